@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	componentconfig "k8s.io/component-base/config/v1alpha1"
+)
+
+// Configuration is the configuration of the JobSet manager, as the file named by
+// --config holds it. A flag typed on the command line wins over the file, and the
+// file wins over the default. Unknown and duplicate keys are errors.
+//
+// +kubebuilder:object:root=true
+type Configuration struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// webhook configures the server that answers admission reviews.
+	// +optional
+	Webhook Webhook `json:"webhook"`
+
+	// metrics configures the server that Prometheus scrapes.
+	// +optional
+	Metrics Metrics `json:"metrics"`
+
+	// health configures the server of the liveness and readiness probes.
+	// +optional
+	Health Health `json:"health"`
+
+	// leaderElection makes one replica the leader. Only the leader reconciles; webhooks,
+	// probes, metrics and certificates run on every replica.
+	//
+	// Defaults: leaderElect true, leaseDuration 15s, renewDeadline 10s, retryPeriod 2s,
+	// resourceLock "leases" (no other value works), resourceName "6d4f6a47.jobset.x-k8s.io"
+	// and resourceNamespace empty, which means the namespace the Pod runs in. While it is
+	// on, leaseDuration > renewDeadline > 1.2 * retryPeriod > 0.
+	// +optional
+	LeaderElection *componentconfig.LeaderElectionConfiguration `json:"leaderElection,omitempty"`
+
+	// tls restricts TLS on the webhook server and on the metrics server.
+	// Absent: TLS 1.2 or newer with the cipher suites that Go chooses.
+	// +optional
+	TLS *TLSOptions `json:"tls,omitempty"`
+
+	// internalCertManagement lets the manager issue and rotate the certificate of its webhooks.
+	// +optional
+	InternalCertManagement *InternalCertManagement `json:"internalCertManagement,omitempty"`
+
+	// clientConnection limits how fast the manager talks to the API server.
+	// +optional
+	ClientConnection *ClientConnection `json:"clientConnection,omitempty"`
+
+	// featureGates turns features on or off by name. A gate given with --feature-gates wins
+	// over its entry here; the other entries still count. An unknown name is an error, and
+	// so is another value for a locked gate. Absent: each gate at its default.
+	// +optional
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+}
+
+// Webhook configures the server that answers admission reviews.
+type Webhook struct {
+	// port is the TCP port that the server listens on, 1 to 65535. Default: 9443.
+	// +optional
+	Port *int `json:"port,omitempty"`
+
+	// host is the address that the server listens on. Default: empty, every address.
+	// +optional
+	Host string `json:"host,omitempty"`
+
+	// certDir is the directory of the serving certificate, in files tls.crt and tls.key,
+	// which are read again when they change.
+	// Default: empty, k8s-webhook-server/serving-certs in the directory for temporary files.
+	// +optional
+	CertDir string `json:"certDir,omitempty"`
+}
+
+// Metrics configures the server that Prometheus scrapes. It always uses TLS, and it answers
+// only clients that may "get" the non-resource URL /metrics.
+type Metrics struct {
+	// bindAddress is the address, host:port, that the server listens on; "0" disables the
+	// server. Default: ":8443".
+	// +optional
+	BindAddress string `json:"bindAddress,omitempty"`
+
+	// certDir is the directory of the serving certificate, in files tls.crt and tls.key.
+	// Default: empty, k8s-metrics-server/serving-certs in the directory for temporary files.
+	// Where those two files are missing, the server makes a self-signed certificate.
+	// +optional
+	CertDir string `json:"certDir,omitempty"`
+}
+
+// Health configures the server of the liveness and readiness probes.
+type Health struct {
+	// healthProbeBindAddress is the address, host:port, that the server listens on; "0"
+	// disables the server. Default: ":8081".
+	// +optional
+	HealthProbeBindAddress string `json:"healthProbeBindAddress,omitempty"`
+
+	// readinessEndpointName is the path that says whether the webhooks of this replica
+	// answer, with or without a leading slash. Default: empty, "readyz".
+	// +optional
+	ReadinessEndpointName string `json:"readinessEndpointName,omitempty"`
+
+	// livenessEndpointName is the path that says whether the process lives, with or without
+	// a leading slash. Default: empty, "healthz".
+	// +optional
+	LivenessEndpointName string `json:"livenessEndpointName,omitempty"`
+}
+
+// TLSOptions restricts TLS.
+type TLSOptions struct {
+	// minVersion is the oldest version of TLS that clients may use, VersionTLS12 or
+	// VersionTLS13. Default: empty, VersionTLS12.
+	// +optional
+	MinVersion string `json:"minVersion,omitempty"`
+
+	// cipherSuites are the cipher suites that clients may use, by their IANA names, for
+	// example TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. They apply to TLS 1.2 alone, for Go
+	// does not let TLS 1.3 be restricted; hence they exclude minVersion VersionTLS13.
+	// Default: empty, the suites that Go chooses.
+	// +optional
+	CipherSuites []string `json:"cipherSuites,omitempty"`
+}
+
+// InternalCertManagement lets the manager issue and rotate the certificate of its webhooks.
+type InternalCertManagement struct {
+	// enable turns it on. Off, somebody else, such as cert-manager, puts the certificate in
+	// webhook.certDir and the CA in the webhook configurations. Default: true.
+	// +optional
+	Enable *bool `json:"enable,omitempty"`
+
+	// webhookServiceName is the name of the Service in front of the webhook server, a
+	// DNS-1035 label. Read only if enable is true. Default: "jobset-webhook-service".
+	// +optional
+	WebhookServiceName *string `json:"webhookServiceName,omitempty"`
+
+	// webhookSecretName is the name of the Secret that keeps the CA and the certificate, a
+	// DNS-1123 subdomain. It has to exist: the manager fills it and may not create it. Read
+	// only if enable is true. Default: "jobset-webhook-server-cert".
+	// +optional
+	WebhookSecretName *string `json:"webhookSecretName,omitempty"`
+}
+
+// ClientConnection limits how fast the manager talks to the API server. The whole process
+// shares the limit, but for leader election, which does not wait for anybody.
+type ClientConnection struct {
+	// qps is how many requests per second may be sent on average, more than 0. A negative
+	// value turns the limit off and leaves it to the API server's priority and fairness; 0
+	// is refused, since it would quietly mean another number. Default: 500.
+	// +optional
+	QPS *float32 `json:"qps,omitempty"`
+
+	// burst is how many requests may be sent at once after a quiet time, at least 1.
+	// Ignored if qps is negative. Default: 500.
+	// +optional
+	Burst *int32 `json:"burst,omitempty"`
+}

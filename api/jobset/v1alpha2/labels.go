@@ -1,0 +1,57 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha2
+
+// JobSetControllerName is the value of spec.managedBy that means this controller, as an absent value does.
+const JobSetControllerName = "jobset.sigs.k8s.io/jobset-controller"
+
+// Keys that the controller writes on child Jobs and on their Pods, each as a label and as an annotation.
+const (
+	// JobSetNameKey holds the name of the JobSet.
+	JobSetNameKey = "jobset.sigs.k8s.io/jobset-name"
+	// JobSetUIDKey holds the UID of the JobSet.
+	JobSetUIDKey = "jobset.sigs.k8s.io/jobset-uid"
+	// ReplicatedJobNameKey holds the name of the ReplicatedJob.
+	ReplicatedJobNameKey = "jobset.sigs.k8s.io/replicatedjob-name"
+	// ReplicatedJobReplicas holds the number of Jobs of the ReplicatedJob.
+	ReplicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas"
+	// GlobalReplicasKey holds the number of Jobs of the whole JobSet.
+	GlobalReplicasKey = "jobset.sigs.k8s.io/global-replicas"
+	// JobIndexKey holds the index of the Job in its ReplicatedJob, from 0.
+	JobIndexKey = "jobset.sigs.k8s.io/job-index"
+	// JobGlobalIndexKey holds the index of the Job in the JobSet, from 0.
+	JobGlobalIndexKey = "jobset.sigs.k8s.io/job-global-index"
+	// JobKey holds the SHA-1, in hex, of "<namespace>/<job name>".
+	JobKey = "jobset.sigs.k8s.io/job-key"
+	// GroupNameKey holds the groupName of the ReplicatedJob.
+	GroupNameKey = "jobset.sigs.k8s.io/group-name"
+	// GroupReplicasKey holds the number of Jobs with the same groupName.
+	GroupReplicasKey = "jobset.sigs.k8s.io/group-replicas"
+	// JobGroupIndexKey holds the index of the Job among those of its groupName, from 0.
+	JobGroupIndexKey = "jobset.sigs.k8s.io/job-group-index"
+	// CoordinatorKey holds the stable network address of the coordinator Pod.
+	CoordinatorKey = "jobset.sigs.k8s.io/coordinator"
+)
+
+// Annotations that users set on a JobSet or on a Job template.
+const (
+	// ExclusiveKey names a node label: each Job gets a topology domain of its own.
+	ExclusiveKey = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+	// NodeSelectorStrategyKey switches exclusive placement to nodes labelled beforehand.
+	NodeSelectorStrategyKey = "alpha.jobset.sigs.k8s.io/node-selector"
+	// DisableInPlaceRestartKey, with any value on the JobSet, makes agents pass straight through.
+	DisableInPlaceRestartKey = "jobset.sigs.k8s.io/disable-in-place-restart"
+)
+
+// Keys of other objects.
+const (
+	// EpochKey is the Pod annotation in which an agent reports the epoch of its Pod, a decimal int32 >= 1.
+	EpochKey = "jobset.sigs.k8s.io/epoch"
+	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
+	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"
+	// NoScheduleTaintKey is the taint of nodes reserved by NamespacedJobKey.
+	NoScheduleTaintKey = "alpha.jobset.sigs.k8s.io/no-schedule"
+)
