@@ -1,0 +1,140 @@
+# `make help` lists what there is. Everything works on a machine with Go, make
+# and git: tools and the embedded control plane are built from the Go module
+# proxy into bin/ when they are first needed.
+
+SHELL := /usr/bin/env bash -o pipefail
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+
+##@ Variables you may set, as in: make test UNIT_TARGET=./pkg/policy/...
+
+GIT_TAG ?= $(shell git describe --tags --dirty --always 2>/dev/null || echo v0.0.0-main)## version written into the binaries
+GIT_COMMIT ?= $(shell git rev-parse --verify --quiet HEAD 2>/dev/null || echo unknown)## commit written into the manager
+ARTIFACTS ?= $(CURDIR)/bin## where test reports go
+UNIT_TARGET ?=## packages of `make test` (default: all but test/integration and test/e2e)
+INTEGRATION_TARGET ?= ./test/integration/...## packages of `make test-integration`
+INTEGRATION_REPEAT ?= 1## how often each integration suite runs
+INTEGRATION_TIMEOUT ?= 30m## after this long an integration run is a failure
+GINKGO_ARGS ?=## more flags for ginkgo, e.g. --focus='in place'
+GO_TEST_ARGS ?=## more flags for `go test` in `make test`, e.g. -run=TestDecide -v
+RACE ?= auto## 1: tests run with the race detector, 0: without, auto: unit tests do if there is a C compiler
+KEEP ?=## 1: `make demo` leaves its cluster running until you interrupt it
+KUBEBUILDER_ASSETS ?=## directory with etcd, kube-apiserver, ...; nothing is built then
+IMAGE_REPO ?= jobset## prefix of image names: IMAGE_REPO/manager, /agent, /worker
+IMAGE_TAG ?= dev## tag of the images, the one that config/ names
+IMAGE_ARCH ?= $(shell go env GOARCH)## architecture of the images
+
+export KUBEBUILDER_ASSETS
+# The version comes from LDFLAGS; asking git for it fails in checkouts of another user.
+export GOFLAGS ?= -buildvcs=false
+
+# The binary directory of the control plane, wherever it comes from.
+CLUSTER_DIR = $(or $(KUBEBUILDER_ASSETS),$(shell hack/build-cluster.sh --print-dir))
+VERSION_PACKAGE := sigs.k8s.io/jobset/pkg/version
+LDFLAGS := -s -w -X $(VERSION_PACKAGE).GitVersion=$(GIT_TAG) -X $(VERSION_PACKAGE).GitCommit=$(GIT_COMMIT)
+GO_BUILD := go build -buildvcs=false -trimpath
+RACE_FLAG = $(if $(filter 1,$(RACE)),-race)
+HAVE_CC = $(shell command -v "$$(go env CC)" 2>/dev/null)
+UNIT_RACE_FLAG = $(if $(filter auto,$(RACE)),$(if $(HAVE_CC),-race),$(RACE_FLAG))
+
+##@ General
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*?## "} \
+	  /^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5); next} \
+	  /^[A-Z_]+ \?=.*?## ?/ {split($$0, a, "## ?"); split(a[1], v, " \\?= ?"); printf "  \033[36m%-22s\033[0m %s%s\n", v[1], a[2], (v[2] == "" || v[2] ~ /[$$]/ ? "" : " [" v[2] "]"); next} \
+	  /^[a-z0-9-]+:.*?## / {printf "  \033[36m%-22s\033[0m %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+##@ Build
+
+.PHONY: build
+build: ## Build bin/manager, bin/agent and bin/worker
+	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager
+	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent
+	CGO_ENABLED=0 $(GO_BUILD) -o bin/worker ./test/worker
+
+.PHONY: image-build
+image-build: ## Build images of manager, agent and worker for clusters on this machine, with Docker
+	@command -v docker >/dev/null || { echo "make image-build needs docker" >&2; exit 1; }
+	mkdir -p bin/images
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -o bin/images/worker ./test/worker
+	for image in manager agent worker; do \
+	  docker build --quiet --platform linux/$(IMAGE_ARCH) --file hack/images/Dockerfile --target $$image \
+	    --tag $(IMAGE_REPO)/$$image:$(IMAGE_TAG) bin/images; \
+	  echo "built $(IMAGE_REPO)/$$image:$(IMAGE_TAG)"; \
+	done
+
+.PHONY: clean
+clean: ## Remove bin/: binaries, tools and the embedded control plane
+	rm -rf bin
+
+##@ Change the code
+
+.PHONY: generate
+generate: ## Regenerate deepcopy, CRD, RBAC and webhook manifests
+	hack/update-generated.sh
+
+.PHONY: fmt
+fmt: tool-golangci-lint ## Format Go files and group their imports
+	bin/tools/golangci-lint fmt ./...
+
+.PHONY: vet
+vet: ## Run go vet
+	go vet ./...
+
+.PHONY: lint
+lint: ## Run the linter
+	hack/verify-lint.sh
+
+.PHONY: lint-fix
+lint-fix: tool-golangci-lint ## Let the linter mend what it can
+	bin/tools/golangci-lint run --timeout 20m --fix ./...
+
+.PHONY: tidy
+tidy: ## Tidy go.mod and go.sum of every module
+	for mod in $$(find . -name go.mod -not -path './bin/*'); do (cd $$(dirname $$mod) && GOWORK=off GOFLAGS=-mod=mod go mod tidy); done
+
+##@ Check
+
+.PHONY: verify
+verify: ## Run every hack/verify-*.sh; each says how to mend what it finds
+	@hack/run-parts.sh hack/verify-*.sh
+
+.PHONY: test
+test: ## Run the unit tests (no cluster)
+	@echo "race detector: $(if $(UNIT_RACE_FLAG),on,off)"
+	@packages="$(UNIT_TARGET)"; \
+	[ -n "$$packages" ] || packages=$$(go list ./... | grep -v -e "/test/integration" -e "/test/e2e"); \
+	go test $(UNIT_RACE_FLAG) $(GO_TEST_ARGS) $$packages
+
+.PHONY: cluster
+cluster: ## Build the embedded control plane that demo and integration tests run
+	@hack/build-cluster.sh
+
+.PHONY: test-integration
+test-integration: cluster tool-ginkgo ## Run the integration tests against a real API server
+	@mkdir -p $(ARTIFACTS)
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) bin/tools/ginkgo run -v --no-color --timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=60s \
+	  --keep-going --repeat=$$(( $(INTEGRATION_REPEAT) - 1 )) --junit-report=junit-integration.xml --output-dir=$(ARTIFACTS) \
+	  $(RACE_FLAG) $(GINKGO_ARGS) $(INTEGRATION_TARGET)
+
+.PHONY: demo
+demo: cluster build ## Show an in-place restart on an embedded cluster
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run -buildvcs=false ./test/demo \
+	  --manager=bin/manager --agent=bin/agent --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
+
+.PHONY: check
+check: ## Run all of the above: verify, test, test-integration, demo
+	@hack/run-parts.sh 'make verify' 'make test' 'make test-integration' 'make demo'
+
+.PHONY: nightly
+nightly: ## Run the long checks: unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
+	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=6h'
+
+# Each tool is built when it is first needed and when its pin changes.
+tool-%:
+	@hack/build-tool.sh $*

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# go.mod and go.sum of every module list exactly what is used, and the ginkgo
+# command has the version of the ginkgo library.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+status=0
+while read -r mod; do
+  dir=$(dirname "$mod")
+  if ! (cd "$dir" && GOWORK=off GOFLAGS=-mod=mod go mod tidy -diff); then
+    echo "$mod is not tidy; mend with: (cd $dir && go mod tidy)" >&2
+    status=1
+  fi
+done < <(find . -name go.mod -not -path './bin/*' | sort)
+
+version_of() { awk -v module="$2" '{for (i = 1; i < NF; i++) if ($i == module) {print $(i + 1); exit}}' "$1"; }
+library=$(version_of go.mod github.com/onsi/ginkgo/v2)
+command=$(version_of hack/tools/go.mod github.com/onsi/ginkgo/v2)
+if [ "$library" != "$command" ]; then
+  echo "ginkgo is $library in go.mod and $command in hack/tools/go.mod; mend with:" \
+    "(cd hack/tools && go get github.com/onsi/ginkgo/v2@$library && go mod tidy)" >&2
+  status=1
+fi
+exit "$status"
