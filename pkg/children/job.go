@@ -1,0 +1,122 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package children builds the objects that a JobSet asks for. It reads nothing
+// but the JobSet: what exists already is not its business.
+package children
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
+)
+
+// Builder builds the Jobs of one JobSet at its current restart attempt. Sums
+// over the whole spec are taken once, so that building all Jobs is linear.
+type Builder struct {
+	jobSet  *jobset.JobSet
+	indexes indexes
+}
+
+// NewBuilder returns a Builder for a JobSet, which it reads and never changes.
+func NewBuilder(js *jobset.JobSet) *Builder {
+	return &Builder{jobSet: js, indexes: newIndexes(js)}
+}
+
+// Job builds the Job at an index of a ReplicatedJob.
+func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
+	js := b.jobSet
+	keys := b.keys(rjob, jobIndex)
+	exclusive := exclusiveAnnotations(js, rjob)
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            placement.JobName(js.Name, rjob.Name, jobIndex),
+			Namespace:       js.Namespace,
+			Labels:          merged(rjob.Template.Labels, keys),
+			Annotations:     merged(rjob.Template.Annotations, exclusive, keys),
+			OwnerReferences: []metav1.OwnerReference{OwnerReference(js)},
+		},
+		Spec: *rjob.Template.Spec.DeepCopy(),
+	}
+	pods := &job.Spec.Template
+	pods.Labels = merged(pods.Labels, keys)
+	pods.Annotations = merged(pods.Annotations, exclusive, keys)
+	if NeedsService(js) {
+		pods.Spec.Subdomain = Subdomain(js)
+	}
+	if selectsNodes(job) {
+		reserveNodes(job)
+	}
+	// Always explicit, so that the Job never starts before the JobSet does.
+	job.Spec.Suspend = ptr.To(ptr.Deref(js.Spec.Suspend, false))
+	return job
+}
+
+// selectsNodes tells whether exclusive placement of the Job uses nodes labelled beforehand.
+func selectsNodes(job *batchv1.Job) bool {
+	_, exclusive := job.Annotations[jobset.ExclusiveKey]
+	_, strategy := job.Annotations[jobset.NodeSelectorStrategyKey]
+	return exclusive && strategy
+}
+
+// reserveNodes binds the Pods of a Job to the nodes that are labelled and tainted for it.
+func reserveNodes(job *batchv1.Job) {
+	pods := &job.Spec.Template.Spec
+	pods.NodeSelector = merged(pods.NodeSelector, map[string]string{
+		jobset.NamespacedJobKey: placement.NamespacedJob(job.Namespace, job.Name),
+	})
+	pods.Tolerations = append(pods.Tolerations, corev1.Toleration{
+		Key:      jobset.NoScheduleTaintKey,
+		Operator: corev1.TolerationOpExists,
+		Effect:   corev1.TaintEffectNoSchedule,
+	})
+}
+
+// Resumed returns a copy of a suspended Job as it is to run: the Pod template
+// fields that may change while suspended are merged in from the JobSet, whose
+// values win. Nothing is removed, and the controller's own keys stay as built.
+// The second result tells whether the template changed.
+func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) {
+	resumed := job.DeepCopy()
+	resumed.Spec.Suspend = ptr.To(false)
+	have, want := &resumed.Spec.Template, rjob.Template.Spec.Template.DeepCopy()
+	have.Labels = merged(have.Labels, want.Labels, ownKeys(job.Spec.Template.Labels))
+	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations))
+	have.Spec.NodeSelector = merged(have.Spec.NodeSelector, want.Spec.NodeSelector, ownKeys(job.Spec.Template.Spec.NodeSelector))
+	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations)
+	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates)
+	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
+	return resumed, changed
+}
+
+// ownKeys picks the entries that the controller wrote when it built the Job.
+func ownKeys(entries map[string]string) map[string]string {
+	own := map[string]string{}
+	for key, value := range entries {
+		if reservedKeys.Has(key) {
+			own[key] = value
+		}
+	}
+	return own
+}
+
+// union appends those of the wanted entries that are not there yet, in their order.
+func union[T any](have, want []T) []T {
+	all := slices.Clone(have)
+	for _, entry := range want {
+		known := slices.ContainsFunc(all, func(other T) bool { return apiequality.Semantic.DeepEqual(entry, other) })
+		if !known {
+			all = append(all, entry)
+		}
+	}
+	return all
+}

@@ -1,0 +1,188 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package children
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+func TestResumed(t *testing.T) {
+	t.Parallel()
+	lasting := func(key string) corev1.Toleration {
+		return corev1.Toleration{Key: key, TolerationSeconds: ptr.To[int64](5)}
+	}
+	tolerations := func(all ...corev1.Toleration) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) { s.Tolerations = all }
+	}
+	gates := func(all ...string) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			for _, name := range all {
+				s.SchedulingGates = append(s.SchedulingGates, corev1.PodSchedulingGate{Name: name})
+			}
+		}
+	}
+	selector := func(all map[string]string) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) { s.NodeSelector = all }
+	}
+	labels := func(pods *corev1.PodTemplateSpec, key, value string) {
+		if pods.Labels == nil {
+			pods.Labels, pods.Annotations = map[string]string{}, map[string]string{}
+		}
+		pods.Labels[key], pods.Annotations[key] = value, value
+	}
+	tests := map[string]struct {
+		// onJob is what the Job got beside what was built, wanted what the JobSet says now, result what is to come out.
+		onJob, wanted, result func(*corev1.PodTemplateSpec)
+		changed               bool
+	}{
+		"C168: nothing new": {changed: false},
+		"C168: a new label and annotation": {
+			wanted:  func(p *corev1.PodTemplateSpec) { labels(p, "k", "new") },
+			result:  func(p *corev1.PodTemplateSpec) { labels(p, "k", "new") },
+			changed: true,
+		},
+		"C168: the JobSet wins": {
+			onJob:   func(p *corev1.PodTemplateSpec) { labels(p, "k", "old") },
+			wanted:  func(p *corev1.PodTemplateSpec) { labels(p, "k", "new") },
+			result:  func(p *corev1.PodTemplateSpec) { labels(p, "k", "new") },
+			changed: true,
+		},
+		"C168: what others put on the Job is kept": {
+			onJob: func(p *corev1.PodTemplateSpec) {
+				labels(p, "kueue", "x")
+				selector(map[string]string{"a": "1"})(&p.Spec)
+			},
+			result: func(p *corev1.PodTemplateSpec) {
+				labels(p, "kueue", "x")
+				selector(map[string]string{"a": "1"})(&p.Spec)
+			},
+		},
+		"C335: the controller's own keys win": {
+			onJob: func(p *corev1.PodTemplateSpec) {
+				selector(map[string]string{jobset.NamespacedJobKey: "ns_js-a-0"})(&p.Spec)
+			},
+			wanted: func(p *corev1.PodTemplateSpec) {
+				labels(p, jobset.JobSetNameKey, "forged")
+				labels(p, jobset.JobIndexKey, "forged")
+				labels(p, prefix+"restart-attempt", "forged")
+				selector(map[string]string{jobset.NamespacedJobKey: "forged"})(&p.Spec)
+			},
+			result: func(p *corev1.PodTemplateSpec) {
+				selector(map[string]string{jobset.NamespacedJobKey: "ns_js-a-0"})(&p.Spec)
+			},
+		},
+		"C168: node selectors are merged": {
+			onJob:   func(p *corev1.PodTemplateSpec) { selector(map[string]string{"a": "1", "b": "1"})(&p.Spec) },
+			wanted:  func(p *corev1.PodTemplateSpec) { selector(map[string]string{"b": "2", "c": "2"})(&p.Spec) },
+			result:  func(p *corev1.PodTemplateSpec) { selector(map[string]string{"a": "1", "b": "2", "c": "2"})(&p.Spec) },
+			changed: true,
+		},
+		"C168: tolerations are united, in order": {
+			onJob: func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"), lasting("z"))(&p.Spec) },
+			wanted: func(p *corev1.PodTemplateSpec) {
+				tolerations(lasting("c"), lasting("z"), lasting("b"), lasting("c"))(&p.Spec)
+			},
+			result: func(p *corev1.PodTemplateSpec) {
+				tolerations(lasting("a"), lasting("z"), lasting("c"), lasting("b"))(&p.Spec)
+			},
+			changed: true,
+		},
+		"C333: a toleration with seconds equals its copy": {
+			onJob:  func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"))(&p.Spec) },
+			wanted: func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"))(&p.Spec) },
+			result: func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"))(&p.Spec) },
+		},
+		"C168: a toleration with other seconds is another": {
+			onJob:   func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"))(&p.Spec) },
+			wanted:  func(p *corev1.PodTemplateSpec) { tolerations(corev1.Toleration{Key: "a"})(&p.Spec) },
+			result:  func(p *corev1.PodTemplateSpec) { tolerations(lasting("a"), corev1.Toleration{Key: "a"})(&p.Spec) },
+			changed: true,
+		},
+		"C168: scheduling gates are united, in order": {
+			onJob:   func(p *corev1.PodTemplateSpec) { gates("a", "b")(&p.Spec) },
+			wanted:  func(p *corev1.PodTemplateSpec) { gates("d", "b", "c")(&p.Spec) },
+			result:  func(p *corev1.PodTemplateSpec) { gates("a", "b", "d", "c")(&p.Spec) },
+			changed: true,
+		},
+		"C169: the rest is not propagated": {
+			wanted: func(p *corev1.PodTemplateSpec) {
+				p.Spec.PriorityClassName, p.Spec.Containers = "high", []corev1.Container{{Image: "new"}}
+				p.Spec.Affinity = &corev1.Affinity{}
+			},
+		},
+	}
+	apply := func(change func(*corev1.PodTemplateSpec), to *corev1.PodTemplateSpec) {
+		if change != nil {
+			change(to)
+		}
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			js := builders.MakeJobSet("js", "ns").Suspend(true).ReplicatedJob(builders.MakeReplicatedJob("a").Workers(2)).Obj()
+			job := build(t, js, 0, 0)
+			want := job.DeepCopy()
+			apply(tc.onJob, &job.Spec.Template)
+			apply(tc.result, &want.Spec.Template)
+			want.Spec.Suspend = ptr.To(false)
+			rjob := &js.Spec.ReplicatedJobs[0]
+			apply(tc.wanted, &rjob.Template.Spec.Template)
+			jobBefore, rjobBefore := job.DeepCopy(), rjob.DeepCopy()
+			got, changed := Resumed(job, rjob)
+			if diff := cmp.Diff(want, got, sameEmptyMaps()); diff != "" {
+				t.Errorf("Job (-want +got):\n%s", diff)
+			}
+			if changed != tc.changed {
+				t.Errorf("changed %v, want %v", changed, tc.changed)
+			}
+			scribble(got)
+			if diff := cmp.Diff(jobBefore, job); diff != "" {
+				t.Errorf("the Job itself changed (-before +after):\n%s", diff)
+			}
+			if diff := cmp.Diff(rjobBefore, rjob); diff != "" {
+				t.Errorf("the JobSet changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// scribble writes over all that a client's decoder might write over.
+func scribble(job *batchv1.Job) {
+	pods := &job.Spec.Template
+	for i := range pods.Spec.Tolerations {
+		if pods.Spec.Tolerations[i].TolerationSeconds != nil {
+			*pods.Spec.Tolerations[i].TolerationSeconds = 99
+		}
+	}
+	for _, all := range []map[string]string{pods.Labels, pods.Annotations, pods.Spec.NodeSelector} {
+		all["scribble"] = "x"
+	}
+}
+
+// sameEmptyMaps lets a nil map equal an empty one, as they do on the wire.
+func sameEmptyMaps() cmp.Option {
+	return cmp.FilterValues(func(a, b map[string]string) bool { return len(a) == 0 && len(b) == 0 }, cmp.Comparer(func(_, _ map[string]string) bool { return true }))
+}
+
+func TestResumedTwice(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").PodMeta("k", "v").PodSpec(func(s *corev1.PodSpec) {
+		s.Tolerations = []corev1.Toleration{{Key: "a", TolerationSeconds: ptr.To[int64](1)}}
+	})).Obj()
+	once, _ := Resumed(build(t, js, 0, 0), &js.Spec.ReplicatedJobs[0])
+	twice, changed := Resumed(once, &js.Spec.ReplicatedJobs[0])
+	if diff := cmp.Diff(once, twice); diff != "" || changed {
+		t.Errorf("C333: a second resume changed the Job (%v, -once +twice):\n%s", changed, diff)
+	}
+}

@@ -1,0 +1,142 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// execute makes the changes of a plan, in the order of its fields. The first
+// step that fails ends it; the next pass starts over from what there is.
+func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
+	if err := each(plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job) }); err != nil {
+		return err
+	}
+	if plan.CreateService != nil {
+		if err := r.createService(ctx, js, plan.CreateService); err != nil {
+			return err
+		}
+	}
+	for _, batch := range plan.CreateJobs {
+		if err := each(batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
+			r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.JobCreationFailedReason, Message: err.Error()})
+			return err
+		}
+	}
+	if err := each(plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
+		return err
+	}
+	if err := each(plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
+		return err
+	}
+	if plan.DeleteJobSet {
+		return r.deleteJobSet(ctx, js)
+	}
+	return nil
+}
+
+// each calls do for all items, some at a time, and joins the errors.
+func each[T any](items []T, do func(T) error) error {
+	errs := make([]error, len(items))
+	var group errgroup.Group
+	group.SetLimit(constants.MaxParallelism)
+	for i, item := range items {
+		group.Go(func() error {
+			errs[i] = do(item)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	return errors.Join(errs...)
+}
+
+func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) error {
+	err := r.client.Delete(ctx, job.DeepCopy(),
+		client.PropagationPolicy(metav1.DeletePropagationForeground),
+		client.Preconditions{UID: &job.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Job %s: %w", klog.KObj(job), err)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) deleteJobSet(ctx context.Context, js *jobset.JobSet) error {
+	err := r.client.Delete(ctx, js.DeepCopy(),
+		client.PropagationPolicy(metav1.DeletePropagationForeground),
+		client.Preconditions{UID: &js.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting JobSet %s, whose time to live is over: %w", klog.KObj(js), err)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet, service *corev1.Service) error {
+	err := r.client.Create(ctx, service)
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		return nil // whoever made it, a Service of that name is left alone
+	}
+	r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.HeadlessServiceCreationFailedReason, Message: err.Error()})
+	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
+}
+
+// createJob creates a Job. That it exists already is fine if it is this
+// JobSet's: the cache had not shown it yet.
+func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) error {
+	err := r.client.Create(ctx, job)
+	if apierrors.IsAlreadyExists(err) && r.isOwn(ctx, js, job) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("job %q creation failed with error: %w", job.Name, err)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) isOwn(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) bool {
+	existing := &batchv1.Job{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(job), existing); err != nil {
+		return false
+	}
+	return metav1.IsControlledBy(existing, js)
+}
+
+func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) error {
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))
+	if err := r.client.Patch(ctx, job.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("suspending Job %s: %w", klog.KObj(job), err)
+	}
+	return nil
+}
+
+// resumeJob lets a Job run. A template may change only while the Job has no
+// start time, so that is reset first where it has to be.
+func (r *JobSetReconciler) resumeJob(ctx context.Context, resume policy.Resume) error {
+	if resume.ResetStartTime {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"startTime":null}}`))
+		if err := r.client.Status().Patch(ctx, resume.From.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("resetting the start time of Job %s to resume it: %w", klog.KObj(resume.From), err)
+		}
+	}
+	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(resume.From)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("resuming Job %s: %w", klog.KObj(resume.From), err)
+	}
+	return nil
+}

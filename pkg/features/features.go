@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package features declares the feature gates of the manager. Only commands and
+// their wiring import it; decisions get a gates.Set.
+package features
+
+import (
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-base/featuregate"
+
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+const (
+	// InPlaceRestart allows the restart strategy InPlaceRestart: healthy worker
+	// Pods restart in place, and only failed Pods are recreated.
+	//
+	// KEP-467, alpha, off.
+	InPlaceRestart featuregate.Feature = "InPlaceRestart"
+
+	// TLSOptions lets the configuration set the TLS version and cipher suites
+	// of the servers. GA, on, cannot be turned off.
+	TLSOptions featuregate.Feature = "TLSOptions"
+)
+
+// New returns the gates of the manager at their defaults. Each command owns its
+// own: there is no process-wide gate, so tests can run with different ones.
+func New() featuregate.MutableVersionedFeatureGate {
+	gate := featuregate.NewVersionedFeatureGate(utilversion.MustParse("0.13"))
+	if err := gate.AddVersioned(defaults); err != nil {
+		panic(err) // the table below contradicts itself
+	}
+	return gate
+}
+
+var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
+	InPlaceRestart: {
+		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
+	},
+	TLSOptions: {
+		{Version: utilversion.MustParse("0.13"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
+	},
+}
+
+// Snapshot returns the gates as the value that decisions take.
+func Snapshot(gate featuregate.FeatureGate) gates.Set {
+	return gates.Set{InPlaceRestart: gate.Enabled(InPlaceRestart)}
+}

@@ -1,0 +1,13 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package gates is all that decisions see of feature gates: a value.
+package gates
+
+// Set says which optional features are on. The zero value is all off.
+type Set struct {
+	// InPlaceRestart allows failurePolicy.restartStrategy InPlaceRestart.
+	InPlaceRestart bool
+}

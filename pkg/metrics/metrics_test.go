@@ -1,0 +1,89 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package metrics
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// series is one series of a metric, as a scraper sees it.
+type series struct {
+	Labels map[string]string
+	Value  float64
+	Count  uint64
+}
+
+func gather(t *testing.T, name string) []series {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []series
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			one := series{Value: metric.GetCounter().GetValue()}
+			if histogram := metric.GetHistogram(); histogram != nil {
+				one.Value, one.Count = histogram.GetSampleSum(), histogram.GetSampleCount()
+			}
+			for _, label := range metric.GetLabel() {
+				if one.Labels == nil {
+					one.Labels = map[string]string{}
+				}
+				one.Labels[label.GetName()] = label.GetValue()
+			}
+			got = append(got, one)
+		}
+	}
+	return got
+}
+
+func TestOutcomesAreCounted(t *testing.T) {
+	one := types.NamespacedName{Namespace: "ns", Name: "one"}
+	JobSetFailed(one)
+	JobSetFailed(one)
+	JobSetCompleted(types.NamespacedName{Namespace: "ns", Name: "two"})
+	InPlaceRestartStarted()
+	InPlaceRestartCompleted(1500 * time.Millisecond)
+	InPlaceRestartCompleted(3 * time.Second)
+
+	tests := map[string]struct {
+		metric string
+		want   []series
+	}{
+		"failures by JobSet (O79, C225)": {
+			metric: "jobset_failed_total",
+			want:   []series{{Labels: map[string]string{"jobset_name": "one", "namespace": "ns"}, Value: 2}},
+		},
+		"completions by JobSet (O79, C226)": {
+			metric: "jobset_completed_total",
+			want:   []series{{Labels: map[string]string{"jobset_name": "two", "namespace": "ns"}, Value: 1}},
+		},
+		"in-place restarts, without labels": {
+			metric: "jobset_in_place_restarts_total",
+			want:   []series{{Value: 1}},
+		},
+		"durations of in-place restarts, in seconds": {
+			metric: "jobset_in_place_restart_duration_seconds",
+			want:   []series{{Value: 4.5, Count: 2}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, gather(t, tc.metric)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.metric, diff)
+			}
+		})
+	}
+}

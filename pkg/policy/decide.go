@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// decision is one run of Decide: the input, what it adds up to, and the plan as it grows.
+type decision struct {
+	in       Input
+	observed Observed
+	seen     *group
+	plan     Plan
+}
+
+// Decide returns what to do about a JobSet now. The table in the package
+// comment names the steps. An error means that the input makes no sense, and
+// nothing is to be done.
+func Decide(in Input) (Plan, error) {
+	observed, err := Observe(in.JobSet, in.Jobs)
+	if err != nil {
+		return Plan{}, err
+	}
+	d := &decision{in: in, observed: observed}
+	in.JobSet.Status.DeepCopyInto(&d.plan.Status)
+	d.plan.Status.ReplicatedJobsStatus = keepJobRestarts(observed.Statuses, d.plan.Status.ReplicatedJobsStatus)
+
+	if end, ok := finished(in.JobSet); ok { // step 1
+		d.plan.DeleteJobs = withoutTerminating(append(observed.Previous, observed.Active...))
+		return d.plan, d.ttl(end)
+	}
+	if d.gateChanged() { // step 2
+		return d.plan, nil
+	}
+	d.plan.DeleteJobs = withoutTerminating(observed.Previous) // step 3
+	d.allJobsReady()                                          // step 4
+	if len(observed.Failed) > 0 {                             // step 5
+		err := d.failurePolicy()
+		d.intentFirst()
+		return d.plan, err
+	}
+	if d.successPolicy() || d.restartIncompleteGroup() { // steps 6, 7
+		d.intentFirst()
+		return d.plan, nil
+	}
+	if children.NeedsService(in.JobSet) && !in.ServiceExists { // step 8
+		d.plan.CreateService = children.Service(in.JobSet)
+	}
+	d.createJobs()       // step 9
+	d.suspendOrResume()  // step 10
+	if d.intentFirst() { // step 11
+		d.onlyIntent()
+		return d.plan, nil
+	}
+	d.group() // step 12
+	return d.plan, nil
+}
+
+// allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift.
+func (d *decision) allJobsReady() {
+	if d.suspendWanted() || d.restartingInPlace() {
+		return
+	}
+	var up, replicas int64
+	for _, status := range d.observed.Statuses {
+		up += int64(status.Ready) + int64(status.Succeeded)
+	}
+	for i := range d.in.JobSet.Spec.ReplicatedJobs {
+		replicas += int64(d.in.JobSet.Spec.ReplicatedJobs[i].Replicas)
+	}
+	if up == replicas {
+		d.clear(jobset.JobSetRestarting, constants.JobsReadyReason, constants.JobsReadyMessage)
+	}
+}
+
+func (d *decision) suspendWanted() bool {
+	return ptr.Deref(d.in.JobSet.Spec.Suspend, false)
+}
+
+// keepJobRestarts carries the counters of single-Job restarts over to fresh counts.
+func keepJobRestarts(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+	for i := range fresh {
+		for j := range stored {
+			if stored[j].Name == fresh[i].Name {
+				fresh[i].JobRestarts = stored[j].JobRestarts
+				fresh[i].JobRestartsCountTowardsMax = stored[j].JobRestartsCountTowardsMax
+			}
+		}
+	}
+	return fresh
+}

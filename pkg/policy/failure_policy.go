@@ -1,0 +1,121 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// failurePolicy applies one action because of one failed Job: the earliest
+// failed Job that the first matching rule matches.
+func (d *decision) failurePolicy() error {
+	policy := d.in.JobSet.Spec.FailurePolicy
+	if policy == nil {
+		first := earliest(d.observed.Failed)
+		d.fail(constants.FailedJobsReason, firstFailed(constants.FailedJobsMessage, first.Name))
+		return nil
+	}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		if job := earliest(matching(rule, d.observed.Failed)); job != nil {
+			return d.act(rule.Action, constants.FailurePolicyRuleReasonPrefix+rule.Name, job.Name)
+		}
+	}
+	return d.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(d.observed.Failed).Name)
+}
+
+// act applies an action. The reason is that of the condition RestartingJobSet.
+func (d *decision) act(action jobset.FailurePolicyAction, reason, jobName string) error {
+	message := firstFailed(fmt.Sprintf("applying %s failure policy action", action), jobName)
+	switch action {
+	case jobset.FailJobSet:
+		d.fail(constants.FailJobSetActionReason, message)
+	case jobset.RestartJobSet:
+		if d.budgetSpent() {
+			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, jobName))
+			return nil
+		}
+		d.plan.Status.RestartsCountTowardsMax++
+		d.restartAll(reason, constants.RestartJobSetActionReason, message)
+	case jobset.RestartJobSetAndIgnoreMaxRestarts:
+		d.restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
+	default:
+		return fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported",
+			d.in.JobSet.Namespace, d.in.JobSet.Name, action)
+	}
+	return nil
+}
+
+// restartAll makes every Job one of an earlier attempt. The Jobs themselves are
+// deleted and recreated by later passes, which read this from the status.
+func (d *decision) restartAll(conditionReason, eventReason, message string) {
+	d.plan.Status.Restarts++
+	d.deprecateEpoch()
+	d.set(jobset.JobSetRestarting, conditionReason, message)
+	d.event(corev1.EventTypeWarning, eventReason, message)
+}
+
+// budgetSpent tells whether every counted restart that maxRestarts allows was
+// used: restarts of the whole JobSet and group restarts draw on one budget.
+func (d *decision) budgetSpent() bool {
+	var maxRestarts int64
+	if policy := d.in.JobSet.Spec.FailurePolicy; policy != nil {
+		maxRestarts = int64(policy.MaxRestarts)
+	}
+	status := &d.in.JobSet.Status
+	return int64(status.RestartsCountTowardsMax)+int64(status.InPlaceRestarts) >= maxRestarts
+}
+
+// matching returns the failed Jobs that pass all filters of a rule. An empty
+// filter passes every Job; a pattern that is no regular expression matches none.
+func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.Job {
+	var patterns []*regexp.Regexp
+	for _, source := range rule.OnJobFailureMessagePatterns {
+		if pattern, err := regexp.Compile(source); err == nil {
+			patterns = append(patterns, pattern)
+		}
+	}
+	var jobs []*batchv1.Job
+	for _, job := range failed {
+		condition, _ := finishedCondition(job)
+		name := job.Labels[jobset.ReplicatedJobNameKey]
+		reasonMatches := len(rule.OnJobFailureReasons) == 0 || slices.Contains(rule.OnJobFailureReasons, condition.Reason)
+		messageMatches := len(rule.OnJobFailureMessagePatterns) == 0 ||
+			slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(condition.Message) })
+		targetMatches := name != "" &&
+			(len(rule.TargetReplicatedJobs) == 0 || slices.Contains(rule.TargetReplicatedJobs, name))
+		if reasonMatches && messageMatches && targetMatches {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// earliest returns the Job that failed first, by name where times are equal; nil if there is none.
+func earliest(failed []*batchv1.Job) *batchv1.Job {
+	var first *batchv1.Job
+	var since time.Time
+	for _, job := range failed { // in the order of names
+		condition, _ := finishedCondition(job)
+		if at := condition.LastTransitionTime.Time; first == nil || at.Before(since) {
+			first, since = job, at
+		}
+	}
+	return first
+}
+
+func firstFailed(message, jobName string) string {
+	return fmt.Sprintf("%s (first failed job: %s)", message, jobName)
+}

@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// Observed is what the Jobs of a JobSet add up to.
+type Observed struct {
+	// Active, Successful and Failed are the Jobs of the current attempt.
+	Active, Successful, Failed []*batchv1.Job
+	// Previous Jobs belong to an earlier attempt.
+	Previous []*batchv1.Job
+	// Names of all Jobs, of whatever attempt.
+	Names map[string]bool
+	// Statuses has an entry for each ReplicatedJob, in descending order of names.
+	Statuses []jobset.ReplicatedJobStatus
+}
+
+// Observe sorts the Jobs into buckets and counts them. Jobs within a bucket are
+// ordered by name, so that decisions do not depend on the order of a cache.
+// A Job without a readable restart-attempt label is an error: whether it is to
+// be deleted cannot be told.
+func Observe(js *jobset.JobSet, jobs []*batchv1.Job) (Observed, error) {
+	o := Observed{Names: make(map[string]bool, len(jobs))}
+	sorted := slices.SortedFunc(slices.Values(jobs), func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+	for _, job := range sorted {
+		o.Names[job.Name] = true
+		attempt, err := restartAttempt(job)
+		if err != nil {
+			return Observed{}, err
+		}
+		finished, ok := finishedCondition(job)
+		switch {
+		case attempt < int64(js.Status.Restarts):
+			o.Previous = append(o.Previous, job)
+		case !ok:
+			o.Active = append(o.Active, job)
+		case finished.Type == batchv1.JobComplete:
+			o.Successful = append(o.Successful, job)
+		default:
+			o.Failed = append(o.Failed, job)
+		}
+	}
+	o.count(js)
+	return o, nil
+}
+
+func restartAttempt(job *batchv1.Job) (int64, error) {
+	value := job.Labels[constants.RestartsKey]
+	attempt, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading label %s of Job %s/%s: %w", constants.RestartsKey, job.Namespace, job.Name, err)
+	}
+	return attempt, nil
+}
+
+// finishedCondition is the first Complete or Failed condition that is True.
+func finishedCondition(job *batchv1.Job) (batchv1.JobCondition, bool) {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c, true
+		}
+	}
+	return batchv1.JobCondition{}, false
+}
+
+func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == conditionType && c.Status == corev1.ConditionTrue
+	})
+}
+
+// count fills Statuses. Jobs of a ReplicatedJob that is not in the spec count nowhere.
+func (o *Observed) count(js *jobset.JobSet) {
+	counts := make(map[string]*jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
+	o.Statuses = make([]jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
+	for i := range js.Spec.ReplicatedJobs {
+		o.Statuses[i].Name = js.Spec.ReplicatedJobs[i].Name
+	}
+	slices.SortFunc(o.Statuses, func(a, b jobset.ReplicatedJobStatus) int { return cmp.Compare(b.Name, a.Name) })
+	for i := range o.Statuses {
+		counts[o.Statuses[i].Name] = &o.Statuses[i]
+	}
+	for _, job := range o.Active {
+		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+			c.Ready += one(ready(job))
+			c.Active += one(job.Status.Active > 0)
+			c.Suspended += one(suspended(job))
+		}
+	}
+	for _, job := range o.Successful {
+		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+			c.Succeeded++
+		}
+	}
+	for _, job := range o.Failed {
+		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+			c.Failed++
+		}
+	}
+}
+
+// ready tells whether as many Pods of the Job are ready, or have succeeded, as run at a time.
+func ready(job *batchv1.Job) bool {
+	want := ptr.Deref(job.Spec.Parallelism, 1)
+	if completions := job.Spec.Completions; completions != nil && *completions < want {
+		want = *completions
+	}
+	return job.Status.Succeeded+ptr.Deref(job.Status.Ready, 0) >= want
+}
+
+func suspended(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.Suspend, false)
+}
+
+func one(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// Input is all that a decision may look at. Nothing in it is changed.
+type Input struct {
+	JobSet *jobset.JobSet
+	// Jobs are those that the JobSet controls, by UID, in any order.
+	Jobs []*batchv1.Job
+	// ServiceExists tells whether a Service has the name of the headless Service.
+	ServiceExists bool
+	// Pods are the Pods of each Job, by the UID of the Job that controls them.
+	// Read for in-place restart only.
+	Pods map[types.UID][]*corev1.Pod
+	// Confirmed Jobs, and their Pods, were just read past the cache.
+	Confirmed map[types.UID]bool
+	// FirstFailure is the first container failure seen in the epoch that runs, if any was.
+	FirstFailure *Failure
+	// BrokenAt is when the group broke, if that is remembered.
+	BrokenAt time.Time
+	Gates    gates.Set
+	Now      time.Time
+}
+
+// Failure is a container failure as a Pod showed it for a moment.
+type Failure struct {
+	Pod       string
+	Container string
+	ExitCode  int32
+	Node      string
+}
+
+// Plan is what is to be done, in this order: deletes, Service, creates, suspends,
+// resumes, status, events.
+type Plan struct {
+	// Confirm, if not nil, is a Job that seems to have lost a worker. Read it and
+	// its Pods past the cache and decide again; the rest of the plan is empty.
+	Confirm *batchv1.Job
+
+	DeleteJobSet  bool
+	DeleteJobs    []*batchv1.Job
+	CreateService *corev1.Service
+	// CreateJobs are batches, one a ReplicatedJob: the next starts when the one before is through.
+	CreateJobs  [][]*batchv1.Job
+	SuspendJobs []*batchv1.Job
+	ResumeJobs  []Resume
+
+	// Status is the next status, whole.
+	Status jobset.JobSetStatus
+	// CountsInterval, if not 0, is how far apart writes of nothing but counts are
+	// to be: every worker's agent is sent each of them.
+	CountsInterval time.Duration
+
+	Events   []Event
+	Outcomes []Outcome
+	// GroupRestart is how long the group restart that ends now took.
+	GroupRestart time.Duration
+	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
+	InvalidEpochs []*corev1.Pod
+	// RequeueAfter is when to look again though nothing changed; 0 means not at all.
+	RequeueAfter time.Duration
+}
+
+// Resume is a Job that is to run.
+type Resume struct {
+	// From is the Job as it is, Job as it is to be.
+	From, Job *batchv1.Job
+	// ResetStartTime: the template changes, which is allowed only without a start time.
+	ResetStartTime bool
+}
+
+// Event is told to the user once the status is written.
+type Event struct {
+	// Type is Normal or Warning.
+	Type    string
+	Reason  string
+	Message string
+}
+
+// Outcome is told to the metrics once the status is written.
+type Outcome string
+
+const (
+	// Completed: the JobSet became Completed.
+	Completed Outcome = "Completed"
+	// Failed: the JobSet became Failed.
+	Failed Outcome = "Failed"
+	// GroupBroken: the group of workers restarts in place.
+	GroupBroken Outcome = "GroupBroken"
+	// GroupLifted: the workers of a group restart may start.
+	GroupLifted Outcome = "GroupLifted"
+)
+
+// touchesJobs tells whether the plan changes Jobs.
+func (p *Plan) touchesJobs() bool {
+	return len(p.DeleteJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
+}
+
+// forgetJobs drops every change of Jobs.
+func (p *Plan) forgetJobs() {
+	p.DeleteJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs = nil, nil, nil, nil
+}
+
+// requeueAfter asks for a look in d at the latest.
+func (p *Plan) requeueAfter(d time.Duration) {
+	if d > 0 && (p.RequeueAfter == 0 || d < p.RequeueAfter) {
+		p.RequeueAfter = d
+	}
+}
