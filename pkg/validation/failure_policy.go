@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+const (
+	minRuleName = 1
+	maxRuleName = 128
+	// ruleNameText is also the format of a condition reason, in which rule names end up.
+	ruleNameText = `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`
+)
+
+var (
+	ruleNameFormat = regexp.MustCompile(ruleNameText)
+
+	jobFailureReasons = []string{
+		batchv1.JobReasonBackoffLimitExceeded,
+		batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonFailedIndexes,
+		batchv1.JobReasonMaxFailedIndexesExceeded,
+		batchv1.JobReasonPodFailurePolicy,
+	}
+)
+
+var failurePolicyPath = specPath.Child("failurePolicy")
+
+func maxRestarts(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	policy := js.Spec.FailurePolicy
+	if policy == nil || policy.MaxRestarts >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(failurePolicyPath.Child("maxRestarts"), policy.MaxRestarts, "must be >= 0")}
+}
+
+// failurePolicyRules stops at actions that are switched off: what else is
+// wrong with such rules does not matter then.
+func failurePolicyRules(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	if js.Spec.FailurePolicy == nil {
+		return nil
+	}
+	rules := js.Spec.FailurePolicy.Rules
+	if slices.ContainsFunc(rules, restartsOneJob) {
+		return restartJobGate()
+	}
+	var errs field.ErrorList
+	for i := range rules {
+		errs = append(errs, ruleName(&rules[i])...)
+		errs = append(errs, ruleTargets(js, &rules[i])...)
+		errs = append(errs, ruleReasons(&rules[i])...)
+	}
+	return append(errs, uniqueRuleNames(rules)...)
+}
+
+func restartsOneJob(r jobset.FailurePolicyRule) bool {
+	return r.Action == jobset.RestartJob || r.Action == jobset.RestartJobAndIgnoreMaxRestarts
+}
+
+func ruleName(r *jobset.FailurePolicyRule) field.ErrorList {
+	var errs field.ErrorList
+	if n := len(r.Name); n < minRuleName || n > maxRuleName {
+		errs = append(errs, plain(fmt.Sprintf("invalid failure policy rule name of length %d, the length must be at least %d and at most %d",
+			n, minRuleName, maxRuleName)))
+	}
+	if !ruleNameFormat.MatchString(r.Name) {
+		errs = append(errs, plain(fmt.Sprintf("invalid failure policy rule name '%s', a name must start with a letter, "+
+			"consist of letters, digits and _ , : and end with a letter, a digit or _ (it must match %s)", r.Name, ruleNameText)))
+	}
+	return errs
+}
+
+func ruleTargets(js *jobset.JobSet, r *jobset.FailurePolicyRule) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range r.TargetReplicatedJobs {
+		if findReplicatedJob(js, name) == nil {
+			errs = append(errs, plain(fmt.Sprintf(
+				"invalid replicatedJob name '%s' in failure policy does not appear in .spec.ReplicatedJobs", name)))
+		}
+	}
+	return errs
+}
+
+func ruleReasons(r *jobset.FailurePolicyRule) field.ErrorList {
+	var errs field.ErrorList
+	for _, reason := range r.OnJobFailureReasons {
+		if !slices.Contains(jobFailureReasons, reason) {
+			errs = append(errs, plain(fmt.Sprintf(
+				"invalid job failure reason '%s' in failure policy is not a recognized job failure reason", reason)))
+		}
+	}
+	return errs
+}
+
+func uniqueRuleNames(rules []jobset.FailurePolicyRule) field.ErrorList {
+	positions := map[string][]int{}
+	for i, r := range rules {
+		positions[r.Name] = append(positions[r.Name], i)
+	}
+	var errs field.ErrorList
+	for i, r := range rules {
+		if same := positions[r.Name]; len(same) > 1 && same[0] == i {
+			errs = append(errs, plain(fmt.Sprintf(
+				"rule names are not unique, rules with indices %v all have the same name '%s'", same, r.Name)))
+		}
+	}
+	return errs
+}
+
+// failureMessagePatterns finds patterns that would never match anything.
+func failureMessagePatterns(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	if js.Spec.FailurePolicy == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, r := range js.Spec.FailurePolicy.Rules {
+		for j, pattern := range r.OnJobFailureMessagePatterns {
+			if _, err := regexp.Compile(pattern); err != nil {
+				path := failurePolicyPath.Child("rules").Index(i).Child("onJobFailureMessagePatterns").Index(j)
+				errs = append(errs, field.Invalid(path, pattern, "must be a regular expression in RE2 syntax: "+err.Error()))
+			}
+		}
+	}
+	return errs
+}

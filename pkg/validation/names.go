@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+const (
+	// maxGenerateName is how much of generateName the API server keeps.
+	maxGenerateName = validation.DNS1035LabelMaxLength - len(randomSuffix)
+	// randomSuffix stands for the 5 characters that the API server appends, to
+	// Pod names and to generateName. Any five give the same verdict.
+	randomSuffix = "abcde"
+)
+
+// nameOf returns the name that child objects will be derived from.
+func nameOf(js *jobset.JobSet) string {
+	if js.Name != "" || js.GenerateName == "" {
+		return js.Name
+	}
+	base := js.GenerateName
+	if len(base) > maxGenerateName {
+		base = base[:maxGenerateName]
+	}
+	return base + randomSuffix
+}
+
+// dns1035Label checks a name and says tooLong instead of the library's text for length.
+func dns1035Label(path *field.Path, shown, name, tooLong string) field.ErrorList {
+	var errs field.ErrorList
+	for _, message := range validation.IsDNS1035Label(name) {
+		if message == validation.MaxLenError(validation.DNS1035LabelMaxLength) {
+			message = tooLong
+		}
+		errs = append(errs, field.Invalid(path, shown, message))
+	}
+	return errs
+}
+
+func groupNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i, rj := range js.Spec.ReplicatedJobs {
+		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("groupName"), rj.GroupName, rj.GroupName,
+			".spec.replicatedJob[].groupName is too long, must be less than 63 characters")...)
+	}
+	return errs
+}
+
+// jobNames checks the name of the last Job of each ReplicatedJob, the longest one.
+func jobNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i, rj := range js.Spec.ReplicatedJobs {
+		name := lastJobName(js, &rj)
+		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("name"), name, name,
+			"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")...)
+	}
+	return errs
+}
+
+// podNames checks the longest Pod name of each Indexed Job.
+func podNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i, rj := range js.Spec.ReplicatedJobs {
+		job := &rj.Template.Spec
+		if !isIndexed(job) || job.Completions == nil {
+			continue
+		}
+		jobName := lastJobName(js, &rj)
+		podName := fmt.Sprintf("%s-%d-%s", jobName, int64(*job.Completions)-1, randomSuffix)
+		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("name"), jobName, podName,
+			"JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")...)
+	}
+	return errs
+}
+
+func lastJobName(js *jobset.JobSet, rj *jobset.ReplicatedJob) string {
+	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, int64(rj.Replicas)-1)
+}
+
+func isIndexed(job *batchv1.JobSpec) bool {
+	return job.CompletionMode != nil && *job.CompletionMode == batchv1.IndexedCompletion
+}
+
+// podCount keeps the number of Pods of a ReplicatedJob in 32 bits.
+func podCount(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for _, rj := range js.Spec.ReplicatedJobs {
+		parallelism := int64(1)
+		if p := rj.Template.Spec.Parallelism; p != nil {
+			parallelism = int64(*p)
+		}
+		if int64(rj.Replicas)*parallelism > math.MaxInt32 {
+			errs = append(errs, plain(fmt.Sprintf(
+				"the product of replicas and parallelism must not exceed %d for replicatedJob '%s'", math.MaxInt32, rj.Name)))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,322 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+type updateCase struct {
+	old  func(js *jobset.JobSet) // changes the base on both sides
+	mut  func(js *jobset.JobSet)
+	want []violation
+}
+
+func runUpdate(t *testing.T, base func() *jobset.JobSet, cases map[string]updateCase) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := base()
+			if tc.old != nil {
+				tc.old(old)
+			}
+			updated := old.DeepCopy()
+			if tc.mut != nil {
+				tc.mut(updated)
+			}
+			wantOld, wantNew := old.DeepCopy(), updated.DeepCopy()
+			expect(t, tc.want, Update(old, updated, gateOff))
+			if diff := cmp.Diff([]*jobset.JobSet{wantOld, wantNew}, []*jobset.JobSet{old, updated}); diff != "" {
+				t.Errorf("validation changed an object:\n%s", diff)
+			}
+		})
+	}
+}
+
+const replicatedJobs = "spec.replicatedJobs"
+
+func TestUpdateMutability(t *testing.T) {
+	suspended := func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"an update that changes nothing": {},
+		"W72, W73, W74: labels, suspend and the time to live": {
+			mut: func(js *jobset.JobSet) {
+				js.Labels = map[string]string{"a": "b"}
+				js.Annotations = map[string]string{"a": "b"}
+				js.Finalizers = []string{"a/b"}
+				js.Spec.Suspend = ptr.To(true)
+				js.Spec.TTLSecondsAfterFinished = ptr.To[int32](5)
+			},
+		},
+		"W78: managedBy is set later": {
+			mut:  func(js *jobset.JobSet) { js.Spec.ManagedBy = ptr.To("a/b") },
+			want: []violation{invalid("spec.managedBy", "field is immutable")},
+		},
+		"W78: managedBy changes, suspended or not": {
+			old:  func(js *jobset.JobSet) { suspended(js); js.Spec.ManagedBy = ptr.To("a/b") },
+			mut:  func(js *jobset.JobSet) { js.Spec.ManagedBy = ptr.To("a/c") },
+			want: []violation{invalid("spec.managedBy", "field is immutable")},
+		},
+		"W78: managedBy is cleared": {
+			old:  func(js *jobset.JobSet) { js.Spec.ManagedBy = ptr.To("a/b") },
+			mut:  func(js *jobset.JobSet) { js.Spec.ManagedBy = nil },
+			want: []violation{invalid("spec.managedBy", "field is immutable")},
+		},
+		"W79, Q20: the paths that differ are named, the list is not printed": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[0].Replicas = 9
+				job(js, 1).Parallelism = ptr.To[int32](9)
+				pod(js, 1).Containers[0].Image = "other"
+			},
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].replicas, "+
+				"spec.replicatedJobs[1].template.spec.parallelism, spec.replicatedJobs[1].template.spec.template.spec.containers[0].image")},
+		},
+		"W80: adding a ReplicatedJob, also while suspended": {
+			old: suspended,
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, replicatedJob("x", 1, 1))
+			},
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs")},
+		},
+		"W80: removing a ReplicatedJob, also while suspended": {
+			old: suspended, mut: leaderOnly,
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs")},
+		},
+		"W80: renaming a ReplicatedJob": {
+			mut:  func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[0].Name = "x" },
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].name")},
+		},
+		"W80: reordering ReplicatedJobs": {
+			mut: func(js *jobset.JobSet) {
+				rjs := js.Spec.ReplicatedJobs
+				rjs[0], rjs[1] = rjs[1], rjs[0]
+			},
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].name")},
+		},
+		"W81: nothing else changes while suspended": {
+			old: suspended,
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[0].GroupName = "x"
+				js.Spec.ReplicatedJobs[0].Template.Labels = map[string]string{"a": "b"}
+				pod(js, 0).PriorityClassName = "x"
+				pod(js, 0).Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1")}
+				pod(js, 0).Hostname, pod(js, 0).Subdomain = "x", "x"
+			},
+			want: []violation{invalid(replicatedJobs, "spec.replicatedJobs[0].groupName, spec.replicatedJobs[0].template.metadata.labels[a], ")},
+		},
+		"W79: meaning counts, not spelling": {
+			old: func(js *jobset.JobSet) {
+				pod(js, 0).Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1000m")}
+			},
+			mut: func(js *jobset.JobSet) {
+				pod(js, 0).Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1")}
+				pod(js, 0).Tolerations, pod(js, 0).NodeSelector = []corev1.Toleration{}, map[string]string{}
+				js.Spec.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{}
+			},
+		},
+		"W79: a quantity that differs is named by its key": {
+			old: func(js *jobset.JobSet) {
+				pod(js, 0).Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("2")}
+			},
+			mut: func(js *jobset.JobSet) {
+				pod(js, 0).Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1")}
+			},
+			want: []violation{invalid(replicatedJobs, "spec.replicatedJobs[0].template.spec.template.spec.containers[0].resources.limits[cpu]")},
+		},
+		"W77, W79: dependsOn is added": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
+			},
+			want: []violation{
+				invalid(replicatedJobs, "spec.replicatedJobs[1].dependsOn"),
+				forbidden("spec.replicatedJobs[1].dependsOn", "not supported by this version yet"),
+			},
+		},
+	})
+}
+
+// fiveFields changes everything that may change while suspended.
+func fiveFields(js *jobset.JobSet) {
+	for i := range js.Spec.ReplicatedJobs {
+		template := &job(js, i).Template
+		template.Labels = map[string]string{"a": "b"}
+		template.Annotations = map[string]string{"a": "not valid / at all"}
+		template.Spec.NodeSelector = map[string]string{"zone": "a"}
+		template.Spec.Tolerations = []corev1.Toleration{{Key: "a"}}
+		template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}}
+	}
+}
+
+func TestUpdateSuspended(t *testing.T) {
+	suspend := func(v *bool) func(*jobset.JobSet) { return func(js *jobset.JobSet) { js.Spec.Suspend = v } }
+	both := func(fs ...func(*jobset.JobSet)) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			for _, f := range fs {
+				f(js)
+			}
+		}
+	}
+	running := []violation{invalid(replicatedJobs, "may change while the JobSet is suspended")}
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"W84, W85: suspended":                {old: suspend(ptr.To(true)), mut: fiveFields},
+		"W86: resuming":                      {old: suspend(ptr.To(true)), mut: both(suspend(ptr.To(false)), fiveFields)},
+		"W86: resuming by leaving it out":    {old: suspend(ptr.To(true)), mut: both(suspend(nil), fiveFields)},
+		"W87: suspending":                    {mut: both(suspend(ptr.To(true)), fiveFields)},
+		"W88: running":                       {mut: fiveFields, want: running},
+		"W88: running, false instead of nil": {old: suspend(ptr.To(false)), mut: fiveFields, want: running},
+		"W80, W84: by name, so a reordering is still refused": {
+			old: suspend(ptr.To(true)),
+			mut: both(fiveFields, func(js *jobset.JobSet) {
+				rjs := js.Spec.ReplicatedJobs
+				rjs[0], rjs[1] = rjs[1], rjs[0]
+			}),
+			want: []violation{invalid(replicatedJobs, "field is immutable")},
+		},
+		"W79, W84: what may change does not hide what may not": {
+			old:  suspend(ptr.To(true)),
+			mut:  both(fiveFields, func(js *jobset.JobSet) { pod(js, 1).Hostname = "x" }),
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[1].template.spec.template.spec.hostname")},
+		},
+	})
+}
+
+func TestUpdatePolicies(t *testing.T) {
+	failurePolicy := func(js *jobset.JobSet) {
+		js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{{Name: "a", Action: jobset.FailJobSet}}}
+	}
+	const valueImmutable = "Value is immutable"
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"P44: failurePolicy is added": {
+			mut:  failurePolicy,
+			want: []violation{invalid("spec.failurePolicy", "field is immutable")},
+		},
+		"P44: failurePolicy is removed": {
+			old:  failurePolicy,
+			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil },
+			want: []violation{invalid("spec.failurePolicy", "field is immutable")},
+		},
+		"P44: failurePolicy changes, and the message says where": {
+			old:  failurePolicy,
+			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy.Rules[0].Action = jobset.RestartJobSet },
+			want: []violation{invalid("spec.failurePolicy", "changed: spec.failurePolicy.rules[0].action")},
+		},
+		"P44: empty lists are as good as absent ones": {
+			old: func(js *jobset.JobSet) {
+				js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{}}
+			},
+			mut: func(js *jobset.JobSet) { js.Spec.FailurePolicy.Rules = nil },
+		},
+		"P44: a policy that today would be refused does not block other changes": {
+			old: func(js *jobset.JobSet) {
+				js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: -1, RestartStrategy: jobset.InPlaceRestart,
+					Rules: []jobset.FailurePolicyRule{{Action: jobset.RestartJob}}}
+				js.Finalizers = []string{"a/b"}
+			},
+			mut: func(js *jobset.JobSet) { js.Finalizers = nil; js.Spec.Suspend = ptr.To(true) },
+		},
+		"W76, Q5, Q16: policies are removed": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.Network, js.Spec.SuccessPolicy, js.Spec.StartupPolicy = nil, nil, nil
+			},
+			want: []violation{
+				invalid("spec.network", valueImmutable),
+				invalid("spec.successPolicy", valueImmutable),
+				invalid("spec.startupPolicy", valueImmutable),
+			},
+		},
+		"W76, Q4, Q16: policies are added": {
+			old: func(js *jobset.JobSet) {
+				js.Spec.Network, js.Spec.SuccessPolicy, js.Spec.StartupPolicy = nil, nil, nil
+			},
+			mut: func(js *jobset.JobSet) {
+				js.Spec.Network, js.Spec.SuccessPolicy = &jobset.Network{}, &jobset.SuccessPolicy{}
+				js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
+				js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{}}
+			},
+			want: []violation{
+				invalid("spec.network", valueImmutable),
+				invalid("spec.successPolicy", valueImmutable),
+				invalid("spec.startupPolicy", valueImmutable),
+				invalid("spec.volumeClaimPolicies", valueImmutable),
+				forbidden("spec.startupPolicy.startupPolicyOrder", "not supported by this version yet"),
+				forbidden("spec.volumeClaimPolicies", "not supported by this version yet"),
+			},
+		},
+		"W76: a policy changes": {
+			mut:  func(js *jobset.JobSet) { js.Spec.Network.Subdomain = "x" },
+			want: []violation{invalid("spec.network", valueImmutable)},
+		},
+		"W75: the coordinator may change, to a valid one": {
+			mut: func(js *jobset.JobSet) { js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "workers"} },
+		},
+		"W75, Q17: the coordinator changes to an invalid one": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "workers", PodIndex: 7}
+			},
+			want: []violation{unpathed("coordinator pod index 7 is invalid for replicatedJob workers job index 0")},
+		},
+		"Q17: a coordinator that was invalid before stays": {
+			old: func(js *jobset.JobSet) { js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "x"} },
+			mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
+		},
+	})
+}
+
+func TestUpdateUnsupported(t *testing.T) {
+	const key = "metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]"
+	set := func(keys ...string) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Annotations = map[string]string{}
+			for _, k := range keys {
+				js.Annotations[k] = "x"
+			}
+		}
+	}
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"the exclusive annotation is added": {
+			mut:  set(jobset.ExclusiveKey),
+			want: []violation{forbidden(key, "not supported by this version yet")},
+		},
+		"W72: both annotations are added": {mut: set(jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey)},
+		"the node selector annotation is taken away": {
+			old: set(jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey), mut: set(jobset.ExclusiveKey),
+			want: []violation{forbidden(key, "not supported by this version yet")},
+		},
+		"what an older version admitted stays": {
+			old: func(js *jobset.JobSet) {
+				set(jobset.ExclusiveKey)(js)
+				js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder
+				js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{}}
+				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader"}}
+			},
+			mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
+		},
+	})
+}
+
+func TestDifferences(t *testing.T) {
+	t.Run("Q20: many paths are cut", func(t *testing.T) {
+		got := summary([]string{"a", "b", "c", "d", "e", "f", "g"})
+		if want := "a, b, c, d, e and 2 more"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("a path ends where one side has nothing", func(t *testing.T) {
+		got := differences(specPath, batchv1.JobSpec{BackoffLimit: ptr.To[int32](1)}, batchv1.JobSpec{})
+		if diff := cmp.Diff([]string{"spec.backoffLimit"}, got); diff != "" {
+			t.Errorf("paths (-want +got):\n%s", diff)
+		}
+	})
+}

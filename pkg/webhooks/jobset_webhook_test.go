@@ -1,0 +1,134 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhooks
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// manifest holds a field that this version does not know, and explicit zeros.
+const manifest = `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js"},"spec":{
+	"fromTheFuture":{"a":1},
+	"failurePolicy":{"maxRestarts":0,"rules":[]},
+	"replicatedJobs":[{"name":"w","groupName":"default","replicas":0,"template":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}]}}`
+
+func scheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := jobset.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func request(op admissionv1.Operation, object, old string) admission.Request {
+	req := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: op, Object: runtime.RawExtension{Raw: []byte(object)}}}
+	if old != "" {
+		req.OldObject.Raw = []byte(old)
+	}
+	return req
+}
+
+func TestMutating(t *testing.T) {
+	hook := admission.WithDefaulter(scheme(t), jobSetDefaulter{})
+	t.Run("W8: the patch adds defaults and removes nothing", func(t *testing.T) {
+		resp := hook.Handle(t.Context(), request(admissionv1.Create, manifest, ""))
+		if !resp.Allowed {
+			t.Fatalf("not allowed: %v", resp.Result)
+		}
+		added := map[string]any{}
+		for _, p := range resp.Patches {
+			if p.Operation != "add" {
+				t.Errorf("the patch must only add: %s", p.Json())
+			}
+			added[p.Path] = p.Value
+		}
+		want := map[string]any{
+			"/spec/successPolicy": map[string]any{"operator": "All"},
+			"/spec/startupPolicy": map[string]any{"startupPolicyOrder": "AnyOrder"},
+			"/spec/network":       map[string]any{"enableDNSHostnames": true, "publishNotReadyAddresses": true},
+			"/spec/replicatedJobs/0/template/spec/completionMode":                       "Indexed",
+			"/spec/replicatedJobs/0/template/spec/template/spec/restartPolicy":          "OnFailure",
+			"/spec/replicatedJobs/0/template/metadata":                                  map[string]any{},
+			"/spec/replicatedJobs/0/template/spec/template/metadata":                    map[string]any{},
+			"/spec/replicatedJobs/0/template/spec/template/spec/containers/0/resources": map[string]any{},
+			"/status": map[string]any{"restarts": float64(0)},
+		}
+		if diff := cmp.Diff(want, added); diff != "" {
+			t.Errorf("additions (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("W20: an update is left alone", func(t *testing.T) {
+		resp := hook.Handle(t.Context(), request(admissionv1.Update, manifest, manifest))
+		if !resp.Allowed || len(resp.Patches) > 0 {
+			t.Errorf("got %v", resp)
+		}
+	})
+}
+
+func TestValidating(t *testing.T) {
+	hook := admission.WithValidator(scheme(t), jobSetValidator{gates: gates.Set{InPlaceRestart: true}})
+	invalid := strings.Replace(manifest, `"maxRestarts":0`, `"maxRestarts":-1`, 1)
+	t.Run("W3, W4: a violation is answered with 422 Invalid and its cause", func(t *testing.T) {
+		resp := hook.Handle(t.Context(), request(admissionv1.Create, invalid, ""))
+		if resp.Allowed || resp.Result.Code != http.StatusUnprocessableEntity || resp.Result.Reason != "Invalid" {
+			t.Fatalf("got %v", resp)
+		}
+		want := `JobSet.jobset.x-k8s.io "js" is invalid: spec.failurePolicy.maxRestarts: Invalid value: -1: must be >= 0`
+		if diff := cmp.Diff(want, resp.Result.Message); diff != "" {
+			t.Errorf("message (-want +got):\n%s", diff)
+		}
+		if causes := resp.Result.Details.Causes; len(causes) != 1 || causes[0].Field != "spec.failurePolicy.maxRestarts" {
+			t.Errorf("causes: %v", causes)
+		}
+	})
+	t.Run("W6: a valid JobSet is allowed without a warning", func(t *testing.T) {
+		if resp := hook.Handle(t.Context(), request(admissionv1.Create, manifest, "")); !resp.Allowed || len(resp.Warnings) > 0 {
+			t.Errorf("got %v", resp)
+		}
+	})
+	t.Run("P42: warnings arrive, beside violations too", func(t *testing.T) {
+		inPlace := strings.Replace(manifest, `"maxRestarts":0`, `"restartStrategy":"InPlaceRestart"`, 1)
+		if resp := hook.Handle(t.Context(), request(admissionv1.Create, inPlace, "")); resp.Allowed || len(resp.Warnings) == 0 {
+			t.Errorf("got %v", resp)
+		}
+	})
+	t.Run("P44: an update by a client that drops explicit zeros is allowed", func(t *testing.T) {
+		var typed jobset.JobSet
+		if err := json.Unmarshal([]byte(manifest), &typed); err != nil {
+			t.Fatal(err)
+		}
+		put, err := json.Marshal(&typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp := hook.Handle(t.Context(), request(admissionv1.Update, string(put), manifest)); !resp.Allowed {
+			t.Errorf("refused: %s", resp.Result.Message)
+		}
+	})
+	t.Run("P44: failurePolicy is immutable", func(t *testing.T) {
+		resp := hook.Handle(t.Context(), request(admissionv1.Update, invalid, manifest))
+		if resp.Allowed || !strings.Contains(resp.Result.Message, "spec.failurePolicy: Invalid value: field is immutable") {
+			t.Errorf("got %v", resp)
+		}
+	})
+	t.Run("W99: a deletion is allowed", func(t *testing.T) {
+		if resp := hook.Handle(t.Context(), request(admissionv1.Delete, "", invalid)); !resp.Allowed {
+			t.Errorf("got %v", resp)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package webhooks is the admission of JobSets towards the API server: it
+// decodes, calls the pure functions that decide, and answers.
+package webhooks
+
+import (
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// Setup serves all webhooks from the webhook server of the manager. The
+// builder derives the paths from group, version and kind; they must be those
+// of the markers in jobset_webhook.go.
+//
+// The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
+// without it, fields that this version does not know and explicit zeros
+// survive.
+func Setup(mgr ctrl.Manager, g gates.Set) error {
+	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).
+		WithDefaulter(jobSetDefaulter{}).
+		WithValidator(jobSetValidator{gates: g}).
+		Complete()
+	if err != nil {
+		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
+	}
+	return nil
+}

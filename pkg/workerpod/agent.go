@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What the agent reads from its environment and serves.
+const (
+	NamespaceEnv       = "NAMESPACE"
+	PodNameEnv         = "POD_NAME"
+	JobSetNameEnv      = "JOBSET_NAME"
+	JobSetUIDEnv       = "JOBSET_UID"
+	RestartExitCodeEnv = "RESTART_POD_IN_PLACE_EXIT_CODE"
+	BarrierPortEnv     = "BARRIER_PORT"
+
+	// BarrierPath answers 200 once the worker may start.
+	BarrierPath = "/barrier-is-lifted"
+
+	// DefaultRestartExitCode is the exit code by which an agent asks for a restart of its Pod in place.
+	DefaultRestartExitCode int32 = 88
+	// ConfigExitCode is the exit code of an agent that a restart cannot mend:
+	// it must not match a RestartAllContainers rule, because only then the
+	// kubelet backs off.
+	ConfigExitCode int32 = 64
+	// KilledExitCode is how a container ends that the kernel kills, out of memory for instance.
+	KilledExitCode int32 = 137
+	// DefaultBarrierPort is where the agent serves BarrierPath.
+	DefaultBarrierPort int32 = 8080
+
+	maxExitCode int32 = 255
+)
+
+// IsSidecar says whether an init container keeps running beside the workers.
+func IsSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// LooksLikeAgent recognises our agent among other sidecars by what no other
+// program has: the variable JOBSET_NAME, or a startup probe on the barrier.
+// Names and images say nothing, since users choose both.
+func LooksLikeAgent(c *corev1.Container) bool {
+	if FindEnv(c, JobSetNameEnv) >= 0 {
+		return true
+	}
+	if c.StartupProbe == nil || c.StartupProbe.HTTPGet == nil {
+		return false
+	}
+	path, _, _ := strings.Cut(c.StartupProbe.HTTPGet.Path, "?")
+	return strings.TrimPrefix(path, "/") == strings.TrimPrefix(BarrierPath, "/")
+}
+
+// FindEnv returns the position of a variable, or -1. Of several the last one
+// counts, as it does for the kubelet.
+func FindEnv(c *corev1.Container, name string) int {
+	for i := len(c.Env) - 1; i >= 0; i-- {
+		if c.Env[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// literalEnv returns the value of a variable as the manifest spells it out;
+// known is false if only the kubelet can tell the value.
+func literalEnv(c *corev1.Container, name string) (value string, known bool) {
+	i := FindEnv(c, name)
+	if i < 0 {
+		return "", true
+	}
+	env := c.Env[i]
+	if env.ValueFrom != nil || strings.Contains(env.Value, "$(") {
+		return "", false
+	}
+	return env.Value, true
+}
+
+// RestartExitCode returns the exit code by which this agent asks for a restart
+// of its Pod in place. Known is false if the code comes from a place that
+// cannot be read here; err says that the agent would refuse the value.
+func RestartExitCode(agent *corev1.Container) (code int32, known bool, err error) {
+	value, known := literalEnv(agent, RestartExitCodeEnv)
+	if !known {
+		return 0, false, nil
+	}
+	if value == "" {
+		return DefaultRestartExitCode, true, nil
+	}
+	parsed, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || parsed < 1 || parsed > int64(maxExitCode) || int32(parsed) == ConfigExitCode {
+		return 0, true, fmt.Errorf("must be a number from 1 to %d other than %d", maxExitCode, ConfigExitCode)
+	}
+	return int32(parsed), true, nil
+}
+
+// ActionOn returns what the kubelet does, by the restart rules of a container,
+// when the container exits with a code: the first rule that matches decides.
+// Empty means that no rule matches and the restart policy decides.
+func ActionOn(rules []corev1.ContainerRestartRule, code int32) corev1.ContainerRestartRuleAction {
+	for _, rule := range rules {
+		if rule.ExitCodes == nil {
+			continue
+		}
+		listed := slices.Contains(rule.ExitCodes.Values, code)
+		switch rule.ExitCodes.Operator {
+		case corev1.ContainerRestartRuleOnExitCodesOpIn:
+			if listed {
+				return rule.Action
+			}
+		case corev1.ContainerRestartRuleOnExitCodesOpNotIn:
+			if !listed {
+				return rule.Action
+			}
+		}
+	}
+	return ""
+}
+
+// RestartsPodOn says whether all containers restart when this one exits with the code.
+func RestartsPodOn(rules []corev1.ContainerRestartRule, code int32) bool {
+	return ActionOn(rules, code) == corev1.ContainerRestartRuleActionRestartAllContainers
+}
+
+// RestartsPodOnAllButConfig says whether every exit of an agent restarts the
+// Pod, but the one that a restart cannot mend.
+func RestartsPodOnAllButConfig(rules []corev1.ContainerRestartRule) bool {
+	for code := int32(1); code <= maxExitCode; code++ {
+		if code != ConfigExitCode && !RestartsPodOn(rules, code) {
+			return false
+		}
+	}
+	return true
+}
+
+// RestartAllUnless returns the one rule that restarts the Pod in place on every exit code but these.
+func RestartAllUnless(codes ...int32) []corev1.ContainerRestartRule {
+	return []corev1.ContainerRestartRule{{
+		Action: corev1.ContainerRestartRuleActionRestartAllContainers,
+		ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+			Operator: corev1.ContainerRestartRuleOnExitCodesOpNotIn,
+			Values:   codes,
+		},
+	}}
+}

@@ -1,0 +1,265 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// DefaultAgentName is the name of the agent container.
+const DefaultAgentName = "jobset-agent"
+
+// BackoffLimit is what the Job needs so that recreated Pods never fail it: failures are counted by the JobSet.
+const BackoffLimit int32 = math.MaxInt32
+
+// Options say what Prepare cannot know. The zero value lacks only the image.
+type Options struct {
+	// AgentImage is the image of the agent.
+	AgentImage string
+	// AgentName is the name of its container. Defaults to DefaultAgentName.
+	AgentName string
+	// RestartExitCode is the exit code by which the agent asks for a restart. Defaults to DefaultRestartExitCode.
+	RestartExitCode int32
+	// BarrierPort is where the agent serves the barrier. Defaults to DefaultBarrierPort.
+	// Pods on the host network need a free one.
+	BarrierPort int32
+	// Resources of the agent. Defaults to a small request and a memory limit.
+	Resources *corev1.ResourceRequirements
+	// ServiceAccountName for the Pod: one that may watch JobSets and patch Pods.
+	ServiceAccountName string
+
+	// FailJobOn are exit codes of workers that fail the Job: by the failure
+	// policy of the JobSet something else than a restart in place then happens.
+	FailJobOn []int32
+	// RecreatePodOn are exit codes of workers that get a new Pod, perhaps on another node.
+	RecreatePodOn []int32
+}
+
+// Prepare returns a copy of a Pod template with everything that InPlaceRestart
+// needs in a worker Pod.
+//
+// What the template already says wins, always: Prepare fills fields that are
+// empty and never drops or changes one. So a template that contradicts
+// InPlaceRestart stays contradictory, and admission says where. An agent that
+// is already there is recognised (by the name in the options, or as a sidecar
+// that LooksLikeAgent) and completed, not added twice; hence Prepare of a prepared template changes
+// nothing.
+//
+// The agent goes behind the other init containers: it reports when they are
+// done, so that nothing but the workers is left to start when the barrier lifts.
+func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplateSpec {
+	if template == nil {
+		template = &corev1.PodTemplateSpec{}
+	}
+	out := template.DeepCopy()
+	spec := &out.Spec
+	if spec.RestartPolicy == "" {
+		spec.RestartPolicy = corev1.RestartPolicyNever
+	}
+	if spec.ServiceAccountName == "" {
+		spec.ServiceAccountName = opts.ServiceAccountName
+	}
+	completeAgent(agentIn(spec, opts.agentName()), opts)
+	for i := range spec.Containers {
+		completeWorker(&spec.Containers[i], opts)
+	}
+	return out
+}
+
+// PrepareJob returns a copy of a Job template with everything that
+// InPlaceRestart needs in the Job and in its Pods. What the template already
+// says wins, as with Prepare.
+func PrepareJob(template *batchv1.JobTemplateSpec, opts Options) *batchv1.JobTemplateSpec {
+	if template == nil {
+		template = &batchv1.JobTemplateSpec{}
+	}
+	out := template.DeepCopy()
+	job := &out.Spec
+	setDefault(&job.BackoffLimit, BackoffLimit)
+	setDefault(&job.PodReplacementPolicy, batchv1.Failed)
+	setDefault(&job.CompletionMode, batchv1.IndexedCompletion)
+	workers := int32(1)
+	for _, given := range []*int32{job.Parallelism, job.Completions} {
+		if given != nil {
+			workers = *given
+		}
+	}
+	setDefault(&job.Completions, workers)
+	setDefault(&job.Parallelism, workers)
+	if job.PodFailurePolicy == nil && len(opts.FailJobOn) > 0 {
+		job.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action: batchv1.PodFailurePolicyActionFailJob,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn,
+				Values:   sorted(opts.FailJobOn),
+			},
+		}}}
+	}
+	job.Template = *Prepare(&job.Template, opts)
+	return out
+}
+
+// Agent returns the agent container alone, as Prepare adds it.
+func Agent(opts Options) corev1.Container {
+	var agent corev1.Container
+	completeAgent(&agent, opts)
+	return agent
+}
+
+// StartupProbe returns the probe that holds the workers until the barrier
+// lifts. It waits on the server side: a probe by ticks would release the
+// worker up to a second later. It never gives up by itself, a group may wait
+// for its last member for as long as the cluster needs.
+func StartupProbe(port int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: BarrierPath + "?wait=50",
+			Port: intstr.FromInt32(port),
+		}},
+		TimeoutSeconds:   60,
+		PeriodSeconds:    1,
+		FailureThreshold: 1000000,
+	}
+}
+
+// agentIn returns the agent of a Pod, appended empty if there is none.
+func agentIn(spec *corev1.PodSpec, name string) *corev1.Container {
+	for i := range spec.InitContainers {
+		if c := &spec.InitContainers[i]; c.Name == name || IsSidecar(c) && LooksLikeAgent(c) {
+			return c
+		}
+	}
+	spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: name})
+	return &spec.InitContainers[len(spec.InitContainers)-1]
+}
+
+func completeAgent(agent *corev1.Container, opts Options) {
+	if agent.Name == "" {
+		agent.Name = opts.agentName()
+	}
+	if agent.Image == "" {
+		agent.Image = opts.AgentImage
+	}
+	setDefault(&agent.RestartPolicy, corev1.ContainerRestartPolicyAlways)
+	if len(agent.RestartPolicyRules) == 0 {
+		agent.RestartPolicyRules = RestartAllUnless(ConfigExitCode)
+	}
+	for _, env := range opts.agentEnv() {
+		if FindEnv(agent, env.Name) < 0 {
+			agent.Env = append(agent.Env, env)
+		}
+	}
+	if agent.StartupProbe == nil {
+		agent.StartupProbe = StartupProbe(barrierPortOf(agent))
+	}
+	if agent.SecurityContext == nil {
+		agent.SecurityContext = restricted()
+	}
+	if agent.Resources.Requests == nil && agent.Resources.Limits == nil {
+		agent.Resources.Requests, agent.Resources.Limits = opts.resources()
+	}
+}
+
+// completeWorker lets every failure of a worker restart the Pod in place. A
+// restart policy of its own keeps the kubelet from restarting it alone.
+func completeWorker(worker *corev1.Container, opts Options) {
+	if len(worker.RestartPolicyRules) == 0 {
+		notInPlace := slices.Concat([]int32{0}, opts.FailJobOn, opts.RecreatePodOn)
+		worker.RestartPolicyRules = RestartAllUnless(sorted(notInPlace)...)
+	}
+	setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
+}
+
+func (o Options) agentName() string {
+	if o.AgentName == "" {
+		return DefaultAgentName
+	}
+	return o.AgentName
+}
+
+// agentEnv takes the name and the UID of the JobSet from the labels of the
+// Pod, so that one manifest works under any name, generateName included.
+func (o Options) agentEnv() []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		fromField(NamespaceEnv, "metadata.namespace"),
+		fromField(PodNameEnv, "metadata.name"),
+		fromField(JobSetNameEnv, "metadata.labels['"+jobset.JobSetNameKey+"']"),
+		fromField(JobSetUIDEnv, "metadata.labels['"+jobset.JobSetUIDKey+"']"),
+	}
+	if o.RestartExitCode != 0 {
+		env = append(env, corev1.EnvVar{Name: RestartExitCodeEnv, Value: strconv.Itoa(int(o.RestartExitCode))})
+	}
+	if o.BarrierPort != 0 {
+		env = append(env, corev1.EnvVar{Name: BarrierPortEnv, Value: strconv.Itoa(int(o.BarrierPort))})
+	}
+	return env
+}
+
+// resources has no CPU limit: throttled to a tenth of a core the agent would
+// take half a second to report, and thousands of agents wait for the last one.
+func (o Options) resources() (requests, limits corev1.ResourceList) {
+	if o.Resources != nil {
+		r := o.Resources.DeepCopy()
+		return r.Requests, r.Limits
+	}
+	return corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("10m"),
+			corev1.ResourceMemory: resource.MustParse("32Mi"),
+		}, corev1.ResourceList{
+			corev1.ResourceMemory: resource.MustParse("64Mi"),
+		}
+}
+
+// barrierPortOf keeps the probe on the port that the agent really serves.
+func barrierPortOf(agent *corev1.Container) int32 {
+	if value, known := literalEnv(agent, BarrierPortEnv); known {
+		if port, err := strconv.ParseUint(value, 10, 16); err == nil && port > 0 {
+			return int32(port)
+		}
+	}
+	return DefaultBarrierPort
+}
+
+func fromField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path},
+	}}
+}
+
+func restricted() *corev1.SecurityContext {
+	sc := &corev1.SecurityContext{
+		Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	setDefault(&sc.RunAsNonRoot, true)
+	setDefault(&sc.RunAsUser, int64(65532))
+	setDefault(&sc.ReadOnlyRootFilesystem, true)
+	setDefault(&sc.AllowPrivilegeEscalation, false)
+	return sc
+}
+
+// setDefault fills an absent field.
+func setDefault[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+// sorted returns each code once, ascending, as the Job API demands.
+func sorted(codes []int32) []int32 {
+	out := slices.Clone(codes)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,300 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/validation"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+var options = workerpod.Options{AgentImage: "agent:v1", ServiceAccountName: "jobset-agent"}
+
+func userPod() *corev1.PodTemplateSpec {
+	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "download", Image: "download"}},
+		Containers:     []corev1.Container{{Name: "worker", Image: "worker"}},
+	}}
+}
+
+func restartAll(unless ...int32) []corev1.ContainerRestartRule {
+	return []corev1.ContainerRestartRule{{
+		Action:    "RestartAllContainers",
+		ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: "NotIn", Values: unless},
+	}}
+}
+
+func field(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+}
+
+// wantPod is userPod as a worker of an in-place group: the pod shape, spelled out.
+func wantPod() *corev1.PodTemplateSpec {
+	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy:      "Never",
+		ServiceAccountName: "jobset-agent",
+		InitContainers: []corev1.Container{{Name: "download", Image: "download"}, {
+			Name: "jobset-agent", Image: "agent:v1",
+			RestartPolicy:      ptr.To(corev1.ContainerRestartPolicyAlways),
+			RestartPolicyRules: restartAll(64),
+			Env: []corev1.EnvVar{
+				field("NAMESPACE", "metadata.namespace"),
+				field("POD_NAME", "metadata.name"),
+				field("JOBSET_NAME", "metadata.labels['jobset.sigs.k8s.io/jobset-name']"),
+				field("JOBSET_UID", "metadata.labels['jobset.sigs.k8s.io/jobset-uid']"),
+			},
+			StartupProbe: &corev1.Probe{
+				ProbeHandler:   corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/barrier-is-lifted?wait=50", Port: intstr.FromInt32(8080)}},
+				TimeoutSeconds: 60, PeriodSeconds: 1, FailureThreshold: 1000000,
+			},
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
+			},
+			SecurityContext: &corev1.SecurityContext{
+				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](65532),
+				ReadOnlyRootFilesystem: ptr.To(true), AllowPrivilegeEscalation: ptr.To(false),
+				Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				SeccompProfile: &corev1.SeccompProfile{Type: "RuntimeDefault"},
+			},
+		}},
+		Containers: []corev1.Container{{
+			Name: "worker", Image: "worker",
+			RestartPolicy:      ptr.To(corev1.ContainerRestartPolicyNever),
+			RestartPolicyRules: restartAll(0),
+		}},
+	}}
+}
+
+func TestPrepare(t *testing.T) {
+	cases := map[string]struct {
+		template func(t *corev1.PodTemplateSpec)
+		opts     func(o *workerpod.Options)
+		want     func(t *corev1.PodTemplateSpec)
+	}{
+		"a Pod of the user becomes a worker of the group": {},
+		"Y and Z are left to the Job controller": {
+			opts: func(o *workerpod.Options) { o.FailJobOn, o.RecreatePodOn = []int32{9, 3}, []int32{5, 3} },
+			want: func(p *corev1.PodTemplateSpec) { p.Spec.Containers[0].RestartPolicyRules = restartAll(0, 3, 5, 9) },
+		},
+		"port and exit code reach agent and probe": {
+			opts: func(o *workerpod.Options) { o.BarrierPort, o.RestartExitCode = 9000, 77 },
+			want: func(p *corev1.PodTemplateSpec) {
+				agent := &p.Spec.InitContainers[1]
+				agent.Env = append(agent.Env, corev1.EnvVar{Name: "RESTART_POD_IN_PLACE_EXIT_CODE", Value: "77"}, corev1.EnvVar{Name: "BARRIER_PORT", Value: "9000"})
+				agent.StartupProbe.HTTPGet.Port = intstr.FromInt32(9000)
+			},
+		},
+		"what the user set wins, also against the options": {
+			template: func(p *corev1.PodTemplateSpec) {
+				p.Spec.RestartPolicy, p.Spec.ServiceAccountName = "OnFailure", "mine"
+				p.Spec.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
+				p.Spec.Containers[0].RestartPolicyRules = restartAll(0, 42)
+			},
+			opts: func(o *workerpod.Options) { o.RecreatePodOn = []int32{5} },
+			want: func(p *corev1.PodTemplateSpec) {
+				p.Spec.RestartPolicy, p.Spec.ServiceAccountName = "OnFailure", "mine"
+				p.Spec.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
+				p.Spec.Containers[0].RestartPolicyRules = restartAll(0, 42)
+			},
+		},
+		"an agent that is there by name is completed where it stands": {
+			template: func(p *corev1.PodTemplateSpec) {
+				p.Spec.InitContainers = append([]corev1.Container{{Name: "jobset-agent", Image: "mine", Env: []corev1.EnvVar{{Name: "BARRIER_PORT", Value: "1"}}}}, p.Spec.InitContainers...)
+			},
+			want: func(p *corev1.PodTemplateSpec) {
+				inits := p.Spec.InitContainers
+				inits[0], inits[1] = inits[1], inits[0]
+				inits[0].Image = "mine"
+				inits[0].Env = append([]corev1.EnvVar{{Name: "BARRIER_PORT", Value: "1"}}, inits[0].Env...)
+				inits[0].StartupProbe.HTTPGet.Port = intstr.FromInt32(1)
+			},
+		},
+		"an ordinary init container that reads JOBSET_NAME stays what it is": {
+			template: func(p *corev1.PodTemplateSpec) { p.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "JOBSET_NAME"}} },
+			want:     func(p *corev1.PodTemplateSpec) { p.Spec.InitContainers[0].Env = []corev1.EnvVar{{Name: "JOBSET_NAME"}} },
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			template, opts, want := userPod(), options, wantPod()
+			for _, change := range []func(){
+				func() { apply(tc.template, template) }, func() { apply(tc.opts, &opts) }, func() { apply(tc.want, want) },
+			} {
+				change()
+			}
+			before := template.DeepCopy()
+			got := workerpod.Prepare(template, opts)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("Pod (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, template); diff != "" {
+				t.Errorf("Prepare changed its argument:\n%s", diff)
+			}
+			if diff := cmp.Diff(got, workerpod.Prepare(got, opts)); diff != "" {
+				t.Errorf("Prepare twice (-once +twice):\n%s", diff)
+			}
+		})
+	}
+	t.Run("nothing at all gives an agent and no panic", func(t *testing.T) {
+		if got := workerpod.Prepare(nil, workerpod.Options{}); len(got.Spec.InitContainers) != 1 {
+			t.Errorf("got %d init containers", len(got.Spec.InitContainers))
+		}
+	})
+}
+
+func apply[T any](change func(*T), to *T) {
+	if change != nil {
+		change(to)
+	}
+}
+
+func TestPrepareJob(t *testing.T) {
+	failOn3 := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      "FailJob",
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{3, 9}},
+	}}}
+	cases := map[string]struct {
+		job  batchv1.JobSpec
+		opts func(o *workerpod.Options)
+		want batchv1.JobSpec // without the Pod template
+	}{
+		"a Job of the user gets what the strategy needs": {
+			want: jobSpec(1, 1),
+		},
+		"parallelism becomes completions": {
+			job:  batchv1.JobSpec{Parallelism: ptr.To[int32](4)},
+			want: jobSpec(4, 4),
+		},
+		"completions become parallelism": {
+			job:  batchv1.JobSpec{Completions: ptr.To[int32](4)},
+			want: jobSpec(4, 4),
+		},
+		"what the user set wins, even where admission will refuse it": {
+			job:  batchv1.JobSpec{Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](2), BackoffLimit: ptr.To[int32](1)},
+			want: func() batchv1.JobSpec { j := jobSpec(2, 4); j.BackoffLimit = ptr.To[int32](1); return j }(),
+		},
+		"exit codes that fail the Job get into the podFailurePolicy, sorted": {
+			opts: func(o *workerpod.Options) { o.FailJobOn = []int32{9, 3, 9} },
+			want: func() batchv1.JobSpec { j := jobSpec(1, 1); j.PodFailurePolicy = failOn3; return j }(),
+		},
+		"a podFailurePolicy of the user stays": {
+			job:  batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{}},
+			opts: func(o *workerpod.Options) { o.FailJobOn = []int32{3} },
+			want: func() batchv1.JobSpec { j := jobSpec(1, 1); j.PodFailurePolicy = &batchv1.PodFailurePolicy{}; return j }(),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			opts := options
+			apply(tc.opts, &opts)
+			tc.job.Template = *userPod()
+			got := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: tc.job}, opts)
+			tc.want.Template = *workerpod.Prepare(userPod(), opts)
+			if diff := cmp.Diff(&batchv1.JobTemplateSpec{Spec: tc.want}, got); diff != "" {
+				t.Errorf("Job (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func jobSpec(parallelism, completions int32) batchv1.JobSpec {
+	return batchv1.JobSpec{
+		Parallelism: &parallelism, Completions: &completions,
+		BackoffLimit:         ptr.To[int32](2147483647),
+		CompletionMode:       ptr.To(batchv1.IndexedCompletion),
+		PodReplacementPolicy: ptr.To(batchv1.Failed),
+	}
+}
+
+func TestPreparedIsAdmitted(t *testing.T) {
+	for name, opts := range map[string]workerpod.Options{
+		"P41, P42: with the smallest options": {AgentImage: "agent"},
+		"P41, P42: with every option": {
+			AgentImage: "agent", AgentName: "a", RestartExitCode: 77, BarrierPort: 9000, ServiceAccountName: "sa",
+			Resources: &corev1.ResourceRequirements{}, FailJobOn: []int32{3}, RecreatePodOn: []int32{5},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			js := &jobset.JobSet{}
+			js.Name = "js"
+			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
+			js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{{
+				Name: "workers", GroupName: "default", Replicas: 2,
+				Template: *workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *userPod()}}, opts),
+			}}
+			on := gates.Set{InPlaceRestart: true}
+			if errs := validation.Create(js, on); len(errs) > 0 {
+				t.Errorf("refused: %v", errs)
+			}
+			if warnings := validation.Warnings(js, on); len(warnings) > 0 {
+				t.Errorf("warned: %q", warnings)
+			}
+		})
+	}
+}
+
+func TestActionOn(t *testing.T) {
+	rule := func(action corev1.ContainerRestartRuleAction, op corev1.ContainerRestartRuleOnExitCodesOperator, codes ...int32) corev1.ContainerRestartRule {
+		return corev1.ContainerRestartRule{Action: action, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: op, Values: codes}}
+	}
+	rules := []corev1.ContainerRestartRule{{Action: "Restart"}, rule("Restart", "In", 1, 2), rule("Odd", "Nonsense", 1), rule("RestartAllContainers", "NotIn", 64)}
+	for name, tc := range map[string]struct {
+		code int32
+		want corev1.ContainerRestartRuleAction
+	}{
+		"the first rule that matches decides": {2, "Restart"},
+		"NotIn takes the rest":                {88, "RestartAllContainers"},
+		"no rule matches":                     {64, ""},
+		"zero is a code as any other":         {0, "RestartAllContainers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := workerpod.ActionOn(rules, tc.code); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestYAML(t *testing.T) {
+	t.Run("the lines read back as the value", func(t *testing.T) {
+		want := map[string]any{"initContainers": []corev1.Container{workerpod.Agent(options), {Name: "b", Args: []string{"-x", "yes", "8080", "a: b"}}}}
+		var got, expected any
+		if err := yaml.Unmarshal([]byte(workerpod.YAML(want)), &got); err != nil {
+			t.Fatalf("%v in\n%s", err, workerpod.YAML(want))
+		}
+		raw, _ := yaml.Marshal(want)
+		_ = yaml.Unmarshal(raw, &expected)
+		// Empty objects are left out on purpose.
+		delete(expected.(map[string]any)["initContainers"].([]any)[1].(map[string]any), "resources")
+		if diff := cmp.Diff(expected, got); diff != "" {
+			t.Errorf("value (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("lines look as users write them", func(t *testing.T) {
+		want := "restartPolicyRules:\n- action: RestartAllContainers\n  exitCodes:\n    operator: NotIn\n    values: [64]"
+		got := workerpod.YAML(map[string]any{"restartPolicyRules": workerpod.RestartAllUnless(64)})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("text (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("odd values do not panic", func(t *testing.T) {
+		if got := workerpod.YAML([]any{map[string]any{}, []any{nil, 1.5, true}}); got != "- {}\n- - null\n  - 1.5\n  - true" {
+			t.Errorf("got:\n%s", got)
+		}
+	})
+}
