@@ -1,0 +1,120 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/config"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/features"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/util/cert"
+	"sigs.k8s.io/jobset/pkg/version"
+	"sigs.k8s.io/jobset/pkg/webhooks"
+)
+
+// run runs the manager until ctx ends or something fails. All it needs comes in as values, so
+// that managers with different options can run side by side.
+func run(ctx context.Context, opts options) error {
+	log := ctrl.LoggerFrom(ctx)
+	log.Info("Starting the JobSet manager", "version", version.GitVersion, "commit", version.GitCommit)
+
+	cfg, err := opts.configuration()
+	if err != nil {
+		return err
+	}
+	gate := features.New()
+	if err := features.Apply(gate, cfg.FeatureGates); err != nil {
+		return err
+	}
+	effective, err := config.Encode(cfg)
+	if err != nil {
+		return err
+	}
+	log.Info("Effective configuration", "configuration", string(effective))
+
+	mgr, err := newManager(ctx, opts, cfg, features.Snapshot(gate))
+	if err != nil {
+		return err
+	}
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the manager: %w", err)
+	}
+	return nil
+}
+
+// newManager returns a manager with everything added that it runs.
+func newManager(ctx context.Context, opts options, cfg *configapi.Configuration, gates gates.Set) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	clients, err := newRESTConfigs(opts.kubeconfig, cfg.ClientConnection)
+	if err != nil {
+		return nil, err
+	}
+	managerOptions := newManagerOptions(cfg, gates)
+	managerOptions.Scheme = scheme
+	managerOptions.Logger = ctrl.LoggerFrom(ctx)
+	managerOptions.LeaderElectionConfig = clients.leaderElection
+
+	mgr, err := ctrl.NewManager(clients.shared, managerOptions)
+	if err != nil {
+		return nil, fmt.Errorf("creating the manager: %w", err)
+	}
+	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates); err != nil {
+		return nil, err
+	}
+	if err := webhooks.Setup(mgr, gates); err != nil {
+		return nil, err
+	}
+	if err := addChecks(mgr, cfg); err != nil {
+		return nil, err
+	}
+	return mgr, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("registering the types of Kubernetes: %w", err)
+	}
+	if err := jobset.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("registering the types of JobSet: %w", err)
+	}
+	return scheme, nil
+}
+
+// addChecks adds the rotator, if it is wanted, and the probes. Liveness only says that the
+// process serves; readiness says that the API server can call our webhooks.
+func addChecks(mgr ctrl.Manager, cfg *configapi.Configuration) error {
+	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return fmt.Errorf("adding the liveness check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("webhook-server", mgr.GetWebhookServer().StartedChecker()); err != nil {
+		return fmt.Errorf("adding the readiness check of the webhook server: %w", err)
+	}
+	if !*cfg.InternalCertManagement.Enable {
+		return nil // somebody else sees to the certificate
+	}
+	certs := certOptions(cfg, cert.Namespace())
+	if err := cert.AddRotator(mgr, certs); err != nil {
+		return fmt.Errorf("setting up certificate rotation: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("certificate", cert.Readiness(mgr.GetAPIReader(), certs)); err != nil {
+		return fmt.Errorf("adding the readiness check of the certificate: %w", err)
+	}
+	return nil
+}

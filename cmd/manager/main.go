@@ -1,0 +1,52 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Command manager runs the JobSet controller and its webhooks.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"sigs.k8s.io/jobset/pkg/version"
+)
+
+func main() {
+	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// start is main without the process: it returns the exit code.
+func start(args []string, stdout, stderr io.Writer) int {
+	opts, err := parseOptions(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	if opts.version {
+		fmt.Fprintln(stdout, version.String())
+		return 0
+	}
+
+	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(stderr))
+	// Libraries log through these two; our own code takes the logger out of its context.
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+
+	if err := run(ctrl.LoggerInto(ctrl.SetupSignalHandler(), log), opts); err != nil {
+		log.Error(err, "The manager stops")
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,174 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/util/cert"
+	"sigs.k8s.io/jobset/pkg/util/tlsconfig"
+	"sigs.k8s.io/jobset/pkg/util/useragent"
+)
+
+// restConfigs are the ways to the API server.
+type restConfigs struct {
+	// shared is for everything but leader election, with one limit for the whole process.
+	// Without a limiter of its own, each client, and there is one per kind, makes another.
+	shared *rest.Config
+	// leaderElection does not queue behind the rest: a busy leader would lose its lease.
+	leaderElection *rest.Config
+}
+
+func newRESTConfigs(kubeconfig string, limits *configapi.ClientConnection) (restConfigs, error) {
+	base, err := loadRESTConfig(kubeconfig)
+	if err != nil {
+		return restConfigs{}, fmt.Errorf("finding the API server: %w", err)
+	}
+	if base.UserAgent == "" {
+		base.UserAgent = useragent.Default()
+	}
+	// One line per warning of the API server, not one per request.
+	base.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
+	base.QPS, base.Burst = *limits.QPS, int(*limits.Burst)
+
+	shared := rest.CopyConfig(base)
+	if base.QPS > 0 {
+		shared.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(base.QPS, base.Burst)
+	}
+	return restConfigs{shared: shared, leaderElection: base}, nil
+}
+
+// loadRESTConfig does not use the --kubeconfig flag of controller-runtime, which is a global.
+func loadRESTConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return ctrl.GetConfig()
+	}
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
+}
+
+// newManagerOptions translates a valid configuration.
+func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Options {
+	tlsOptions, _ := tlsconfig.Parse(cfg.TLS, nil) // valid, so no errors
+	election := cfg.LeaderElection
+	return ctrl.Options{
+		Cache: newCacheOptions(gates),
+		// The names of controllers are unique here; the check is one per process, and would
+		// forbid a second manager in it.
+		Controller:             ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+		Metrics:                newMetricsOptions(cfg, tlsOptions),
+		WebhookServer:          newWebhookServer(cfg, tlsOptions),
+		HealthProbeBindAddress: cfg.Health.HealthProbeBindAddress,
+		ReadinessEndpointName:  endpointPath(cfg.Health.ReadinessEndpointName),
+		LivenessEndpointName:   endpointPath(cfg.Health.LivenessEndpointName),
+
+		LeaderElection:             *election.LeaderElect,
+		LeaderElectionResourceLock: election.ResourceLock,
+		LeaderElectionID:           election.ResourceName,
+		LeaderElectionNamespace:    election.ResourceNamespace,
+		LeaseDuration:              &election.LeaseDuration.Duration,
+		RenewDeadline:              &election.RenewDeadline.Duration,
+		RetryPeriod:                &election.RetryPeriod.Duration,
+		// The process ends right after the manager does, so nobody acts on a lease given up.
+		LeaderElectionReleaseOnCancel: true,
+	}
+}
+
+// newCacheOptions makes reads of kinds that nobody watches fail. By default they would start to
+// watch that kind in the whole cluster, unseen.
+func newCacheOptions(gates gates.Set) cache.Options {
+	options := controllers.CacheOptions(gates)
+	options.ReaderFailOnMissingInformer = true
+	return options
+}
+
+func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Options) metricsserver.Options {
+	return metricsserver.Options{
+		BindAddress:    cfg.Metrics.BindAddress,
+		CertDir:        cfg.Metrics.CertDir,
+		SecureServing:  true,
+		FilterProvider: filters.WithAuthenticationAndAuthorization,
+		TLSOpts:        []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
+	}
+}
+
+// endpointPath gives a name the slash without which a mux would take it for a host.
+func endpointPath(name string) string {
+	if name == "" {
+		return "" // the default of controller-runtime
+	}
+	return "/" + strings.TrimPrefix(name, "/")
+}
+
+func certOptions(cfg *configapi.Configuration, namespace string) cert.Options {
+	return cert.Options{
+		Namespace:   namespace,
+		ServiceName: *cfg.InternalCertManagement.WebhookServiceName,
+		SecretName:  *cfg.InternalCertManagement.WebhookSecretName,
+		Dir:         webhookCertDir(cfg),
+	}
+}
+
+// webhookCertDir is named here, and not left to libraries, since two of them disagree when
+// the directory for temporary files is not /tmp.
+func webhookCertDir(cfg *configapi.Configuration) string {
+	if cfg.Webhook.CertDir != "" {
+		return cfg.Webhook.CertDir
+	}
+	return filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
+}
+
+func newWebhookServer(cfg *configapi.Configuration, tlsOptions tlsconfig.Options) webhook.Server {
+	dir := webhookCertDir(cfg)
+	server := webhook.NewServer(webhook.Options{
+		Host:    cfg.Webhook.Host,
+		Port:    *cfg.Webhook.Port,
+		CertDir: dir,
+		TLSOpts: []func(*tls.Config){tlsOptions.Apply},
+	})
+	if !*cfg.InternalCertManagement.Enable {
+		return server // the certificate has to be there already
+	}
+	return &patientServer{Server: server, certDir: dir}
+}
+
+// patientServer is a webhook server that waits for its certificate, where the usual one fails.
+// While it waits, the manager serves probes and runs the rotator, which makes the certificate.
+type patientServer struct {
+	webhook.Server
+	certDir string
+}
+
+// Start waits for the certificate and serves. Being stopped while it waits is no failure.
+func (s *patientServer) Start(ctx context.Context) error {
+	ctrl.LoggerFrom(ctx).Info("Waiting for the serving certificate of the webhooks", "directory", s.certDir)
+	if err := cert.WaitForFiles(ctx, s.certDir); err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped
+		}
+		return fmt.Errorf("waiting for the serving certificate: %w", err)
+	}
+	return s.Server.Start(ctx)
+}

@@ -1,0 +1,253 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/util/cert"
+)
+
+// settings are the manager options that are plain values.
+type settings struct {
+	Metrics, Health, Ready, Live      string
+	Elect                             bool
+	Lock, ID, Namespace               string
+	Lease, Renew, Retry               time.Duration
+	MetricsSecure, FilterMetrics      bool
+	MetricsCertDir                    string
+	MissingInformerFails, ReleaseLock bool
+}
+
+func settingsOf(options ctrl.Options) settings {
+	return settings{
+		Metrics: options.Metrics.BindAddress, Health: options.HealthProbeBindAddress,
+		Ready: options.ReadinessEndpointName, Live: options.LivenessEndpointName,
+		Elect: options.LeaderElection, Lock: options.LeaderElectionResourceLock,
+		ID: options.LeaderElectionID, Namespace: options.LeaderElectionNamespace,
+		Lease: *options.LeaseDuration, Renew: *options.RenewDeadline, Retry: *options.RetryPeriod,
+		MetricsSecure: options.Metrics.SecureServing, FilterMetrics: options.Metrics.FilterProvider != nil,
+		MetricsCertDir:       options.Metrics.CertDir,
+		MissingInformerFails: options.Cache.ReaderFailOnMissingInformer,
+		ReleaseLock:          options.LeaderElectionReleaseOnCancel,
+	}
+}
+
+func TestNewManagerOptions(t *testing.T) {
+	defaults := settings{
+		Metrics: ":8443", Health: ":8081",
+		Elect: true, Lock: "leases", ID: "6d4f6a47.jobset.x-k8s.io",
+		Lease: 15 * time.Second, Renew: 10 * time.Second, Retry: 2 * time.Second,
+		MetricsSecure: true, FilterMetrics: true, MissingInformerFails: true, ReleaseLock: true,
+	}
+	but := func(change func(*settings)) settings {
+		changed := defaults
+		change(&changed)
+		return changed
+	}
+	tests := map[string]struct {
+		change func(*configapi.Configuration)
+		want   settings
+	}{
+		"the defaults (O73, O76)": {change: func(*configapi.Configuration) {}, want: defaults},
+		"0 disables servers (O24, O26)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = "0", "0"
+			},
+			want: but(func(s *settings) { s.Metrics, s.Health = "0", "0" }),
+		},
+		"endpoint names get a slash if they have none (O27, O28)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Health.ReadinessEndpointName, cfg.Health.LivenessEndpointName = "ready", "/live"
+			},
+			want: but(func(s *settings) { s.Ready, s.Live = "/ready", "/live" }),
+		},
+		"leader election as configured (O29-O33)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.LeaderElection.LeaderElect = ptr.To(false)
+				cfg.LeaderElection.ResourceName, cfg.LeaderElection.ResourceNamespace = "name", "ns"
+				cfg.LeaderElection.LeaseDuration.Duration = time.Minute
+			},
+			want: but(func(s *settings) { s.Elect, s.ID, s.Namespace, s.Lease = false, "name", "ns", time.Minute }),
+		},
+		"the certificate of the metrics server (O25)": {
+			change: func(cfg *configapi.Configuration) { cfg.Metrics.CertDir = "/metrics" },
+			want:   but(func(s *settings) { s.MetricsCertDir = "/metrics" }),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			options := newManagerOptions(defaultsBut(tc.change), gates.Set{})
+			if diff := cmp.Diff(tc.want, settingsOf(options)); diff != "" {
+				t.Errorf("options (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTLSOfServers(t *testing.T) {
+	cfg := defaultsBut(func(cfg *configapi.Configuration) {
+		cfg.TLS = &configapi.TLSOptions{MinVersion: "VersionTLS13"}
+		cfg.Webhook = configapi.Webhook{Port: ptr.To(1), Host: "localhost", CertDir: "/certs"}
+		cfg.InternalCertManagement.Enable = ptr.To(false)
+	})
+	options := newManagerOptions(cfg, gates.Set{})
+	server, ok := options.WebhookServer.(*webhook.DefaultServer)
+	if !ok {
+		t.Fatalf("without internal certificates the webhook server is a %T, want one that fails without files (O67)", options.WebhookServer)
+	}
+	if got := server.Options; got.Port != 1 || got.Host != "localhost" || got.CertDir != "/certs" {
+		t.Errorf("webhook server listens on %s:%d with %s (O21-O23)", got.Host, got.Port, got.CertDir)
+	}
+	tests := map[string]struct {
+		settings []func(*tls.Config)
+		protos   []string
+	}{
+		"webhooks (O74, O75)": {settings: server.Options.TLSOpts, protos: []string{"h2"}},
+		"metrics (O74, O75)":  {settings: options.Metrics.TLSOpts, protos: []string{"http/1.1"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			config := &tls.Config{NextProtos: []string{"h2"}}
+			for _, set := range tc.settings {
+				set(config)
+			}
+			if config.MinVersion != tls.VersionTLS13 || !cmp.Equal(config.NextProtos, tc.protos) {
+				t.Errorf("version %x and protocols %v, want TLS 1.3 and %v", config.MinVersion, config.NextProtos, tc.protos)
+			}
+		})
+	}
+}
+
+func TestCertOptions(t *testing.T) {
+	tests := map[string]struct {
+		change func(*configapi.Configuration)
+		want   cert.Options
+	}{
+		"the defaults (O23, O37, O38)": {
+			change: func(*configapi.Configuration) {},
+			want: cert.Options{Namespace: "ns", ServiceName: "jobset-webhook-service", SecretName: "jobset-webhook-server-cert",
+				Dir: filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")},
+		},
+		"as configured (O23, O37, O38)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Webhook.CertDir = "/certs"
+				cfg.InternalCertManagement.WebhookServiceName = ptr.To("service")
+				cfg.InternalCertManagement.WebhookSecretName = ptr.To("secret")
+			},
+			want: cert.Options{Namespace: "ns", ServiceName: "service", SecretName: "secret", Dir: "/certs"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, certOptions(defaultsBut(tc.change), "ns")); diff != "" {
+				t.Errorf("certOptions() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`
+
+func TestNewRESTConfigs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	limits := func(qps float32, burst int32) *configapi.ClientConnection {
+		return &configapi.ClientConnection{QPS: &qps, Burst: &burst}
+	}
+	t.Run("one limit for the process, another for leader election (O77)", func(t *testing.T) {
+		got, err := newRESTConfigs(path, limits(7, 8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.shared.Host != "https://127.0.0.1:1" {
+			t.Errorf("host is %s, want that of --kubeconfig (O10)", got.shared.Host)
+		}
+		if got.shared.RateLimiter == nil || got.shared.RateLimiter.QPS() != 7 {
+			t.Errorf("shared limiter is %v, want one of 7 QPS", got.shared.RateLimiter)
+		}
+		if got.leaderElection.RateLimiter != nil || got.leaderElection.QPS != 7 || got.leaderElection.Burst != 8 {
+			t.Errorf("leader election has limiter %v, QPS %v, burst %v, want its own of 7 and 8",
+				got.leaderElection.RateLimiter, got.leaderElection.QPS, got.leaderElection.Burst)
+		}
+		if want := "jobset/v0.0.0 ("; len(got.shared.UserAgent) < len(want) || got.shared.UserAgent[:len(want)] != want {
+			t.Errorf("user agent is %q, want %q... (O18)", got.shared.UserAgent, want)
+		}
+	})
+	t.Run("a negative QPS means no limit (O39)", func(t *testing.T) {
+		got, err := newRESTConfigs(path, limits(-1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.shared.RateLimiter != nil || got.shared.QPS >= 0 {
+			t.Errorf("limiter is %v, QPS is %v, want neither to limit", got.shared.RateLimiter, got.shared.QPS)
+		}
+	})
+}
+
+var errStarted = errors.New("started")
+
+// failingServer is a webhook server that fails when it starts.
+type failingServer struct{ webhook.Server }
+
+func (failingServer) Start(context.Context) error { return errStarted }
+
+func TestPatientServer(t *testing.T) {
+	t.Run("internal certificates make the webhook server wait (O66)", func(t *testing.T) {
+		cfg := defaultsBut(func(*configapi.Configuration) {})
+		if _, ok := newManagerOptions(cfg, gates.Set{}).WebhookServer.(*patientServer); !ok {
+			t.Error("the webhook server does not wait")
+		}
+	})
+	t.Run("it serves once the certificate is there (O64)", func(t *testing.T) {
+		dir := t.TempDir()
+		certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKey("service", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range map[string][]byte{cert.CertFile: certPEM, cert.KeyFile: keyPEM} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server := &patientServer{Server: failingServer{}, certDir: dir}
+		if err := server.Start(t.Context()); !errors.Is(err, errStarted) {
+			t.Errorf("error = %v, want that of the server it started", err)
+		}
+	})
+	t.Run("being stopped while it waits is no failure", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		server := &patientServer{Server: failingServer{}, certDir: t.TempDir()}
+		done := make(chan error, 1)
+		go func() { done <- server.Start(ctx) }()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

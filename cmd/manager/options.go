@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/config"
+	"sigs.k8s.io/jobset/pkg/features"
+)
+
+// Names of the flags that override the configuration.
+const (
+	metricsBindAddressFlag     = "metrics-bind-address"
+	healthProbeBindAddressFlag = "health-probe-bind-address"
+	leaderElectFlag            = "leader-elect"
+	kubeAPIQPSFlag             = "kube-api-qps"
+	kubeAPIBurstFlag           = "kube-api-burst"
+)
+
+// options is what the command line says.
+type options struct {
+	configFile string
+	kubeconfig string
+	version    bool
+	zap        zap.Options
+
+	// gates are the feature gates that were typed.
+	gates map[string]bool
+	// overrides write the values of the flags that were typed into a configuration.
+	overrides []func(*configapi.Configuration)
+}
+
+// parseOptions reads the command line. A flag that was not typed overrides nothing, whatever
+// its default says.
+func parseOptions(args []string, usage io.Writer) (options, error) {
+	opts := options{zap: zap.Options{Development: true}}
+	values := overrideValues{}
+
+	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // a wrong flag is one line, not one line under pages of help
+	fs.StringVar(&opts.configFile, "config", "",
+		"File with the Configuration (config.jobset.x-k8s.io/v1alpha1). Empty means the defaults. Flags win over the file.")
+	fs.StringVar(&opts.kubeconfig, "kubeconfig", "",
+		"File with the kubeconfig. Empty means $KUBECONFIG, else the service account of the Pod, else ~/.kube/config.")
+	fs.BoolVar(&opts.version, "version", false, "Print the version and exit.")
+	fs.Var(cliflag.NewMapStringBool(&opts.gates), "feature-gates",
+		"Feature gates as name=true|false, separated by commas. Each wins over its entry in the configuration. Gates: "+
+			strings.Join(features.Known(features.New()), ", ")+".")
+	values.bind(fs)
+	opts.zap.BindFlags(fs)
+
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fs.SetOutput(usage)
+			fs.PrintDefaults()
+		}
+		return options{}, err
+	}
+	if fs.NArg() > 0 {
+		return options{}, fmt.Errorf("unexpected arguments: %s", strings.Join(fs.Args(), " "))
+	}
+	fs.Visit(func(typed *flag.Flag) {
+		if override := values.override(typed.Name); override != nil {
+			opts.overrides = append(opts.overrides, override)
+		}
+	})
+	return opts, nil
+}
+
+// overrideValues are the values of the flags that override the configuration.
+type overrideValues struct {
+	metricsBindAddress     string
+	healthProbeBindAddress string
+	leaderElect            bool
+	kubeAPIQPS             float64
+	kubeAPIBurst           int
+}
+
+func (v *overrideValues) bind(fs *flag.FlagSet) {
+	fs.StringVar(&v.metricsBindAddress, metricsBindAddressFlag, configapi.DefaultMetricsBindAddress,
+		`Address of the metrics server; "0" disables it. Wins over metrics.bindAddress.`)
+	fs.StringVar(&v.healthProbeBindAddress, healthProbeBindAddressFlag, configapi.DefaultHealthProbeBindAddress,
+		`Address of the health probe server; "0" disables it. Wins over health.healthProbeBindAddress.`)
+	fs.BoolVar(&v.leaderElect, leaderElectFlag, false,
+		"Run only while being the leader. Wins over leaderElection.leaderElect, which is true unless the configuration says otherwise.")
+	fs.Float64Var(&v.kubeAPIQPS, kubeAPIQPSFlag, float64(configapi.DefaultClientConnectionQPS),
+		"Requests per second to the API server; negative for no limit. Wins over clientConnection.qps.")
+	fs.IntVar(&v.kubeAPIBurst, kubeAPIBurstFlag, int(configapi.DefaultClientConnectionBurst),
+		"Requests to the API server at once. Wins over clientConnection.burst.")
+}
+
+// override returns nil for a flag that is not about the configuration.
+func (v *overrideValues) override(name string) func(*configapi.Configuration) {
+	switch name {
+	case metricsBindAddressFlag:
+		return func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = v.metricsBindAddress }
+	case healthProbeBindAddressFlag:
+		return func(cfg *configapi.Configuration) { cfg.Health.HealthProbeBindAddress = v.healthProbeBindAddress }
+	case leaderElectFlag:
+		return func(cfg *configapi.Configuration) { cfg.LeaderElection.LeaderElect = ptr.To(v.leaderElect) }
+	case kubeAPIQPSFlag:
+		return func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(v.kubeAPIQPS)) }
+	case kubeAPIBurstFlag:
+		return func(cfg *configapi.Configuration) { cfg.ClientConnection.Burst = ptr.To(int32(v.kubeAPIBurst)) }
+	default:
+		return nil
+	}
+}
+
+// configuration is the effective one: the flags typed over the file over the defaults.
+func (o options) configuration() (*configapi.Configuration, error) {
+	cfg, err := config.Load(o.configFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, override := range o.overrides {
+		override(cfg)
+	}
+	if len(o.gates) > 0 {
+		gates := maps.Clone(cfg.FeatureGates)
+		if gates == nil {
+			gates = map[string]bool{}
+		}
+		maps.Copy(gates, o.gates)
+		cfg.FeatureGates = gates
+	}
+	if err := config.Validate(cfg).ToAggregate(); err != nil {
+		return nil, fmt.Errorf("configuration with flags: %w", err)
+	}
+	return cfg, nil
+}

@@ -1,0 +1,225 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+)
+
+const configHead = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
+
+func writeConfig(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(configHead+content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func defaultsBut(change func(*configapi.Configuration)) *configapi.Configuration {
+	cfg := &configapi.Configuration{}
+	configapi.SetDefaults_Configuration(cfg)
+	change(cfg)
+	return cfg
+}
+
+func TestFlagsOverConfigurationOverDefaults(t *testing.T) {
+	const everything = `
+metrics: {bindAddress: ":1"}
+health: {healthProbeBindAddress: ":2"}
+leaderElection: {leaderElect: true}
+clientConnection: {qps: 3, burst: 4}
+featureGates: {InPlaceRestart: true, AllBeta: false}
+`
+	tests := map[string]struct {
+		file string // empty means no --config
+		args []string
+		want func(*configapi.Configuration)
+	}{
+		"neither file nor flags: the defaults, with leader election (O13)": {
+			want: func(*configapi.Configuration) {},
+		},
+		"the file wins over the defaults, also over those of flags (O13)": {
+			file: everything,
+			want: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = ":1", ":2"
+				cfg.ClientConnection.QPS, cfg.ClientConnection.Burst = ptr.To[float32](3), ptr.To[int32](4)
+				cfg.FeatureGates = map[string]bool{"InPlaceRestart": true, "AllBeta": false}
+			},
+		},
+		"typed flags win over the file (O5-O9, O13)": {
+			file: everything,
+			args: []string{"--metrics-bind-address=:5", "-health-probe-bind-address", ":6", "--leader-elect=false",
+				"--kube-api-qps=7.5", "--kube-api-burst=8"},
+			want: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = ":5", ":6"
+				cfg.LeaderElection.LeaderElect = ptr.To(false)
+				cfg.ClientConnection.QPS, cfg.ClientConnection.Burst = ptr.To[float32](7.5), ptr.To[int32](8)
+				cfg.FeatureGates = map[string]bool{"InPlaceRestart": true, "AllBeta": false}
+			},
+		},
+		"a flag typed with its own default wins too (O13)": {
+			file: everything,
+			args: []string{"--metrics-bind-address=:8443", "--kube-api-qps=500"},
+			want: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = ":8443", ":2"
+				cfg.ClientConnection.QPS, cfg.ClientConnection.Burst = ptr.To[float32](500), ptr.To[int32](4)
+				cfg.FeatureGates = map[string]bool{"InPlaceRestart": true, "AllBeta": false}
+			},
+		},
+		"flags win over defaults when there is no file (O13)": {
+			args: []string{"--leader-elect=false", "--metrics-bind-address=0"},
+			want: func(cfg *configapi.Configuration) {
+				cfg.LeaderElection.LeaderElect = ptr.To(false)
+				cfg.Metrics.BindAddress = "0"
+			},
+		},
+		"each gate of the flag wins over its entry, other entries stay": {
+			file: everything,
+			args: []string{"--feature-gates=InPlaceRestart=false,AllAlpha=false"},
+			want: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = ":1", ":2"
+				cfg.ClientConnection.QPS, cfg.ClientConnection.Burst = ptr.To[float32](3), ptr.To[int32](4)
+				cfg.FeatureGates = map[string]bool{"InPlaceRestart": false, "AllAlpha": false, "AllBeta": false}
+			},
+		},
+		"gates of the flag need no file": {
+			args: []string{"--feature-gates", "InPlaceRestart=true"},
+			want: func(cfg *configapi.Configuration) { cfg.FeatureGates = map[string]bool{"InPlaceRestart": true} },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			args := tc.args
+			if tc.file != "" {
+				args = append(args, "--config="+writeConfig(t, tc.file))
+			}
+			opts, err := parseOptions(args, &bytes.Buffer{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := opts.configuration()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.TypeMeta = configapi.Configuration{}.TypeMeta
+			if diff := cmp.Diff(defaultsBut(tc.want), got); diff != "" {
+				t.Errorf("configuration (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFlagsThatAreNotConfiguration(t *testing.T) {
+	opts, err := parseOptions([]string{"--kubeconfig=/kube", "--zap-devel=false", "--version"}, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.kubeconfig != "/kube" || opts.zap.Development || !opts.version || len(opts.overrides) != 0 {
+		t.Errorf("options = %+v, want the typed values and no overrides (O10, O11)", opts)
+	}
+	opts, err = parseOptions(nil, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !opts.zap.Development {
+		t.Error("zap-devel defaults to false, want true (O11)")
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/does/not/exist")
+	tests := map[string]struct {
+		file string
+		args []string
+		want []string
+	}{
+		"an unknown flag (O15)":                 {args: []string{"--colour=red"}, want: []string{"colour"}},
+		"an argument that is no flag (O15)":     {args: []string{"controller"}, want: []string{"unexpected arguments: controller"}},
+		"a gate without a value (O15)":          {args: []string{"--feature-gates=InPlaceRestart"}, want: []string{"InPlaceRestart"}},
+		"a file that is not there (O15)":        {args: []string{"--config=/does/not/exist"}, want: []string{"/does/not/exist"}},
+		"a file with an unknown key (O14, O15)": {file: "colour: red\n", want: []string{`unknown field "colour"`}},
+		"flags with invalid values, all named (O15)": {
+			args: []string{"--metrics-bind-address=", "--kube-api-qps=NaN", "--kube-api-burst=0"},
+			want: []string{"metrics.bindAddress", "clientConnection.qps"},
+		},
+		"an unknown gate of the flag, with the known ones (O15)": {
+			args: []string{"--feature-gates=Foo=true"},
+			want: []string{"unknown feature gates: Foo", "InPlaceRestart (ALPHA, default false)"},
+		},
+		"an unknown gate of the file (O15, O41)": {
+			file: "featureGates: {Foo: true}\n",
+			want: []string{"unknown feature gates: Foo"},
+		},
+		"a locked gate (O47)": {
+			file: "featureGates: {TLSOptions: false}\n",
+			want: []string{"TLSOptions is locked to true"},
+		},
+		"no API server, after the effective configuration was logged once (O15, O16)": {
+			args: []string{"--kubeconfig=/does/not/exist", "--kube-api-qps=77"},
+			want: []string{"Effective configuration", "qps: 77", "finding the API server"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			args := tc.args
+			if tc.file != "" {
+				args = append(args, "--config="+writeConfig(t, tc.file))
+			}
+			var stderr bytes.Buffer
+			opts, err := parseOptions(args, &stderr)
+			if err == nil {
+				log := zap.New(zap.WriteTo(&stderr), zap.UseDevMode(true))
+				err = run(ctrl.LoggerInto(t.Context(), log), opts)
+			}
+			if err == nil {
+				t.Fatal("no error")
+			}
+			output := stderr.String() + err.Error()
+			for _, want := range tc.want {
+				if !strings.Contains(output, want) {
+					t.Errorf("output has no %q:\n%s", want, output)
+				}
+			}
+			if got := strings.Count(output, "Effective configuration"); got > 1 {
+				t.Errorf("the effective configuration was logged %d times, want once (O16)", got)
+			}
+		})
+	}
+}
+
+func TestStartWithoutRunning(t *testing.T) {
+	t.Run("--version prints the version (O19)", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		if code := start([]string{"--version"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "jobset v") {
+			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
+		}
+	})
+	t.Run("--help lists the flags and succeeds", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		if code := start([]string{"--help"}, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), "-feature-gates") {
+			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
+		}
+	})
+	t.Run("a wrong flag is one line and exit status 1 (O15)", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		if code := start([]string{"--colour"}, &stdout, &stderr); code != 1 || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
+		}
+	})
+}

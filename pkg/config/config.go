@@ -1,0 +1,71 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package config reads, checks and writes the configuration of the manager.
+package config
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+)
+
+var codecs = newCodecs()
+
+func newCodecs() serializer.CodecFactory {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(configapi.AddToScheme(scheme))
+	// Strict: a key that we do not know is most likely a known one with a typing error.
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+}
+
+// Load reads the file at path, fills in the defaults and checks the result. An empty path
+// means the defaults.
+func Load(path string) (*configapi.Configuration, error) {
+	if path == "" {
+		cfg := &configapi.Configuration{}
+		configapi.SetDefaults_Configuration(cfg)
+		return cfg, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	cfg, err := Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	if err := Validate(cfg).ToAggregate(); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return cfg, nil
+}
+
+// Decode reads YAML or JSON and fills in the defaults. Unknown and duplicate keys are errors.
+func Decode(data []byte) (*configapi.Configuration, error) {
+	cfg := &configapi.Configuration{}
+	if err := runtime.DecodeInto(codecs.UniversalDecoder(configapi.GroupVersion), data, cfg); err != nil {
+		return nil, fmt.Errorf("decoding: %w", err)
+	}
+	return cfg, nil
+}
+
+// Encode writes a configuration as YAML that Decode reads.
+func Encode(cfg *configapi.Configuration) ([]byte, error) {
+	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeYAML)
+	if !ok {
+		return nil, fmt.Errorf("no serializer for %s", runtime.ContentTypeYAML)
+	}
+	data, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, configapi.GroupVersion), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the configuration: %w", err)
+	}
+	return data, nil
+}

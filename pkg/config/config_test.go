@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+)
+
+const head = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
+
+// encodedDefaults is all that an all-default configuration prints (O43).
+const encodedDefaults = `apiVersion: config.jobset.x-k8s.io/v1alpha1
+clientConnection:
+  burst: 500
+  qps: 500
+health:
+  healthProbeBindAddress: :8081
+internalCertManagement:
+  enable: true
+  webhookSecretName: jobset-webhook-server-cert
+  webhookServiceName: jobset-webhook-service
+kind: Configuration
+leaderElection:
+  leaderElect: true
+  leaseDuration: 15s
+  renewDeadline: 10s
+  resourceLock: leases
+  resourceName: 6d4f6a47.jobset.x-k8s.io
+  resourceNamespace: ""
+  retryPeriod: 2s
+metrics:
+  bindAddress: :8443
+webhook:
+  port: 9443
+`
+
+const encodedEmpty = `apiVersion: config.jobset.x-k8s.io/v1alpha1
+health: {}
+kind: Configuration
+metrics: {}
+webhook: {}
+`
+
+func defaultsBut(change func(*configapi.Configuration)) *configapi.Configuration {
+	cfg := &configapi.Configuration{}
+	configapi.SetDefaults_Configuration(cfg)
+	change(cfg)
+	return cfg
+}
+
+func TestLoad(t *testing.T) {
+	tests := map[string]struct {
+		file    string
+		want    *configapi.Configuration
+		wantErr []string
+	}{
+		"a file with nothing but its kind means the defaults (O14)": {
+			file: head,
+			want: defaultsBut(func(*configapi.Configuration) {}),
+		},
+		"what the file says wins over the defaults (O13)": {
+			file: head + `
+webhook: {port: 1234, host: 127.0.0.1, certDir: /certs}
+metrics: {bindAddress: "0", certDir: /metrics}
+health: {healthProbeBindAddress: ":1", readinessEndpointName: ready, livenessEndpointName: /live}
+leaderElection: {leaderElect: false}
+tls: {minVersion: VersionTLS12, cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}
+internalCertManagement: {enable: false}
+clientConnection: {qps: -1, burst: 3}
+featureGates: {InPlaceRestart: true}
+`,
+			want: defaultsBut(func(cfg *configapi.Configuration) {
+				cfg.Webhook = configapi.Webhook{Port: ptr.To(1234), Host: "127.0.0.1", CertDir: "/certs"}
+				cfg.Metrics = configapi.Metrics{BindAddress: "0", CertDir: "/metrics"}
+				cfg.Health = configapi.Health{HealthProbeBindAddress: ":1", ReadinessEndpointName: "ready", LivenessEndpointName: "/live"}
+				cfg.LeaderElection.LeaderElect = ptr.To(false)
+				cfg.TLS = &configapi.TLSOptions{MinVersion: "VersionTLS12", CipherSuites: []string{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"}}
+				cfg.InternalCertManagement = &configapi.InternalCertManagement{Enable: ptr.To(false)}
+				cfg.ClientConnection = &configapi.ClientConnection{QPS: ptr.To[float32](-1), Burst: ptr.To[int32](3)}
+				cfg.FeatureGates = map[string]bool{"InPlaceRestart": true}
+			}),
+		},
+		"unknown keys are fatal and all named (O14)": {
+			file:    head + "webhok: {}\nmetrics: {port: 1}\n",
+			wantErr: []string{`unknown field "webhok"`, `unknown field "metrics.port"`},
+		},
+		"keys in the wrong case are unknown (O14)": {
+			file:    head + "Webhook: {port: 1}\n",
+			wantErr: []string{`unknown field "Webhook"`},
+		},
+		"duplicate keys are fatal (O14)": {
+			file:    head + "webhook: {port: 1}\nwebhook: {port: 2}\n",
+			wantErr: []string{"webhook"},
+		},
+		"another kind is fatal (O15)": {
+			file:    "apiVersion: v1\nkind: ConfigMap\n",
+			wantErr: []string{"ConfigMap"},
+		},
+		"an empty file means the defaults (O14)": {
+			file: "",
+			want: defaultsBut(func(*configapi.Configuration) {}),
+		},
+		"a value of the wrong type is fatal (O15)": {
+			file:    head + "webhook: {port: many}\n",
+			wantErr: []string{"port"},
+		},
+		"invalid values are fatal and all named, with their paths (O15)": {
+			file:    head + "webhook: {port: 0}\ntls: {minVersion: VersionTLS10}\nclientConnection: {qps: 0}\n",
+			wantErr: []string{"webhook.port", "tls: Invalid value: \"VersionTLS10\"", "clientConnection.qps", "config.yaml"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(path, []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Load(path)
+			if (err != nil) != (tc.wantErr != nil) {
+				t.Fatalf("Load() error = %v, want %q", err, tc.wantErr)
+			}
+			for _, want := range tc.wantErr {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("Load() error = %v, want %q in it", err, want)
+				}
+			}
+			if got != nil {
+				got.TypeMeta = configapi.Configuration{}.TypeMeta
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Load() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadWithoutAFile(t *testing.T) {
+	t.Run("no path means the defaults (O4, O14)", func(t *testing.T) {
+		got, err := Load("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(defaultsBut(func(*configapi.Configuration) {}), got); diff != "" {
+			t.Errorf("Load() (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a path that does not exist is fatal (O15)", func(t *testing.T) {
+		if _, err := Load(filepath.Join(t.TempDir(), "nothing.yaml")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load() error = %v, want a missing file", err)
+		}
+	})
+}
+
+func TestEncode(t *testing.T) {
+	tests := map[string]struct {
+		given *configapi.Configuration
+		want  string
+	}{
+		"the defaults print what a reader may change (O43)": {
+			given: defaultsBut(func(*configapi.Configuration) {}),
+			want:  encodedDefaults,
+		},
+		"an empty configuration prints three empty maps (O43)": {
+			given: &configapi.Configuration{},
+			want:  encodedEmpty,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Encode(tc.given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
+				t.Errorf("Encode() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEncodeAndDecodeAgree(t *testing.T) {
+	given := defaultsBut(func(cfg *configapi.Configuration) {
+		cfg.TLS = &configapi.TLSOptions{MinVersion: "VersionTLS13"}
+		cfg.FeatureGates = map[string]bool{"InPlaceRestart": true}
+	})
+	data, err := Encode(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given.TypeMeta = got.TypeMeta
+	if diff := cmp.Diff(given, got); diff != "" {
+		t.Errorf("Decode(Encode()) (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,38 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package useragent names this program in the logs of the API server.
+package useragent
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"sigs.k8s.io/jobset/pkg/version"
+)
+
+const (
+	unknown      = "unknown"
+	commitLength = 7
+)
+
+// Default returns the user agent of this build on this platform.
+func Default() string {
+	return build(version.GitVersion, version.GitCommit, runtime.GOOS, runtime.GOARCH)
+}
+
+// build keeps pre-release suffixes out, so that requests of one release count as one client.
+func build(gitVersion, gitCommit, goos, goarch string) string {
+	release, _, _ := strings.Cut(gitVersion, "-")
+	if release == "" {
+		release = unknown
+	}
+	commit := gitCommit[:min(len(gitCommit), commitLength)]
+	if commit == "" {
+		commit = unknown
+	}
+	return fmt.Sprintf("jobset/%s (%s/%s) %s", release, goos, goarch, commit)
+}
