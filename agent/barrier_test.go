@@ -1,0 +1,213 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// hold starts a barrier on a free port.
+func hold(t *testing.T) *ProbeBarrier {
+	t.Helper()
+	b := NewProbeBarrier("127.0.0.1", 0)
+	if _, err := b.Hold(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func probe(t *testing.T, b *ProbeBarrier, target string) (int, string) {
+	t.Helper()
+	response, err := http.Get("http://" + b.Addr().String() + target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestTheProbe(t *testing.T) {
+	t.Parallel()
+	held, lifted := hold(t), hold(t)
+	if err := lifted.Release(); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		barrier *ProbeBarrier
+		target  string
+		want    int
+		body    string
+	}{
+		"P35: 503 while the worker is held":          {held, "/barrier-is-lifted", 503, "not lifted"},
+		"P35: 200 once it is released":               {lifted, "/barrier-is-lifted", 200, "lifted"},
+		"P35: no wait at all is a wait of 0":         {held, "/barrier-is-lifted?wait=0", 503, "not lifted"},
+		"P35: a wait ends at once when released":     {lifted, "/barrier-is-lifted?wait=3600", 200, "lifted"},
+		"P35: a wait in words":                       {held, "/barrier-is-lifted?wait=long", 400, `wait is "long"; it must be a whole number of seconds from 0 to 3600`},
+		"P35: a wait with a unit":                    {held, "/barrier-is-lifted?wait=5s", 400, "whole number"},
+		"P35: a negative wait":                       {held, "/barrier-is-lifted?wait=-1", 400, "whole number"},
+		"P35: an endless wait":                       {held, "/barrier-is-lifted?wait=3601", 400, "whole number"},
+		"P35: an empty wait":                         {held, "/barrier-is-lifted?wait=", 400, "whole number"},
+		"P35: a wrong wait is wrong when lifted too": {lifted, "/barrier-is-lifted?wait=x", 400, "whole number"},
+		"P35: another path":                          {lifted, "/", 404, "/barrier-is-lifted"},
+		"P35: a path below":                          {lifted, "/barrier-is-lifted/x", 404, "/barrier-is-lifted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, body := probe(t, tc.barrier, tc.target)
+			if code != tc.want || !strings.Contains(body, tc.body) {
+				t.Errorf("%s answers %d %q, want %d %q", tc.target, code, body, tc.want, tc.body)
+			}
+		})
+	}
+	t.Run("P35: nothing but reading", func(t *testing.T) {
+		t.Parallel()
+		recorder := httptest.NewRecorder()
+		lifted.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, BarrierPath, nil))
+		if recorder.Code != http.StatusMethodNotAllowed {
+			t.Errorf("POST answers %d", recorder.Code)
+		}
+	})
+}
+
+// waiting is a probe that waits, in a bubble.
+type waiting struct {
+	code   int
+	after  time.Duration
+	ended  chan struct{}
+	cancel context.CancelFunc
+}
+
+func startWaiting(t *testing.T, b *ProbeBarrier, target string) *waiting {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &waiting{ended: make(chan struct{}), cancel: cancel}
+	go func() {
+		defer close(w.ended)
+		started := time.Now()
+		recorder := httptest.NewRecorder()
+		b.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, target, nil))
+		w.code, w.after = recorder.Code, time.Since(started)
+	}()
+	synctest.Wait()
+	return w
+}
+
+func (w *waiting) want(t *testing.T, code int, after time.Duration) {
+	t.Helper()
+	<-w.ended
+	if w.code != code || w.after != after {
+		t.Errorf("the probe got %d after %v, want %d after %v", w.code, w.after, code, after)
+	}
+}
+
+func TestTheProbeThatWaits(t *testing.T) {
+	const target = "/barrier-is-lifted?wait=50"
+	bubble(t, "P35: until the release", func(t *testing.T, _ *fakeAPI) {
+		b := NewProbeBarrier("", 0)
+		w := startWaiting(t, b, target)
+		pass(10 * time.Second)
+		_ = b.Release()
+		w.want(t, 200, 10*time.Second)
+	})
+	bubble(t, "P35: until the time is over", func(t *testing.T, _ *fakeAPI) {
+		startWaiting(t, NewProbeBarrier("", 0), target).want(t, 503, 50*time.Second)
+	})
+	bubble(t, "P35: until the client goes away", func(t *testing.T, _ *fakeAPI) {
+		w := startWaiting(t, NewProbeBarrier("", 0), target)
+		pass(time.Second)
+		w.cancel()
+		w.want(t, 503, time.Second)
+	})
+	bubble(t, "P35: until the agent ends, which releases nobody", func(t *testing.T, _ *fakeAPI) {
+		b := NewProbeBarrier("", 0)
+		w := startWaiting(t, b, target)
+		pass(time.Second)
+		_ = b.Close()
+		w.want(t, 503, time.Second)
+	})
+}
+
+func TestTheBarrierOverTheNetwork(t *testing.T) {
+	t.Parallel()
+	// serve puts a barrier behind a server that tells of each probe when it arrives and when it is answered.
+	serve := func(t *testing.T) (b *ProbeBarrier, address string, arrived, left chan struct{}) {
+		b, arrived, left = NewProbeBarrier("", 0), make(chan struct{}), make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(arrived)
+			b.ServeHTTP(w, r)
+			close(left)
+		}))
+		t.Cleanup(server.Close)
+		return b, server.Listener.Addr().String(), arrived, left
+	}
+	t.Run("P35: a probe that waits is answered at the release", func(t *testing.T) {
+		t.Parallel()
+		b, address, arrived, _ := serve(t)
+		go func() {
+			<-arrived
+			_ = b.Release()
+		}()
+		response, err := http.Get("http://" + address + "/barrier-is-lifted?wait=3600")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("the probe got %d", response.StatusCode)
+		}
+	})
+	t.Run("P35: the probe ends when the client goes away", func(t *testing.T) {
+		t.Parallel()
+		_, address, arrived, left := serve(t)
+		connection, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, "GET /barrier-is-lifted?wait=3600 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-arrived
+		_ = connection.Close()
+		<-left
+	})
+	t.Run("P37: a port that is taken is a wrong setting", func(t *testing.T) {
+		t.Parallel()
+		taken := hold(t).Addr().(*net.TCPAddr)
+		_, err := NewProbeBarrier("127.0.0.1", taken.Port).Hold()
+		var setting *SettingError
+		if !errors.As(err, &setting) || !strings.Contains(err.Error(), "BARRIER_PORT") || !strings.Contains(err.Error(), "in use") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("the port is free again after Close, which may come twice or without Hold", func(t *testing.T) {
+		t.Parallel()
+		b := hold(t)
+		address := b.Addr().String()
+		_, _ = b.Close(), b.Close()
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = listener.Close()
+		if err := NewProbeBarrier("", 0).Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

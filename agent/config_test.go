@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func lookupIn(env map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := env[name]
+		return value, ok
+	}
+}
+
+// environ is a complete environment, changed by pairs of a name and a value.
+func environ(pairs ...string) map[string]string {
+	env := map[string]string{"NAMESPACE": "default", "POD_NAME": "train-0-0-abcde", "JOBSET_NAME": "train"}
+	for i := 0; i < len(pairs); i += 2 {
+		env[pairs[i]] = pairs[i+1]
+	}
+	return env
+}
+
+func TestFromEnv(t *testing.T) {
+	want := func(change func(*Config)) Config {
+		cfg := Config{
+			Namespace: "default", PodName: "train-0-0-abcde", JobSetName: "train",
+			RestartExitCode: 88, BarrierPort: 8080,
+		}
+		change(&cfg)
+		return cfg
+	}
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want Config
+	}{
+		"three variables are enough": {environ(), want(func(*Config) {})},
+		"every variable is read": {
+			environ("JOBSET_UID", "u", "RESTART_POD_IN_PLACE_EXIT_CODE", "1", "BARRIER_PORT", "65535",
+				"BARRIER_ADDRESS", "::1", "KUBECONFIG", "/k"),
+			want(func(c *Config) {
+				c.JobSetUID, c.RestartExitCode, c.BarrierPort, c.BarrierAddress, c.Kubeconfig = "u", 1, 65535, "::1", "/k"
+			}),
+		},
+		"the highest exit code is 255": {
+			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "255"), want(func(c *Config) { c.RestartExitCode = 255 }),
+		},
+		"empty is unset": {
+			environ("JOBSET_UID", "", "RESTART_POD_IN_PLACE_EXIT_CODE", "", "BARRIER_PORT", ""), want(func(*Config) {}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := FromEnv(lookupIn(tc.env))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("FromEnv differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFromEnvRejects(t *testing.T) {
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"P37: everything that is missing at once": {
+			map[string]string{},
+			[]string{
+				`NAMESPACE is not set; add to the agent's env: {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: "metadata.namespace"}}}`,
+				`POD_NAME is not set; add to the agent's env: {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: "metadata.name"}}}`,
+				`JOBSET_NAME is not set; add to the agent's env: {name: JOBSET_NAME, valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/jobset-name']"}}}`,
+			},
+		},
+		"P37: an empty name":                    {environ("POD_NAME", ""), []string{"POD_NAME is not set"}},
+		"P37: a name that would change the URL": {environ("NAMESPACE", "a/b"), []string{`NAMESPACE is "a/b"`}},
+		"P37: exit code 64 is taken": {
+			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "64"),
+			[]string{"RESTART_POD_IN_PLACE_EXIT_CODE is 64, which the agent uses for wrong settings; set another code from 1 to 255"},
+		},
+		"P37: exit code 0": {
+			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "0"),
+			[]string{`RESTART_POD_IN_PLACE_EXIT_CODE is "0"; set a whole number from 1 to 255, or leave it out for 88`},
+		},
+		"P37: exit code 256":     {environ("RESTART_POD_IN_PLACE_EXIT_CODE", "256"), []string{`RESTART_POD_IN_PLACE_EXIT_CODE is "256"`}},
+		"P37: a port in words":   {environ("BARRIER_PORT", "http"), []string{`BARRIER_PORT is "http"; set a whole number from 1 to 65535, or leave it out for 8080`}},
+		"P37: port 0":            {environ("BARRIER_PORT", "0"), []string{`BARRIER_PORT is "0"`}},
+		"P37: port 65536":        {environ("BARRIER_PORT", "65536"), []string{`BARRIER_PORT is "65536"`}},
+		"P37: a host as address": {environ("BARRIER_ADDRESS", "localhost"), []string{`BARRIER_ADDRESS is "localhost", which is no IP address`}},
+		"P37: two at once":       {environ("BARRIER_PORT", "x", "POD_NAME", "A B"), []string{"POD_NAME is", "BARRIER_PORT is"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := FromEnv(lookupIn(tc.env))
+			var joined interface{ Unwrap() []error }
+			if !errors.As(err, &joined) {
+				t.Fatalf("FromEnv = %+v, %v; want joined errors", cfg, err)
+			}
+			if got := joined.Unwrap(); len(got) != len(tc.want) {
+				t.Fatalf("%d violations, want %d: %v", len(got), len(tc.want), err)
+			}
+			for i, violation := range joined.Unwrap() {
+				if !strings.Contains(violation.Error(), tc.want[i]) {
+					t.Errorf("violation %d is %q, want it to contain %q", i, violation, tc.want[i])
+				}
+			}
+			if code := exitCode(cfg, Outcome{}, err); code != 64 {
+				t.Errorf("exit code %d, want 64", code)
+			}
+			if line := oneLine(err); strings.Contains(line, "\n") {
+				t.Errorf("the message has more than one line: %q", line)
+			}
+		})
+	}
+}
