@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simnode
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodIPAllocator gives every Pod an address of its own.
+type PodIPAllocator interface {
+	// Allocate returns the address for a Pod: the one in its status if that is free, else a new one.
+	Allocate(pod *corev1.Pod) (string, error)
+	// Release gives an address back.
+	Release(ip string)
+}
+
+// LoopbackIPs allocates addresses from one prefix inside 127.0.0.0/8, which Linux serves without any setup. It never
+// reuses an address before it has gone around the prefix, so that a late request to a dead Pod rarely meets another.
+type LoopbackIPs struct {
+	mu     sync.Mutex
+	prefix netip.Prefix
+	next   netip.Addr
+	used   map[netip.Addr]bool
+}
+
+// NewLoopbackIPs returns an allocator for a prefix such as 127.20.0.0/16.
+func NewLoopbackIPs(prefix string) (*LoopbackIPs, error) {
+	p, err := netip.ParsePrefix(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("parsing loopback prefix: %w", err)
+	}
+	if !p.Addr().Is4() || !p.Addr().IsLoopback() || p.Bits() < 8 || p.Bits() > 30 {
+		return nil, fmt.Errorf("loopback prefix %s: must be an IPv4 prefix of 8 to 30 bits inside 127.0.0.0/8", prefix)
+	}
+	p = p.Masked()
+	return &LoopbackIPs{prefix: p, next: p.Addr().Next(), used: map[netip.Addr]bool{}}, nil
+}
+
+// Allocate implements PodIPAllocator.
+func (l *LoopbackIPs) Allocate(pod *corev1.Pod) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old, err := netip.ParseAddr(pod.Status.PodIP); err == nil && l.prefix.Contains(old) && !l.used[old] {
+		l.used[old] = true
+		return old.String(), nil
+	}
+	first := l.next
+	for {
+		ip := l.next
+		l.next = ip.Next()
+		if !l.prefix.Contains(l.next.Next()) { // leave the last one, 127.x.255.255, out
+			l.next = l.prefix.Addr().Next()
+		}
+		if !l.used[ip] {
+			l.used[ip] = true
+			return ip.String(), nil
+		}
+		if l.next == first {
+			return "", fmt.Errorf("allocating a Pod address: all of %s are taken", l.prefix)
+		}
+	}
+}
+
+// Release implements PodIPAllocator.
+func (l *LoopbackIPs) Release(ip string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if addr, err := netip.ParseAddr(ip); err == nil {
+		delete(l.used, addr)
+	}
+}
+
+var nodesMade atomic.Uint32
+
+// nextPrefix spreads the nodes of one process over 127.64.0.0 to 127.255.0.0.
+func nextPrefix() string {
+	return fmt.Sprintf("127.%d.0.0/16", 64+(nodesMade.Add(1)-1)%192)
+}
