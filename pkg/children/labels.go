@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// reservedKeys belong to the controller: a user's value under one of them never reaches a Job.
+// reservedKeys belong to the controller: what it wrote when it built a Job, no later value of the user replaces.
 var reservedKeys = sets.New(
 	jobset.JobSetNameKey, jobset.JobSetUIDKey,
 	jobset.ReplicatedJobNameKey, jobset.ReplicatedJobReplicas, jobset.GlobalReplicasKey,

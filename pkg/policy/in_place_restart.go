@@ -107,7 +107,7 @@ func (d *decision) group() {
 	switch {
 	case g.failing:
 	case deprecated >= synced:
-		d.plan.CountsInterval = max(time.Second, time.Duration(g.slots)*time.Millisecond)
+		d.plan.CountsInterval = min(max(time.Second, time.Duration(g.slots)*time.Millisecond), time.Minute)
 		d.lift(g, synced)
 	default:
 		d.breakGroup(g, synced)

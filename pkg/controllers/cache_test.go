@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+func TestStripPodKeepsWhatIsRead(t *testing.T) {
+	t.Parallel()
+	deleted := metav1.NewTime(now)
+	owner := []metav1.OwnerReference{{Kind: "Job", Name: "j", UID: "j-uid", Controller: ptr.To(true)}}
+	full := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
+			GenerateName: "p-", DeletionGracePeriodSeconds: ptr.To[int64](30),
+			Labels:        map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x", "app": "big"},
+			Annotations:   map[string]string{jobset.EpochKey: "3", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
+			Finalizers:    []string{"other", batchv1.JobTrackingFinalizer},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		},
+		Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "worker", Image: "i"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "1.2.3.4",
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: "True"}, {Type: corev1.AllContainersRestarting, Status: "True", Reason: "r"}},
+			ContainerStatuses: []corev1.ContainerStatus{
+				{Name: "up", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+				{Name: "done", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+				{Name: "worker", Image: "i", RestartCount: 2, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9, FinishedAt: deleted, Message: "m"}}},
+			},
+			InitContainerStatuses: []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 88}}}},
+		},
+	}
+	want := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
+			Labels:      map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
+			Annotations: map[string]string{jobset.EpochKey: "3", batchv1.JobCompletionIndexAnnotation: "1"},
+			Finalizers:  []string{batchv1.JobTrackingFinalizer},
+		},
+		Spec: corev1.PodSpec{NodeName: "n1"},
+		Status: corev1.PodStatus{
+			Phase:      corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: "True"}},
+			ContainerStatuses: []corev1.ContainerStatus{
+				{Name: "worker", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9, FinishedAt: deleted}}},
+			},
+			InitContainerStatuses: []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 88}}}},
+		},
+	}
+	before := full.DeepCopy()
+	got, err := stripPod(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("P23: what is kept (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, full); diff != "" {
+		t.Errorf("P23: the object that came in changed:\n%s", diff)
+	}
+	again, _ := stripPod(got)
+	if diff := cmp.Diff(got, again); diff != "" {
+		t.Errorf("P23: stripping twice is not stripping once:\n%s", diff)
+	}
+	if got, want := failureFrom(got.(*corev1.Pod)), failureFrom(full); got != want {
+		t.Errorf("P23: the first cause is %v from the cache, %v from the Pod", got, want)
+	}
+	tombstone := toolscache.DeletedFinalStateUnknown{Key: "ns/p", Obj: want}
+	if kept, err := stripPod(tombstone); err != nil || kept != any(tombstone) {
+		t.Errorf("P23: a tombstone came back as %v, %v", kept, err)
+	}
+}
+
+func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
+	t.Parallel()
+	for obj, options := range CacheOptions(gates.Set{}).ByObject {
+		if _, ok := obj.(*corev1.Pod); !ok {
+			t.Errorf("P23: %T has options of its own", obj)
+			continue
+		}
+		if !options.Label.Matches(labels.Set{jobset.JobSetNameKey: "js"}) || options.Label.Matches(labels.Set{"app": "x"}) {
+			t.Errorf("P23: Pods are selected by %s", options.Label)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+func workers() (*jobset.JobSet, *batchv1.Job) {
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(0, 1).
+		ReplicatedJob(builders.MakeReplicatedJob("w").Workers(2)).Obj()
+	return js, builders.MakeJob(js, "w", 0).Workers(2).Obj()
+}
+
+func exit(name string, code int32, second int) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, FinishedAt: metav1.NewTime(now.Add(time.Duration(second) * time.Second)),
+	}}}
+}
+
+// shows is a Pod that shows containers that ended; of them the agent is an init container.
+func shows(restarting bool, containers ...corev1.ContainerStatus) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.NodeName = "n1"
+		for _, c := range containers {
+			if c.Name == "agent" {
+				pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, c)
+			} else {
+				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, c)
+			}
+		}
+		if restarting {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
+		}
+	}
+}
+
+// failureFrom is the failure that a Pod shows, empty if none.
+func failureFrom(pod *corev1.Pod) policy.Failure {
+	failure, _ := failureOf(pod)
+	return failure
+}
+
+func TestFailureOf(t *testing.T) {
+	t.Parallel()
+	_, job := workers()
+	pod := func() *builders.PodWrapper { return builders.MakePod(job, 0) }
+	failure := func(container string, code int32) policy.Failure {
+		return policy.Failure{Pod: "js-w-0-0", Container: container, ExitCode: code, Node: "n1"}
+	}
+	notRestarting := func(pod *corev1.Pod) {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionFalse}}
+	}
+	tests := map[string]struct {
+		pod  *builders.PodWrapper
+		want policy.Failure
+	}{
+		"P21: all containers restart because of the worker":      {pod().Change(shows(true, exit("worker", 1, 0))), failure("worker", 1)},
+		"P21: all containers restart because of the agent":       {pod().Change(shows(true, exit("agent", 88, 0))), failure("agent", 88)},
+		"P21: the first that ended, the others were killed":      {pod().Change(shows(true, exit("side", 143, 2), exit("worker", 7, 1), exit("agent", 143, 2))), failure("worker", 7)},
+		"P21: the agent first, then the worker was killed":       {pod().Change(shows(true, exit("worker", 137, 2), exit("agent", 88, 1))), failure("agent", 88)},
+		"P21: in one second the worker is named":                 {pod().Change(shows(true, exit("agent", 143, 1), exit("worker", 7, 1))), failure("worker", 7)},
+		"P21: a container that ended well is no cause":           {pod().Change(shows(true, exit("setup", 0, 0), exit("worker", 7, 1))), failure("worker", 7)},
+		"P21: all ended well":                                    {pod().Change(shows(true, exit("worker", 0, 0))), policy.Failure{}},
+		"P21: a Failed Pod":                                      {pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 3, 0))), failure("worker", 3)},
+		"P21: a Failed Pod without containers, evicted":          {pod().Phase(corev1.PodFailed), policy.Failure{}},
+		"P21: a container that is restarted alone is no failure": {pod().Change(shows(false, exit("worker", 1, 0))), policy.Failure{}},
+		"P21: the condition is False":                            {pod().Change(shows(false, exit("worker", 1, 0))).Change(notRestarting), policy.Failure{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, failureFrom(tc.pod.Obj())); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMatters(t *testing.T) {
+	t.Parallel()
+	_, job := workers()
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   bool
+	}{
+		"P22: nothing":                             {func(*corev1.Pod) {}, false},
+		"P22: a label":                             {func(p *corev1.Pod) { p.Labels["x"] = "y" }, false},
+		"P22: another annotation":                  {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
+		"P22: a container ended":                   {shows(true, exit("worker", 1, 0)), false},
+		"P22: readiness":                           {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},
+		"P22: another finalizer":                   {func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, "x") }, false},
+		"P22: the phase":                           {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
+		"P22: the deletion":                        {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, true},
+		"P22: the epoch":                           {func(p *corev1.Pod) { p.Annotations[jobset.EpochKey] = "2" }, true},
+		"P22: the finalizer of the Job controller": {func(p *corev1.Pod) { p.Finalizers = nil }, true},
+		"P22: another Pod of that name":            {func(p *corev1.Pod) { p.UID = "other" }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := builders.MakePod(job, 0).Epoch("1").Obj()
+			pod := old.DeepCopy()
+			tc.change(pod)
+			if got := matters(old, pod); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+	t.Run("P22: the end of a grace that moves", func(t *testing.T) {
+		t.Parallel()
+		old, sooner := builders.MakePod(job, 0).Terminating(now.Add(time.Minute)).Obj(), builders.MakePod(job, 0).Terminating(now).Obj()
+		if !matters(old, sooner) {
+			t.Error("got false, want true")
+		}
+	})
+}
+
+func TestPodEvents(t *testing.T) {
+	t.Parallel()
+	js, job := workers()
+	recreate := js.DeepCopy()
+	recreate.Spec.FailurePolicy.RestartStrategy = jobset.Recreate
+	assembling := js.DeepCopy()
+	assembling.Status.DeprecatedEpoch = ptr.To[int32](1)
+	pod := func(epoch string) *builders.PodWrapper { return builders.MakePod(job, 0).Epoch(epoch) }
+	failing := func(epoch string) *corev1.Pod { return pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj() }
+	seen := &policy.Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 7, Node: "n1"}
+	tests := map[string]struct {
+		js       *jobset.JobSet
+		old, pod *corev1.Pod
+		wakes    bool
+		failure  *policy.Failure
+	}{
+		"P22: a new Pod wakes":                                       {js, nil, pod("1").Obj(), true, nil},
+		"P22: a report wakes":                                        {js, pod("1").Obj(), pod("2").Obj(), true, nil},
+		"P22: what is not read wakes nobody":                         {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
+		"P22: Pods of other strategies wake nobody":                  {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
+		"P22: a Pod without the label wakes nobody":                  {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels = nil }).Obj(), false, nil},
+		"C269: a Pod of an earlier JobSet of that name wakes nobody": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
+		"P21: a failure is caught though it wakes nobody":            {js, pod("1").Obj(), failing("1"), false, seen},
+		"P21: a failure in an earlier epoch is not of this one":      {js, nil, failing("0"), true, nil},
+		"P21: a failure before a report is not of this epoch":        {js, pod("2").Obj(), failing("2"), false, nil},
+		"P21: while assembling containers are meant to end":          {assembling, pod("1").Obj(), failing("1"), false, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t, tc.js)
+			handler := &podEvents{reader: s.fake, memory: s.memory}
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer queue.ShutDown()
+			if tc.old == nil {
+				handler.Create(t.Context(), event.CreateEvent{Object: tc.pod}, queue)
+			} else {
+				handler.Update(t.Context(), event.UpdateEvent{ObjectOld: tc.old, ObjectNew: tc.pod}, queue)
+			}
+			if got := queue.Len() > 0; got != tc.wakes {
+				t.Errorf("wakes %v, want %v", got, tc.wakes)
+			}
+			if diff := cmp.Diff(tc.failure, s.memory.failure(tc.js)); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("P22: a Pod that is gone wakes", func(t *testing.T) {
+		t.Parallel()
+		s := newShell(t, js)
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer queue.ShutDown()
+		(&podEvents{reader: s.fake, memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: pod("1").Obj()}, queue)
+		if queue.Len() != 1 {
+			t.Errorf("%d in the queue, want 1", queue.Len())
+		}
+	})
+}

@@ -1,0 +1,244 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"maps"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+var (
+	now  = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	past = now.Add(-time.Hour)
+)
+
+// summary is a plan with the names of objects in their place.
+type summary struct {
+	Confirm      string
+	DeleteJobSet bool
+	Deletes      []string
+	Service      string
+	Creates      [][]string
+	Suspends     []string
+	Resumes      []string
+	// Status is whole but for the counts of Jobs, which have a test of their own.
+	Status         jobset.JobSetStatus
+	CountsInterval time.Duration
+	Events         []Event
+	Outcomes       []Outcome
+	GroupRestart   time.Duration
+	Invalid        []string
+	RequeueAfter   time.Duration
+}
+
+func summarize(p Plan) summary {
+	s := summary{
+		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Suspends: names(p.SuspendJobs),
+		Status: p.Status, CountsInterval: p.CountsInterval, Events: p.Events, Outcomes: p.Outcomes,
+		GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter,
+	}
+	if p.Confirm != nil {
+		s.Confirm = p.Confirm.Name
+	}
+	if p.CreateService != nil {
+		s.Service = p.CreateService.Name
+	}
+	for _, batch := range p.CreateJobs {
+		s.Creates = append(s.Creates, names(batch))
+	}
+	for _, resume := range p.ResumeJobs {
+		s.Resumes = append(s.Resumes, resume.Job.Name)
+	}
+	for _, pod := range p.InvalidEpochs {
+		s.Invalid = append(s.Invalid, pod.Name)
+	}
+	return s
+}
+
+func names(jobs []*batchv1.Job) []string {
+	var all []string
+	for _, job := range jobs {
+		all = append(all, job.Name)
+	}
+	return all
+}
+
+// decideOnce decides, and fails the test if that changed the input or depends
+// on the order of what a cache hands out.
+func decideOnce(t *testing.T, in Input) Plan {
+	t.Helper()
+	before := clone(in)
+	plan, err := Decide(in)
+	if err != nil {
+		t.Fatalf("Decide: %v", err)
+	}
+	if diff := cmp.Diff(before, in, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("Decide changed what it was given (-before +after):\n%s", diff)
+	}
+	for seed := range int64(3) {
+		shuffled := clone(in)
+		random := rand.New(rand.NewSource(seed))
+		random.Shuffle(len(shuffled.Jobs), func(i, j int) {
+			shuffled.Jobs[i], shuffled.Jobs[j] = shuffled.Jobs[j], shuffled.Jobs[i]
+		})
+		for _, pods := range shuffled.Pods {
+			random.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+		}
+		again, err := Decide(shuffled)
+		if err != nil {
+			t.Fatalf("Decide on shuffled input: %v", err)
+		}
+		if diff := cmp.Diff(plan, again); diff != "" {
+			t.Errorf("another order gave another plan, seed %d (-first +shuffled):\n%s", seed, diff)
+		}
+	}
+	return plan
+}
+
+// check compares the whole plan with one that keeps the status and does nothing but what want says.
+func check(t *testing.T, in Input, want func(*summary)) Plan {
+	t.Helper()
+	plan := decideOnce(t, in)
+	expected := summary{Status: *in.JobSet.Status.DeepCopy()}
+	if want != nil {
+		want(&expected)
+	}
+	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus")
+	if diff := cmp.Diff(expected, summarize(plan), ignoreCounts, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	return plan
+}
+
+func clone(in Input) Input {
+	in.JobSet = in.JobSet.DeepCopy()
+	jobs := make([]*batchv1.Job, 0, len(in.Jobs))
+	for _, job := range in.Jobs {
+		jobs = append(jobs, job.DeepCopy())
+	}
+	in.Jobs = jobs
+	pods := map[types.UID][]*corev1.Pod{}
+	for uid, of := range in.Pods {
+		pods[uid] = nil
+		for _, pod := range of {
+			pods[uid] = append(pods[uid], pod.DeepCopy())
+		}
+	}
+	if in.Pods != nil {
+		in.Pods = pods
+	}
+	in.Confirmed = maps.Clone(in.Confirmed)
+	return in
+}
+
+// inPlace is a JobSet "js" that restarts in place, maxRestarts 3, at D and S, with
+// the Pods that the picture shows: words are Pods in the order of their indexes,
+// "|" separates Jobs. All Pods run but for a mark before the epoch:
+//
+//	1    reports epoch 1          ok1  Succeeded
+//	_    reports nothing          F1   Failed and counted by the Job controller
+//	.    there is no Pod          f1   Failed and not counted yet
+//	t1   stops within 10 seconds  T1   should be gone by now
+func inPlace(deprecated, synced int32, picture string, changes ...func(*Input)) Input {
+	groups := strings.Split(picture, "|")
+	size := len(strings.Fields(groups[0]))
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(deprecated, synced).
+		ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(int32(len(groups))).Workers(int32(size))).Obj()
+	in := Input{JobSet: js, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: true}, Now: now}
+	for j, words := range groups {
+		job := builders.MakeJob(js, "w", j).Workers(int32(size)).Obj()
+		in.Jobs = append(in.Jobs, job)
+		for i, word := range strings.Fields(words) {
+			if word != "." {
+				in.Pods[job.UID] = append(in.Pods[job.UID], worker(job, i, word))
+			}
+		}
+	}
+	for _, change := range changes {
+		change(&in)
+	}
+	return in
+}
+
+func worker(job *batchv1.Job, index int, word string) *corev1.Pod {
+	pod := builders.MakePod(job, index)
+	switch {
+	case strings.HasPrefix(word, "ok"):
+		word = word[2:]
+		pod.Phase(corev1.PodSucceeded)
+	case word[0] == 'F':
+		pod.Phase(corev1.PodFailed).Counted()
+		word = word[1:]
+	case word[0] == 'f':
+		pod.Phase(corev1.PodFailed)
+		word = word[1:]
+	case word[0] == 't':
+		pod.Terminating(now.Add(10 * time.Second))
+		word = word[1:]
+	case word[0] == 'T':
+		pod.Terminating(now)
+		word = word[1:]
+	}
+	if word != "_" {
+		pod.Epoch(word)
+	}
+	return pod.Obj()
+}
+
+// more puts another Pod into a slot of a Job.
+func more(job, index int, word string) func(*Input) {
+	return func(in *Input) {
+		pod := worker(in.Jobs[job], index, word)
+		pod.Name += "-more"
+		pod.UID += "-more"
+		in.Pods[in.Jobs[job].UID] = append(in.Pods[in.Jobs[job].UID], pod)
+	}
+}
+
+func confirmed(jobs ...int) func(*Input) {
+	return func(in *Input) {
+		in.Confirmed = map[types.UID]bool{}
+		for _, j := range jobs {
+			in.Confirmed[in.Jobs[j].UID] = true
+		}
+	}
+}
+
+func onJob(j int, change func(*batchv1.Job)) func(*Input) {
+	return func(in *Input) { change(in.Jobs[j]) }
+}
+
+func onJobSet(change func(*jobset.JobSet)) func(*Input) {
+	return func(in *Input) { change(in.JobSet) }
+}
+
+func withCondition(conditionType batchv1.JobConditionType) func(*batchv1.Job) {
+	return func(job *batchv1.Job) {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+			Type: conditionType, Status: corev1.ConditionTrue, LastTransitionTime: metav1Time(past), Reason: "Because",
+		})
+	}
+}
+
+func suspend(in *Input) { in.JobSet.Spec.Suspend = ptr.To(true) }
+func gateOff(in *Input) { in.Gates = gates.Set{} }
+func disabled(in *Input) {
+	in.JobSet.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
+}
