@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Command worker is the program in all Pods of demos and tests: it stands in
+// for one process of a training run, and has the tools that an image without a
+// shell lacks. What it does is its first argument; without one, it works.
+//
+//	worker                     runs until a signal tells it how to end, see package order
+//	worker agent               is the agent of a worker Pod, which also ends as it is told
+//	worker ready [PORT]        answers every HTTP request with 200, and ends as it is told
+//	worker resolve NAME...     prints the addresses of host names
+//	worker token               prints the token of the Pod's service account
+//	worker eat MEGABYTES       allocates memory, and keeps it
+//	worker signal SIG ID...    signals the first processes of containers; needs the processes of the node
+//
+// Lines about itself are JSON on standard output.
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/agent"
+	"sigs.k8s.io/jobset/test/worker/order"
+)
+
+// delayVariable says how long the worker takes to end after SIGTERM, as it
+// would to write a checkpoint.
+const delayVariable = "WORKER_TERM_DELAY"
+
+const usage = 64
+
+func main() {
+	command, args := "work", []string(nil)
+	if len(os.Args) > 1 {
+		command, args = os.Args[1], os.Args[2:]
+	}
+	commands := map[string]func([]string) error{
+		"work": work, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
+	}
+	run, ok := commands[command]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "worker: unknown command %q\n", command)
+		os.Exit(usage)
+	}
+	if err := run(args); err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+}
+
+var log = slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{
+	ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey { // all digits, and one zone for all nodes
+			return slog.String(a.Key, a.Value.Time().UTC().Format(time.RFC3339Nano))
+		}
+		return a
+	},
+}))
+
+// start is the line that tells that a process began, and all it can see of where it is.
+func start(role string) {
+	host, _ := os.Hostname()
+	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", os.Getenv("EPOCH"))
+}
+
+// uptime is the clock that nobody can set, in seconds.
+func uptime() string {
+	content, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return ""
+	}
+	var seconds string
+	_, _ = fmt.Sscan(string(content), &seconds)
+	return seconds
+}
+
+func work([]string) error {
+	received := ordered(syscall.SIGTERM, syscall.SIGINT)
+	start("worker")
+	obey(<-received)
+	return nil
+}
+
+// beAgent is the real agent in this process, with its own way to end on SIGTERM.
+func beAgent([]string) error {
+	received := ordered()
+	start("agent")
+	go func() { obey(<-received) }()
+	os.Exit(agent.Main(nil))
+	return nil
+}
+
+// ordered listens for orders to end. Early: the first process of a container
+// gets no signal that it does not ask for.
+func ordered(also ...os.Signal) <-chan os.Signal {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, append(append(order.Signals(), order.Eat), also...)...)
+	return received
+}
+
+func obey(received os.Signal) {
+	log.Info("end", "signal", received.String())
+	switch received {
+	case order.Eat:
+		consume(-1)
+	case syscall.SIGTERM:
+		if delay, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
+			<-time.After(delay)
+		}
+	}
+	code, _ := order.CodeOf(received)
+	os.Exit(code)
+}
+
+func eat(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("eat wants a number of megabytes")
+	}
+	megabytes, err := strconv.Atoi(args[0])
+	if err != nil {
+		return fmt.Errorf("eat wants a number of megabytes: %w", err)
+	}
+	consume(megabytes)
+	return nil
+}
+
+// consume allocates and touches so many megabytes, or all there are, and holds them.
+func consume(megabytes int) {
+	var held [][]byte
+	for megabytes < 0 || len(held) < megabytes {
+		block := make([]byte, 1<<20)
+		for i := 0; i < len(block); i += 4096 {
+			block[i] = 1
+		}
+		held = append(held, block)
+	}
+	log.Info("ate", "megabytes", len(held))
+	select {}
+}
