@@ -80,4 +80,7 @@ const (
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"
+
+	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
+	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"
 )

@@ -35,6 +35,7 @@ func CacheOptions(gates.Set) cache.Options {
 				Label:     labels.NewSelector().Add(*ofJobSets),
 				Transform: stripPod,
 			},
+			&corev1.Node{}: {Transform: stripNode},
 		},
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -69,6 +70,10 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	if gates.InPlaceRestart {
 		if r.pods, err = indexPods(ctx, mgr.GetCache()); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: %w", err)
+		}
+		// Nodes wake nobody; they are only looked up.
+		if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("setting up the JobSet controller: getting the informer of Nodes: %w", err)
 		}
 		builder = builder.Watches(&corev1.Pod{}, &podEvents{reader: mgr.GetClient(), memory: r.memory})
 	}

@@ -54,6 +54,9 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 		r.tell(js, event)
 	}
 	r.measure(js, plan)
+	if !apiequality.Semantic.DeepEqual(js.Status.SyncedEpoch, plan.Status.SyncedEpoch) {
+		return result, r.tellOldNodes(ctx, js)
+	}
 	return result, nil
 }
 

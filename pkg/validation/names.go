@@ -62,6 +62,10 @@ func groupNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 func jobNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for i, rj := range js.Spec.ReplicatedJobs {
+		if rj.Name == "" { // the schema cannot tell: defaulting has written the missing name out as empty
+			errs = append(errs, field.Required(replicatedJobPath(i).Child("name"), "is part of the names of its Jobs and Pods"))
+			continue
+		}
 		name := lastJobName(js, &rj)
 		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("name"), name, name,
 			"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")...)

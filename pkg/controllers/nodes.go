@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// restartAllContainersFeature is what a kubelet declares that restarts all
+// containers of a Pod when a rule asks for it.
+const restartAllContainersFeature = "RestartAllContainersOnContainerExits"
+
+// restartAllContainersSince is the first version whose kubelets do so by default.
+var restartAllContainersSince = utilversion.MustParseSemantic("1.36.0-0")
+
+// maxNamed is how many objects an event names at the most.
+const maxNamed = 5
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+
+// tellOldNodes warns of nodes under the workers whose kubelet is too old to
+// restart all containers of a Pod: it ignores the rule in silence, so its
+// workers would never come back.
+func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) error {
+	owned, err := r.jobs.of(js.UID)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, job := range owned {
+		pods, err := r.pods.of(job.UID)
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods {
+			names[pod.Spec.NodeName] = true
+		}
+	}
+	delete(names, "")
+	var old []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		node := &corev1.Node{}
+		err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading Node %s: %w", name, err)
+		}
+		if err == nil && !restartsAllContainers(node) {
+			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, node.Status.NodeInfo.KubeletVersion))
+		}
+	}
+	if len(old) == 0 || r.memory.complained(js, js.UID, strings.Join(old, ",")) {
+		return nil
+	}
+	r.tell(js, policy.Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: constants.RestartAllContainersUnsupportedReason,
+		Message: fmt.Sprintf("%d nodes under the workers ignore RestartAllContainers, so workers there do not restart in place; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s",
+			len(old), strings.Join(old[:min(len(old), maxNamed)], ", ")),
+	})
+	return nil
+}
+
+// restartsAllContainers tells whether a kubelet honours RestartAllContainers: it
+// says so, or it is of a version that does. One whose version cannot be read is trusted.
+func restartsAllContainers(node *corev1.Node) bool {
+	if slices.Contains(node.Status.DeclaredFeatures, restartAllContainersFeature) {
+		return true
+	}
+	version, err := utilversion.ParseSemantic(node.Status.NodeInfo.KubeletVersion)
+	return err != nil || version.AtLeast(restartAllContainersSince)
+}
+
+// stripNode drops all of a Node but what restartsAllContainers reads.
+func stripNode(obj any) (any, error) {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil // a tombstone: its Node was stripped when it came in
+	}
+	stripped := &corev1.Node{}
+	stripped.Name, stripped.UID, stripped.ResourceVersion = node.Name, node.UID, node.ResourceVersion
+	stripped.Status.NodeInfo.KubeletVersion = node.Status.NodeInfo.KubeletVersion
+	stripped.Status.DeclaredFeatures = node.Status.DeclaredFeatures
+	return stripped, nil
+}
