@@ -1,0 +1,219 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
+)
+
+func annotation(key, value string) client.Patch {
+	return merge(fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
+}
+
+func epoch(value string) client.Patch { return annotation(jobset.EpochKey, value) }
+
+// deny matches an answer of the API server of this kind with this text.
+func deny(is func(error) bool, text string) func(error) {
+	return func(err error) {
+		GinkgoHelper()
+		Expect(is(err)).To(BeTrue(), "not refused as expected: %v", err)
+		Expect(err).To(MatchError(ContainSubstring(text)))
+	}
+}
+
+var _ = Describe("The rights of an agent", func() {
+	// act is something that an agent tries; both Pods are in its namespace.
+	type act func(ctx SpecContext, agent client.Client, own, other *corev1.Pod) error
+
+	patches := func(patch client.Patch) act {
+		return func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Patch(ctx, own.DeepCopy(), patch)
+		}
+	}
+	byPolicy := func(text string) func(error) { return deny(apierrors.IsForbidden, text) }
+	byRole := func(verb, resource string) func(error) {
+		return deny(apierrors.IsForbidden, fmt.Sprintf("cannot %s resource %q", verb, resource))
+	}
+
+	It("let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		agent := n.agentOf(own)
+
+		for _, value := range []string{"1", "2", "2147483647"} {
+			Expect(agent.Patch(ctx, own.DeepCopy(), epoch(value))).To(Succeed())
+		}
+
+		stored := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(own), stored)).To(Succeed())
+		Expect(stored.Annotations).To(Equal(map[string]string{"example.com/note": "kept", jobset.EpochKey: "2147483647"}))
+		Expect(stored.Labels).To(Equal(own.Labels))
+		Expect(stored.Spec).To(Equal(own.Spec))
+	})
+
+	It("let it list and watch JobSets of its namespace", func(ctx SpecContext) {
+		n := newNode(ctx)
+		agent := n.agentOf(n.runs("own"))
+
+		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(n.space))).To(Succeed())
+		deny(apierrors.IsForbidden, "at the cluster scope")(agent.List(ctx, &jobset.JobSetList{}))
+	})
+
+	DescribeTable("do not let it",
+		func(ctx SpecContext, try act, refused func(error)) {
+			n := newNode(ctx)
+			own, other := n.runs("own"), n.runs("other")
+
+			refused(try(ctx, n.agentOf(own), own, other))
+		},
+		Entry("report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
+			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
+		}), byPolicy("only the Pod its token is bound to, which is own")),
+		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+		Entry("remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+		Entry("change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+		Entry("change labels", patches(merge(`{"metadata":{"labels":{"role":"leader"}}}`)), byPolicy("may not change labels")),
+		Entry("remove all labels", patches(merge(`{"metadata":{"labels":null}}`)), byPolicy("may not change labels")),
+		Entry("remove finalizers", patches(merge(`{"metadata":{"finalizers":null}}`)), byPolicy("may not change finalizers")),
+		Entry("add finalizers", patches(merge(`{"metadata":{"finalizers":["example.com/held","example.com/mine"]}}`)), byPolicy("may not change finalizers")),
+		Entry("add an owner", patches(merge(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"y"}]}}`)),
+			byPolicy("may not change ownerReferences")),
+		Entry("change the spec", patches(merge(`{"spec":{"activeDeadlineSeconds":1}}`)), byPolicy("may not change spec")),
+		Entry("change an image beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1"}},"spec":{"containers":[{"name":"worker","image":"other"}]}}`)),
+			byPolicy("may not change spec")),
+		Entry("write the status of its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"phase":"Failed"}}`))
+		}), byRole("patch", "pods/status")),
+		Entry("update its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Update(ctx, own.DeepCopy())
+		}), byRole("update", "pods")),
+		Entry("delete its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Delete(ctx, own.DeepCopy())
+		}), byRole("delete", "pods")),
+		Entry("create Pods", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: own.Namespace, Name: "new"}, Spec: own.Spec})
+		}), byRole("create", "pods")),
+		Entry("read its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.Get(ctx, client.ObjectKeyFromObject(own), &corev1.Pod{})
+		}), byRole("get", "pods")),
+		Entry("list Pods", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.List(ctx, &corev1.PodList{}, client.InNamespace(own.Namespace))
+		}), byRole("list", "pods")),
+		Entry("read Secrets", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.List(ctx, &corev1.SecretList{}, client.InNamespace(own.Namespace))
+		}), byRole("list", "secrets")),
+		Entry("read Jobs", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			return agent.List(ctx, &batchv1.JobList{}, client.InNamespace(own.Namespace))
+		}), byRole("list", "jobs")),
+		Entry("write JobSets", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+			js := framework.AB()
+			js.Namespace = own.Namespace
+			return agent.Create(ctx, js)
+		}), byRole("create", "jobsets")),
+	)
+
+	DescribeTable("do not let it report what is no epoch:",
+		func(ctx SpecContext, patch client.Patch) {
+			n := newNode(ctx)
+			own := n.runs("own")
+			agent := n.agentOf(own)
+			Expect(agent.Patch(ctx, own.DeepCopy(), epoch("7"))).To(Succeed())
+
+			err := agent.Patch(ctx, own.DeepCopy(), patch)
+
+			deny(apierrors.IsInvalid, "must be a decimal number from 1 to 2147483647")(err)
+		},
+		Entry("text", epoch("one")),
+		Entry("nothing", epoch("")),
+		Entry("zero", epoch("0")),
+		Entry("a leading zero", epoch("01")),
+		Entry("a sign", epoch("-1")),
+		Entry("more than 32 bits", epoch("2147483648")),
+		Entry("more than 64 bits", epoch("99999999999999999999")),
+		Entry("its own report taken back", merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":null}}}`)),
+	)
+
+	It("end where a token is bound to no Pod", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		unbound := clientOf(token(ctx, n.space, framework.AgentAccount, nil))
+
+		err := unbound.Patch(ctx, own.DeepCopy(), epoch("1"))
+
+		deny(apierrors.IsForbidden, "only with a token that is bound to a Pod")(err)
+	})
+
+	It("do not pass to another Pod of the same name", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		agent := n.agentOf(own)
+		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"finalizers":null}}`))).To(Succeed())
+		Expect(cluster.Client.Delete(ctx, own, client.GracePeriodSeconds(0))).To(Succeed())
+		successor := n.runs("own")
+
+		err := agent.Patch(ctx, successor.DeepCopy(), epoch("1"))
+
+		Expect(err).To(HaveOccurred())
+		Expect(apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)).To(BeTrue(), "%v", err)
+	})
+
+	It("do not reach into another namespace", func(ctx SpecContext) {
+		here, there := newNode(ctx), newNode(ctx)
+		own, foreign := here.runs("own"), there.runs("own")
+
+		byRole("patch", "pods")(here.agentOf(own).Patch(ctx, foreign.DeepCopy(), epoch("1")))
+	})
+
+	It("do not grow by another role: subresources stay out of reach", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		grant(ctx, n.space, framework.AgentAccount, "patch", "pods/status", "pods/ephemeralcontainers")
+		agent := n.agentOf(own)
+
+		Eventually(func() error {
+			return agent.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"message":"mine"}}`))
+		}).Should(MatchError(ContainSubstring("may change no subresource of a Pod")))
+	})
+
+	It("are no limit to accounts of other names", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "other"}})).To(Succeed())
+		grant(ctx, n.space, "other", "patch", "pods")
+		other := clientOf(token(ctx, n.space, "other", nil))
+
+		Eventually(func() error {
+			return other.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"labels":{"role":"leader"}}}`))
+		}).Should(Succeed())
+	})
+})
+
+// grant lets an account do something in its namespace.
+func grant(ctx SpecContext, namespace, account, verb string, resources ...string) {
+	GinkgoHelper()
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: account + "-more"}
+	Expect(cluster.Client.Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: resources, Verbs: []string{verb}}}})).To(Succeed())
+	Expect(cluster.Client.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}})).To(Succeed())
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package agent tests what an agent may do, and what it does, against a real API server.
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
+)
+
+func TestAgent(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "JobSet agent")
+}
+
+const access = "config/components/agent-access"
+
+var cluster *framework.Cluster
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	cluster = framework.Start(framework.GateOn)
+	cluster.Kubectl("apply", "--server-side", "-k", filepath.Join(cluster.Root, access))
+	// A policy works a moment after it was created, on each API server.
+	n := newNode(ctx)
+	pod := n.runs("first")
+	Eventually(func() error {
+		return n.agentOf(pod).Patch(ctx, pod.DeepCopy(), merge(`{"metadata":{"labels":{"a":"b"}}}`), client.DryRunAll)
+	}).Should(MatchError(ContainSubstring("may not change labels")))
+})
+
+// node is where worker Pods run: a namespace with the account of the agents.
+type node struct {
+	context context.Context
+	space   string
+}
+
+func newNode(ctx context.Context) *node {
+	GinkgoHelper()
+	n := &node{context: ctx, space: cluster.NewNamespace(ctx)}
+	giveAccount(ctx, n.space)
+	return n
+}
+
+// giveAccount applies the part of agent-access that a namespace needs. When it
+// returns, the authorizer has heard of it.
+func giveAccount(ctx context.Context, namespace string) {
+	GinkgoHelper()
+	cluster.Kubectl("apply", "--server-side", "-k", cluster.Kustomization(namespace, access+"/namespace"))
+	account := clientOf(token(ctx, namespace, framework.AgentAccount, nil))
+	Eventually(func() error { return account.List(ctx, &jobset.JobSetList{}, client.InNamespace(namespace)) }).Should(Succeed())
+}
+
+// runs a worker Pod.
+func (n *node) runs(name string) *corev1.Pod {
+	GinkgoHelper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: name,
+			Labels:      map[string]string{"role": "worker"},
+			Annotations: map[string]string{"example.com/note": "kept"},
+			Finalizers:  []string{"example.com/held"}},
+		Spec: corev1.PodSpec{
+			NodeName:           "node-0",
+			ServiceAccountName: framework.AgentAccount,
+			Containers:         []corev1.Container{{Name: "worker", Image: "worker"}},
+		},
+	}
+	Expect(cluster.Client.Create(n.context, pod)).To(Succeed())
+	return pod
+}
+
+// token is what the kubelet mounts into a Pod; without a Pod, what anybody may be given.
+func token(ctx context.Context, namespace, account string, pod *corev1.Pod) string {
+	GinkgoHelper()
+	request := &authenticationv1.TokenRequest{}
+	if pod != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
+			APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID,
+		}
+	}
+	holder := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
+	Expect(cluster.Client.SubResource("token").Create(ctx, holder, request)).To(Succeed())
+	return request.Status.Token
+}
+
+// configOf talks to the API server with a token and nothing else.
+func configOf(token string) *rest.Config {
+	config := rest.AnonymousClientConfig(cluster.Config)
+	config.QPS = -1
+	config.BearerToken = token
+	return config
+}
+
+func clientOf(token string) client.Client {
+	GinkgoHelper()
+	c, err := client.New(configOf(token), client.Options{Scheme: cluster.Scheme, Mapper: cluster.Client.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
+// agentOf is a client with the token of a Pod.
+func (n *node) agentOf(pod *corev1.Pod) client.Client {
+	GinkgoHelper()
+	return clientOf(token(n.context, n.space, framework.AgentAccount, pod))
+}
+
+func merge(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }

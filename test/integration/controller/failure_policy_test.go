@@ -1,0 +1,258 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controller
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	. "sigs.k8s.io/jobset/test/integration/framework"
+)
+
+// with gives a JobSet a failure policy.
+func with(js *jobset.JobSet, policy jobset.FailurePolicy) *jobset.JobSet {
+	js.Spec.FailurePolicy = &policy
+	return js
+}
+
+// attempts counts the Jobs of a JobSet by restart attempt, those that are being deleted included.
+func attempts(w *World, js *jobset.JobSet) map[string]int {
+	GinkgoHelper()
+	count := map[string]int{}
+	for _, job := range w.AllJobs(js) {
+		count[job.Labels["jobset.sigs.k8s.io/restart-attempt"]]++
+	}
+	return count
+}
+
+var _ = Describe("A restart of the whole JobSet", func() {
+	DescribeTable("C359: replaces the Jobs",
+		func(ctx SpecContext, strategy jobset.JobSetRestartStrategy, whileOneIsLeft map[string]int) {
+			w := newWorld(ctx)
+			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: strategy}))
+			jobs := w.HasJobs(js, 4)
+
+			w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
+
+			w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
+			deleting := w.Deleting(js, 4)
+			w.JobController.Collects(deleting[:3]...)
+			Eventually(func() map[string]int { return attempts(w, js) }).Should(Equal(whileOneIsLeft))
+			Consistently(func() map[string]int { return attempts(w, js) }).Should(Equal(whileOneIsLeft))
+			w.JobController.Collects(deleting[3])
+			Eventually(func() map[string]int { return attempts(w, js) }).Should(Equal(map[string]int{"1": 4}))
+
+			w.JobController.Fails(w.Jobs(js)[0], "BackoffLimitExceeded", "")
+			w.Finishes(js, jobset.JobSetFailed, "ReachedMaxRestarts")
+			w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
+		},
+		Entry("one by one as their names become free, by Recreate", jobset.Recreate, map[string]int{"0": 1, "1": 3}),
+		Entry("when the last one is gone, by BlockingRecreate", jobset.BlockingRecreate, map[string]int{"0": 1}),
+	)
+
+	It("C362: lasts until all Jobs are ready again, and names the rule", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1,
+			Rules: []jobset.FailurePolicyRule{{Name: "Rule1", Action: jobset.RestartJobSet}}}))
+		w.JobController.Fails(w.HasJobs(js, 4)[0], "BackoffLimitExceeded", "")
+
+		w.Has(js, jobset.JobSetRestarting, metav1.ConditionTrue, "FailurePolicy_Rule1")
+		w.JobController.CollectsAll(js, 4)
+		jobs := w.HasJobs(js, 4)
+		w.JobController.Readies(jobs[:3]...)
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 2, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
+		w.Has(js, jobset.JobSetRestarting, metav1.ConditionTrue, "FailurePolicy_Rule1")
+		w.JobController.Readies(jobs[3])
+
+		w.Has(js, jobset.JobSetRestarting, metav1.ConditionFalse, "JobsReady")
+		w.TellsUser(js, corev1.EventTypeNormal, "JobsReady", "all jobs are ready")
+	})
+
+	It("C139: is told by two events, of the condition and of the action", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
+
+		w.JobController.Fails(w.HasJobs(js, 4)[3], "BackoffLimitExceeded", "")
+
+		const note = "applying RestartJobSet failure policy action (first failed job: js-b-2)"
+		w.TellsUser(js, corev1.EventTypeWarning, "DefaultFailurePolicy", note)
+		w.TellsUser(js, corev1.EventTypeWarning, "RestartJobSetFailurePolicyAction", note)
+	})
+
+	It("C144: recreates Jobs that succeeded too, and the JobSet completes in the second attempt", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
+		jobs := w.HasJobs(js, 4)
+		w.JobController.Completes(jobs[0])
+		w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
+		w.JobController.CollectsAll(js, 4)
+
+		w.JobController.Completes(w.HasJobs(js, 4)...)
+
+		w.Finishes(js, jobset.JobSetCompleted, "AllJobsCompleted")
+		w.Has(js, jobset.JobSetRestarting, metav1.ConditionFalse, "")
+		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
+	})
+
+	It("C146: is charged once although two Jobs failed and the first write was refused", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
+		jobs := w.HasJobs(js, 4)
+		w.Manager.RefuseOnce(AJobSetStatus(Restarts(1)))
+
+		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
+		w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
+		w.JobController.CollectsAll(js, 4)
+		w.HasJobs(js, 4)
+
+		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
+		Expect(w.Manager.RefusalsLeft()).To(BeFalse())
+		Expect(w.Events(js, "RestartJobSetFailurePolicyAction")).To(HaveLen(1))
+	})
+
+	It("C146: is charged once although the manager stopped before its effect", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
+		jobs := w.HasJobs(js, 4)
+		w.Manager.CrashAfter(AJobSetStatus(Restarts(1)))
+		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
+		w.Manager.WaitForCrash()
+
+		w.StartManager()
+		w.Manager.CrashAfter(AJob("delete"))
+		w.Manager.WaitForCrash()
+		w.StartManager()
+		w.JobController.CollectsAll(js, 4)
+
+		w.HasJobs(js, 4)
+		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
+	})
+})
+
+var _ = Describe("The failure policy", func() {
+	const failed = jobset.JobSetFailed
+
+	It("C360: restarts without counting by one rule and fails by the next", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{
+			{Name: "maintenance", Action: jobset.RestartJobSetAndIgnoreMaxRestarts,
+				OnJobFailureReasons: []string{batchv1.JobReasonPodFailurePolicy}, TargetReplicatedJobs: []string{"a"}},
+			{Name: "rest", Action: jobset.FailJobSet},
+		}}))
+
+		for attempt := range int32(3) {
+			w.JobController.Fails(w.HasJobs(js, 4)[0], batchv1.JobReasonPodFailurePolicy, "")
+			w.Counts(js, Counters{Restarts: attempt + 1})
+			w.JobController.CollectsAll(js, 4)
+		}
+		w.JobController.Fails(w.HasJobs(js, 4)[1], batchv1.JobReasonPodFailurePolicy, "")
+
+		w.Finishes(js, failed, "FailJobSetFailurePolicyAction")
+		w.HasCounted(js, Counters{Restarts: 3})
+	})
+
+	It("C141: that is there but empty fails the JobSet for reaching zero restarts", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{}))
+
+		w.JobController.Fails(w.HasJobs(js, 4)[0], "BackoffLimitExceeded", "")
+
+		w.Finishes(js, failed, "ReachedMaxRestarts")
+		w.TellsUser(js, corev1.EventTypeWarning, "ReachedMaxRestarts", "(first failed job: js-a-0)")
+	})
+
+	rule := func(change func(*jobset.FailurePolicyRule)) jobset.FailurePolicyRule {
+		r := jobset.FailurePolicyRule{Name: "rule", Action: jobset.FailJobSet}
+		change(&r)
+		return r
+	}
+	DescribeTable("C125 C126: matches a failed Job of a, that says DeadlineExceeded and 'ran for 60 s',",
+		func(ctx SpecContext, matches bool, r jobset.FailurePolicyRule) {
+			w := newWorld(ctx)
+			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{r}}))
+
+			w.JobController.Fails(w.HasJobs(js, 4)[0], batchv1.JobReasonDeadlineExceeded, "ran for 60 s")
+
+			if matches {
+				w.Finishes(js, failed, "FailJobSetFailurePolicyAction")
+				w.HasCounted(js, Counters{})
+			} else {
+				w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
+				w.Has(js, jobset.JobSetRestarting, metav1.ConditionTrue, "DefaultFailurePolicy")
+			}
+		},
+		Entry("by a rule without filters", true, rule(func(*jobset.FailurePolicyRule) {})),
+		Entry("by its reason", true, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureReasons = []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded}
+		})),
+		Entry("not by another reason", false, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureReasons = []string{batchv1.JobReasonBackoffLimitExceeded}
+		})),
+		Entry("by a pattern found inside its message", true, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureMessagePatterns = []string{`^60$`, `for \d+ s`}
+		})),
+		Entry("not by a pattern that is not found", false, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureMessagePatterns = []string{`^60$`}
+		})),
+		Entry("not by its reason with another message", false, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureReasons = []string{batchv1.JobReasonDeadlineExceeded}
+			r.OnJobFailureMessagePatterns = []string{"never"}
+		})),
+		Entry("by its ReplicatedJob", true, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"a"} })),
+		Entry("not by another ReplicatedJob", false, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"b"} })),
+	)
+
+	It("C123: takes the first rule that matches any failed Job", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5, Rules: []jobset.FailurePolicyRule{
+			{Name: "b", Action: jobset.FailJobSet, TargetReplicatedJobs: []string{"b"}},
+			{Name: "any", Action: jobset.RestartJobSet},
+		}}))
+		jobs := w.HasJobs(js, 4)
+		w.Manager.Stop()
+		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
+		w.JobController.Fails(jobs[2], "BackoffLimitExceeded", "")
+
+		w.StartManager()
+
+		w.Finishes(js, failed, "FailJobSetFailurePolicyAction")
+		w.TellsUser(js, corev1.EventTypeWarning, "FailJobSetFailurePolicyAction", "(first failed job: js-b-1)")
+	})
+
+	It("C51: comes before the success policy", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := AB()
+		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny}
+		js = w.Create(js)
+		jobs := w.HasJobs(js, 4)
+		w.Manager.Stop()
+		w.JobController.Completes(jobs[0])
+		w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
+
+		w.StartManager()
+
+		w.Finishes(js, failed, "FailedJobs")
+		w.HasNo(js, jobset.JobSetCompleted)
+	})
+
+	It("C145: applies to suspended JobSets too", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(AB())
+		jobs := w.HasJobs(js, 4)
+		w.JobController.Starts(jobs...)
+		w.Suspend(js)
+		w.Has(js, jobset.JobSetSuspended, metav1.ConditionTrue, "")
+
+		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
+
+		w.Finishes(js, failed, "FailedJobs")
+	})
+})

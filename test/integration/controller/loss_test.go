@@ -1,0 +1,251 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controller
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	. "sigs.k8s.io/jobset/test/integration/framework"
+)
+
+var _ = Describe("A worker that is gone", func() {
+	It("P14: breaks the group when its Pod was deleted, and its replacement joins the next epoch", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(3, 10))
+
+		w.Kubelet.Removes(pods[1])
+
+		w.Reaches(train, 1, 1)
+		w.HasCounted(train, Counters{InPlace: 1})
+		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "train-workers-0")
+		replacement := w.JobController.Replaces(pods[1])
+		w.Agents.Report(2, pods[0], pods[2])
+		w.StaysAt(train, 1, 1)
+		w.Agents.Report(2, replacement)
+		w.Reaches(train, 1, 2)
+		w.HasCounted(train, Counters{InPlace: 1})
+	})
+
+	It("P14: that failed counts as lost once the Job controller has accounted for its Pod", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+
+		w.Kubelet.SeesFail(pods[0], 7)
+		w.StaysAt(train, 0, 1)
+		w.JobController.Accounts(pods[0])
+
+		w.Reaches(train, 1, 1)
+		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "code 7")
+		replacement := w.JobController.Replaces(pods[0])
+		w.Agents.Report(2, replacement, pods[1])
+		w.Reaches(train, 1, 2)
+	})
+
+	It("P14: that was evicted breaks the group", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+
+		w.Kubelet.StartsStopping(pods[1], 30)
+		w.Kubelet.SeesFail(pods[1], 137)
+		w.StaysAt(train, 0, 1)
+		w.JobController.Accounts(pods[1])
+
+		w.Reaches(train, 1, 1)
+		w.HasCounted(train, Counters{InPlace: 1})
+	})
+
+	It("P14: may use its grace, and breaks the group at the end of it though nothing happens then", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+
+		w.Kubelet.StartsStopping(pods[0], 3)
+		w.StaysAt(train, 0, 1)
+
+		w.Reaches(train, 1, 1)
+		gone := Now(w, pods[0])
+		broken := w.Has(train, jobset.JobSetRestarting, metav1.ConditionTrue, "InPlaceRestart").LastTransitionTime
+		Expect(broken.Before(gone.DeletionTimestamp)).To(BeFalse(), "broken at %s, grace until %s", broken, gone.DeletionTimestamp)
+	})
+
+	It("P14: need not be told by an event: a manager that starts later finds it", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+		w.Manager.Stop()
+		w.Kubelet.Removes(pods[0])
+
+		w.StartManager()
+
+		w.Reaches(train, 1, 1)
+		w.HasCounted(train, Counters{InPlace: 1})
+	})
+
+	It("P14: is not invented by a new leader whose Pod cache has not heard of it", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+
+		w.StartManager(WhosePodCacheLacks(pods[1]))
+		Change(w, train, func(js *jobset.JobSet) { js.Labels = map[string]string{"look": "again"} })
+
+		w.StaysAt(train, 0, 1)
+		w.HasCounted(train, Counters{})
+	})
+
+	It("P13: delays the lift while the cache has not heard of its report, and never misleads", func(ctx SpecContext) {
+		w := newWorld(ctx, WhosePodsLookLike(func(pod *corev1.Pod) { delete(pod.Annotations, jobset.EpochKey) }))
+		train, pods := w.HeldGroup(Training(2, 10))
+		w.Agents.Report(1, pods...)
+		w.StaysAt(train, 0, 0)
+
+		w.StartManager()
+
+		w.Reaches(train, 0, 1)
+	})
+
+	It("P14: of a Job that is about to fail is left to the failure policy, even if only the API server knows", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+		w.StartManager(WhoseJobsLookLike(func(job *batchv1.Job) { job.Status.Conditions = nil }))
+
+		w.JobController.WillFail(w.Job(train, "workers", 0), batchv1.JobReasonPodFailurePolicy)
+		w.Kubelet.SeesFail(pods[0], 3)
+		w.JobController.Accounts(pods[0])
+
+		w.StaysAt(train, 0, 1)
+		w.HasCounted(train, Counters{})
+	})
+
+	It("P13 P14: blocks the lift as long as its place is empty", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.HeldGroup(Training(2, 10))
+		w.Kubelet.Removes(pods[0])
+		w.Agents.Report(1, pods[1])
+		w.StaysAt(train, 0, 0)
+
+		w.Agents.Report(1, w.JobController.Replaces(pods[0]))
+
+		w.Reaches(train, 0, 1)
+		w.HasCounted(train, Counters{})
+	})
+
+	It("P10 P13: blocks the lift as long as two Pods claim its place", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.HeldGroup(Training(2, 10))
+		second := w.JobController.Replaces(pods[0])
+
+		w.Agents.Report(1, pods[0], pods[1], second)
+		w.StaysAt(train, 0, 0)
+		w.Kubelet.Removes(second)
+
+		w.Reaches(train, 0, 1)
+	})
+})
+
+var _ = Describe("What is not a worker", func() {
+	It("P10: an index that ran to its end breaks nothing and is not waited for", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(3, 10))
+		job := w.Job(train, "workers", 0)
+
+		w.Kubelet.SeesSucceed(pods[0])
+		w.StaysAt(train, 0, 1)
+		w.JobController.Accounts(pods[0])
+		w.JobController.CountsIndexes(job, "0")
+		w.StaysAt(train, 0, 1)
+		w.Kubelet.Removes(pods[0])
+		w.StaysAt(train, 0, 1)
+
+		w.Kubelet.SeesSucceed(pods[1:]...)
+		w.JobController.Completes(job)
+		w.Finishes(train, jobset.JobSetCompleted, "AllJobsCompleted")
+		w.HasCounted(train, Counters{})
+	})
+
+	It("P10: a Pod with our labels that no Job of ours controls is nothing", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+		stranger := pods[0].DeepCopy()
+		stranger.ObjectMeta = metav1.ObjectMeta{
+			Namespace: w.Namespace, Name: "stranger",
+			Labels: pods[0].Labels, Annotations: pods[0].Annotations,
+		}
+		Expect(w.Client.Create(ctx, stranger)).To(Succeed())
+
+		w.Agents.Report(2, stranger)
+		w.StaysAt(train, 0, 1)
+		w.Kubelet.Removes(stranger)
+		w.StaysAt(train, 0, 1)
+	})
+
+	It("P10: a Pod of a Job of the same name but another UID is nothing", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+		stale := pods[0].DeepCopy()
+		stale.ObjectMeta = metav1.ObjectMeta{
+			Namespace: w.Namespace, Name: "stale",
+			Labels: pods[0].Labels, Annotations: pods[0].Annotations, OwnerReferences: pods[0].OwnerReferences,
+		}
+		stale.OwnerReferences[0].UID = types.UID("11111111-1111-1111-1111-111111111111")
+		Expect(w.Client.Create(ctx, stale)).To(Succeed())
+
+		w.Agents.Report(2, stale)
+
+		w.StaysAt(train, 0, 1)
+	})
+})
+
+var _ = Describe("An epoch annotation", func() {
+	DescribeTable("P12: that is no epoch counts as not reported and is told once",
+		func(ctx SpecContext, text string) {
+			w := newWorld(ctx)
+			train, pods := w.HeldGroup(Training(2, 10))
+
+			w.Agents.ReportText(text, pods[0])
+			w.Agents.Report(1, pods[1])
+
+			w.TellsUser(train, corev1.EventTypeWarning, "InvalidEpoch", pods[0].Name)
+			w.StaysAt(train, 0, 0)
+			w.Agents.Report(1, pods[0])
+			w.Reaches(train, 0, 1)
+			told := w.Events(train, "InvalidEpoch")
+			Expect(told).To(HaveLen(1))
+			Expect(told[0].Series).To(BeNil())
+		},
+		Entry("text", "one"),
+		Entry("nothing", ""),
+		Entry("zero", "0"),
+		Entry("beyond 32 bits", "2147483648"),
+	)
+
+	It("P12: above S+1 counts as not reported, without an event", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+
+		w.Agents.Report(3, pods[0])
+
+		w.StaysUntouched(train)
+		Expect(w.Events(train, "InvalidEpoch")).To(BeEmpty())
+		w.Agents.Report(2, pods...)
+		w.Reaches(train, 1, 2)
+	})
+
+	It("P12: that is none does not stop the pass: a lost worker still breaks the group", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(3, 10))
+		w.Agents.ReportText("x", pods[0])
+		w.TellsUser(train, corev1.EventTypeWarning, "InvalidEpoch", pods[0].Name)
+
+		w.Kubelet.Removes(pods[1])
+
+		w.Reaches(train, 1, 1)
+	})
+})

@@ -1,0 +1,41 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package framework
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// Kubectl runs kubectl with all rights and returns what it prints.
+func (c *Cluster) Kubectl(args ...string) string {
+	GinkgoHelper()
+	kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(os.WriteFile(kubeconfig, c.env.KubeConfig, 0o600)).To(Succeed())
+	command := exec.Command(filepath.Join(os.Getenv(AssetsEnv), "kubectl"), args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	output, err := command.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, output)
+	return string(output)
+}
+
+// Kustomization makes a directory that puts a component of the repository into a namespace.
+func (c *Cluster) Kustomization(namespace, component string) string {
+	GinkgoHelper()
+	dir, err := filepath.EvalSymlinks(GinkgoT().TempDir())
+	Expect(err).NotTo(HaveOccurred())
+	target, err := filepath.EvalSymlinks(filepath.Join(c.Root, component))
+	Expect(err).NotTo(HaveOccurred())
+	relative, err := filepath.Rel(dir, target)
+	Expect(err).NotTo(HaveOccurred())
+	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: " + namespace + "\nresources:\n- " + relative + "\n"
+	Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
+	return dir
+}

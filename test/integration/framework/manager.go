@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package framework
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/webhooks"
+)
+
+// Manager runs in this process and knows one namespace.
+type Manager struct {
+	*Writes
+
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+// ManagerOption makes a manager a special one.
+type ManagerOption func(*managerOptions)
+
+type managerOptions struct {
+	gates     gates.Set
+	writes    *Writes
+	hiddenPod string
+	hiddenJob string
+	pods      func(*corev1.Pod)
+	jobs      func(*batchv1.Job)
+}
+
+// WithGates sets the gates; the default is GateOn.
+func WithGates(g gates.Set) ManagerOption {
+	return func(o *managerOptions) { o.gates = g }
+}
+
+// WithWrites arms the writes of a manager before it starts.
+func WithWrites(w *Writes) ManagerOption {
+	return func(o *managerOptions) { o.writes = w }
+}
+
+// WhosePodCacheLacks makes the cache lag: it has not heard of this Pod yet.
+func WhosePodCacheLacks(pod *corev1.Pod) ManagerOption {
+	return func(o *managerOptions) { o.hiddenPod = pod.Name }
+}
+
+// WhoseJobCacheLacks makes the cache lag: it has not heard of the Job of this name yet.
+func WhoseJobCacheLacks(name string) ManagerOption {
+	return func(o *managerOptions) { o.hiddenJob = name }
+}
+
+// WhosePodsLookLike makes the cache lag: it shows Pods as they were.
+func WhosePodsLookLike(age func(*corev1.Pod)) ManagerOption {
+	return func(o *managerOptions) { o.pods = age }
+}
+
+// WhoseJobsLookLike makes the cache lag: it shows Jobs as they were.
+func WhoseJobsLookLike(age func(*batchv1.Job)) ManagerOption {
+	return func(o *managerOptions) { o.jobs = age }
+}
+
+// StartManager starts the controllers for one namespace.
+func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Manager {
+	GinkgoHelper()
+	o := managerOptions{gates: GateOn, writes: &Writes{}}
+	for _, option := range options {
+		option(&o)
+	}
+	m := &Manager{Writes: o.writes}
+	mgr, err := ctrl.NewManager(c.Config, ctrl.Options{
+		Scheme:                  c.Scheme,
+		Logger:                  logger(),
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+		Cache:                   controllers.CacheOptions(o.gates),
+		GracefulShutdownTimeout: ptr.To(5 * time.Second),
+		NewCache: func(config *rest.Config, options cache.Options) (cache.Cache, error) {
+			o.narrow(&options, namespace)
+			return cache.New(config, options)
+		},
+		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {
+			direct, err := client.NewWithWatch(config, options)
+			if err != nil {
+				return nil, err
+			}
+			return m.watched(direct), nil
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, cancel := context.WithCancel(context.Background())
+	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates)).To(Succeed())
+	m.run(ctx, cancel, mgr)
+	return m
+}
+
+// narrow makes a cache see one namespace only, and lag if it is told to. A
+// namespace in the options of the cache would do the first, but give it
+// informers of another kind than those of the shipped manager.
+func (o *managerOptions) narrow(options *cache.Options, namespace string) {
+	inNamespace := fields.OneTermEqualSelector("metadata.namespace", namespace)
+	byObject := map[client.Object]cache.ByObject{
+		&jobset.JobSet{}:  {Field: inNamespace},
+		&corev1.Service{}: {Field: inNamespace},
+		&batchv1.Job{}:    {Field: inNamespace},
+		&corev1.Pod{}:     {Field: inNamespace},
+	}
+	for object, settings := range byObject {
+		for kind, given := range options.ByObject {
+			if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+				given.Field = settings.Field
+				settings = given
+			}
+		}
+		switch object.(type) {
+		case *corev1.Pod:
+			settings.Field = without(inNamespace, o.hiddenPod)
+			settings.Transform = aged(settings.Transform, o.pods)
+		case *batchv1.Job:
+			settings.Field = without(inNamespace, o.hiddenJob)
+			settings.Transform = aged(settings.Transform, o.jobs)
+		}
+		byObject[object] = settings
+	}
+	options.ByObject = byObject
+}
+
+func without(all fields.Selector, name string) fields.Selector {
+	if name == "" {
+		return all
+	}
+	return fields.AndSelectors(all, fields.OneTermNotEqualSelector("metadata.name", name))
+}
+
+// aged changes objects on their way into a cache.
+func aged[T client.Object](shipped toolscache.TransformFunc, age func(T)) toolscache.TransformFunc {
+	if age == nil {
+		return shipped
+	}
+	return func(in any) (any, error) {
+		if object, ok := in.(T); ok {
+			age(object)
+		}
+		if shipped == nil {
+			return in, nil
+		}
+		return shipped(in)
+	}
+}
+
+func (c *Cluster) startWebhooks(g gates.Set) *Manager {
+	GinkgoHelper()
+	options := c.env.WebhookInstallOptions
+	mgr, err := ctrl.NewManager(c.Config, ctrl.Options{
+		Scheme:  c.Scheme,
+		Logger:  logger(),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Host:    options.LocalServingHost,
+			Port:    options.LocalServingPort,
+			CertDir: options.LocalServingCertDir,
+		}),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(webhooks.Setup(mgr, g)).To(Succeed())
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Manager{Writes: &Writes{}}
+	m.run(ctx, cancel, mgr)
+	return m
+}
+
+func (m *Manager) run(ctx context.Context, cancel context.CancelFunc, mgr ctrl.Manager) {
+	m.cancel, m.done = cancel, make(chan struct{})
+	m.onCrash(cancel)
+	go func() {
+		defer close(m.done)
+		m.err = mgr.Start(ctx)
+	}()
+}
+
+// Stop stops a manager and waits until it has.
+func (m *Manager) Stop() {
+	GinkgoHelper()
+	m.cancel()
+	Eventually(m.done).Should(BeClosed(), "the manager does not stop")
+	Expect(m.err).NotTo(HaveOccurred())
+}
+
+// WaitForCrash waits until the manager has crashed where it was told to, and is gone.
+func (m *Manager) WaitForCrash() {
+	GinkgoHelper()
+	Eventually(m.Crashed).Should(BeTrue(), "the manager never made the write at which it was to crash")
+	m.Stop()
+}

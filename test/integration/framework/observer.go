@@ -1,0 +1,168 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package framework
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
+)
+
+// observer sees every state of every JobSet in a namespace and holds against
+// it what must always be so: epochs and counters never fall, D <= S, S rises
+// by one, and whenever it does, the whole group stands at the new epoch. Who
+// the group is, it works out from the spec, not by the code under test.
+type observer struct {
+	world *World
+	mu    sync.Mutex
+	// last is what the watch showed.
+	last map[types.UID]jobset.JobSetStatus
+	// lifted is the highest synced epoch that a manager wrote.
+	lifted map[types.UID]int32
+	wrong  []string
+}
+
+func (w *World) observe() *observer {
+	GinkgoHelper()
+	o := &observer{world: w, last: map[types.UID]jobset.JobSetStatus{}, lifted: map[types.UID]int32{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	watch, err := w.Client.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(w.Namespace))
+	Expect(err).NotTo(HaveOccurred())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watch.ResultChan() {
+			if js, ok := event.Object.(*jobset.JobSet); ok {
+				o.see(js)
+			}
+		}
+	}()
+	DeferCleanup(func() {
+		watch.Stop()
+		cancel()
+		Eventually(done).Should(BeClosed())
+	})
+	return o
+}
+
+func (o *observer) see(js *jobset.JobSet) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was, is := o.last[js.UID], js.Status
+	o.last[js.UID] = is
+	before, after := epochsOf(&was), epochsOf(&is)
+	if after.Deprecated < before.Deprecated || after.Synced < before.Synced || after.Synced > before.Synced+1 || after.Deprecated > after.Synced {
+		o.wrong = append(o.wrong, fmt.Sprintf("%s: epochs went from %+v to %+v", js.Name, before, after))
+	}
+	from, to := countersOf(&was), countersOf(&is)
+	if to.Restarts < from.Restarts || to.CountTowardsMax < from.CountTowardsMax || to.InPlace < from.InPlace {
+		o.wrong = append(o.wrong, fmt.Sprintf("%s: counters went from %+v to %+v", js.Name, from, to))
+	}
+	if to.CountTowardsMax+to.InPlace > from.CountTowardsMax+from.InPlace+1 {
+		o.wrong = append(o.wrong, fmt.Sprintf("%s: one write charged twice: %+v to %+v", js.Name, from, to))
+	}
+}
+
+// checkLift looks at the group right before a manager lifts it.
+func (o *observer) checkLift(write Write) func() {
+	nothing := func() {}
+	js, ok := write.Object.(*jobset.JobSet)
+	if !ok || !write.Status {
+		return nothing
+	}
+	synced := epochsOf(&js.Status).Synced
+	o.mu.Lock()
+	lift := synced > o.lifted[js.UID]
+	o.mu.Unlock()
+	if !lift {
+		return nothing
+	}
+	ctx := context.Background()
+	var jobs batchv1.JobList
+	var pods corev1.PodList
+	if o.world.Client.List(ctx, &jobs, client.InNamespace(js.Namespace)) != nil ||
+		o.world.Client.List(ctx, &pods, client.InNamespace(js.Namespace)) != nil {
+		return nothing
+	}
+	missing := missingAt(js, jobs.Items, pods.Items, strconv.Itoa(int(synced)))
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.lifted[js.UID] = synced
+		for _, worker := range missing {
+			o.wrong = append(o.wrong, fmt.Sprintf("%s: lifted to epoch %d without worker %s", js.Name, synced, worker))
+		}
+		if ptr.Deref(js.Spec.Suspend, false) {
+			o.wrong = append(o.wrong, fmt.Sprintf("%s: lifted to epoch %d while suspended", js.Name, synced))
+		}
+	}
+}
+
+// missingAt lists the workers that the spec wants and that neither stand at the epoch nor are done.
+func missingAt(js *jobset.JobSet, jobs []batchv1.Job, pods []corev1.Pod, epoch string) []string {
+	var missing []string
+	for _, rjob := range js.Spec.ReplicatedJobs {
+		for i := range int(rjob.Replicas) {
+			name := placement.JobName(js.Name, rjob.Name, i)
+			var job *batchv1.Job
+			for j := range jobs {
+				if jobs[j].Name == name && metav1.IsControlledBy(&jobs[j], js) {
+					job = &jobs[j]
+				}
+			}
+			if job == nil {
+				missing = append(missing, name)
+				continue
+			}
+			if job.Status.CompletionTime != nil {
+				continue
+			}
+			for index := range int(ptr.Deref(rjob.Template.Spec.Completions, 1)) {
+				if !standsAt(job, pods, strconv.Itoa(index), epoch) {
+					missing = append(missing, fmt.Sprintf("%s-%d", name, index))
+				}
+			}
+		}
+	}
+	return missing
+}
+
+func standsAt(job *batchv1.Job, pods []corev1.Pod, index, epoch string) bool {
+	for i := range pods {
+		pod := &pods[i]
+		if !metav1.IsControlledBy(pod, job) || pod.Annotations[batchv1.JobCompletionIndexAnnotation] != index {
+			continue
+		}
+		done := pod.Status.Phase == corev1.PodSucceeded
+		live := pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed
+		if done || live && pod.Annotations[jobset.EpochKey] == epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict fails the spec if something was not as it must be.
+func (o *observer) verdict() {
+	GinkgoHelper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	Expect(o.wrong).To(BeEmpty(), "what must always hold did not")
+}

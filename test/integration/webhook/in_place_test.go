@@ -1,0 +1,254 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	. "sigs.k8s.io/jobset/test/integration/framework"
+)
+
+// violation is one way to break a JobSet that restarts in place, and what admission says to it.
+type violation struct {
+	breakIt func(js *jobset.JobSet)
+	says    cause
+}
+
+const (
+	jobPath   = "spec.replicatedJobs[0].template.spec."
+	podPath   = jobPath + "template.spec."
+	agentPath = podPath + "initContainers[0]."
+)
+
+func agentOf(js *jobset.JobSet) *corev1.Container { return &PodTemplate(js, 0).Spec.InitContainers[0] }
+
+func workerOf(js *jobset.JobSet) *corev1.Container { return &PodTemplate(js, 0).Spec.Containers[0] }
+
+// jobViolations break the Job, and do not stand in each other's way.
+var jobViolations = map[string]violation{
+	"backoffLimit": {
+		func(js *jobset.JobSet) { JobTemplate(js, 0).BackoffLimit = ptr.To[int32](6) },
+		invalid(jobPath+"backoffLimit", "replicatedJob workers: must be set to 2147483647 (MaxInt32)"),
+	},
+	"podReplacementPolicy": {
+		func(js *jobset.JobSet) {
+			JobTemplate(js, 0).PodReplacementPolicy = ptr.To(batchv1.TerminatingOrFailed)
+		},
+		invalid(jobPath+"podReplacementPolicy", "replicatedJob workers: must be set to Failed"),
+	},
+	"completions": {
+		func(js *jobset.JobSet) { JobTemplate(js, 0).Completions = ptr.To[int32](3) },
+		invalid(jobPath+"completions", "replicatedJob workers: completions and parallelism must be set and equal"),
+	},
+	"completionMode": {
+		func(js *jobset.JobSet) { JobTemplate(js, 0).CompletionMode = ptr.To(batchv1.NonIndexedCompletion) },
+		invalid(jobPath+"completionMode", "must be set to Indexed"),
+	},
+	"backoffLimitPerIndex": {
+		func(js *jobset.JobSet) { JobTemplate(js, 0).BackoffLimitPerIndex = ptr.To[int32](1) },
+		forbidden(jobPath+"backoffLimitPerIndex", "must not be set when failurePolicy.restartStrategy is InPlaceRestart"),
+	},
+}
+
+// agentViolations break the agent; only one at a time makes sense of some of them.
+var agentViolations = map[string]violation{
+	"no agent": {
+		func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.InitContainers = nil },
+		required(podPath+"initContainers", "initContainers:\n"),
+	},
+	"an agent that is no sidecar": {
+		func(js *jobset.JobSet) {
+			agentOf(js).RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
+		},
+		required(agentPath+"restartPolicy", "restartPolicy: Always"),
+	},
+	"no restart rules": {
+		func(js *jobset.JobSet) { agentOf(js).RestartPolicyRules = nil },
+		required(agentPath+"restartPolicyRules", "action: RestartAllContainers"),
+	},
+	"restart rules that miss its exit code": {
+		func(js *jobset.JobSet) {
+			agentOf(js).RestartPolicyRules[0].ExitCodes.Values = []int32{64, 88}
+		},
+		invalid(agentPath+"restartPolicyRules", "all containers must restart when the agent exits with 88"),
+	},
+	"an exit code that is no exit code": {
+		func(js *jobset.JobSet) {
+			agentOf(js).Env = append(agentOf(js).Env, corev1.EnvVar{Name: workerpod.RestartExitCodeEnv, Value: "64"})
+		},
+		invalid(agentPath+"env[4].value", "must be a number from 1 to 255 other than 64"),
+	},
+	"no startup probe": {
+		func(js *jobset.JobSet) { agentOf(js).StartupProbe = nil },
+		required(agentPath+"startupProbe", `path: "/barrier-is-lifted?wait=50"`),
+	},
+}
+
+// oldNames are those of early documents.
+var oldNames = map[string]violation{
+	"the action RestartPod": {
+		func(js *jobset.JobSet) { workerOf(js).RestartPolicyRules[0].Action = "RestartPod" },
+		invalid(podPath+"containers[0].restartPolicyRules[0].action", "write action: RestartAllContainers"),
+	},
+	"the action Terminate": {
+		func(js *jobset.JobSet) {
+			rules := &workerOf(js).RestartPolicyRules
+			*rules = append(*rules, corev1.ContainerRestartRule{Action: "Terminate"})
+		},
+		invalid(podPath+"containers[0].restartPolicyRules[1].action", "there is no such action"),
+	},
+	"the operator NoIn": {
+		func(js *jobset.JobSet) {
+			rules := &agentOf(js).RestartPolicyRules
+			*rules = append(*rules, corev1.ContainerRestartRule{Action: corev1.ContainerRestartRuleActionRestart,
+				ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: "NoIn"}})
+		},
+		invalid(agentPath+"restartPolicyRules[1].exitCodes.operator", "write operator: NotIn"),
+	},
+}
+
+func entries(violations map[string]violation) []TableEntry {
+	var table []TableEntry
+	for name, v := range violations {
+		table = append(table, Entry(name, v))
+	}
+	return table
+}
+
+func refusesOne(ctx SpecContext, v violation) {
+	js := Training(2, 10)
+	v.breakIt(js)
+
+	ofWebhook(newUser(ctx).refuses(js), v.says)
+}
+
+var _ = Describe("Admission of InPlaceRestart", func() {
+	It("P41 P42: lets in what Prepare makes, without a warning", func(ctx SpecContext) {
+		u := newUser(ctx)
+
+		u.admits(InPlace(JobSet("js", Replicated("driver", 1, 1), Replicated("workers", 2, 4)), 3))
+
+		Expect(u.warnings).To(BeEmpty())
+	})
+
+	DescribeTable("P41 W48 W49 W50: refuses a Job", refusesOne, entries(jobViolations))
+	DescribeTable("P42: refuses a Pod with", refusesOne, entries(agentViolations))
+	DescribeTable("P43: refuses the old name of", refusesOne, entries(oldNames))
+
+	It("P44: reports everything at once, each at its own path, for every ReplicatedJob", func(ctx SpecContext) {
+		js := InPlace(JobSet("js", Replicated("workers", 1, 2), Replicated("drivers", 1, 2)), 10)
+		var wanted []cause
+		for _, violations := range []map[string]violation{jobViolations, oldNames} {
+			for _, v := range violations {
+				v.breakIt(js)
+				wanted = append(wanted, v.says)
+			}
+		}
+		agentOf(js).StartupProbe = nil
+		wanted = append(wanted, agentViolations["no startup probe"].says)
+		PodTemplate(js, 1).Spec.InitContainers = nil
+		wanted = append(wanted, required("spec.replicatedJobs[1].template.spec.template.spec.initContainers", "restartPolicy: Always"))
+		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
+		wanted = append(wanted,
+			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.restartStrategy is InPlaceRestart"),
+			forbidden("spec.startupPolicy.startupPolicyOrder", "not supported by this version yet"))
+		js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "one", Action: jobset.RestartJob}}
+		wanted = append(wanted,
+			invalid("spec.failurePolicy.rules[0].action", "must not restart a single Job"),
+			plain("RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed"))
+
+		ofWebhook(newUser(ctx).refuses(js), wanted...)
+	})
+
+	It("P18: refuses actions that restart one Job", func(ctx SpecContext) {
+		js := Training(2, 10)
+		js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "one", Action: jobset.RestartJobAndIgnoreMaxRestarts}}
+
+		ofWebhook(newUser(ctx).refuses(js),
+			invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"),
+			plain("are not allowed when RestartJob feature gate is disabled"))
+	})
+
+	It("P19: refuses to wait for Ready, with the reason", func(ctx SpecContext) {
+		js := InPlace(JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1)), 10)
+		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
+
+		ofWebhook(newUser(ctx).refuses(js),
+			invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together, which cannot keep an order"),
+			forbidden("spec.replicatedJobs[1].dependsOn", "dependsOn is not supported by this version yet"))
+	})
+
+	DescribeTable("P44: lets the failure policy be neither added, removed nor changed",
+		func(ctx SpecContext, before *jobset.JobSet, change func(*jobset.JobSet)) {
+			u := newUser(ctx)
+			js := u.admits(before)
+
+			status := answer(u.changes(js, change))
+
+			Expect(status.Message).To(Or(ContainSubstring("immutable")))
+			Expect(status.Details.Causes).To(ContainElement(HaveField("Field", HavePrefix("spec.failurePolicy"))))
+		},
+		Entry("added", AB(), func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
+		}),
+		Entry("removed", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil }),
+		Entry("changed in its strategy", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy.RestartStrategy = jobset.Recreate }),
+		Entry("changed in maxRestarts", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy.MaxRestarts++ }),
+	)
+
+	DescribeTable("P42: warns of what is admitted and hardly wanted",
+		func(ctx SpecContext, strange func(*jobset.JobSet), text string) {
+			u := newUser(ctx)
+			js := Training(2, 10)
+			strange(js)
+
+			u.admits(js)
+
+			Expect(u.warnings).To(ConsistOf(ContainSubstring(text)))
+		},
+		Entry("an agent that lets 137 pass", func(js *jobset.JobSet) {
+			agentOf(js).RestartPolicyRules[0].ExitCodes = &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{88}}
+		}, "an agent that is killed (exit code 137"),
+		Entry("an agent that restarts all for wrong settings", func(js *jobset.JobSet) {
+			agentOf(js).RestartPolicyRules[0].ExitCodes.Values = []int32{99}
+		}, "exit code 64 means that a restart cannot help"),
+		Entry("a worker without rules", func(js *jobset.JobSet) { workerOf(js).RestartPolicyRules = nil },
+			"has no RestartAllContainers rule"),
+	)
+
+	It("P40 W33: is refused while the gate is off, with how to switch it on", Serial, func(ctx SpecContext) {
+		cluster.ServeWebhooks(GateOff)
+		DeferCleanup(func() { cluster.ServeWebhooks(GateOn) })
+		u := newUser(ctx)
+
+		status := u.refuses(Training(2, 10))
+
+		ofWebhook(status, invalid("spec.failurePolicy.restartStrategy",
+			"InPlaceRestart cannot be set when InPlaceRestart feature gate is disabled"))
+		Expect(status.Message).To(ContainSubstring("--feature-gates=InPlaceRestart=true"))
+		u.admits(AB())
+	})
+
+	It("P40: that was admitted before the gate went off can still be changed otherwise", Serial, func(ctx SpecContext) {
+		u := newUser(ctx)
+		js := u.admits(Training(2, 10))
+		cluster.ServeWebhooks(GateOff)
+		DeferCleanup(func() { cluster.ServeWebhooks(GateOn) })
+
+		Expect(u.changes(js, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })).To(Succeed())
+		Expect(u.changes(js, func(js *jobset.JobSet) {
+			js.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
+		})).To(Succeed())
+	})
+})

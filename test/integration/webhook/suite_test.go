@@ -1,0 +1,156 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package webhook tests admission through the API server: schema, defaulting and validation together.
+package webhook
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
+)
+
+func TestWebhook(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "JobSet admission")
+}
+
+var cluster *framework.Cluster
+
+var _ = BeforeSuite(func() {
+	cluster = framework.Start(framework.GateOn)
+})
+
+// user talks to the API server in a namespace of its own, and notes the warnings.
+type user struct {
+	client   client.Client
+	context  context.Context
+	space    string
+	warnings []string
+}
+
+func newUser(ctx context.Context) *user {
+	GinkgoHelper()
+	u := &user{context: ctx, space: cluster.NewNamespace(ctx)}
+	config := rest.CopyConfig(cluster.Config)
+	config.WarningHandler = u
+	var err error
+	u.client, err = client.New(config, client.Options{Scheme: cluster.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return u
+}
+
+// HandleWarningHeader notes a warning.
+func (u *user) HandleWarningHeader(_ int, _ string, text string) {
+	u.warnings = append(u.warnings, text)
+}
+
+// admits a JobSet and returns it as stored.
+func (u *user) admits(js *jobset.JobSet) *jobset.JobSet {
+	GinkgoHelper()
+	js = js.DeepCopy()
+	js.Namespace = u.space
+	Expect(u.client.Create(u.context, js)).To(Succeed())
+	return js
+}
+
+// sends a manifest as it is written: what it leaves out is not sent.
+func (u *user) sends(spec map[string]any) (*jobset.JobSet, error) {
+	GinkgoHelper()
+	raw := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+		"metadata": map[string]any{"name": "js", "namespace": u.space},
+		"spec":     spec,
+	}}
+	if err := u.client.Create(u.context, raw); err != nil {
+		return nil, err
+	}
+	stored := &jobset.JobSet{}
+	Expect(u.client.Get(u.context, client.ObjectKeyFromObject(raw), stored)).To(Succeed())
+	return stored, nil
+}
+
+// refuses a JobSet and returns the answer.
+func (u *user) refuses(js *jobset.JobSet) metav1.Status {
+	GinkgoHelper()
+	js = js.DeepCopy()
+	js.Namespace = u.space
+	return answer(u.client.Create(u.context, js))
+}
+
+// changes a stored JobSet.
+func (u *user) changes(js *jobset.JobSet, change func(*jobset.JobSet)) error {
+	GinkgoHelper()
+	stored := &jobset.JobSet{}
+	Expect(u.client.Get(u.context, client.ObjectKeyFromObject(js), stored)).To(Succeed())
+	change(stored)
+	return u.client.Update(u.context, stored)
+}
+
+// answer is the Status of an error, which must be 422 Invalid.
+func answer(err error) metav1.Status {
+	GinkgoHelper()
+	var status apierrors.APIStatus
+	Expect(errors.As(err, &status)).To(BeTrue(), "not an answer of the API server: %v", err)
+	Expect(status.Status().Code).To(BeEquivalentTo(422), "%v", err)
+	Expect(status.Status().Reason).To(Equal(metav1.StatusReasonInvalid))
+	return status.Status()
+}
+
+// cause is one violation: its path, its type, and a part of what it says.
+type cause struct {
+	Field string
+	Type  metav1.CauseType
+	Text  string
+}
+
+func invalid(path, text string) cause  { return cause{path, metav1.CauseTypeFieldValueInvalid, text} }
+func required(path, text string) cause { return cause{path, metav1.CauseTypeFieldValueRequired, text} }
+func forbidden(path, text string) cause {
+	return cause{path, "FieldValueForbidden", text}
+}
+
+// plain is a violation without a path, as clients know some of the rules.
+func plain(text string) cause { return cause{"<nil>", "InternalError", text} }
+
+// ofWebhook checks who answered, and that the violations are these and no others.
+func ofWebhook(status metav1.Status, wanted ...cause) {
+	GinkgoHelper()
+	Expect(status.Message).To(HavePrefix(`admission webhook "vjobset.kb.io" denied the request: JobSet.jobset.x-k8s.io "`))
+	Expect(status.Details.Group).To(Equal("jobset.x-k8s.io"))
+	Expect(status.Details.Kind).To(Equal("JobSet"))
+	var got []cause
+	for _, c := range status.Details.Causes {
+		seen := cause{c.Field, c.Type, c.Message}
+		for _, want := range wanted {
+			if seen.Field == want.Field && seen.Type == want.Type && strings.Contains(seen.Text, want.Text) {
+				seen = want
+				break
+			}
+		}
+		got = append(got, seen)
+	}
+	Expect(got).To(ConsistOf(wanted))
+}
+
+// ofSchema checks that the API server itself refused, before any webhook.
+func ofSchema(status metav1.Status, path, text string) {
+	GinkgoHelper()
+	Expect(status.Message).NotTo(ContainSubstring("admission webhook"))
+	Expect(status.Message).To(And(ContainSubstring(path), ContainSubstring(text)))
+}

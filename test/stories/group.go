@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stories
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// Group is the JobSet of a story and the workers it runs.
+type Group struct {
+	*scene
+	shape Shape
+}
+
+// Create makes a namespace and a JobSet in it, and follows what becomes of them.
+func Create(ctx SpecContext, shape Shape) *Group {
+	GinkgoHelper()
+	g := &Group{scene: newScene(ctx), shape: shape.withDefaults()}
+	DeferCleanup(func() {
+		if !CurrentSpecReport().Failed() {
+			g.epochsOnlyGrew()
+		}
+	})
+	// Right after the manager became ready, a proxy somewhere may not know it yet.
+	g.eventually(func() error { return api.Create(ctx, g.shape.jobSet(g.namespace)) }).Should(Succeed())
+	return g
+}
+
+// RunsAt waits until all workers run at an epoch and returns them.
+func (g *Group) RunsAt(epoch int32) *Round {
+	GinkgoHelper()
+	round := g.runs(func(expect Gomega) time.Time {
+		status := g.record.status()
+		expect.Expect(ptr.Deref(status.SyncedEpoch, 0)).To(Equal(epoch), "syncedEpoch")
+		expect.Expect(ptr.Deref(status.DeprecatedEpoch, 0)).To(Equal(epoch-1), "deprecatedEpoch")
+		for _, pod := range g.live() {
+			expect.Expect(pod.Annotations).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
+		}
+		return g.record.broke(max(1, epoch-1))
+	})
+	round.Epoch = epoch
+	return round
+}
+
+// RunsAttempt waits until all workers of the nth full restart run.
+func (g *Group) RunsAttempt(restarts int32) *Round {
+	GinkgoHelper()
+	return g.runs(func(expect Gomega) time.Time {
+		expect.Expect(g.record.status().Restarts).To(Equal(restarts), "restarts")
+		for _, pod := range g.live() {
+			expect.Expect(pod.Labels).To(HaveKeyWithValue(constants.RestartsKey, strconv.Itoa(int(restarts))), "attempt of Pod %s", pod.Name)
+		}
+		if restarts == 0 {
+			return time.Time{}
+		}
+		return g.record.restarted(restarts)
+	})
+}
+
+// runs waits until as many workers run as the shape asks for, all as wanted,
+// in processes that started later than the moment that wanted returns.
+func (g *Group) runs(wanted func(Gomega) time.Time) *Round {
+	GinkgoHelper()
+	round := &Round{group: g}
+	g.eventually(func(expect Gomega) {
+		since := wanted(expect)
+		pods := g.live()
+		expect.Expect(pods).To(HaveLen(g.shape.size()), "live Pods")
+		round.Pods, round.Started = pods, nil
+		for _, pod := range pods {
+			status := containerStatus(pod, workerName)
+			expect.Expect(status != nil && status.State.Running != nil).To(BeTrue(), "the worker of Pod %s runs", pod.Name)
+		}
+		for i, started := range g.processStarts(pods) {
+			expect.Expect(started.err).NotTo(HaveOccurred())
+			expect.Expect(started.at).To(BeTemporally(">", since), "the worker of Pod %s started after the group was told to restart", pods[i].Name)
+			round.Started = append(round.Started, started.at)
+		}
+	}).Should(Succeed())
+	return round
+}
+
+// live are the Pods that are neither ended nor told to, in the order of their places.
+func (g *Group) live() []*corev1.Pod {
+	pods := slices.DeleteFunc(g.record.pods(), func(pod *corev1.Pod) bool {
+		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	})
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(
+			cmp.Compare(number(a.Labels[jobset.JobGlobalIndexKey]), number(b.Labels[jobset.JobGlobalIndexKey])),
+			cmp.Compare(number(a.Annotations[batchv1.JobCompletionIndexAnnotation]), number(b.Annotations[batchv1.JobCompletionIndexAnnotation])))
+	})
+	return pods
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// Tell sends a signal to containers at one moment and returns that moment.
+func (g *Group) Tell(sig syscall.Signal, containers ...Container) time.Time {
+	GinkgoHelper()
+	at, err := cluster.Signal(g.ctx, sig, containers...)
+	Expect(err).NotTo(HaveOccurred())
+	return at
+}
+
+// Now returns a container as it is now, in a Pod seen earlier.
+func (g *Group) Now(c Container) Container {
+	for _, pod := range g.record.pods() {
+		if pod.UID == c.Pod.UID {
+			return Container{Pod: pod, Name: c.Name}
+		}
+	}
+	return c
+}
+
+// Suspend sets spec.suspend.
+func (g *Group) Suspend(suspended bool) {
+	GinkgoHelper()
+	js := &jobset.JobSet{}
+	js.Namespace, js.Name = g.namespace, jobSetName
+	patch := fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspended)
+	Expect(api.Patch(g.ctx, js, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
+}
+
+// IsSuspended waits until the JobSet says so and no Pod is left.
+func (g *Group) IsSuspended() {
+	GinkgoHelper()
+	g.Has(jobset.JobSetSuspended, "True", constants.SuspendedReason)
+	g.eventually(func() []*corev1.Pod { return g.record.pods() }).Should(BeEmpty(), "Pods while suspended")
+}
+
+// Breaks waits until the group of an epoch is told to restart.
+func (g *Group) Breaks(epoch int32) {
+	GinkgoHelper()
+	g.eventually(func() time.Time { return g.record.broke(epoch) }).ShouldNot(BeZero(), "the break of epoch %d", epoch)
+}
+
+// Reports waits until the agent of a Pod reports an epoch.
+func (g *Group) Reports(pod *corev1.Pod, epoch int32) {
+	GinkgoHelper()
+	g.eventually(func() map[string]string { return g.Now(Container{Pod: pod}).Pod.Annotations }).
+		Should(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
+}
+
+func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Namespace is where the JobSet is.
+func (g *Group) Namespace() string { return g.namespace }
+
+// Status is that of the JobSet as seen last.
+func (g *Group) Status() jobset.JobSetStatus { return g.record.status() }
+
+// BrokeAt is when the group of an epoch was seen to be told to restart.
+func (g *Group) BrokeAt(epoch int32) time.Time { return g.record.broke(epoch) }

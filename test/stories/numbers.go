@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stories
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/worker/order"
+)
+
+// Phases is one group restart, from the moment a worker was told to fail. The
+// ends of Break, Back and Lift are when we saw them in the API, the others are
+// told by the processes, so the clocks of nodes count.
+type Phases struct {
+	Strategy jobset.JobSetRestartStrategy
+	Workers  int
+	// Measured tells the restarts of the comparison from those of other stories.
+	Measured bool
+	// Break: from the failure until the group is told to restart.
+	Break time.Duration
+	// Back: until the last agent has reported. Without agents: until the last new Pod has its node.
+	Back time.Duration
+	// Lift: until the workers may start. Without agents there is no such moment.
+	Lift time.Duration
+	// Run: until the last worker has started.
+	Run time.Duration
+}
+
+// Total is from the failure to the last worker's start.
+func (p Phases) Total() time.Duration { return p.Break + p.Back + p.Lift + p.Run }
+
+// PhasesEntry is the name of the report entries that hold a Phases.
+const PhasesEntry = "phases of a restart"
+
+// measured adds the phases of the restart that led to this round to the report.
+func (g *Group) measured(failed time.Time, round *Round) {
+	broke := g.record.broke(round.Epoch - 1)
+	back := g.record.allReported(g.shape.size(), round.Epoch)
+	lifted := g.record.lifted(round.Epoch)
+	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)})
+}
+
+// measuredRecreate does the same for a full restart.
+func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32) {
+	broke := g.record.restarted(restarts)
+	back := g.record.allPlaced(round.Pods)
+	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)})
+}
+
+func (g *Group) report(p Phases) {
+	p.Strategy, p.Workers, p.Measured = g.shape.Strategy, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
+	AddReportEntry(PhasesEntry, p, ReportEntryVisibilityNever)
+}
+
+// numbers is the label of the comparison.
+const numbers = "numbers"
+
+// Compare registers the restarts whose phases are the suite's last table.
+func Compare(sizes ...int32) bool {
+	return Describe("how long workers take to restart", Serial, Label(numbers), func() {
+		for _, size := range sizes {
+			It(fmt.Sprintf("%d in place", size), func(ctx SpecContext) {
+				group := Create(ctx, Shape{Workers: size})
+				round := group.RunsAt(1)
+				for restart := range int32(restarts) {
+					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
+					next := group.RunsAt(round.Epoch + 1)
+					next.IsInPlaceOf(round)
+					group.measured(failed, next)
+					round = next
+				}
+				group.Charged(restarts)
+			}, SpecTimeout(2*specTime))
+
+			It(fmt.Sprintf("%d with Recreate", size), func(ctx SpecContext) {
+				group := Create(ctx, Shape{Workers: size, Strategy: jobset.Recreate})
+				round := group.RunsAttempt(0)
+				for restart := range int32(restarts) {
+					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
+					next := group.RunsAttempt(restart + 1)
+					next.IsAllNew(round)
+					group.measuredRecreate(failed, next, restart+1)
+					round = next
+				}
+			}, SpecTimeout(2*specTime))
+		}
+	})
+}
+
+// restarts that each comparison makes.
+const restarts = 5

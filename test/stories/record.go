@@ -1,0 +1,163 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stories
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// record is what the API showed of the JobSet and the Pods of one story, and
+// when we saw it.
+type record struct {
+	mu     sync.Mutex
+	latest map[string]*corev1.Pod
+	jobSet *jobset.JobSet
+	views  []view
+}
+
+// view is one change: of the JobSet, or of a Pod.
+type view struct {
+	at     time.Time
+	jobSet *jobset.JobSet
+	pod    *corev1.Pod
+	gone   bool
+}
+
+// follow records all JobSets and Pods of a namespace until the context ends.
+func follow(ctx context.Context, api client.WithWatch, namespace string) (*record, error) {
+	r := &record{latest: map[string]*corev1.Pod{}}
+	for _, list := range []client.ObjectList{&jobset.JobSetList{}, &corev1.PodList{}} {
+		changes, err := api.Watch(ctx, list, client.InNamespace(namespace))
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			defer changes.Stop()
+			for event := range changes.ResultChan() {
+				r.take(event)
+			}
+		}()
+	}
+	return r, nil
+}
+
+func (r *record) take(event watch.Event) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch seen := event.Object.(type) {
+	case *corev1.Pod:
+		seen.ManagedFields = nil
+		r.views = append(r.views, view{at: now, pod: seen, gone: event.Type == watch.Deleted})
+		if event.Type == watch.Deleted {
+			delete(r.latest, seen.Name)
+		} else {
+			r.latest[seen.Name] = seen
+		}
+	case *jobset.JobSet:
+		seen.ManagedFields = nil
+		r.views = append(r.views, view{at: now, jobSet: seen})
+		r.jobSet = seen
+	}
+}
+
+// pods are the Pods as seen last, those of other owners left out.
+func (r *record) pods() []*corev1.Pod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var pods []*corev1.Pod
+	for _, pod := range r.latest {
+		if pod.Labels[jobset.JobSetNameKey] == jobSetName {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// status is that of the JobSet as seen last.
+func (r *record) status() jobset.JobSetStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jobSet == nil {
+		return jobset.JobSetStatus{}
+	}
+	return r.jobSet.Status
+}
+
+// first is when a view was first like this; zero if none was.
+func (r *record) first(like func(view) bool) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range r.views {
+		if like(v) {
+			return v.at
+		}
+	}
+	return time.Time{}
+}
+
+// broke is when the group of an epoch was told to restart.
+func (r *record) broke(epoch int32) time.Time {
+	return r.first(func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0) >= epoch })
+}
+
+// lifted is when the workers of an epoch were let go.
+func (r *record) lifted(epoch int32) time.Time {
+	return r.first(func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.SyncedEpoch, 0) >= epoch })
+}
+
+// allReported is when the last of so many workers had reported an epoch.
+func (r *record) allReported(workers int, epoch int32) time.Time {
+	reported := map[string]bool{}
+	return r.first(func(v view) bool {
+		if v.pod != nil && v.pod.Annotations[jobset.EpochKey] == strconv.Itoa(int(epoch)) {
+			reported[string(v.pod.UID)] = true
+		}
+		return len(reported) == workers
+	})
+}
+
+// allPlaced is when the last of these Pods had a node.
+func (r *record) allPlaced(pods []*corev1.Pod) time.Time {
+	wanted := map[types.UID]bool{}
+	for _, pod := range pods {
+		wanted[pod.UID] = true
+	}
+	return r.first(func(v view) bool {
+		if v.pod != nil && v.pod.Spec.NodeName != "" {
+			delete(wanted, v.pod.UID)
+		}
+		return len(wanted) == 0
+	})
+}
+
+// restarted is when the whole JobSet was told to start over for the nth time.
+func (r *record) restarted(n int32) time.Time {
+	return r.first(func(v view) bool { return v.jobSet != nil && v.jobSet.Status.Restarts >= n })
+}
+
+// epochsSeen are D and S of every view of the JobSet, in order.
+func (r *record) epochsSeen() (pairs [][2]int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range r.views {
+		if v.jobSet != nil {
+			pairs = append(pairs, [2]int32{ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0), ptr.Deref(v.jobSet.Status.SyncedEpoch, 0)})
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stories
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Round is the workers of a group as they run in one epoch or attempt.
+type Round struct {
+	Epoch int32
+	// Pods of the workers, and when the process of each started, by its own words.
+	Pods    []*corev1.Pod
+	Started []time.Time
+
+	group *Group
+}
+
+// Worker is the worker in a place, Agent the agent beside it.
+func (r *Round) Worker(place int) Container { return Container{Pod: r.Pods[place], Name: workerName} }
+
+// Agent is the agent in a place.
+func (r *Round) Agent(place int) Container { return Container{Pod: r.Pods[place], Name: agentName} }
+
+// Workers are all workers.
+func (r *Round) Workers() []Container {
+	var all []Container
+	for i := range r.Pods {
+		all = append(all, r.Worker(i))
+	}
+	return all
+}
+
+// LastStart is when the last worker started.
+func (r *Round) LastStart() time.Time {
+	var last time.Time
+	for _, at := range r.Started {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// IsInPlaceOf expects new processes in the Pods of an earlier round, on the
+// same nodes and with the same addresses.
+func (r *Round) IsInPlaceOf(before *Round) {
+	GinkgoHelper()
+	for i := range r.Pods {
+		r.isInPlaceOf(before, i)
+	}
+}
+
+// Replaces expects a new Pod in one place and the others restarted in place.
+func (r *Round) Replaces(before *Round, place int) {
+	GinkgoHelper()
+	for i := range r.Pods {
+		if i != place {
+			r.isInPlaceOf(before, i)
+			continue
+		}
+		Expect(r.Pods[i].UID).NotTo(Equal(before.Pods[i].UID), "UID of the worker Pod in place %d", i)
+	}
+}
+
+// IsAllNew expects that no Pod of an earlier round is left.
+func (r *Round) IsAllNew(before *Round) {
+	GinkgoHelper()
+	for i := range r.Pods {
+		Expect(r.Pods[i].UID).NotTo(Equal(before.Pods[i].UID), "UID of the worker Pod in place %d", i)
+	}
+}
+
+// IsUntouched expects the very processes of an earlier round.
+func (r *Round) IsUntouched(before *Round) {
+	GinkgoHelper()
+	for i := range r.Pods {
+		Expect(r.Pods[i].UID).To(Equal(before.Pods[i].UID), "UID of the worker Pod in place %d", i)
+		Expect(r.Started[i]).To(Equal(before.Started[i]), "start of the worker in place %d", i)
+	}
+}
+
+func (r *Round) isInPlaceOf(before *Round, i int) {
+	GinkgoHelper()
+	was, is := before.Pods[i], r.Pods[i]
+	Expect(is.UID).To(Equal(was.UID), "UID of the worker Pod in place %d", i)
+	Expect(is.Spec.NodeName).To(Equal(was.Spec.NodeName), "node of Pod %s", is.Name)
+	Expect(is.Status.PodIP).To(Equal(was.Status.PodIP), "address of Pod %s", is.Name)
+	Expect(r.Started[i]).To(BeTemporally(">", before.Started[i]), "start of the worker of Pod %s", is.Name)
+	Expect(containerStatus(is, workerName).RestartCount).To(
+		BeNumerically(">", containerStatus(was, workerName).RestartCount), "restarts of the worker of Pod %s", is.Name)
+}
+
+// processStart is when a process says it started.
+type processStart struct {
+	at  time.Time
+	err error
+}
+
+// processStarts asks the logs of all workers.
+func (s *scene) processStarts(pods []*corev1.Pod) []processStart {
+	starts := make([]processStart, len(pods))
+	var wg sync.WaitGroup
+	for i, pod := range pods {
+		wg.Go(func() {
+			starts[i].at, starts[i].err = startOf(s.ctx, Container{Pod: pod, Name: workerName})
+		})
+	}
+	wg.Wait()
+	return starts
+}
+
+// startOf reads when the process of a container started from what it printed.
+func startOf(ctx context.Context, c Container) (time.Time, error) {
+	log, err := cluster.Log(ctx, c)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the log of container %s of Pod %s: %w", c.Name, c.Pod.Name, err)
+	}
+	var at time.Time
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Time time.Time `json:"time"`
+			Msg  string    `json:"msg"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "start" {
+			at = entry.Time
+		}
+	}
+	if at.IsZero() {
+		return at, fmt.Errorf("container %s of Pod %s has not told its start", c.Name, c.Pod.Name)
+	}
+	return at, nil
+}
