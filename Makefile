@@ -44,7 +44,7 @@ help: ## Show this list
 	@awk 'BEGIN {FS = ":.*?## "} \
 	  /^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5); next} \
 	  /^[A-Z_]+ \?=.*?## ?/ {split($$0, a, "## ?"); split(a[1], v, " \\?= ?"); printf "  \033[36m%-22s\033[0m %s%s\n", v[1], a[2], (v[2] == "" || v[2] ~ /[$$]/ ? "" : " [" v[2] "]"); next} \
-	  /^[a-z0-9-]+:.*?## / {printf "  \033[36m%-22s\033[0m %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z0-9-]+:.*?## / {printf "  \033[36m%-22s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Build
 
@@ -138,3 +138,5 @@ nightly: ## Run the long checks: unit tests 5 times with -race, integration test
 # Each tool is built when it is first needed and when its pin changes.
 tool-%:
 	@hack/build-tool.sh $*
+
+-include hack/make/*.mk
