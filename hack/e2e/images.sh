@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds the images of the end-to-end tests: manager, agent and worker, and
+# another version of the manager to upgrade to.
+#
+#   hack/e2e/images.sh REPOSITORY TAG UPGRADE_IMAGE
+#
+#   E2E_IMAGES  release  manager and agent from Dockerfile and agent/Dockerfile, whose bases are pulled
+#               local    the same binaries on scratch, from hack/images/Dockerfile
+#               auto     release if the bases can be pulled within 20 seconds, else local (default)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+repo=$1 tag=$2 upgrade=$3
+kind=${E2E_IMAGES:-auto}
+
+# pull gets the base images of the Dockerfiles, each if it is not there.
+pull() {
+  local base
+  for base in $(sed -n 's/^ARG \(BUILDER\|BASE\)_IMAGE=//p' Dockerfile agent/Dockerfile | sort -u); do
+    docker image inspect "$base" >/dev/null 2>&1 || timeout "${1:-600}" docker pull --quiet "$base" >/dev/null || return 1
+  done
+}
+
+if [ "$kind" = auto ]; then
+  kind=local
+  if docker buildx version >/dev/null 2>&1 && pull 20 2>/dev/null; then
+    kind=release
+  fi
+  echo "images: $kind, of what E2E_IMAGES allows"
+fi
+make --no-print-directory image-build IMAGE_REPO="$repo" IMAGE_TAG="$tag"
+if [ "$kind" = release ]; then
+  pull
+  docker buildx build --load --tag "$repo/manager:$tag" --file Dockerfile .
+  docker buildx build --load --tag "$repo/agent:$tag" --file agent/Dockerfile .
+fi
+# Another image of the manager: a layer more.
+printf 'FROM %s\nLABEL jobset.upgrade=yes\n' "$repo/manager:$tag" | docker build --quiet --tag "$upgrade" - >/dev/null
+echo "built $upgrade"

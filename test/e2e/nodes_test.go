@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/stories"
+	"sigs.k8s.io/jobset/test/worker/order"
+)
+
+const (
+	specTime = 8 * time.Minute
+	patience = 3 * time.Minute
+	tick     = 100 * time.Millisecond
+)
+
+var _ = Describe("workers that restart in place while the manager is away", Serial, func() {
+	It("are lifted by the next manager when theirs is killed in the middle", func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{SlowToStop: true})
+		before := group.RunsAt(1)
+		group.Tell(order.Exit(1), before.Worker(0))
+		group.Breaks(1)
+		manager, err := live.managerPod(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(live.client.CoreV1().Pods(managerNamespace).Delete(ctx, manager.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})).To(Succeed())
+		group.RunsAt(2).IsInPlaceOf(before)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("are lifted by a new version of the manager that comes in the middle", func(ctx SpecContext) {
+		image := os.Getenv(upgradeImageVariable)
+		if image == "" {
+			Skip(upgradeImageVariable + " names no other image of the manager")
+		}
+		var old string
+		swap := func(ctx context.Context, image string) error {
+			return live.changeManager(ctx, func(manager *corev1.Container) { old, manager.Image = manager.Image, image })
+		}
+		group := stories.Create(ctx, stories.Shape{SlowToStop: true})
+		before := group.RunsAt(1)
+		group.Tell(order.Exit(1), before.Worker(0))
+		group.Breaks(1)
+		Expect(swap(ctx, image)).To(Succeed())
+		back := old
+		DeferCleanup(func(ctx SpecContext) { Expect(swap(ctx, back)).To(Succeed()) })
+		after := group.RunsAt(2)
+		after.IsInPlaceOf(before)
+		group.Charged(1)
+
+		group.Tell(order.Exit(1), after.Worker(1))
+		group.RunsAt(3).IsInPlaceOf(after)
+		group.Charged(2)
+	}, SpecTimeout(specTime))
+})
+
+var _ = Describe("workers that restart in place, by name", func() {
+	It("find each other under the same names and addresses after a restart", func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{Jobs: 4, Workers: 2})
+		before := group.RunsAt(1)
+		resolveEachOther(ctx, before)
+		group.Tell(order.Exit(1), before.Worker(5))
+		after := group.RunsAt(2)
+		after.IsInPlaceOf(before)
+		resolveEachOther(ctx, after)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+})
+
+// resolveEachOther expects that every worker finds every other one.
+func resolveEachOther(ctx context.Context, round *stories.Round) {
+	GinkgoHelper()
+	var names, want []string
+	for _, pod := range round.Pods {
+		name := pod.Spec.Hostname + "." + pod.Spec.Subdomain
+		names = append(names, name)
+		want = append(want, name+" "+pod.Status.PodIP)
+	}
+	command := slices.Concat([]string{"/worker", "resolve"}, names)
+	for _, pod := range round.Pods {
+		Eventually(func() (string, error) { return live.exec(ctx, pod, "worker", command...) }).
+			WithTimeout(patience).WithPolling(time.Second).Should(Equal(strings.Join(want, "\n")+"\n"), "seen by Pod %s", pod.Name)
+	}
+}
+
+var _ = Describe("workers that restart in place when a node is lost", Serial, Label("node-loss"), func() {
+	It("wait out the grace of the lost Pod, restart, and take no notice of the node's return", func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{Change: leaveLostNodesSoon})
+		before := group.RunsAt(1)
+		place := placeToLose(ctx, before)
+		lost := before.Pods[place]
+		node := lost.Spec.NodeName
+
+		docker(ctx, "pause", node)
+		DeferCleanup(func(ctx SpecContext) { bringBack(ctx, node) })
+		group.Breaks(1)
+		seen, err := live.client.CoreV1().Pods(lost.Namespace).Get(ctx, lost.Name, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(seen.DeletionTimestamp).NotTo(BeNil(), "the lost Pod was told to stop")
+		Expect(group.BrokeAt(1)).To(BeTemporally(">=", seen.DeletionTimestamp.Time), "the break came when its grace was over")
+		Expect(group.Status().InPlaceRestarts).To(BeEquivalentTo(1))
+
+		taint(ctx, node, true)
+		after := group.RunsAt(2)
+		after.Replaces(before, place)
+		Expect(after.Pods[place].Spec.NodeName).NotTo(Equal(node), "the new Pod is elsewhere")
+		group.Charged(1)
+
+		bringBack(ctx, node)
+		group.RunsAt(2).IsUntouched(after)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+})
+
+// leaveLostNodesSoon makes Pods leave a node 5 s after it was found unreachable.
+func leaveLostNodesSoon(js *jobset.JobSet) {
+	pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+	for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
+		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
+			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](5),
+		})
+	}
+}
+
+// placeToLose is the place of a worker whose node is a Docker container that the manager is not on.
+func placeToLose(ctx context.Context, round *stories.Round) int {
+	GinkgoHelper()
+	manager, err := live.managerPod(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	place := slices.IndexFunc(round.Pods, func(pod *corev1.Pod) bool { return pod.Spec.NodeName != manager.Spec.NodeName })
+	Expect(place).To(BeNumerically(">=", 0), "a worker on another node than the manager")
+	Expect(round.Pods[0].Spec.NodeName).NotTo(Equal(round.Pods[1].Spec.NodeName), "nodes of the workers")
+	if exec.CommandContext(ctx, "docker", "inspect", round.Pods[place].Spec.NodeName).Run() != nil {
+		Skip("the nodes of this cluster are not Docker containers of this machine")
+	}
+	return place
+}
+
+func docker(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	_, err := run(ctx, "docker", args...)
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// taint tells the cluster that a node is out of service for good, or takes that back.
+func taint(ctx context.Context, node string, on bool) {
+	GinkgoHelper()
+	body := `{"spec":{"taints":null}}`
+	if on {
+		body = fmt.Sprintf(`{"spec":{"taints":[{"key":%q,"value":"nodeshutdown","effect":"NoExecute"}]}}`, corev1.TaintNodeOutOfService)
+	}
+	_, err := live.client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(body), metav1.PatchOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// bringBack lets a node go on and waits until it is ready and rid of its old Pods. It does no harm to a node that is.
+func bringBack(ctx context.Context, node string) {
+	GinkgoHelper()
+	if state, err := run(ctx, "docker", "inspect", "--format", "{{.State.Paused}}", node); err == nil && strings.TrimSpace(state) == "true" {
+		docker(ctx, "unpause", node)
+	}
+	taint(ctx, node, false)
+	Eventually(func(expect Gomega) {
+		got, err := live.client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+		expect.Expect(err).NotTo(HaveOccurred())
+		expect.Expect(got.Spec.Taints).To(BeEmpty(), "taints of node %s", node)
+		ready := slices.ContainsFunc(got.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
+		expect.Expect(ready).To(BeTrue(), "node %s is ready", node)
+		hands, err := live.client.CoreV1().Pods(handsNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		expect.Expect(err).NotTo(HaveOccurred())
+		expect.Expect(hands.Items).To(HaveLen(1))
+		_, err = live.exec(ctx, &hands.Items[0], handsName, "/worker", "resolve", "localhost")
+		expect.Expect(err).NotTo(HaveOccurred(), "the kubelet of node %s serves", node)
+	}).WithContext(ctx).WithTimeout(patience).WithPolling(tick).Should(Succeed())
+}

@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/stories"
+)
+
+// The suite ends with what was told, and how long restarts took.
+var _ = ReportAfterSuite("table of stories and phases", func(report Report) {
+	text := storyTable(report.SpecReports) + "\n" + phaseTable(report.SpecReports)
+	fmt.Print("\n" + text)
+	file := os.Getenv(reportVariable)
+	if file == "" {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		fmt.Println("the report is not written:", err)
+		return
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // for people to read
+		fmt.Println("the report is not written:", err)
+	}
+})
+
+func storyTable(specs types.SpecReports) string {
+	out := strings.Builder{}
+	out.WriteString("# End-to-end stories\n\n| story | result | seconds |\n|---|---|---:|\n")
+	for _, spec := range specs {
+		if spec.LeafNodeType != types.NodeTypeIt || spec.State.Is(types.SpecStatePending) || spec.State.Is(types.SpecStateSkipped) && spec.RunTime == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "| %s | %s | %.1f |\n", spec.FullText(), spec.State, spec.RunTime.Seconds())
+	}
+	return out.String()
+}
+
+// phaseTable shows both strategies side by side.
+func phaseTable(specs types.SpecReports) string {
+	all := phasesOf(specs)
+	if len(all) == 0 {
+		return ""
+	}
+	var sizes []int
+	for _, p := range all {
+		if !slices.Contains(sizes, p.Workers) {
+			sizes = append(sizes, p.Workers)
+		}
+	}
+	slices.Sort(sizes)
+	var out strings.Builder
+	out.WriteString("## Phases of restarts, in seconds: minimum / median / maximum\n\n")
+	out.WriteString("One worker exits with 1. With Recreate, break is the full restart being decided, back is the last new Pod\n" +
+		"having a node, and there is no lift. Times of processes are by the clocks of their nodes.\n\n" +
+		"| phase | workers | InPlaceRestart | Recreate |\n|---|---:|---:|---:|\n")
+	rows := []struct {
+		name string
+		of   func(stories.Phases) time.Duration
+	}{
+		{"failure to break", func(p stories.Phases) time.Duration { return p.Break }},
+		{"break to last one back", func(p stories.Phases) time.Duration { return p.Back }},
+		{"back to lift", func(p stories.Phases) time.Duration { return p.Lift }},
+		{"lift to last worker started", func(p stories.Phases) time.Duration { return p.Run }},
+		{"**failure to last worker started**", stories.Phases.Total},
+	}
+	for _, size := range sizes {
+		for _, row := range rows {
+			inPlace, _ := spread(all, size, jobset.InPlaceRestart, row.of)
+			recreate, _ := spread(all, size, jobset.Recreate, row.of)
+			fmt.Fprintf(&out, "| %s | %d | %s | %s |\n", row.name, size, inPlace, recreate)
+		}
+		_, n := spread(all, size, jobset.InPlaceRestart, stories.Phases.Total)
+		_, m := spread(all, size, jobset.Recreate, stories.Phases.Total)
+		fmt.Fprintf(&out, "| restarts measured | %d | %d | %d |\n", size, n, m)
+	}
+	return out.String()
+}
+
+// phasesOf are the restarts of the comparison, or all if it did not run.
+func phasesOf(specs types.SpecReports) (all []stories.Phases) {
+	var others []stories.Phases
+	for _, spec := range specs {
+		for _, entry := range spec.ReportEntries {
+			if entry.Name != stories.PhasesEntry {
+				continue
+			}
+			p, ok := entry.GetRawValue().(stories.Phases)
+			if !ok && json.Unmarshal([]byte(entry.Value.AsJSON), &p) != nil {
+				continue
+			}
+			if p.Measured {
+				all = append(all, p)
+			} else {
+				others = append(others, p)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return others
+	}
+	return all
+}
+
+func spread(all []stories.Phases, size int, strategy jobset.JobSetRestartStrategy, of func(stories.Phases) time.Duration) (text string, n int) {
+	var values []time.Duration
+	for _, p := range all {
+		if p.Workers == size && p.Strategy == strategy {
+			values = append(values, of(p))
+		}
+	}
+	if len(values) == 0 {
+		return "-", 0
+	}
+	slices.Sort(values)
+	median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	return fmt.Sprintf("%.2f / %.2f / %.2f", values[0].Seconds(), median.Seconds(), values[len(values)-1].Seconds()), len(values)
+}
