@@ -123,7 +123,7 @@ test-integration: cluster tool-ginkgo ## Run the integration tests against a rea
 
 .PHONY: demo
 demo: cluster build ## Show an in-place restart on an embedded cluster
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run -buildvcs=false ./test/demo \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/demo \
 	  --manager=bin/manager --agent=bin/agent --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 
 .PHONY: check
