@@ -54,7 +54,7 @@ finish() {
   trap - EXIT INT TERM
   [ -z "${failed:-}" ] || hack/e2e/logs.sh "$logs" || true
   if [ -n "${KEEP:-}" ]; then
-    printf '\nThe cluster stays: export KUBECONFIG=%s\nRemove it with: make kind-down\n' "$KUBECONFIG"
+    printf '\nThe cluster stays: export KUBECONFIG=%s\nRemove it with: make kind-down%s\n' "$KUBECONFIG" "${KIND_CLUSTER_NAME:+ KIND_CLUSTER_NAME=$KIND_CLUSTER_NAME}"
   else
     part 'remove the cluster' make --no-print-directory kind-down || status=1
     docker image rm "$upgrade" >/dev/null 2>&1 || true

@@ -31,6 +31,8 @@ type realCluster struct {
 	config  *rest.Config
 	client  kubernetes.Interface
 	kubectl string
+	// hands is the namespace of those Pods.
+	hands string
 }
 
 var _ stories.Cluster = &realCluster{}
@@ -69,7 +71,7 @@ func (c *realCluster) Signal(ctx context.Context, sig syscall.Signal, targets ..
 }
 
 func (c *realCluster) signalOn(ctx context.Context, node string, sig syscall.Signal, ids []string) (time.Time, error) {
-	hands, err := c.client.CoreV1().Pods(handsNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+	hands, err := c.client.CoreV1().Pods(c.hands).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -185,7 +185,7 @@ func bringBack(ctx context.Context, node string) {
 			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 		})
 		expect.Expect(ready).To(BeTrue(), "node %s is ready", node)
-		hands, err := live.client.CoreV1().Pods(handsNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		hands, err := live.client.CoreV1().Pods(live.hands).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 		expect.Expect(err).NotTo(HaveOccurred())
 		expect.Expect(hands.Items).To(HaveLen(1))
 		_, err = live.exec(ctx, &hands.Items[0], handsName, "/worker", "resolve", "localhost")

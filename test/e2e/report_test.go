@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -41,7 +42,11 @@ var _ = ReportAfterSuite("table of stories and phases", func(report Report) {
 func storyTable(specs types.SpecReports) string {
 	out := strings.Builder{}
 	out.WriteString("# End-to-end stories\n\n| story | result | seconds |\n|---|---|---:|\n")
-	for _, spec := range specs {
+	inOrder := slices.Clone(specs)
+	slices.SortStableFunc(inOrder, func(a, b types.SpecReport) int {
+		return cmp.Or(cmp.Compare(a.FileName(), b.FileName()), cmp.Compare(a.LineNumber(), b.LineNumber()))
+	})
+	for _, spec := range inOrder {
 		if spec.LeafNodeType != types.NodeTypeIt || spec.State.Is(types.SpecStatePending) || spec.State.Is(types.SpecStateSkipped) && spec.RunTime == 0 {
 			continue
 		}

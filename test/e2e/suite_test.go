@@ -36,8 +36,7 @@ const (
 	managerName      = "jobset-controller-manager"
 	managerSelector  = "control-plane=controller-manager"
 
-	handsNamespace = "jobset-e2e"
-	handsName      = "hands"
+	handsName = "hands"
 )
 
 // Settings of the suite, beside KUBECONFIG.
@@ -62,20 +61,22 @@ var (
 )
 
 // The first process prepares the cluster for all.
-var _ = SynchronizedBeforeSuite(func(ctx SpecContext) {
+var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {
 	connect()
 	_, err := run(ctx, live.kubectl, "rollout", "status", "--namespace", managerNamespace, "deployment/"+managerName, "--timeout=180s")
 	Expect(err).NotTo(HaveOccurred(), "is JobSet installed? make deploy DEPLOY_CONFIG=test/e2e/config")
 	giveHands(ctx)
-}, func() {
+	return []byte(live.hands)
+}, func(hands []byte) {
 	connect()
+	live.hands = string(hands)
 })
 
 var _ = SynchronizedAfterSuite(func() {}, func(ctx SpecContext) {
-	if live == nil {
+	if live == nil || live.hands == "" {
 		return
 	}
-	err := live.client.CoreV1().Namespaces().Delete(ctx, handsNamespace, metav1.DeleteOptions{})
+	err := live.client.CoreV1().Namespaces().Delete(ctx, live.hands, metav1.DeleteOptions{})
 	Expect(err == nil || apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
 })
 
@@ -104,13 +105,14 @@ func connect() {
 // giveHands runs a Pod on each node that sees the processes of the node, and
 // waits until all do.
 func giveHands(ctx SpecContext) {
-	_, err := live.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: handsNamespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"},
+	namespace, err := live.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "jobset-e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"},
 	}}, metav1.CreateOptions{})
-	Expect(err == nil || apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
+	Expect(err).NotTo(HaveOccurred())
+	live.hands = namespace.Name
 	labels := map[string]string{"app": handsName}
-	_, err = live.client.AppsV1().DaemonSets(handsNamespace).Create(ctx, &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: handsNamespace, Name: handsName},
+	_, err = live.client.AppsV1().DaemonSets(live.hands).Create(ctx, &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: live.hands, Name: handsName},
 		Spec: appsv1.DaemonSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -126,7 +128,7 @@ func giveHands(ctx SpecContext) {
 			},
 		},
 	}, metav1.CreateOptions{})
-	Expect(err == nil || apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
-	_, err = run(ctx, live.kubectl, "rollout", "status", "--namespace", handsNamespace, "daemonset/"+handsName, "--timeout=120s")
+	Expect(err).NotTo(HaveOccurred())
+	_, err = run(ctx, live.kubectl, "rollout", "status", "--namespace", live.hands, "daemonset/"+handsName, "--timeout=120s")
 	Expect(err).NotTo(HaveOccurred())
 }

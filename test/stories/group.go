@@ -44,7 +44,9 @@ func Create(ctx SpecContext, shape Shape) *Group {
 	return g
 }
 
-// RunsAt waits until all workers run at an epoch and returns them.
+// RunsAt waits until all workers run at an epoch and returns them. Each started
+// after the group was told to restart, and after all agents had: the barrier
+// held it back.
 func (g *Group) RunsAt(epoch int32) *Round {
 	GinkgoHelper()
 	round := g.runs(func(expect Gomega) time.Time {
@@ -54,7 +56,13 @@ func (g *Group) RunsAt(epoch int32) *Round {
 		for _, pod := range g.live() {
 			expect.Expect(pod.Annotations).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
 		}
-		return g.record.broke(max(1, epoch-1))
+		agents, err := g.starts(g.live(), agentName)
+		expect.Expect(err).NotTo(HaveOccurred())
+		expect.Expect(agents).NotTo(BeEmpty(), "agents")
+		if epoch == 1 {
+			return latest(agents)
+		}
+		return latest(append(agents, g.record.broke(epoch-1)))
 	})
 	round.Epoch = epoch
 	return round
@@ -84,15 +92,16 @@ func (g *Group) runs(wanted func(Gomega) time.Time) *Round {
 		since := wanted(expect)
 		pods := g.live()
 		expect.Expect(pods).To(HaveLen(g.shape.size()), "live Pods")
-		round.Pods, round.Started = pods, nil
+		round.Pods = pods
 		for _, pod := range pods {
 			status := containerStatus(pod, workerName)
 			expect.Expect(status != nil && status.State.Running != nil).To(BeTrue(), "the worker of Pod %s runs", pod.Name)
 		}
-		for i, started := range g.processStarts(pods) {
-			expect.Expect(started.err).NotTo(HaveOccurred())
-			expect.Expect(started.at).To(BeTemporally(">", since), "the worker of Pod %s started after the group was told to restart", pods[i].Name)
-			round.Started = append(round.Started, started.at)
+		var err error
+		round.Started, err = g.starts(pods, workerName)
+		expect.Expect(err).NotTo(HaveOccurred())
+		for i, started := range round.Started {
+			expect.Expect(started).To(BeTemporally(">", since), "the worker of Pod %s started when it was allowed to", pods[i].Name)
 		}
 	}).Should(Succeed())
 	return round

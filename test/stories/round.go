@@ -7,9 +7,10 @@ package stories
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,15 +45,7 @@ func (r *Round) Workers() []Container {
 }
 
 // LastStart is when the last worker started.
-func (r *Round) LastStart() time.Time {
-	var last time.Time
-	for _, at := range r.Started {
-		if at.After(last) {
-			last = at
-		}
-	}
-	return last
-}
+func (r *Round) LastStart() time.Time { return latest(r.Started) }
 
 // IsInPlaceOf expects new processes in the Pods of an earlier round, on the
 // same nodes and with the same addresses.
@@ -103,24 +96,21 @@ func (r *Round) isInPlaceOf(before *Round, i int) {
 		BeNumerically(">", containerStatus(was, workerName).RestartCount), "restarts of the worker of Pod %s", is.Name)
 }
 
-// processStart is when a process says it started.
-type processStart struct {
-	at  time.Time
-	err error
-}
-
-// processStarts asks the logs of all workers.
-func (s *scene) processStarts(pods []*corev1.Pod) []processStart {
-	starts := make([]processStart, len(pods))
+// starts asks the logs of one container in each Pod when its process started.
+func (s *scene) starts(pods []*corev1.Pod, container string) ([]time.Time, error) {
+	starts, errs := make([]time.Time, len(pods)), make([]error, len(pods))
 	var wg sync.WaitGroup
 	for i, pod := range pods {
 		wg.Go(func() {
-			starts[i].at, starts[i].err = startOf(s.ctx, Container{Pod: pod, Name: workerName})
+			starts[i], errs[i] = startOf(s.ctx, Container{Pod: pod, Name: container})
 		})
 	}
 	wg.Wait()
-	return starts
+	return starts, errors.Join(errs...)
 }
+
+// startLine is how the worker and the agent tell their start, each in its own format.
+var startLine = regexp.MustCompile(`(?m)^(?:\{"time":"([^"]+)".*"msg":"start".*|time=(\S+) level=INFO msg=start .*)$`)
 
 // startOf reads when the process of a container started from what it printed.
 func startOf(ctx context.Context, c Container) (time.Time, error) {
@@ -128,18 +118,12 @@ func startOf(ctx context.Context, c Container) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the log of container %s of Pod %s: %w", c.Name, c.Pod.Name, err)
 	}
-	var at time.Time
-	for line := range strings.Lines(log) {
-		var entry struct {
-			Time time.Time `json:"time"`
-			Msg  string    `json:"msg"`
-		}
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "start" {
-			at = entry.Time
-		}
+	lines := startLine.FindAllStringSubmatch(log, -1)
+	if len(lines) == 0 {
+		return time.Time{}, fmt.Errorf("container %s of Pod %s has not told its start", c.Name, c.Pod.Name)
 	}
-	if at.IsZero() {
-		return at, fmt.Errorf("container %s of Pod %s has not told its start", c.Name, c.Pod.Name)
-	}
-	return at, nil
+	last := lines[len(lines)-1]
+	return time.Parse(time.RFC3339Nano, last[1]+last[2])
 }
+
+func latest(moments []time.Time) time.Time { return slices.MaxFunc(moments, time.Time.Compare) }
