@@ -58,20 +58,6 @@ var _ = Describe("A group restart", func() {
 		Expect(told.Action).To(Equal("Reconciling"))
 	})
 
-	It("P14 P15: breaks when all containers of a worker go down, charged once when its agent is back", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(3, 10))
-
-		w.Kubelet.TakesDown(pods[1], 42)
-
-		w.Reaches(train, 1, 1)
-		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "code 42")
-		w.Kubelet.Runs(pods[1])
-		w.Agents.Report(2, pods...)
-		w.Reaches(train, 1, 2)
-		w.HasCounted(train, Counters{InPlace: 1})
-	})
-
 	It("P13 P22: waits until all are back, then lifts and tells how long it took", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(3, 10))

@@ -43,19 +43,13 @@ func (k Kubelet) Runs(pod *corev1.Pod) *corev1.Pod {
 	})
 }
 
-// TakesDown begins to restart all containers of a Pod because its worker exited.
-func (k Kubelet) TakesDown(pod *corev1.Pod, exitCode int32) {
+// RestartsInPlace restarts all containers of a Pod whose worker exited with a code.
+func (k Kubelet) RestartsInPlace(pod *corev1.Pod, exitCode int32) {
 	GinkgoHelper()
 	k.writes(pod, func(s *corev1.PodStatus) {
 		s.ContainerStatuses = []corev1.ContainerStatus{exited(exitCode)}
 		s.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
 	})
-}
-
-// RestartsInPlace restarts all containers of a Pod whose worker exited with a code.
-func (k Kubelet) RestartsInPlace(pod *corev1.Pod, exitCode int32) {
-	GinkgoHelper()
-	k.TakesDown(pod, exitCode)
 	k.Runs(pod)
 }
 
