@@ -62,7 +62,7 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 	if failure, failed := failureOf(pod); failed && ranIn(pod, js) {
 		e.memory.sawFailure(js, failure)
 	}
-	if old, ok := before.(*corev1.Pod); ok && !matters(old, pod) && !goesDown(js, old, pod) {
+	if old, ok := before.(*corev1.Pod); ok && !matters(old, pod) && !goesDown(js, old, pod) && !isBack(js, old, pod) {
 		return
 	}
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
@@ -109,6 +109,13 @@ func tracked(pod *corev1.Pod) bool {
 func goesDown(js *jobset.JobSet, old, pod *corev1.Pod) bool {
 	running := ptr.Deref(js.Status.DeprecatedEpoch, 0) < ptr.Deref(js.Status.SyncedEpoch, 0)
 	return running && ranIn(pod, js) && !restarting(old) && restarting(pod)
+}
+
+// isBack tells whether the kubelet says only now, after the agent has reported,
+// that the old containers of a Pod are gone: the report counts from here on.
+func isBack(js *jobset.JobSet, old, pod *corev1.Pod) bool {
+	next := strconv.FormatInt(int64(ptr.Deref(js.Status.SyncedEpoch, 0))+1, 10)
+	return pod.Annotations[jobset.EpochKey] == next && restarting(old) && !restarting(pod)
 }
 
 // ranIn tells whether a Pod is of the epoch that runs: one that failed in an

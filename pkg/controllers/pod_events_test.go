@@ -157,6 +157,8 @@ func TestPodEvents(t *testing.T) {
 		"C269: a Pod of an earlier JobSet of that name wakes nobody": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
 		"P14: a worker that goes down wakes, its failure is caught":  {js, pod("1").Obj(), failing("1"), true, seen},
 		"P22: that it is still down wakes nobody":                    {js, failing("1"), failing("1"), false, seen},
+		"P13: that it is back wakes if its agent has reported":       {assembling, failing("2"), pod("2").Obj(), true, nil},
+		"P22: that it is back before its agent wakes nobody":         {assembling, failing("1"), pod("1").Obj(), false, nil},
 		"P21: a failure in an earlier epoch is not of this one":      {js, nil, failing("0"), true, nil},
 		"P21: a failure before a report is not of this epoch":        {js, pod("2").Obj(), failing("2"), false, nil},
 		"P21: while assembling containers are meant to end":          {assembling, pod("1").Obj(), failing("1"), false, nil},

@@ -150,14 +150,17 @@ func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) s
 	if !valid {
 		g.invalid = append(g.invalid, pod)
 	}
-	reports := int64(epoch) == int64(synced)+1
-	if reports && was&slotMember == 0 {
+	reports, restarts := int64(epoch) == int64(synced)+1, restartsAllContainers(pod)
+	// The report of a new agent can overtake the status in which the kubelet says
+	// that the old containers are gone. It counts when both are here: after the
+	// lift that old status would pass for a worker of the new epoch that goes down.
+	if reports && !restarts && was&slotMember == 0 {
 		g.reported++
 	}
 	// All containers of a worker of S go down: its agent comes back and reports
 	// S+1, a third of a second later. A view that is old can not show this of a
-	// Pod that has not left S.
-	leaves := reports || epoch == synced && synced > 0 && restartsAllContainers(pod)
+	// Pod that has not left S, because no lift was decided on such a view.
+	leaves := reports || epoch == synced && synced > 0 && restarts
 	if leaves && (g.leaver == nil || pod.Name < g.leaver.Name) {
 		g.leaver = pod
 	}
