@@ -36,9 +36,6 @@ SPDX-License-Identifier: Apache-2.0
 //	 |         |
 //	 2 runs    2 runs   1  2
 //
-// The break may come before (3): the Pod shows that all its containers go down, and the
-// controller knows that a report will follow.
-//
 // Who moves next: in (1) to (3) the agent that started, nobody waits for anybody. After (3)
 // the controller, to break if the group runs and to lift if all have reported. In (4) every
 // agent whose epoch is deprecated, each for itself. In (5) all. An agent never waits for

@@ -62,7 +62,7 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 	if failure, failed := failureOf(pod); failed && ranIn(pod, js) {
 		e.memory.sawFailure(js, failure)
 	}
-	if old, ok := before.(*corev1.Pod); ok && !matters(old, pod) && !goesDown(js, old, pod) && !isBack(js, old, pod) {
+	if old, ok := before.(*corev1.Pod); ok && !matters(old, pod) {
 		return
 	}
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
@@ -93,29 +93,8 @@ func matters(old, pod *corev1.Pod) bool {
 		tracked(old) != tracked(pod)
 }
 
-// restarting tells whether all containers of a Pod go down to be started again.
-func restarting(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue
-	})
-}
-
 func tracked(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
-}
-
-// goesDown tells whether the containers of a worker that runs begin to be
-// restarted, all of them: the group breaks before its agent is back.
-func goesDown(js *jobset.JobSet, old, pod *corev1.Pod) bool {
-	running := ptr.Deref(js.Status.DeprecatedEpoch, 0) < ptr.Deref(js.Status.SyncedEpoch, 0)
-	return running && ranIn(pod, js) && !restarting(old) && restarting(pod)
-}
-
-// isBack tells whether the kubelet says only now, after the agent has reported,
-// that the old containers of a Pod are gone: the report counts from here on.
-func isBack(js *jobset.JobSet, old, pod *corev1.Pod) bool {
-	next := strconv.FormatInt(int64(ptr.Deref(js.Status.SyncedEpoch, 0))+1, 10)
-	return pod.Annotations[jobset.EpochKey] == next && restarting(old) && !restarting(pod)
 }
 
 // ranIn tells whether a Pod is of the epoch that runs: one that failed in an
@@ -128,7 +107,10 @@ func ranIn(pod *corev1.Pod, js *jobset.JobSet) bool {
 // is what the Pod shows: all its containers are being restarted, or it Failed.
 // Of several failed containers it is the one that ended first.
 func failureOf(pod *corev1.Pod) (policy.Failure, bool) {
-	if !restarting(pod) && pod.Status.Phase != corev1.PodFailed {
+	restarting := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue
+	})
+	if !restarting && pod.Status.Phase != corev1.PodFailed {
 		return policy.Failure{}, false
 	}
 	var first *corev1.ContainerStatus

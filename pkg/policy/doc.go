@@ -33,7 +33,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // D is status.deprecatedEpoch, S is status.syncedEpoch. Both only grow.
 //
-//	                 a member is lost, or leaves S
+//	           a member is lost, or one reports S+1
 //	                 break: D := S, charged once
 //	┌──────────────┐ ─────────────────────────────> ┌──────────────┐
 //	│ running at S │                                │  assembling  │ <── first start, D = S = 0

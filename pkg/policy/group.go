@@ -37,8 +37,8 @@ type group struct {
 	crowded bool
 	// failing: a Job is about to fail, so the failure policy comes first.
 	failing bool
-	// leaver is a member that has left epoch S: it reports S+1, or is about to.
-	leaver *corev1.Pod
+	// reporter is a member at S+1.
+	reporter *corev1.Pod
 	// lost are the Jobs that lack a worker.
 	lost []*batchv1.Job
 	// succeeded is a Pod that succeeded in epoch S: it ran in this round (P17).
@@ -150,28 +150,15 @@ func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) s
 	if !valid {
 		g.invalid = append(g.invalid, pod)
 	}
-	reports, restarts := int64(epoch) == int64(synced)+1, restartsAllContainers(pod)
-	// The report of a new agent can overtake the status in which the kubelet says
-	// that the old containers are gone. It counts when both are here: after the
-	// lift that old status would pass for a worker of the new epoch that goes down.
-	if reports && !restarts && was&slotMember == 0 {
-		g.reported++
-	}
-	// All containers of a worker of S go down: its agent comes back and reports
-	// S+1, a third of a second later. A view that is old can not show this of a
-	// Pod that has not left S, because no lift was decided on such a view.
-	leaves := reports || epoch == synced && synced > 0 && restarts
-	if leaves && (g.leaver == nil || pod.Name < g.leaver.Name) {
-		g.leaver = pod
+	if int64(epoch) == int64(synced)+1 {
+		if was&slotMember == 0 {
+			g.reported++
+		}
+		if g.reporter == nil || pod.Name < g.reporter.Name {
+			g.reporter = pod
+		}
 	}
 	return slotMember
-}
-
-// restartsAllContainers tells whether the kubelet is taking all containers of a Pod down to start them again.
-func restartsAllContainers(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue
-	})
 }
 
 func (g *group) addSucceeded(pod *corev1.Pod, synced int32) {

@@ -53,7 +53,6 @@ func TestLift(t *testing.T) {
 		"P13: no lift with N-1 reports":                                  {inPlace(1, 1, "2 1"), assembling},
 		"P13: no lift with N-1 reports in another Job":                   {inPlace(1, 1, "2 2|2 1"), assembling},
 		"P13: no lift while a Pod has not reported":                      {inPlace(0, 0, "1 _"), assembling},
-		"P13: no lift while the old containers of one that reported go":  {inPlace(1, 1, "r2 2"), assembling},
 		"P13: no lift while a slot is empty":                             {inPlace(0, 0, "1 ."), assembling},
 		"P13: no lift without slots, all workers are done":               {inPlace(1, 1, "ok0 ok0"), assembling},
 		"P13: no lift without slots, no ReplicatedJob":                   {inPlace(0, 0, "1", onJobSet(func(js *jobset.JobSet) { js.Spec.ReplicatedJobs = nil }), func(in *Input) { in.Jobs = nil }), assembling},

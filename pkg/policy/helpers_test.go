@@ -189,9 +189,6 @@ func worker(job *batchv1.Job, index int, word string) *corev1.Pod {
 	case word[0] == 'f':
 		pod.Phase(corev1.PodFailed)
 		word = word[1:]
-	case word[0] == 'r':
-		pod.RestartingAllContainers()
-		word = word[1:]
 	case word[0] == 't':
 		pod.Terminating(now.Add(10 * time.Second))
 		word = word[1:]

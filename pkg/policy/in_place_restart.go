@@ -156,17 +156,17 @@ func (d *decision) sinceBreak() time.Duration {
 	return max(0, d.in.Now.Sub(broken))
 }
 
-// breakGroup makes all workers of epoch S restart if one of them is lost or has
-// left S (P14). A loss seen in the cache is confirmed by a read past it; that a
-// Pod has left an epoch cannot be a trick of a cache that lags.
+// breakGroup makes all workers of epoch S restart if one of them is lost or
+// already reports S+1 (P14). A loss seen in the cache is confirmed by a read
+// past it; a report cannot be a trick of a cache that lags.
 func (d *decision) breakGroup(g group, synced int32) {
-	if g.leaver == nil && len(g.lost) == 0 {
+	if g.reporter == nil && len(g.lost) == 0 {
 		if !g.graceEnds.IsZero() {
 			d.plan.requeueAfter(g.graceEnds.Sub(d.in.Now))
 		}
 		return
 	}
-	if g.leaver == nil {
+	if g.reporter == nil {
 		job := g.lost[0]
 		if !d.in.Confirmed[job.UID] {
 			d.plan = Plan{Confirm: job, Status: d.in.JobSet.Status}
@@ -196,8 +196,8 @@ func (d *decision) cause(g group) string {
 	if f := d.in.FirstFailure; f != nil {
 		return fmt.Sprintf("container %s of worker pod %s exited with code %d on node %s", f.Container, f.Pod, f.ExitCode, f.Node)
 	}
-	if g.leaver != nil {
-		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", g.leaver.Name)
+	if g.reporter != nil {
+		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", g.reporter.Name)
 	}
 	return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", g.lost[0].Name)
 }

@@ -161,13 +161,6 @@ func (w *PodWrapper) Phase(phase corev1.PodPhase) *PodWrapper {
 	return w
 }
 
-// RestartingAllContainers shows the kubelet taking all containers down.
-func (w *PodWrapper) RestartingAllContainers() *PodWrapper {
-	w.pod.Status.Conditions = append(w.pod.Status.Conditions,
-		corev1.PodCondition{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue})
-	return w
-}
-
 // Counted takes the finalizer away, as the Job controller does once it counted the Pod.
 func (w *PodWrapper) Counted() *PodWrapper {
 	w.pod.Finalizers = nil
