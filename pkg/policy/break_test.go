@@ -11,6 +11,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -81,6 +82,7 @@ func TestBreak(t *testing.T) {
 	}{
 		"P14: a whole group that runs is left alone":                     {inPlace(0, 1, "1 1"), nothing},
 		"P14: a member that reports S+1 breaks, unconfirmed":             {inPlace(0, 1, "2 1"), broken(1, reported)},
+		"P14: a member whose Pod still shows the restart before is none": {inPlace(1, 2, "2 2", stillShowsRestart), nothing},
 		"P14: all members report S+1, which is a break before any lift":  {inPlace(0, 1, "2 2"), broken(1, reported)},
 		"P14: a member that reports above S+1 is not reported":           {inPlace(0, 1, "3 1"), nothing},
 		"P14: a new member that has not reported yet breaks nothing":     {inPlace(0, 1, "_ 1"), nothing},
@@ -149,4 +151,12 @@ func suspendedAlready(in *Input) {
 		job.Spec.Suspend = ptr.To(true)
 	}
 	in.JobSet.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past)}
+}
+
+// stillShowsRestart: the kubelet clears the condition of a restart late, after
+// the new agent has reported and even after the lift.
+func stillShowsRestart(in *Input) {
+	for _, pods := range in.Pods {
+		pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
+	}
 }
