@@ -45,6 +45,9 @@ func (g *Group) measured(failed time.Time, round *Round) {
 	broke := g.record.broke(round.Epoch - 1)
 	back := g.record.allReported(g.shape.size(), round.Epoch)
 	lifted := g.record.lifted(round.Epoch)
+	if back.After(lifted) {
+		back = lifted // Pods and JobSets come by two watches
+	}
 	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)})
 }
 
