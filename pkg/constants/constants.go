@@ -7,13 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 // writes and that are not part of the API package.
 package constants
 
-// Keys on child Jobs and Pods, each a label and an annotation.
-const (
-	// RestartsKey holds status.restarts as it was when the Job was built.
-	RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
-	// PriorityKey, a Pod label, holds spec.priority of the Pod.
-	PriorityKey = "jobset.sigs.k8s.io/priority"
-)
+// RestartsKey, a label and an annotation on child Jobs and Pods, holds status.restarts as it was when the Job was built.
+const RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
 
 // JobsIndexByJobSetKey is the cache index of Jobs by the UID of the JobSet that controls them.
 const JobsIndexByJobSetKey = ".metadata.controller"

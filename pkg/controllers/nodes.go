@@ -70,8 +70,8 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 	r.tell(js, policy.Event{
 		Type:   corev1.EventTypeWarning,
 		Reason: constants.RestartAllContainersUnsupportedReason,
-		Message: fmt.Sprintf("%d nodes under the workers ignore RestartAllContainers, so workers there do not restart in place; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s",
-			len(old), strings.Join(old[:min(len(old), maxNamed)], ", ")),
+		Message: fmt.Sprintf("workers do not restart in place on nodes that ignore RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s (%d in all)",
+			strings.Join(old[:min(len(old), maxNamed)], ", "), len(old)),
 	})
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
 func TestRestartsAllContainers(t *testing.T) {
@@ -41,4 +43,31 @@ func TestRestartsAllContainers(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOldNodesAreToldOnce(t *testing.T) {
+	t.Parallel()
+	js, job := workers()
+	node := func(name, version string) *corev1.Node {
+		n := &corev1.Node{}
+		n.Name, n.Status.NodeInfo.KubeletVersion = name, version
+		return n
+	}
+	s := newShell(t, js, node("new", "v1.36.3"), node("old", "v1.35.4"))
+	if err := s.jobs.store.Add(job); err != nil {
+		t.Fatal(err)
+	}
+	for index, name := range []string{"new", "old", "gone", ""} {
+		pod := builders.MakePod(job, index).Change(func(p *corev1.Pod) { p.Spec.NodeName = name }).Obj()
+		if err := s.pods.store.Add(pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := s.tellOldNodes(t.Context(), js); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.diary.expect(t, "event Warning RestartAllContainersUnsupported Reconciling: workers do not restart in place on nodes that ignore "+
+		"RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: old (kubelet v1.35.4) (1 in all)")
 }

@@ -87,12 +87,14 @@ func (d *decision) suspendWanted() bool {
 
 // keepJobRestarts carries the counters of single-Job restarts over to fresh counts.
 func keepJobRestarts(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
+	for i := range stored {
+		byName[stored[i].Name] = &stored[i]
+	}
 	for i := range fresh {
-		for j := range stored {
-			if stored[j].Name == fresh[i].Name {
-				fresh[i].JobRestarts = stored[j].JobRestarts
-				fresh[i].JobRestartsCountTowardsMax = stored[j].JobRestartsCountTowardsMax
-			}
+		if was := byName[fresh[i].Name]; was != nil {
+			fresh[i].JobRestarts = was.JobRestarts
+			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
 		}
 	}
 	return fresh
