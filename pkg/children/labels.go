@@ -34,7 +34,7 @@ func (b *Builder) keys(rjob *jobset.ReplicatedJob, jobIndex int) map[string]stri
 		jobset.JobSetNameKey:         js.Name,
 		jobset.JobSetUIDKey:          string(js.UID),
 		jobset.ReplicatedJobNameKey:  rjob.Name,
-		jobset.ReplicatedJobReplicas: strconv.FormatInt(int64(rjob.Replicas), 10),
+		jobset.ReplicatedJobReplicas: strconv.FormatInt(int64(Replicas(rjob)), 10),
 		jobset.GlobalReplicasKey:     strconv.FormatInt(b.indexes.globalReplicas, 10),
 		jobset.JobIndexKey:           strconv.Itoa(jobIndex),
 		jobset.JobGlobalIndexKey:     strconv.FormatInt(b.indexes.globalOffset[rjob.Name]+int64(jobIndex), 10),

@@ -21,6 +21,18 @@ const (
 	// KEP-467, alpha, off.
 	InPlaceRestart featuregate.Feature = "InPlaceRestart"
 
+	// RestartJob allows the failure policy actions that restart a single Job:
+	// RestartJob and RestartJobAndIgnoreMaxRestarts.
+	//
+	// KEP-262, alpha, off.
+	RestartJob featuregate.Feature = "RestartJob"
+
+	// ElasticJobSet allows parallelism and completions of Indexed Jobs to change
+	// while the JobSet lives.
+	//
+	// KEP-463, alpha, off.
+	ElasticJobSet featuregate.Feature = "ElasticJobSet"
+
 	// TLSOptions lets the configuration set the TLS version and cipher suites
 	// of the servers. GA, on, cannot be turned off.
 	TLSOptions featuregate.Feature = "TLSOptions"
@@ -40,6 +52,12 @@ var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
 	InPlaceRestart: {
 		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
 	},
+	RestartJob: {
+		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
+	},
+	ElasticJobSet: {
+		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
+	},
 	TLSOptions: {
 		{Version: utilversion.MustParse("0.13"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
 	},
@@ -47,5 +65,9 @@ var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
 
 // Snapshot returns the gates as the value that decisions take.
 func Snapshot(gate featuregate.FeatureGate) gates.Set {
-	return gates.Set{InPlaceRestart: gate.Enabled(InPlaceRestart)}
+	return gates.Set{
+		InPlaceRestart: gate.Enabled(InPlaceRestart),
+		RestartJob:     gate.Enabled(RestartJob),
+		ElasticJobSet:  gate.Enabled(ElasticJobSet),
+	}
 }

@@ -20,12 +20,19 @@ func TestApply(t *testing.T) {
 		want    gates.Set
 		wantErr []string
 	}{
-		"no values leave the defaults (O44)":       {values: nil, want: gates.Set{}},
-		"an alpha gate can be turned on (O44)":     {values: map[string]bool{"InPlaceRestart": true}, want: gates.Set{InPlaceRestart: true}},
-		"all alpha gates can be turned on at once": {values: map[string]bool{"AllAlpha": true}, want: gates.Set{InPlaceRestart: true}},
+		"no values leave the defaults (O44)":   {values: nil, want: gates.Set{}},
+		"an alpha gate can be turned on (O44)": {values: map[string]bool{"InPlaceRestart": true}, want: gates.Set{InPlaceRestart: true}},
+		"each alpha gate is turned on by its name (O45, O46)": {
+			values: map[string]bool{"RestartJob": true, "ElasticJobSet": true},
+			want:   gates.Set{RestartJob: true, ElasticJobSet: true},
+		},
+		"all alpha gates can be turned on at once": {
+			values: map[string]bool{"AllAlpha": true},
+			want:   gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true},
+		},
 		"a gate of its own name wins over AllAlpha": {
 			values: map[string]bool{"AllAlpha": true, "InPlaceRestart": false},
-			want:   gates.Set{},
+			want:   gates.Set{RestartJob: true, ElasticJobSet: true},
 		},
 		"a locked gate may be given the value it has (O47)": {values: map[string]bool{"TLSOptions": true}},
 		"a locked gate refuses another value (O47)": {
@@ -36,9 +43,9 @@ func TestApply(t *testing.T) {
 			values:  map[string]bool{"InplaceRestart": true},
 			wantErr: []string{"unknown feature gates: InplaceRestart", "InPlaceRestart (ALPHA, default false)", "TLSOptions (GA, default true)"},
 		},
-		"gates that this version does not have are unknown (O45, O46)": {
-			values:  map[string]bool{"RestartJob": true, "ElasticJobSet": false},
-			wantErr: []string{"unknown feature gates: ElasticJobSet, RestartJob"},
+		"gates that only a KEP names are unknown (O48)": {
+			values:  map[string]bool{"MutablePodResourcesForSuspendedJobSets": true, "ExecutionAttemptsTracking": false},
+			wantErr: []string{"unknown feature gates: ExecutionAttemptsTracking, MutablePodResourcesForSuspendedJobSets"},
 		},
 		"everything wrong is reported at once, and nothing is set": {
 			values:  map[string]bool{"TLSOptions": false, "Foo": true, "InPlaceRestart": true},

@@ -10,4 +10,8 @@ package gates
 type Set struct {
 	// InPlaceRestart allows failurePolicy.restartStrategy InPlaceRestart.
 	InPlaceRestart bool
+	// RestartJob allows the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.
+	RestartJob bool
+	// ElasticJobSet allows parallelism and completions of a live JobSet to change.
+	ElasticJobSet bool
 }

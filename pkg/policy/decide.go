@@ -74,7 +74,7 @@ func (d *decision) allJobsReady() {
 		up += int64(status.Ready) + int64(status.Succeeded)
 	}
 	for i := range d.in.JobSet.Spec.ReplicatedJobs {
-		replicas += int64(d.in.JobSet.Spec.ReplicatedJobs[i].Replicas)
+		replicas += int64(children.Replicas(&d.in.JobSet.Spec.ReplicatedJobs[i]))
 	}
 	if up == replicas {
 		d.clear(jobset.JobSetRestarting, constants.JobsReadyReason, constants.JobsReadyMessage)

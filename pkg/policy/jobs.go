@@ -26,7 +26,7 @@ func (d *decision) createJobs() {
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
 		var batch []*batchv1.Job
-		for index := range int(rjob.Replicas) {
+		for index := range int(children.Replicas(rjob)) {
 			if !d.observed.Names[placement.JobName(js.Name, rjob.Name, index)] {
 				batch = append(batch, builder.Job(rjob, index))
 			}

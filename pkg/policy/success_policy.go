@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 )
 
 // successPolicy completes the JobSet when enough of the targeted Jobs
@@ -32,7 +33,7 @@ func (d *decision) successPolicy() bool {
 	}
 	for i := range d.in.JobSet.Spec.ReplicatedJobs {
 		if rjob := &d.in.JobSet.Spec.ReplicatedJobs[i]; targeted(rjob.Name) {
-			need += int64(rjob.Replicas)
+			need += int64(children.Replicas(rjob))
 		}
 	}
 	if policy.Operator == jobset.OperatorAny {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -37,7 +38,7 @@ func coordinatorPod(js *jobset.JobSet, c *jobset.Coordinator) string {
 	if rj == nil {
 		return fmt.Sprintf("coordinator replicatedJob %s does not exist", c.ReplicatedJob)
 	}
-	if c.JobIndex < 0 || c.JobIndex >= int(rj.Replicas) {
+	if c.JobIndex < 0 || c.JobIndex >= int(children.Replicas(rj)) {
 		return fmt.Sprintf("coordinator job index %d is invalid for replicatedJob %s", c.JobIndex, c.ReplicatedJob)
 	}
 	job := &rj.Template.Spec

@@ -96,7 +96,7 @@ func plainJobSet() *jobset.JobSet {
 
 func replicatedJob(name string, replicas, pods int32) jobset.ReplicatedJob {
 	return jobset.ReplicatedJob{
-		Name: name, GroupName: "default", Replicas: replicas,
+		Name: name, GroupName: "default", Replicas: &replicas,
 		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Parallelism: ptr.To(pods), Completions: ptr.To(pods),
 			CompletionMode: ptr.To(batchv1.IndexedCompletion),

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -90,7 +91,7 @@ func podNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 }
 
 func lastJobName(js *jobset.JobSet, rj *jobset.ReplicatedJob) string {
-	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, int64(rj.Replicas)-1)
+	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, int64(children.Replicas(rj))-1)
 }
 
 func isIndexed(job *batchv1.JobSpec) bool {
@@ -105,7 +106,7 @@ func podCount(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		if p := rj.Template.Spec.Parallelism; p != nil {
 			parallelism = int64(*p)
 		}
-		if int64(rj.Replicas)*parallelism > math.MaxInt32 {
+		if int64(children.Replicas(&rj))*parallelism > math.MaxInt32 {
 			errs = append(errs, plain(fmt.Sprintf(
 				"the product of replicas and parallelism must not exceed %d for replicatedJob '%s'", math.MaxInt32, rj.Name)))
 		}

@@ -234,7 +234,7 @@ func TestPreparedIsAdmitted(t *testing.T) {
 			js.Name = "js"
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
 			js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{{
-				Name: "workers", GroupName: "default", Replicas: 2,
+				Name: "workers", GroupName: "default", Replicas: ptr.To[int32](2),
 				Template: *workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *userPod()}}, opts),
 			}}
 			on := gates.Set{InPlaceRestart: true}

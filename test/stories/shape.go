@@ -93,7 +93,7 @@ func (s Shape) jobSet(namespace string) *jobset.JobSet {
 		Spec: jobset.JobSetSpec{
 			FailurePolicy: &jobset.FailurePolicy{RestartStrategy: s.Strategy, MaxRestarts: s.MaxRestarts, Rules: s.Rules},
 			ReplicatedJobs: []jobset.ReplicatedJob{{
-				Name: replicated, Replicas: s.Jobs, Template: job,
+				Name: replicated, Replicas: ptr.To(s.Jobs), Template: job,
 			}},
 		},
 	}

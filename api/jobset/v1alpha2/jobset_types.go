@@ -122,11 +122,11 @@ type ReplicatedJob struct {
 	// template of the Jobs.
 	Template batchv1.JobTemplateSpec `json:"template"`
 
-	// replicas is the number of Jobs.
+	// replicas is the number of Jobs. A pointer, so that a typed client can ask for 0.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
-	Replicas int32 `json:"replicas,omitempty"`
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
 	// the Jobs of this one are created or resumed.

@@ -293,6 +293,11 @@ func (in *Network) DeepCopy() *Network {
 func (in *ReplicatedJob) DeepCopyInto(out *ReplicatedJob) {
 	*out = *in
 	in.Template.DeepCopyInto(&out.Template)
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = new(int32)
+		**out = **in
+	}
 	if in.DependsOn != nil {
 		in, out := &in.DependsOn, &out.DependsOn
 		*out = make([]DependsOn, len(*in))

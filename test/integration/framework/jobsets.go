@@ -30,7 +30,7 @@ func JobSet(name string, jobs ...jobset.ReplicatedJob) *jobset.JobSet {
 func Replicated(name string, replicas, workers int32) jobset.ReplicatedJob {
 	return jobset.ReplicatedJob{
 		Name:     name,
-		Replicas: replicas,
+		Replicas: &replicas,
 		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Parallelism: ptr.To(workers),
 			Completions: ptr.To(workers),

@@ -119,7 +119,7 @@ func (o *observer) checkLift(write Write) func() {
 func missingAt(js *jobset.JobSet, jobs []batchv1.Job, pods []corev1.Pod, epoch string) []string {
 	var missing []string
 	for _, rjob := range js.Spec.ReplicatedJobs {
-		for i := range int(rjob.Replicas) {
+		for i := range int(ptr.Deref(rjob.Replicas, 1)) {
 			name := placement.JobName(js.Name, rjob.Name, i)
 			var job *batchv1.Job
 			for j := range jobs {

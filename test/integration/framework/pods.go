@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -123,7 +124,7 @@ func (w *World) RunningGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) 
 	w.Reaches(js, 0, 1)
 	w.Status(js, func(g Gomega, status jobset.JobSetStatus) {
 		for _, rjob := range js.Spec.ReplicatedJobs {
-			g.Expect(status.ReplicatedJobsStatus).To(ContainElement(jobset.ReplicatedJobStatus{Name: rjob.Name, Active: rjob.Replicas}))
+			g.Expect(status.ReplicatedJobsStatus).To(ContainElement(jobset.ReplicatedJobStatus{Name: rjob.Name, Active: ptr.Deref(rjob.Replicas, 1)}))
 		}
 	})
 	return js, pods
@@ -135,7 +136,7 @@ func (w *World) HeldGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) {
 	js = w.Create(js)
 	replicas := 0
 	for _, rjob := range js.Spec.ReplicatedJobs {
-		replicas += int(rjob.Replicas)
+		replicas += int(ptr.Deref(rjob.Replicas, 1))
 	}
 	jobs := w.HasJobs(js, replicas)
 	w.JobController.Starts(jobs...)

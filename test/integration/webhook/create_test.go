@@ -24,7 +24,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 	It("W32: lets in one without ReplicatedJobs, and one with none of a kind", func(ctx SpecContext) {
 		u := newUser(ctx)
 		none := AB()
-		none.Spec.ReplicatedJobs[1].Replicas = 0
+		none.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](0)
 		u.admits(JobSet("empty"))
 		_, err := u.sends(bare(map[string]any{"replicatedJobs": []any{}}))
 		Expect(err).NotTo(HaveOccurred())
@@ -37,7 +37,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 		js, err := newUser(ctx).sends(spec)
 
 		Expect(err).NotTo(HaveOccurred())
-		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(BeZero())
+		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(HaveValue(BeZero()))
 	})
 
 	It("W2 W3 W4: reports all violations in one answer of the API server", func(ctx SpecContext) {
@@ -80,7 +80,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 			js.Spec.ManagedBy = ptr.To(strings.Repeat("m", 64))
 		}, invalid("spec.managedBy", "must be a domain-prefixed path"), cause{"spec.managedBy", "FieldValueTooLong", "may not be more than 63 bytes"}),
 		Entry("W43: more Pods than 32 bits count", func(js *jobset.JobSet) {
-			js.Spec.ReplicatedJobs[1].Replicas = 2
+			js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](2)
 			JobTemplate(js, 1).Completions, JobTemplate(js, 1).Parallelism = ptr.To[int32](1<<30), ptr.To[int32](1<<30)
 		}, plain("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'b'")),
 		Entry("W45 W46: a name of 62 characters", func(js *jobset.JobSet) {

@@ -45,7 +45,7 @@ var _ = Describe("Defaulting", func() {
 		Expect(js.Spec.StartupPolicy).To(Equal(&jobset.StartupPolicy{StartupPolicyOrder: jobset.AnyOrder}))
 		Expect(js.Spec.Network).To(Equal(&jobset.Network{EnableDNSHostnames: ptr.To(true), PublishNotReadyAddresses: ptr.To(true)}))
 		Expect(js.Spec.ReplicatedJobs[0].GroupName).To(Equal("default"))
-		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(BeEquivalentTo(1))
+		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(HaveValue(BeEquivalentTo(1)))
 		Expect(JobTemplate(js, 0).CompletionMode).To(HaveValue(Equal(batchv1.IndexedCompletion)))
 		Expect(PodTemplate(js, 0).Spec.RestartPolicy).To(Equal(corev1.RestartPolicyOnFailure))
 		Expect(js.Spec.FailurePolicy).To(BeNil())
