@@ -25,11 +25,30 @@ import (
 type Builder struct {
 	jobSet  *jobset.JobSet
 	indexes indexes
+	// restarts are the counters of Jobs restarted on their own, by ReplicatedJob;
+	// byJob: every Job carries its counter.
+	restarts map[string][]int32
+	byJob    bool
 }
 
 // NewBuilder returns a Builder for a JobSet, which it reads and never changes.
 func NewBuilder(js *jobset.JobSet) *Builder {
-	return &Builder{jobSet: js, indexes: newIndexes(js)}
+	b := &Builder{jobSet: js, indexes: newIndexes(js)}
+	for i := range js.Status.ReplicatedJobsStatus {
+		if status := &js.Status.ReplicatedJobsStatus[i]; len(status.JobRestarts) > 0 {
+			if b.restarts == nil {
+				b.restarts = map[string][]int32{}
+			}
+			b.restarts[status.Name] = status.JobRestarts
+		}
+	}
+	return b
+}
+
+// CountJobRestarts makes every Job carry how often it was restarted on its own, 0 included (gate RestartJob).
+func (b *Builder) CountJobRestarts(on bool) *Builder {
+	b.byJob = on
+	return b
 }
 
 // Job builds the Job at an index of a ReplicatedJob.
@@ -53,6 +72,7 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 	if NeedsService(js) {
 		pods.Spec.Subdomain = Subdomain(js)
 	}
+	mountClaims(js, &pods.Spec)
 	if selectsNodes(job) {
 		reserveNodes(job)
 	}

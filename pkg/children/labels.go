@@ -23,7 +23,7 @@ var reservedKeys = sets.New(
 	jobset.ReplicatedJobNameKey, jobset.ReplicatedJobReplicas, jobset.GlobalReplicasKey,
 	jobset.JobIndexKey, jobset.JobGlobalIndexKey, jobset.JobKey,
 	jobset.GroupNameKey, jobset.GroupReplicasKey, jobset.JobGroupIndexKey,
-	jobset.CoordinatorKey, constants.RestartsKey,
+	jobset.CoordinatorKey, constants.RestartsKey, constants.JobRestartAttemptKey,
 	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey,
 )
 
@@ -47,7 +47,29 @@ func (b *Builder) keys(rjob *jobset.ReplicatedJob, jobIndex int) map[string]stri
 	if js.Spec.Coordinator != nil {
 		keys[jobset.CoordinatorKey] = CoordinatorEndpoint(js)
 	}
+	// A Job that was restarted alone says so even while the gate is off, so that
+	// it is not taken for an older one when the gate comes back.
+	if attempt := b.jobRestarts(rjob.Name, jobIndex); b.byJob || attempt > 0 {
+		keys[constants.JobRestartAttemptKey] = strconv.FormatInt(int64(attempt), 10)
+	}
 	return keys
+}
+
+// jobRestarts is how often a Job was restarted on its own.
+func (b *Builder) jobRestarts(rjob string, jobIndex int) int32 {
+	if counters := b.restarts[rjob]; jobIndex < len(counters) {
+		return counters[jobIndex]
+	}
+	return 0
+}
+
+// OwnValue reads what the controller wrote on an object: the label or, if
+// somebody removed that, the annotation, which has the same value.
+func OwnValue(obj metav1.Object, key string) string {
+	if value, ok := obj.GetLabels()[key]; ok {
+		return value
+	}
+	return obj.GetAnnotations()[key]
 }
 
 // CoordinatorEndpoint is the stable address of the coordinator Pod. The JobSet must name a coordinator.

@@ -10,6 +10,10 @@ package constants
 // RestartsKey, a label and an annotation on child Jobs and Pods, holds status.restarts as it was when the Job was built.
 const RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
 
+// JobRestartAttemptKey, a label and an annotation on child Jobs and Pods, holds how often
+// the Job had been restarted on its own when it was built.
+const JobRestartAttemptKey = "jobset.sigs.k8s.io/job-restart-attempt"
+
 // JobsIndexByJobSetKey is the cache index of Jobs by the UID of the JobSet that controls them.
 const JobsIndexByJobSetKey = ".metadata.controller"
 
@@ -37,6 +41,14 @@ const (
 
 	RestartJobSetActionReason                     = "RestartJobSetFailurePolicyAction"
 	RestartJobSetAndIgnoreMaxRestartsActionReason = "RestartJobSetAndIgnoreMaxRestartsFailurePolicyAction"
+
+	RestartJobActionReason                     = "RestartJobFailurePolicyAction"
+	RestartJobAndIgnoreMaxRestartsActionReason = "RestartJobAndIgnoreMaxRestartsFailurePolicyAction"
+
+	InOrderInProgressReason  = "InOrderStartupPolicyInProgress"
+	InOrderInProgressMessage = "in order startup policy is in progress"
+	InOrderCompletedReason   = "InOrderStartupPolicyCompleted"
+	InOrderCompletedMessage  = "in order startup policy has completed"
 
 	DefaultFailurePolicyReason      = "DefaultFailurePolicy"
 	FailurePolicyRuleReasonPrefix   = "FailurePolicy_"
@@ -72,6 +84,7 @@ const (
 const (
 	JobCreationFailedReason             = "JobCreationFailed"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
+	PVCCreationFailedReason             = "PVCCreationFailed"
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"

@@ -35,6 +35,13 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 			return err
 		}
 	}
+	if err := each(plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
+		r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.PVCCreationFailedReason, Message: err.Error()})
+		return err
+	}
+	if err := each(plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
+		return err
+	}
 	for _, batch := range plan.CreateJobs {
 		if err := each(batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
 			r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.JobCreationFailedReason, Message: err.Error()})
@@ -95,6 +102,22 @@ func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet,
 	}
 	r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.HeadlessServiceCreationFailedReason, Message: err.Error()})
 	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
+}
+
+// createClaim creates a PersistentVolumeClaim, unless one of that name exists, whoever made it.
+func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	if err := r.client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating PersistentVolumeClaim %s: %w", klog.KObj(claim), err)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) scaleJob(ctx context.Context, scale policy.Scale) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"parallelism":%d,"completions":%d}}`, scale.Workers, scale.Workers))
+	if err := r.client.Patch(ctx, scale.Job.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(scale.Job), scale.Workers, err)
+	}
+	return nil
 }
 
 // createJob creates a Job. That it exists already is fine if it is this

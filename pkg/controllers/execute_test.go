@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,18 +46,23 @@ func TestExecuteInOrder(t *testing.T) {
 	cached := job(4)
 	plan := policy.Plan{
 		DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
-		CreateJobs:  [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
-		SuspendJobs: []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: cached, Job: resumed, ResetStartTime: changed}},
+		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns"}}},
+		ScaleJobs:    []policy.Scale{{Job: job(3), Workers: 4}},
+		CreateJobs:   [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
+		SuspendJobs:  []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: cached, Job: resumed, ResetStartTime: changed}},
 		DeleteJobSet: true,
 	}
 	before := []*batchv1.Job{plan.SuspendJobs[0].DeepCopy(), cached.DeepCopy()}
 	if err := s.execute(t.Context(), js, &plan); err != nil {
 		t.Fatal(err)
 	}
-	s.diary.expect(t, "delete Job js-a-0", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-3",
-		"patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
+	s.diary.expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
+		"create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
 	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
 		t.Errorf("P22: what the cache holds changed:\n%s", diff)
+	}
+	if got := job(3).Spec; *got.Parallelism != 4 || *got.Completions != 4 {
+		t.Errorf("C183: Job 3 runs %d of %d Pods, want 4 of 4", *got.Parallelism, *got.Completions)
 	}
 	if got := *job(3).Spec.Suspend; !got {
 		t.Error("C163: Job 3 is not suspended")

@@ -20,6 +20,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -29,6 +30,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	if err != nil {
 		return policy.Input{}, err
 	}
+	r.memory.sawJobs(js, len(owned))
 	in := policy.Input{
 		JobSet:       js,
 		Jobs:         owned,
@@ -41,6 +43,9 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		if in.ServiceExists, err = r.serviceExists(ctx, js); err != nil {
 			return policy.Input{}, err
 		}
+	}
+	if in.Claims, err = r.claimsOf(ctx, js); err != nil {
+		return policy.Input{}, err
 	}
 	if r.gates.InPlaceRestart && restartsInPlace(js) {
 		if in.Pods, err = r.podsOf(owned); err != nil {
@@ -60,6 +65,30 @@ func (r *JobSetReconciler) serviceExists(ctx context.Context, js *jobset.JobSet)
 		return false, fmt.Errorf("reading Service %s: %w", key, err)
 	}
 	return true, nil
+}
+
+// claimsOf looks up which of the PersistentVolumeClaims that the JobSet asks for
+// exist. Only metadata is read, and nothing at all as long as no JobSet has claims.
+func (r *JobSetReconciler) claimsOf(ctx context.Context, js *jobset.JobSet) (map[string]*metav1.PartialObjectMetadata, error) {
+	if len(js.Spec.VolumeClaimPolicies) == 0 {
+		return nil, nil
+	}
+	existing := map[string]*metav1.PartialObjectMetadata{}
+	for i := range js.Spec.VolumeClaimPolicies {
+		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
+			name := placement.ClaimName(js.Spec.VolumeClaimPolicies[i].Templates[j].Name, js.Name)
+			claim := &metav1.PartialObjectMetadata{}
+			claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
+			err := r.client.Get(ctx, types.NamespacedName{Namespace: js.Namespace, Name: name}, claim, client.UnsafeDisableDeepCopy)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("reading PersistentVolumeClaim %s/%s: %w", js.Namespace, name, err)
+			}
+			if err == nil {
+				existing[name] = claim
+			}
+		}
+	}
+	return existing, nil
 }
 
 func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {

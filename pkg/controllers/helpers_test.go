@@ -87,6 +87,8 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 			kind = "JobSet"
 		case *corev1.Service:
 			kind = "Service"
+		case *corev1.PersistentVolumeClaim:
+			kind = "PersistentVolumeClaim"
 		}
 		request := fmt.Sprintf("%s %s %s", verb, kind, obj.GetName())
 		s.diary.write("%s", request)

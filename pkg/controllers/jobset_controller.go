@@ -9,6 +9,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,11 +20,16 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
+
+// maxConcurrentPasses is over how many JobSets passes go at the same time: one
+// that creates thousands of Jobs must not hold up a group restart of another.
+const maxConcurrentPasses = 8
 
 // JobSetReconciler makes the Jobs of a JobSet what its spec asks for.
 type JobSetReconciler struct {
@@ -42,6 +48,7 @@ type JobSetReconciler struct {
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets,verbs=get;list;watch;update;patch;delete
@@ -65,8 +72,9 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	}
 	builder := ctrl.NewControllerManagedBy(mgr).
 		For(&jobset.JobSet{}).
-		Owns(&batchv1.Job{}).
-		Owns(&corev1.Service{})
+		Watches(&batchv1.Job{}, &jobEvents{memory: r.memory}).
+		Owns(&corev1.Service{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: maxConcurrentPasses})
 	if gates.InPlaceRestart {
 		if r.pods, err = indexPods(ctx, mgr.GetCache()); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: %w", err)
@@ -115,7 +123,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}
 	if err := r.execute(ctx, js, &plan); err != nil {
-		return ctrl.Result{}, err
+		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan))
 	}
 	if plan.DeleteJobSet {
 		return ctrl.Result{}, nil

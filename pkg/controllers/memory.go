@@ -20,6 +20,13 @@ import (
 // Thousands of Pods report within a second; 20 looks a second see them all.
 const passInterval = 50 * time.Millisecond
 
+// countsDelayPerJob and maxCountsDelay say how long a change of nothing but
+// counts waits for others of the same JobSet: 50 ms at 100 Jobs, 1 s from 2,000.
+const (
+	countsDelayPerJob = 500 * time.Microsecond
+	maxCountsDelay    = time.Second
+)
+
 // memory holds what the controller tells and does not decide by: it may be
 // lost at any time, and a new leader starts without it.
 type memory struct {
@@ -32,6 +39,8 @@ type remembered struct {
 	// lastPass spaces out passes, countsWritten the writes of counts.
 	lastPass      time.Time
 	countsWritten time.Time
+	// jobs is how many Jobs the last pass saw.
+	jobs int
 	// failure is the first container failure seen in an epoch.
 	failure      *policy.Failure
 	failureEpoch int32
@@ -79,6 +88,23 @@ func (m *memory) startPass(key types.NamespacedName, now time.Time) time.Duratio
 		return wait
 	}
 	e.lastPass = now
+	return 0
+}
+
+// sawJobs remembers how many Jobs a JobSet has.
+func (m *memory) sawJobs(js *jobset.JobSet, jobs int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(js).jobs = jobs
+}
+
+// countsDelay is how long a change of nothing but counts may wait for others.
+func (m *memory) countsDelay(key types.NamespacedName) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[key]; e != nil {
+		return min(time.Duration(e.jobs)*countsDelayPerJob, maxCountsDelay)
+	}
 	return 0
 }
 

@@ -60,6 +60,21 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	return result, nil
 }
 
+// reportCounts writes what was counted though an action failed: while one Job
+// cannot be created, users still see how the others fare. What was decided is
+// not written; the next pass decides it anew.
+func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
+	update := js.DeepCopy()
+	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, js.Status.ReplicatedJobsStatus)
+	if apiequality.Semantic.DeepEqual(js.Status, update.Status) {
+		return nil
+	}
+	if err := r.client.Status().Update(ctx, update); err != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("writing the counts of JobSet %s: %w", klog.KObj(js), err)
+	}
+	return nil
+}
+
 // onlyCounts tells whether two statuses differ in nothing but the counts of Jobs.
 func onlyCounts(a, b *jobset.JobSetStatus) bool {
 	without := *b
@@ -77,6 +92,7 @@ func earlier(a, b time.Duration) time.Duration {
 // measure tells the metrics what was persisted.
 func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	key := client.ObjectKeyFromObject(js)
+	metrics.Restarted(plan.Restart)
 	for _, outcome := range plan.Outcomes {
 		switch outcome {
 		case policy.Completed:

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // series is one series of a metric, as a scraper sees it.
@@ -54,6 +56,11 @@ func TestOutcomesAreCounted(t *testing.T) {
 	JobSetFailed(one)
 	JobSetFailed(one)
 	JobSetCompleted(types.NamespacedName{Namespace: "ns", Name: "two"})
+	for _, action := range []jobset.FailurePolicyAction{
+		jobset.RestartJobSet, jobset.RestartJobSet, jobset.RestartJobAndIgnoreMaxRestarts, jobset.FailJobSet, "Unknown",
+	} {
+		Restarted(action)
+	}
 	InPlaceRestartStarted()
 	InPlaceRestartCompleted(1500 * time.Millisecond)
 	InPlaceRestartCompleted(3 * time.Second)
@@ -69,6 +76,15 @@ func TestOutcomesAreCounted(t *testing.T) {
 		"completions by JobSet (O79, C226)": {
 			metric: "jobset_completed_total",
 			want:   []series{{Labels: map[string]string{"jobset_name": "two", "namespace": "ns"}, Value: 1}},
+		},
+		"restarts by action, all actions from the start and no other label (O490)": {
+			metric: "jobset_restarts_total",
+			want: []series{
+				{Labels: map[string]string{"action": "RestartJob"}},
+				{Labels: map[string]string{"action": "RestartJobAndIgnoreMaxRestarts"}, Value: 1},
+				{Labels: map[string]string{"action": "RestartJobSet"}, Value: 2},
+				{Labels: map[string]string{"action": "RestartJobSetAndIgnoreMaxRestarts"}},
+			},
 		},
 		"in-place restarts, without labels": {
 			metric: "jobset_in_place_restarts_total",

@@ -23,6 +23,11 @@ func PodHostname(jobSet, replicatedJob string, jobIndex, podIndex int) string {
 	return JobName(jobSet, replicatedJob, jobIndex) + "-" + strconv.Itoa(podIndex)
 }
 
+// ClaimName is the name of the PersistentVolumeClaim made from a template of a JobSet.
+func ClaimName(template, jobSet string) string {
+	return template + "-" + jobSet
+}
+
 // NamespacedJob is the value of the node label that reserves a node for one Job.
 func NamespacedJob(namespace, jobName string) string {
 	return namespace + "_" + jobName

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
+
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -25,7 +27,7 @@ type decision struct {
 // comment names the steps. An error means that the input makes no sense, and
 // nothing is to be done.
 func Decide(in Input) (Plan, error) {
-	observed, err := Observe(in.JobSet, in.Jobs)
+	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -54,13 +56,16 @@ func Decide(in Input) (Plan, error) {
 	if children.NeedsService(in.JobSet) && !in.ServiceExists { // step 8
 		d.plan.CreateService = children.Service(in.JobSet)
 	}
-	d.createJobs()       // step 9
-	d.suspendOrResume()  // step 10
-	if d.intentFirst() { // step 11
+	d.createClaims()      // step 9
+	d.scaleJobs()         // step 10
+	turn := d.turn()      // step 11
+	d.createJobs(turn)    // step 12
+	d.followSuspend(turn) // step 13
+	if d.intentFirst() {  // step 14
 		d.onlyIntent()
 		return d.plan, nil
 	}
-	d.group() // step 12
+	d.group() // step 15
 	return d.plan, nil
 }
 
@@ -83,6 +88,15 @@ func (d *decision) allJobsReady() {
 
 func (d *decision) suspendWanted() bool {
 	return ptr.Deref(d.in.JobSet.Spec.Suspend, false)
+}
+
+// OnlyCounts are the counts of a status that was decided on, with the restarts of the status that is.
+func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+	counts := slices.Clone(decided)
+	for i := range counts {
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax = nil, nil
+	}
+	return keepJobRestarts(counts, stored)
 }
 
 // keepJobRestarts carries the counters of single-Job restarts over to fresh counts.

@@ -18,16 +18,24 @@ SPDX-License-Identifier: Apache-2.0
 //	6 Jobs succeeded?     the success policy may complete the JobSet; then nothing else
 //	7 group incomplete?   a worker of this round succeeded: recreate all (P17); nothing else
 //	8 service             create the headless Service
-//	9 Jobs                create what is missing
-//	10 suspend, resume    make the Jobs follow spec.suspend
-//	11 intent first       while the group runs, an effect of 3, 9 or 10 waits for D := S (P16)
-//	12 group              lift the barrier, or break the group
+//	9 claims              create the PersistentVolumeClaims that are missing
+//	10 scale              give Jobs another number of Pods
+//	11 turn               which ReplicatedJobs have their turn: dependsOn, startup policy
+//	12 Jobs               create what is missing of them
+//	13 suspend, resume    make the Jobs follow spec.suspend
+//	14 intent first       while the group runs, an effect of 3, 10, 12 or 13 waits for D := S (P16)
+//	15 group              lift the barrier, or break the group
 //
 // # A restart of the whole JobSet
 //
 //	a Job fails ──> status.restarts +1 ──> Jobs with a smaller attempt label are
 //	                (this pass)            "previous": deleted in the foreground,
 //	                                       and recreated once their name is free
+//
+// # A restart of one Job
+//
+// The same with the counter of that Job, status.replicatedJobsStatus[].jobRestarts[index],
+// and its label: see attempts.
 //
 // # A group restart, in place
 //

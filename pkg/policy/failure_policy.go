@@ -30,27 +30,39 @@ func (d *decision) failurePolicy() error {
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
 		if job := earliest(matching(rule, d.observed.Failed)); job != nil {
-			return d.act(rule.Action, constants.FailurePolicyRuleReasonPrefix+rule.Name, job.Name)
+			return d.act(rule.Action, constants.FailurePolicyRuleReasonPrefix+rule.Name, job)
 		}
 	}
-	return d.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(d.observed.Failed).Name)
+	return d.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(d.observed.Failed))
 }
 
 // act applies an action. The reason is that of the condition RestartingJobSet.
-func (d *decision) act(action jobset.FailurePolicyAction, reason, jobName string) error {
-	message := firstFailed(fmt.Sprintf("applying %s failure policy action", action), jobName)
+func (d *decision) act(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) error {
+	if whole, ok := ofWholeJobSet[action]; ok && !d.in.Gates.RestartJob {
+		action = whole // admitted while the gate was on, and still to be acted upon
+	}
+	message := firstFailed(fmt.Sprintf("applying %s failure policy action", action), job.Name)
 	switch action {
 	case jobset.FailJobSet:
 		d.fail(constants.FailJobSetActionReason, message)
 	case jobset.RestartJobSet:
 		if d.budgetSpent() {
-			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, jobName))
+			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
 			return nil
 		}
 		d.plan.Status.RestartsCountTowardsMax++
 		d.restartAll(reason, constants.RestartJobSetActionReason, message)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
 		d.restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
+		d.plan.Restart = action
+	case jobset.RestartJob:
+		if d.budgetSpent() {
+			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
+			return nil
+		}
+		return d.restartJob(job, action, constants.RestartJobActionReason, message)
+	case jobset.RestartJobAndIgnoreMaxRestarts:
+		return d.restartJob(job, action, constants.RestartJobAndIgnoreMaxRestartsActionReason, message)
 	default:
 		return fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported",
 			d.in.JobSet.Namespace, d.in.JobSet.Name, action)
@@ -62,20 +74,30 @@ func (d *decision) act(action jobset.FailurePolicyAction, reason, jobName string
 // deleted and recreated by later passes, which read this from the status.
 func (d *decision) restartAll(conditionReason, eventReason, message string) {
 	d.plan.Status.Restarts++
+	d.plan.Restart = jobset.RestartJobSet
 	d.deprecateEpoch()
 	d.set(jobset.JobSetRestarting, conditionReason, message)
 	d.event(corev1.EventTypeWarning, eventReason, message)
 }
 
 // budgetSpent tells whether every counted restart that maxRestarts allows was
-// used: restarts of the whole JobSet and group restarts draw on one budget.
+// used: restarts of the whole JobSet, of single Jobs and of the group draw on
+// one budget.
 func (d *decision) budgetSpent() bool {
 	var maxRestarts int64
 	if policy := d.in.JobSet.Spec.FailurePolicy; policy != nil {
 		maxRestarts = int64(policy.MaxRestarts)
 	}
 	status := &d.in.JobSet.Status
-	return int64(status.RestartsCountTowardsMax)+int64(status.InPlaceRestarts) >= maxRestarts
+	used := int64(status.RestartsCountTowardsMax) + int64(status.InPlaceRestarts)
+	if d.in.Gates.RestartJob {
+		for i := range status.ReplicatedJobsStatus {
+			for _, restarts := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
+				used += int64(restarts)
+			}
+		}
+	}
+	return used >= maxRestarts
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty

@@ -67,7 +67,11 @@ func (d *decision) look(synced int32) group {
 		g.failing = g.failing || hasCondition(job, batchv1.JobFailureTarget)
 		g.addJob(job, d.in.Pods[job.UID], synced, d.in.Now)
 	}
+	done := d.doneDependencies()
 	for _, job := range d.observed.Successful {
+		if done[job.Labels[jobset.ReplicatedJobNameKey]] {
+			continue // others waited for it to end: the group goes on without it
+		}
 		for _, pod := range d.in.Pods[job.UID] {
 			g.addSucceeded(pod, synced)
 		}

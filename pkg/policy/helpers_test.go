@@ -35,6 +35,8 @@ type summary struct {
 	DeleteJobSet bool
 	Deletes      []string
 	Service      string
+	Claims       []string
+	Scales       map[string]int32
 	Creates      [][]string
 	Suspends     []string
 	Resumes      []string
@@ -43,6 +45,7 @@ type summary struct {
 	CountsInterval time.Duration
 	Events         []Event
 	Outcomes       []Outcome
+	Restart        jobset.FailurePolicyAction
 	GroupRestart   time.Duration
 	Invalid        []string
 	RequeueAfter   time.Duration
@@ -52,7 +55,16 @@ func summarize(p Plan) summary {
 	s := summary{
 		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Suspends: names(p.SuspendJobs),
 		Status: p.Status, CountsInterval: p.CountsInterval, Events: p.Events, Outcomes: p.Outcomes,
-		GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter,
+		Restart: p.Restart, GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter,
+	}
+	for _, claim := range p.CreateClaims {
+		s.Claims = append(s.Claims, claim.Name)
+	}
+	for _, scale := range p.ScaleJobs {
+		if s.Scales == nil {
+			s.Scales = map[string]int32{}
+		}
+		s.Scales[scale.Job.Name] = scale.Workers
 	}
 	if p.Confirm != nil {
 		s.Confirm = p.Confirm.Name

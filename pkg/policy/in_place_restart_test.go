@@ -26,6 +26,7 @@ func restarted(deprecated, counted int32, message string) func(*summary) {
 	return func(w *summary) {
 		w.Status.DeprecatedEpoch = &deprecated
 		w.Status.Restarts++
+		w.Restart = jobset.RestartJobSet
 		w.Status.RestartsCountTowardsMax += counted
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", message, now)}
 		w.Events = []Event{{"Warning", "DefaultFailurePolicy", message}, {"Warning", "RestartJobSetFailurePolicyAction", message}}
@@ -189,6 +190,7 @@ func TestFailurePolicyInPlace(t *testing.T) {
 				restarted(1, 0, told)(w)
 				w.Status.Conditions[0].Reason, w.Events[0].Reason = "FailurePolicy_r", "FailurePolicy_r"
 				w.Events[1].Reason = "RestartJobSetAndIgnoreMaxRestartsFailurePolicyAction"
+				w.Restart = jobset.RestartJobSetAndIgnoreMaxRestarts
 			},
 		},
 	}

@@ -14,17 +14,16 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// createJobs plans the Jobs whose names nothing holds. A name of an earlier
-// attempt is free once its Job, and so its Pods, are gone; BlockingRecreate
-// waits until all of them are.
-func (d *decision) createJobs() {
+// createJobs plans the Jobs whose names nothing holds, of the ReplicatedJobs
+// that have their turn. A name of an earlier attempt is free once its Job, and
+// so its Pods, are gone; BlockingRecreate waits until all of them are.
+func (d *decision) createJobs(turn []*jobset.ReplicatedJob) {
 	js := d.in.JobSet
 	if d.restartStrategy() == jobset.BlockingRecreate && len(d.observed.Previous) > 0 {
 		return
 	}
-	builder := children.NewBuilder(js)
-	for i := range js.Spec.ReplicatedJobs {
-		rjob := &js.Spec.ReplicatedJobs[i]
+	builder := children.NewBuilder(js).CountJobRestarts(d.in.Gates.RestartJob)
+	for _, rjob := range turn {
 		var batch []*batchv1.Job
 		for index := range int(children.Replicas(rjob)) {
 			if !d.observed.Names[placement.JobName(js.Name, rjob.Name, index)] {
@@ -35,10 +34,15 @@ func (d *decision) createJobs() {
 			d.plan.CreateJobs = append(d.plan.CreateJobs, batch)
 		}
 	}
+	if len(d.plan.CreateJobs) > 0 && d.claimLeaving() {
+		d.plan.CreateJobs = nil
+		d.plan.requeueAfter(leavingClaimInterval)
+	}
 }
 
-// suspendOrResume makes the unfinished Jobs follow spec.suspend.
-func (d *decision) suspendOrResume() {
+// followSuspend makes the unfinished Jobs follow spec.suspend: all of them stop,
+// and those that have their turn run.
+func (d *decision) followSuspend(turn []*jobset.ReplicatedJob) {
 	if d.suspendWanted() {
 		for _, job := range d.observed.Active {
 			if !suspended(job) {
@@ -49,17 +53,16 @@ func (d *decision) suspendOrResume() {
 		d.clear(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage)
 		return
 	}
-	active := map[string][]*batchv1.Job{}
+	asleep := map[string][]*batchv1.Job{}
 	for _, job := range d.observed.Active {
-		name := job.Labels[jobset.ReplicatedJobNameKey]
-		active[name] = append(active[name], job)
+		if suspended(job) {
+			name := job.Labels[jobset.ReplicatedJobNameKey]
+			asleep[name] = append(asleep[name], job)
+		}
 	}
-	for i := range d.in.JobSet.Spec.ReplicatedJobs {
-		rjob := &d.in.JobSet.Spec.ReplicatedJobs[i]
-		for _, job := range active[rjob.Name] {
-			if suspended(job) {
-				d.resume(job, rjob)
-			}
+	for _, rjob := range turn {
+		for _, job := range asleep[rjob.Name] {
+			d.resume(job, rjob)
 		}
 	}
 	d.clear(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)

@@ -7,16 +7,14 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // Observed is what the Jobs of a JobSet add up to.
@@ -29,24 +27,29 @@ type Observed struct {
 	Names map[string]bool
 	// Statuses has an entry for each ReplicatedJob, in descending order of names.
 	Statuses []jobset.ReplicatedJobStatus
+
+	// byName finds the entry of Statuses, current the number of Jobs of the current attempt.
+	byName  map[string]*jobset.ReplicatedJobStatus
+	current map[string]int32
 }
 
 // Observe sorts the Jobs into buckets and counts them. Jobs within a bucket are
 // ordered by name, so that decisions do not depend on the order of a cache.
-// A Job without a readable restart-attempt label is an error: whether it is to
-// be deleted cannot be told.
-func Observe(js *jobset.JobSet, jobs []*batchv1.Job) (Observed, error) {
+// A Job whose attempt cannot be read is an error: whether it is to be deleted
+// cannot be told.
+func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, error) {
 	o := Observed{Names: make(map[string]bool, len(jobs))}
+	outdated := newAttempts(js, g)
 	sorted := slices.SortedFunc(slices.Values(jobs), func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 	for _, job := range sorted {
 		o.Names[job.Name] = true
-		attempt, err := restartAttempt(job)
+		previous, err := outdated.previous(job)
 		if err != nil {
 			return Observed{}, err
 		}
 		finished, ok := finishedCondition(job)
 		switch {
-		case attempt < int64(js.Status.Restarts):
+		case previous:
 			o.Previous = append(o.Previous, job)
 		case !ok:
 			o.Active = append(o.Active, job)
@@ -58,15 +61,6 @@ func Observe(js *jobset.JobSet, jobs []*batchv1.Job) (Observed, error) {
 	}
 	o.count(js)
 	return o, nil
-}
-
-func restartAttempt(job *batchv1.Job) (int64, error) {
-	value := job.Labels[constants.RestartsKey]
-	attempt, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("reading label %s of Job %s/%s: %w", constants.RestartsKey, job.Namespace, job.Name, err)
-	}
-	return attempt, nil
 }
 
 // finishedCondition is the first Complete or Failed condition that is True.
@@ -88,6 +82,7 @@ func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool
 // count fills Statuses. Jobs of a ReplicatedJob that is not in the spec count nowhere.
 func (o *Observed) count(js *jobset.JobSet) {
 	counts := make(map[string]*jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
+	o.byName, o.current = counts, make(map[string]int32, len(js.Spec.ReplicatedJobs))
 	o.Statuses = make([]jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
 	for i := range js.Spec.ReplicatedJobs {
 		o.Statuses[i].Name = js.Spec.ReplicatedJobs[i].Name
@@ -98,21 +93,34 @@ func (o *Observed) count(js *jobset.JobSet) {
 	}
 	for _, job := range o.Active {
 		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
-			c.Ready += one(ready(job))
-			c.Active += one(job.Status.Active > 0)
+			of := CountsOf(job)
+			c.Ready += one(of.Ready)
+			c.Active += one(of.Active)
 			c.Suspended += one(suspended(job))
+			o.current[c.Name]++
 		}
 	}
 	for _, job := range o.Successful {
 		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
 			c.Succeeded++
+			o.current[c.Name]++
 		}
 	}
 	for _, job := range o.Failed {
 		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
 			c.Failed++
+			o.current[c.Name]++
 		}
 	}
+}
+
+// Counts is what the Pods of an unfinished Job add to the status.
+type Counts struct{ Ready, Active bool }
+
+// CountsOf returns what a Job adds to the status. As long as that stays the
+// same, it does not matter how many of its Pods are ready.
+func CountsOf(job *batchv1.Job) Counts {
+	return Counts{Ready: ready(job), Active: job.Status.Active > 0}
 }
 
 // ready tells whether as many Pods of the Job are ready, or have succeeded, as run at a time.

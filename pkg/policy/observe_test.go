@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -49,7 +50,7 @@ func TestObserveSortsJobsIntoBuckets(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, err := Observe(js, []*batchv1.Job{tc.job.Obj()})
+			o, err := Observe(js, []*batchv1.Job{tc.job.Obj()}, gates.Set{})
 			if err != nil {
 				t.Fatal(err)
 			}

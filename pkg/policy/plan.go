@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -23,6 +24,9 @@ type Input struct {
 	Jobs []*batchv1.Job
 	// ServiceExists tells whether a Service has the name of the headless Service.
 	ServiceExists bool
+	// Claims are the PersistentVolumeClaims that exist of those that the JobSet
+	// asks for, by name.
+	Claims map[string]*metav1.PartialObjectMetadata
 	// Pods are the Pods of each Job, by the UID of the Job that controls them.
 	// Read for in-place restart only.
 	Pods map[types.UID][]*corev1.Pod
@@ -44,8 +48,8 @@ type Failure struct {
 	Node      string
 }
 
-// Plan is what is to be done, in this order: deletes, Service, creates, suspends,
-// resumes, status, events.
+// Plan is what is to be done, in this order: deletes, Service, claims, scaling,
+// creates, suspends, resumes, status, events.
 type Plan struct {
 	// Confirm, if not nil, is a Job that seems to have lost a worker. Read it and
 	// its Pods past the cache and decide again; the rest of the plan is empty.
@@ -54,6 +58,8 @@ type Plan struct {
 	DeleteJobSet  bool
 	DeleteJobs    []*batchv1.Job
 	CreateService *corev1.Service
+	CreateClaims  []*corev1.PersistentVolumeClaim
+	ScaleJobs     []Scale
 	// CreateJobs are batches, one a ReplicatedJob: the next starts when the one before is through.
 	CreateJobs  [][]*batchv1.Job
 	SuspendJobs []*batchv1.Job
@@ -67,6 +73,8 @@ type Plan struct {
 
 	Events   []Event
 	Outcomes []Outcome
+	// Restart is the action by which the failure policy restarts Jobs; "" if it restarts none.
+	Restart jobset.FailurePolicyAction
 	// GroupRestart is how long the group restart that ends now took.
 	GroupRestart time.Duration
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
@@ -81,6 +89,13 @@ type Resume struct {
 	From, Job *batchv1.Job
 	// ResetStartTime: the template changes, which is allowed only without a start time.
 	ResetStartTime bool
+}
+
+// Scale is a Job that is to run another number of Pods.
+type Scale struct {
+	Job *batchv1.Job
+	// Workers is the new parallelism and the new number of completions.
+	Workers int32
 }
 
 // Event is told to the user once the status is written.
@@ -107,12 +122,12 @@ const (
 
 // touchesJobs tells whether the plan changes Jobs.
 func (p *Plan) touchesJobs() bool {
-	return len(p.DeleteJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
+	return len(p.DeleteJobs)+len(p.ScaleJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
 }
 
 // forgetJobs drops every change of Jobs.
 func (p *Plan) forgetJobs() {
-	p.DeleteJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs = nil, nil, nil, nil
+	p.DeleteJobs, p.ScaleJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs = nil, nil, nil, nil, nil
 }
 
 // requeueAfter asks for a look in d at the latest.

@@ -69,6 +69,11 @@ func (w *JobWrapper) Attempt(n int) *JobWrapper {
 	return w.Label(constants.RestartsKey, strconv.Itoa(n))
 }
 
+// JobAttempt sets how often the Job had been restarted on its own when it was built.
+func (w *JobWrapper) JobAttempt(n int) *JobWrapper {
+	return w.Label(constants.JobRestartAttemptKey, strconv.Itoa(n))
+}
+
 // Workers makes the Job one of n Pods that run together.
 func (w *JobWrapper) Workers(n int32) *JobWrapper {
 	w.job.Spec.Parallelism, w.job.Spec.Completions = ptr.To(n), ptr.To(n)

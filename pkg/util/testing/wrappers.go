@@ -85,6 +85,30 @@ func (w *JobSetWrapper) FailurePolicy(strategy jobset.JobSetRestartStrategy, max
 	return w
 }
 
+// StartupPolicy sets spec.startupPolicy.
+func (w *JobSetWrapper) StartupPolicy(order jobset.StartupPolicyOptions) *JobSetWrapper {
+	w.js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: order}
+	return w
+}
+
+// Claims adds a volume claim policy with a template of each name.
+func (w *JobSetWrapper) Claims(whenDeleted jobset.RetentionPolicyType, names ...string) *JobSetWrapper {
+	policy := jobset.VolumeClaimPolicy{RetentionPolicy: &jobset.VolumeRetentionPolicy{WhenDeleted: &whenDeleted}}
+	for _, name := range names {
+		policy.Templates = append(policy.Templates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	w.js.Spec.VolumeClaimPolicies = append(w.js.Spec.VolumeClaimPolicies, policy)
+	return w
+}
+
+// JobRestarts sets how often each Job of a ReplicatedJob was restarted on its own, and how many of them count.
+func (w *JobSetWrapper) JobRestarts(rjob string, all, counted []int32) *JobSetWrapper {
+	w.js.Status.ReplicatedJobsStatus = append(w.js.Status.ReplicatedJobsStatus, jobset.ReplicatedJobStatus{
+		Name: rjob, JobRestarts: all, JobRestartsCountTowardsMax: counted,
+	})
+	return w
+}
+
 // ManagedBy sets spec.managedBy.
 func (w *JobSetWrapper) ManagedBy(name string) *JobSetWrapper {
 	w.js.Spec.ManagedBy = &name
@@ -157,6 +181,12 @@ func (w *ReplicatedJobWrapper) Group(name string) *ReplicatedJobWrapper {
 func (w *ReplicatedJobWrapper) Workers(n int32) *ReplicatedJobWrapper {
 	w.rjob.Template.Spec.Completions, w.rjob.Template.Spec.Parallelism = ptr.To(n), ptr.To(n)
 	w.rjob.Template.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	return w
+}
+
+// DependsOn makes the ReplicatedJob wait for another.
+func (w *ReplicatedJobWrapper) DependsOn(name string, status jobset.DependsOnStatus) *ReplicatedJobWrapper {
+	w.rjob.DependsOn = append(w.rjob.DependsOn, jobset.DependsOn{Name: name, Status: status})
 	return w
 }
 

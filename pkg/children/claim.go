@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package children
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
+)
+
+// Claims builds the PersistentVolumeClaims that all Jobs of a JobSet share, in
+// the order of the spec. Those to be deleted with the JobSet belong to it;
+// those to be retained belong to nobody.
+func Claims(js *jobset.JobSet) []*corev1.PersistentVolumeClaim {
+	var claims []*corev1.PersistentVolumeClaim
+	for i := range js.Spec.VolumeClaimPolicies {
+		policy := &js.Spec.VolumeClaimPolicies[i]
+		for j := range policy.Templates {
+			template := &policy.Templates[j]
+			claim := &corev1.PersistentVolumeClaim{
+				ObjectMeta: metav1.ObjectMeta{
+					Name:        placement.ClaimName(template.Name, js.Name),
+					Namespace:   js.Namespace,
+					Labels:      merged(template.Labels, map[string]string{jobset.JobSetNameKey: js.Name}),
+					Annotations: template.Annotations,
+				},
+				Spec: *template.Spec.DeepCopy(),
+			}
+			if deletedWithJobSet(policy) {
+				claim.OwnerReferences = []metav1.OwnerReference{OwnerReference(js)}
+			}
+			claims = append(claims, claim)
+		}
+	}
+	return claims
+}
+
+// deletedWithJobSet: without a policy the claim stays, for data is lost only on request.
+func deletedWithJobSet(policy *jobset.VolumeClaimPolicy) bool {
+	retention := policy.RetentionPolicy
+	return retention != nil && ptr.Deref(retention.WhenDeleted, jobset.RetentionPolicyDelete) == jobset.RetentionPolicyDelete
+}
+
+// mountClaims adds a volume for each claim that a container of the Pod mounts by the name of its template.
+func mountClaims(js *jobset.JobSet, pod *corev1.PodSpec) {
+	for i := range js.Spec.VolumeClaimPolicies {
+		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
+			name := js.Spec.VolumeClaimPolicies[i].Templates[j].Name
+			if !mounts(pod.Containers, name) && !mounts(pod.InitContainers, name) || hasVolume(pod, name) {
+				continue
+			}
+			pod.Volumes = append(pod.Volumes, corev1.Volume{
+				Name: name,
+				VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+					ClaimName: placement.ClaimName(name, js.Name),
+				}},
+			})
+		}
+	}
+}
+
+func mounts(containers []corev1.Container, volume string) bool {
+	return slices.ContainsFunc(containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume })
+	})
+}
+
+func hasVolume(pod *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+}

@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// attempts tells Jobs of earlier attempts from those of the current one. Each
+// Job carries two counters of the time it was built, one for restarts of the
+// whole JobSet and one for restarts of this Job alone; the status holds what
+// they are now.
+//
+//	status.restarts 1, a.jobRestarts [0 2]
+//
+//	a-0  restart-attempt 1  job-restart-attempt 0   current
+//	a-1  restart-attempt 1  job-restart-attempt 1   previous: restarted alone since
+//	b-0  restart-attempt 0                          previous: all were restarted since
+type attempts struct {
+	restarts int32
+	// jobRestarts are the counters of each ReplicatedJob, nil where none of its Jobs was restarted alone.
+	jobRestarts map[string][]int32
+	replicas    map[string]int32
+	byJob       bool
+}
+
+func newAttempts(js *jobset.JobSet, g gates.Set) attempts {
+	a := attempts{restarts: js.Status.Restarts, byJob: g.RestartJob}
+	if !a.byJob {
+		return a
+	}
+	a.jobRestarts = make(map[string][]int32, len(js.Status.ReplicatedJobsStatus))
+	for i := range js.Status.ReplicatedJobsStatus {
+		a.jobRestarts[js.Status.ReplicatedJobsStatus[i].Name] = js.Status.ReplicatedJobsStatus[i].JobRestarts
+	}
+	a.replicas = make(map[string]int32, len(js.Spec.ReplicatedJobs))
+	for i := range js.Spec.ReplicatedJobs {
+		a.replicas[js.Spec.ReplicatedJobs[i].Name] = children.Replicas(&js.Spec.ReplicatedJobs[i])
+	}
+	return a
+}
+
+// previous tells whether a Job belongs to an earlier attempt.
+func (a *attempts) previous(job *batchv1.Job) (bool, error) {
+	attempt, err := number(job, constants.RestartsKey)
+	if err != nil {
+		return false, err
+	}
+	if attempt < int64(a.restarts) || !a.byJob {
+		return attempt < int64(a.restarts), nil
+	}
+	rjob, index, err := a.position(job)
+	if err != nil {
+		return false, err
+	}
+	if children.OwnValue(job, constants.JobRestartAttemptKey) == "" {
+		// Built while the gate was off: it counts as never restarted, so that the
+		// action, taken once, replaces it.
+		return restartsAt(a.jobRestarts[rjob], index) > 0, nil
+	}
+	jobAttempt, err := number(job, constants.JobRestartAttemptKey)
+	return jobAttempt < int64(restartsAt(a.jobRestarts[rjob], index)), err
+}
+
+// position is which Job of which ReplicatedJob this is.
+func (a *attempts) position(job *batchv1.Job) (rjob string, index int, err error) {
+	rjob = children.OwnValue(job, jobset.ReplicatedJobNameKey)
+	if rjob == "" {
+		return "", 0, unreadable(job, jobset.ReplicatedJobNameKey, fmt.Errorf("it is not there"))
+	}
+	at, err := number(job, jobset.JobIndexKey)
+	if err != nil {
+		return "", 0, err
+	}
+	if at < 0 || at >= int64(a.replicas[rjob]) {
+		return "", 0, unreadable(job, jobset.JobIndexKey, fmt.Errorf("index %d is not one of the %d Jobs of ReplicatedJob %q", at, a.replicas[rjob], rjob))
+	}
+	return rjob, int(at), nil
+}
+
+// restartsAt reads a counter from a list that is only as long as it had to be.
+func restartsAt(counters []int32, index int) int32 {
+	if index < len(counters) {
+		return counters[index]
+	}
+	return 0
+}
+
+// number reads a counter that the controller wrote on a Job.
+func number(job *batchv1.Job, key string) (int64, error) {
+	n, err := strconv.ParseInt(children.OwnValue(job, key), 10, 64)
+	if err != nil {
+		return 0, unreadable(job, key, err)
+	}
+	return n, nil
+}
+
+func unreadable(job *batchv1.Job, key string, err error) error {
+	return fmt.Errorf("reading label %s of Job %s/%s, which the controller wrote when it created the Job and which must not change: %w; delete the Job to have it recreated",
+		key, job.Namespace, job.Name, err)
+}

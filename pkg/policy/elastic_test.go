@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+func TestElasticJobSet(t *testing.T) {
+	t.Parallel()
+	// The Jobs have one worker each, of a template that asks for four.
+	elastic := func(rjob *builders.ReplicatedJobWrapper, changes ...func(*builders.JobWrapper)) Input {
+		js := builders.MakeJobSet("js", "ns").ReplicatedJob(rjob.Replicas(2)).Obj()
+		in := Input{JobSet: js, Now: now, Gates: gates.Set{ElasticJobSet: true}}
+		for i := range 2 {
+			w := builders.MakeJob(js, "a", i)
+			for _, change := range changes {
+				change(w)
+			}
+			in.Jobs = append(in.Jobs, w.Obj())
+		}
+		return in
+	}
+	four := func() *builders.ReplicatedJobWrapper { return builders.MakeReplicatedJob("a").Workers(4) }
+	off := elastic(four())
+	off.Gates = gates.Set{}
+	isSuspendedToo := elastic(four(), func(w *builders.JobWrapper) { w.Suspend(true) })
+	isSuspendedToo.JobSet.Spec.Suspend = ptr.To(true)
+	one := elastic(four())
+	one.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
+	both := func(w *summary) { w.Scales = map[string]int32{"js-a-0": 4, "js-a-1": 4} }
+	tests := map[string]struct {
+		in   Input
+		want func(*summary)
+	}{
+		"C183, C371: unfinished Jobs get the new size":     {elastic(four()), both},
+		"C183: suspended Jobs too":                         {isSuspendedToo, func(w *summary) { both(w); isSuspended(w) }},
+		"C183: a finished Job keeps its size":              {one, func(w *summary) { w.Scales = map[string]int32{"js-a-1": 4} }},
+		"C183: the size they have":                         {elastic(four(), func(w *builders.JobWrapper) { w.Workers(4) }), nil},
+		"C28, C30: the gate is off":                        {off, nil},
+		"C339: a template that says nothing":               {elastic(builders.MakeReplicatedJob("a").JobSpec(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) })), nil},
+		"C339: a template of another completion mode":      {elastic(four().JobSpec(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.NonIndexedCompletion) })), nil},
+		"C183: parallelism and completions that differ":    {elastic(four().JobSpec(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })), nil},
+		"C102: a Job that is being deleted keeps its size": {elastic(four(), func(w *builders.JobWrapper) { w.Terminating(past) }), nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, tc.in, tc.want)
+		})
+	}
+}
+
+// TestElasticGroups: resizing a group that restarts in place is an intent first, and never a failure (P16).
+func TestElasticGroups(t *testing.T) {
+	t.Parallel()
+	resized := func(deprecated, synced int32, picture string, size int32) Input {
+		return inPlace(deprecated, synced, picture, func(in *Input) {
+			in.Gates.ElasticJobSet = true
+			spec := &in.JobSet.Spec.ReplicatedJobs[0].Template.Spec
+			spec.Parallelism, spec.Completions = ptr.To(size), ptr.To(size)
+		})
+	}
+	assembling := func(w *summary) { w.CountsInterval = time.Second }
+	t.Run("P16: while the group runs only D is written", func(t *testing.T) {
+		t.Parallel()
+		check(t, resized(0, 1, "1 1", 3), func(w *summary) { w.Status.DeprecatedEpoch = ptr.To[int32](1) })
+	})
+	t.Run("P13: while the Jobs are not of the wanted size there is no lift", func(t *testing.T) {
+		t.Parallel()
+		check(t, resized(1, 1, "2 2", 3), func(w *summary) { assembling(w); w.Scales = map[string]int32{"js-w-0": 3} })
+	})
+	t.Run("P10: Pods beyond the new size are nothing", func(t *testing.T) {
+		t.Parallel()
+		in := resized(1, 1, "2 2 1", 2)
+		in.Jobs[0].Spec.Parallelism, in.Jobs[0].Spec.Completions = ptr.To[int32](2), ptr.To[int32](2)
+		check(t, in, func(w *summary) { assembling(w); w.Status.SyncedEpoch = ptr.To[int32](2) })
+	})
+}
+
+// TestGroupsThatJoin: a ReplicatedJob that waited for another to complete joins the group (P19).
+func TestGroupsThatJoin(t *testing.T) {
+	t.Parallel()
+	// js-a-0 completed at epoch 1; w ran with it; b waited for a.
+	joined := func(deprecated, synced int32, picture string, withB bool) Input {
+		return inPlace(deprecated, synced, picture, func(in *Input) {
+			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("a").Workers(1).Obj(),
+				*builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
+			a := builders.MakeJob(in.JobSet, "a", 0).Complete().Obj()
+			in.Jobs = append(in.Jobs, a)
+			in.Pods[a.UID] = append(in.Pods[a.UID], worker(a, 0, "ok1"))
+			if withB {
+				b := builders.MakeJob(in.JobSet, "b", 0).Obj()
+				in.Jobs = append(in.Jobs, b)
+				in.Pods[b.UID] = append(in.Pods[b.UID], worker(b, 0, "2"))
+			}
+		})
+	}
+	assembling := func(w *summary) { w.CountsInterval = time.Second }
+	t.Run("P16, P19: first the group that runs is told to restart", func(t *testing.T) {
+		t.Parallel()
+		check(t, joined(0, 1, "1 1", false), func(w *summary) { w.Status.DeprecatedEpoch = ptr.To[int32](1) })
+	})
+	t.Run("P17, P19: what others waited for to complete does not make the group incomplete", func(t *testing.T) {
+		t.Parallel()
+		check(t, joined(1, 1, "2 1", false), func(w *summary) { assembling(w); w.Creates = [][]string{{"js-b-0"}} })
+	})
+	t.Run("P13, P19: all that remain are lifted together", func(t *testing.T) {
+		t.Parallel()
+		check(t, joined(1, 1, "2 2", true), func(w *summary) { assembling(w); w.Status.SyncedEpoch = ptr.To[int32](2) })
+	})
+	t.Run("P17, P19: a failure right after the completion breaks the group in place", func(t *testing.T) {
+		t.Parallel()
+		in := joined(0, 1, "2 1", false)
+		in.JobSet.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1)
+		plan := decideOnce(t, in)
+		if plan.Status.Restarts != 0 || ptr.Deref(plan.Status.DeprecatedEpoch, 0) != 1 {
+			t.Errorf("status %+v, want D 1 and no restart of the whole JobSet", plan.Status)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+func existing(changes ...func(*metav1.PartialObjectMetadata)) *metav1.PartialObjectMetadata {
+	claim := &metav1.PartialObjectMetadata{}
+	for _, change := range changes {
+		change(claim)
+	}
+	return claim
+}
+
+func ownedBy(name, uid string) func(*metav1.PartialObjectMetadata) {
+	return func(claim *metav1.PartialObjectMetadata) {
+		owner := builders.MakeJobSet(name, "ns").UID(uid).Obj()
+		claim.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, jobset.GroupVersion.WithKind(jobset.Kind))}
+	}
+}
+
+func terminating(claim *metav1.PartialObjectMetadata) {
+	claim.DeletionTimestamp = ptr.To(metav1.NewTime(past))
+}
+
+func TestVolumeClaims(t *testing.T) {
+	t.Parallel()
+	type claims = map[string]*metav1.PartialObjectMetadata
+	w := func() *builders.JobSetWrapper {
+		return builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).
+			Claims(jobset.RetentionPolicyDelete, "data").Claims(jobset.RetentionPolicyRetain, "models", "cache")
+	}
+	at := func(w *builders.JobSetWrapper, existing claims) Input {
+		return Input{JobSet: w.Obj(), Claims: existing, Now: now}
+	}
+	running := at(w(), claims{"data-js": existing(terminating), "models-js": existing(), "cache-js": existing()})
+	running.Jobs = append(running.Jobs, builders.MakeJob(running.JobSet, "a", 0).Obj())
+	waits := func(w *summary) { w.RequeueAfter = time.Second }
+	tests := map[string]struct {
+		in   Input
+		want func(*summary)
+	}{
+		"C44, C178: all are created, and the Jobs in the same pass": {at(w(), nil), func(w *summary) {
+			w.Claims, w.Creates = []string{"data-js", "models-js", "cache-js"}, [][]string{{"js-a-0"}}
+		}},
+		"C177, C340: what exists is not created again":               {at(w(), claims{"data-js": existing(ownedBy("js", "js-uid")), "models-js": existing(), "cache-js": existing()}), creates([]string{"js-a-0"})},
+		"C181, C94: a claim of another owner is left alone and used": {at(w(), claims{"data-js": existing(ownedBy("other", "o")), "models-js": existing(), "cache-js": existing()}), creates([]string{"js-a-0"})},
+		"C182, C369: suspended JobSets get theirs too": {at(w().Suspend(true), nil), func(w *summary) {
+			w.Claims, w.Creates = []string{"data-js", "models-js", "cache-js"}, [][]string{{"js-a-0"}}
+			isSuspended(w)
+		}},
+		"Q9: a claim that is being deleted has to go first":              {at(w(), claims{"data-js": existing(terminating), "models-js": existing(), "cache-js": existing()}), waits},
+		"Q9: a claim of an earlier JobSet of that name has to go first":  {at(w(), claims{"data-js": existing(ownedBy("js", "older")), "models-js": existing(), "cache-js": existing()}), waits},
+		"Q9: a claim deleted under running Jobs does not hold them back": {running, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, tc.in, tc.want)
+		})
+	}
+}
