@@ -33,6 +33,8 @@ type attempts struct {
 	jobRestarts map[string][]int32
 	replicas    map[string]int32
 	byJob       bool
+	// newest is the latest attempt that a Job was built for: above restarts only if a status was lost.
+	newest int32
 }
 
 func newAttempts(js *jobset.JobSet, g gates.Set) attempts {
@@ -57,6 +59,7 @@ func (a *attempts) previous(job *batchv1.Job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	a.newest = max(a.newest, int32(attempt))
 	if attempt < int64(a.restarts) || !a.byJob {
 		return attempt < int64(a.restarts), nil
 	}
@@ -99,7 +102,7 @@ func restartsAt(counters []int32, index int) int32 {
 
 // number reads a counter that the controller wrote on a Job.
 func number(job *batchv1.Job, key string) (int64, error) {
-	n, err := strconv.ParseInt(children.OwnValue(job, key), 10, 64)
+	n, err := strconv.ParseInt(children.OwnValue(job, key), 10, 32)
 	if err != nil {
 		return 0, unreadable(job, key, err)
 	}

@@ -70,10 +70,11 @@ func (d *decision) act(action jobset.FailurePolicyAction, reason string, job *ba
 	return nil
 }
 
-// restartAll makes every Job one of an earlier attempt. The Jobs themselves are
-// deleted and recreated by later passes, which read this from the status.
+// restartAll makes every Job one of an earlier attempt, even if the status was
+// lost and counts fewer than the Jobs do. The Jobs themselves are deleted and
+// recreated by later passes, which read this from the status.
 func (d *decision) restartAll(conditionReason, eventReason, message string) {
-	d.plan.Status.Restarts++
+	d.plan.Status.Restarts = max(d.plan.Status.Restarts, d.observed.newest) + 1
 	d.plan.Restart = jobset.RestartJobSet
 	d.deprecateEpoch()
 	d.set(jobset.JobSetRestarting, conditionReason, message)

@@ -28,6 +28,8 @@ type Observed struct {
 	// Statuses has an entry for each ReplicatedJob, in descending order of names.
 	Statuses []jobset.ReplicatedJobStatus
 
+	// newest is the latest attempt that a Job was built for.
+	newest int32
 	// byName finds the entry of Statuses, current the number of Jobs of the current attempt.
 	byName  map[string]*jobset.ReplicatedJobStatus
 	current map[string]int32
@@ -59,6 +61,7 @@ func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, err
 			o.Failed = append(o.Failed, job)
 		}
 	}
+	o.newest = outdated.newest
 	o.count(js)
 	return o, nil
 }

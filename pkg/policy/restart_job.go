@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // ofWholeJobSet are the actions on one Job, and what stands in for each while gate RestartJob is off.
@@ -33,6 +34,9 @@ func (d *decision) restartJob(job *batchv1.Job, action jobset.FailurePolicyActio
 			continue
 		}
 		status.JobRestarts = oneMore(status.JobRestarts, index, known.replicas[rjob])
+		if built, err := number(job, constants.JobRestartAttemptKey); err == nil { // above the counter only if a status was lost
+			status.JobRestarts[index] = max(status.JobRestarts[index], int32(built)+1)
+		}
 		if action == jobset.RestartJob {
 			status.JobRestartsCountTowardsMax = oneMore(status.JobRestartsCountTowardsMax, index, known.replicas[rjob])
 		}

@@ -217,3 +217,29 @@ func TestAttemptsOfSingleJobs(t *testing.T) {
 		})
 	}
 }
+
+// TestLostStatus: a status that was wiped counts fewer restarts than the Jobs were built for.
+func TestLostStatus(t *testing.T) {
+	t.Parallel()
+	t.Run("C98: one failure is one restart of the JobSet", func(t *testing.T) {
+		t.Parallel()
+		in := failing(recreated(), fell{"a", 0, 0, "R", "m"})
+		in.Jobs[0].Labels[constants.RestartsKey] = "4"
+		in.JobSet.Status = decideOnce(t, in).Status
+		if got := in.JobSet.Status; got.Restarts != 5 || got.RestartsCountTowardsMax != 1 {
+			t.Errorf("restarts %d, counted %d, want 5 and 1", got.Restarts, got.RestartsCountTowardsMax)
+		}
+		if again := decideOnce(t, in); again.Restart != "" {
+			t.Errorf("restarts again: %+v", summarize(again))
+		}
+	})
+	t.Run("C99: one failure is one restart of the Job", func(t *testing.T) {
+		t.Parallel()
+		in := failing(recreated(restartRule(jobset.RestartJob)), fell{"a", 0, 0, "R", "m"})
+		in.Gates, in.Jobs[0].Labels[constants.JobRestartAttemptKey] = byJob, "4"
+		plan := decideOnce(t, in)
+		if diff := cmp.Diff(map[string]jobCounters{"a": {[]int32{5, 0, 0}, []int32{1, 0, 0}}}, countersOf(plan)); diff != "" {
+			t.Errorf("counters (-want +got):\n%s", diff)
+		}
+	})
+}
