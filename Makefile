@@ -74,8 +74,9 @@ clean: ## Remove bin/: binaries, tools and the embedded control plane
 ##@ Change the code
 
 .PHONY: generate
-generate: ## Regenerate deepcopy, CRD, RBAC and webhook manifests
+generate: ## Regenerate deepcopy, CRD, RBAC and webhook manifests, then client-go
 	hack/update-generated.sh
+	hack/update-client-go.sh
 
 .PHONY: fmt
 fmt: tool-golangci-lint ## Format Go files and group their imports

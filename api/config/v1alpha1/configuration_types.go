@@ -53,6 +53,10 @@ type Configuration struct {
 	// +optional
 	ClientConnection *ClientConnection `json:"clientConnection,omitempty"`
 
+	// controller configures the reconcilers. Absent: each has one worker.
+	// +optional
+	Controller *Controller `json:"controller,omitempty"`
+
 	// featureGates turns features on or off by name. A gate given with --feature-gates wins
 	// over its entry here; the other entries still count. An unknown name is an error, and
 	// so is another value for a locked gate. Absent: each gate at its default.
@@ -80,22 +84,24 @@ type Webhook struct {
 // Metrics configures the server that Prometheus scrapes. It always uses TLS, and it answers
 // only clients that may "get" the non-resource URL /metrics.
 type Metrics struct {
-	// bindAddress is the address, host:port, that the server listens on; "0" disables the
-	// server. Default: ":8443".
+	// bindAddress is the address, host:port, that the server listens on. "0" disables the
+	// server; "" does not, it means the default. Default: ":8443".
 	// +optional
 	BindAddress string `json:"bindAddress,omitempty"`
 
-	// certDir is the directory of the serving certificate, in files tls.crt and tls.key.
-	// Default: empty, k8s-metrics-server/serving-certs in the directory for temporary files.
-	// Where those two files are missing, the server makes a self-signed certificate.
+	// certDir is the directory of the serving certificate, in files tls.crt and tls.key,
+	// which are read again when they change. If it is given, the manager does not start
+	// without them: a certificate that it made itself would look to the scraper like an
+	// attack. Default: empty, k8s-metrics-server/serving-certs in the directory for
+	// temporary files if they are there, else a self-signed certificate.
 	// +optional
 	CertDir string `json:"certDir,omitempty"`
 }
 
 // Health configures the server of the liveness and readiness probes.
 type Health struct {
-	// healthProbeBindAddress is the address, host:port, that the server listens on; "0"
-	// disables the server. Default: ":8081".
+	// healthProbeBindAddress is the address, host:port, that the server listens on. "0"
+	// disables the server; "" does not, it means the default. Default: ":8081".
 	// +optional
 	HealthProbeBindAddress string `json:"healthProbeBindAddress,omitempty"`
 
@@ -157,4 +163,13 @@ type ClientConnection struct {
 	// Ignored if qps is negative. Default: 500.
 	// +optional
 	Burst *int32 `json:"burst,omitempty"`
+}
+
+// Controller configures the reconcilers.
+type Controller struct {
+	// maxConcurrentReconciles is how many JobSets, and how many Pods, are reconciled at the
+	// same time, 1 to 1000; one object is never reconciled twice at once. More help where
+	// many JobSets start together and clientConnection leaves room. Default: 8.
+	// +optional
+	MaxConcurrentReconciles *int32 `json:"maxConcurrentReconciles,omitempty"`
 }

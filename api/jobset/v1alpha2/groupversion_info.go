@@ -3,9 +3,6 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package v1alpha2 is the JobSet API: a group of Jobs that run as one.
-// +kubebuilder:object:generate=true
-// +groupName=jobset.x-k8s.io
 package v1alpha2
 
 import (

@@ -40,12 +40,19 @@ type JobSetList struct {
 	Items           []JobSet `json:"items"`
 }
 
+// That a field is immutable is held by the webhook and not by rules of the
+// schema: those compare what is written, not what it means, and would refuse a
+// client that leaves out a zero which another client wrote down.
+
 // JobSetSpec is the wanted state of a JobSet.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.startupPolicy) && self.startupPolicy.startupPolicyOrder == 'InOrder' && has(self.replicatedJobs) && self.replicatedJobs.exists(x, has(x.dependsOn)))",message="StartupPolicy and DependsOn APIs are mutually exclusive"
+// +kubebuilder:validation:XValidation:rule="!(has(self.startupPolicy) && self.startupPolicy.startupPolicyOrder == 'InOrder' && has(self.replicatedJobs) && self.replicatedJobs.exists(x, has(x.dependsOn) && size(x.dependsOn) > 0))",message="StartupPolicy and DependsOn APIs are mutually exclusive"
 type JobSetSpec struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
-	// dependsOn, to startupPolicy and to the global job index.
+	// dependsOn, to startupPolicy and to the global job index. Immutable, but
+	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
+	// the Pod templates while the JobSet is suspended, and, with the feature
+	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -53,27 +60,24 @@ type JobSetSpec struct {
 	// +patchMergeKey=name
 	ReplicatedJobs []ReplicatedJob `json:"replicatedJobs,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 
-	// network configures DNS names for the Pods.
+	// network configures DNS names for the Pods. Immutable.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	Network *Network `json:"network,omitempty"`
 
 	// successPolicy says when the JobSet is complete. Defaults to all Jobs.
+	// Immutable.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
 
 	// failurePolicy says what happens when a Job fails. Without it the first
-	// failed Job fails the JobSet.
+	// failed Job fails the JobSet. Immutable.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// startupPolicy says in which order ReplicatedJobs start.
+	// startupPolicy says in which order ReplicatedJobs start. Immutable.
 	//
 	// Deprecated: use dependsOn of a ReplicatedJob.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	StartupPolicy *StartupPolicy `json:"startupPolicy,omitempty"`
 
 	// suspend, when true, keeps all Jobs suspended.
@@ -100,11 +104,11 @@ type JobSetSpec struct {
 
 	// volumeClaimPolicies are templates of PersistentVolumeClaims that the Pods
 	// of the JobSet share. A template is mounted wherever a container mounts a
-	// volume of its name.
+	// volume of its name. At most 50 policies of at most 50 templates each.
+	// Immutable.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	VolumeClaimPolicies []VolumeClaimPolicy `json:"volumeClaimPolicies,omitempty"`
 }
 
@@ -129,14 +133,13 @@ type ReplicatedJob struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
-	// the Jobs of this one are created or resumed.
+	// the Jobs of this one are created or resumed. Immutable.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +patchStrategy=merge
 	// +patchMergeKey=name
 	// +kubebuilder:validation:MaxItems=5
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="Value is immutable"
 	DependsOn []DependsOn `json:"dependsOn,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 }
 
@@ -251,7 +254,9 @@ type VolumeRetentionPolicy struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.templates) || self.templates.all(t, !has(t.metadata) || !has(t.metadata.__namespace__) || size(t.metadata.__namespace__) == 0)",message="namespace cannot be set for VolumeClaimPolicies templates"
 type VolumeClaimPolicy struct {
-	// templates of the claims. A claim is named <template name>-<JobSet name>.
+	// templates of the claims. A claim is named <template name>-<JobSet name>,
+	// at most 63 bytes. A claim of that name that is there already is used, if it
+	// is what the template asks for and the policy is to retain it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
