@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every kustomization renders without a warning, and the install has exactly the
 # objects listed in hack/install-objects.txt: their names are what users and
-# other programs rely on.
+# other programs rely on. Components cannot be rendered alone; some kustomization
+# has to use each. What a Deployment mounts exists or is made by a Certificate.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,11 +11,39 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
 
+# Secrets and ConfigMaps that Pods of a rendered file mount, but that are not in it.
+mounted() {
+  awk '
+    /^---/ { kind = "" }
+    /^kind: / { kind = $2 }
+    /^metadata:/ { meta = 1; next }
+    /^[a-z]/ { meta = 0 }
+    meta && /^  name: / { there[$2] = 1 }
+    /^  secretName: / { there[$2] = 1 }
+    kind == "Deployment" && /^      volumes:/ { volumes = 1 }
+    kind != "Deployment" { volumes = 0 }
+    volumes && (/^          secretName: / || /^          name: /) { wanted[$2] = 1 }
+    END { for (name in wanted) if (!(name in there)) print name }' "$1"
+}
+
 while read -r file; do
   dir=$(dirname "$file")
+  if grep -q '^kind: Component$' "$file"; then
+    if ! grep -rqE --include=kustomization.yaml "^- (\.\./)+components/$(basename "$dir")\$" config; then
+      echo "nothing uses $dir, so nothing shows that it works; add it to a kustomization under config/overlays" >&2
+      status=1
+    fi
+    continue
+  fi
   if ! bin/tools/kustomize build "$dir" >"$work/out" 2>"$work/err" || [ -s "$work/err" ]; then
     cat "$work/err"
     echo "$dir does not render cleanly; mend it and look with: bin/tools/kustomize build $dir" >&2
+    status=1
+  fi
+  case $dir in ./config/components/*) continue ;; esac # parts of an install
+  dangling=$(mounted "$work/out")
+  if [ -n "$dangling" ]; then
+    echo "$dir mounts what it does not hold: $dangling" >&2
     status=1
   fi
 done < <(find . -name kustomization.yaml -not -path "./bin/*" | sort)

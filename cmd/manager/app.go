@@ -36,7 +36,7 @@ func run(ctx context.Context, opts options) error {
 		return err
 	}
 	gate := features.New()
-	if err := features.Apply(gate, cfg.FeatureGates); err != nil {
+	if err := apply(cfg, gate); err != nil {
 		return err
 	}
 	effective, err := config.Encode(cfg)
@@ -65,6 +65,9 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkMetricsCert(cfg); err != nil {
+		return nil, err
+	}
 	managerOptions := newManagerOptions(cfg, gates)
 	managerOptions.Scheme = scheme
 	managerOptions.Logger = ctrl.LoggerFrom(ctx)
@@ -75,6 +78,9 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates); err != nil {
+		return nil, err
+	}
+	if err := controllers.SetupPodReconciler(ctx, mgr); err != nil {
 		return nil, err
 	}
 	if err := webhooks.Setup(mgr, gates); err != nil {

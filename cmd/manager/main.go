@@ -7,12 +7,14 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -21,11 +23,11 @@ import (
 )
 
 func main() {
-	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(start(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // start is main without the process: it returns the exit code.
-func start(args []string, stdout, stderr io.Writer) int {
+func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -44,9 +46,18 @@ func start(args []string, stdout, stderr io.Writer) int {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
-	if err := run(ctrl.LoggerInto(ctrl.SetupSignalHandler(), log), opts); err != nil {
-		log.Error(err, "The manager stops")
+	if err := run(ctrl.LoggerInto(ctx, log), opts); err != nil {
+		withoutStack(opts.zap, stderr).Error(err, "The manager stops")
 		return 1
 	}
 	return 0
+}
+
+// withoutStack logs an error in one line. The way to main says nothing about what is wrong, and
+// in the messages of a Pod that ended it would push out what does.
+func withoutStack(opts zap.Options, stderr io.Writer) logr.Logger {
+	fs := flag.NewFlagSet("", flag.ContinueOnError)
+	opts.BindFlags(fs)
+	_ = fs.Set("zap-stacktrace-level", "panic") // a flag that BindFlags makes, and one of its values
+	return zap.New(zap.UseFlagOptions(&opts), zap.WriteTo(stderr))
 }

@@ -74,10 +74,8 @@ func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Optio
 	tlsOptions, _ := tlsconfig.Parse(cfg.TLS, nil) // valid, so no errors
 	election := cfg.LeaderElection
 	return ctrl.Options{
-		Cache: newCacheOptions(gates),
-		// The names of controllers are unique here; the check is one per process, and would
-		// forbid a second manager in it.
-		Controller:             ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+		Cache:                  newCacheOptions(gates),
+		Controller:             newControllerOptions(cfg),
 		Metrics:                newMetricsOptions(cfg, tlsOptions),
 		WebhookServer:          newWebhookServer(cfg, tlsOptions),
 		HealthProbeBindAddress: cfg.Health.HealthProbeBindAddress,
@@ -104,6 +102,23 @@ func newCacheOptions(gates gates.Set) cache.Options {
 	return options
 }
 
+// defaultConcurrentReconciles is over how many JobSets passes go at the same time: one
+// that creates thousands of Jobs must not hold up a group restart of another.
+const defaultConcurrentReconciles = 8
+
+func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {
+	options := ctrlconfig.Controller{
+		// The names of controllers are unique here; the check is one per process, and would
+		// forbid a second manager in it.
+		SkipNameValidation: ptr.To(true),
+	}
+	options.MaxConcurrentReconciles = defaultConcurrentReconciles
+	if cfg.Controller != nil {
+		options.MaxConcurrentReconciles = int(ptr.Deref(cfg.Controller.MaxConcurrentReconciles, defaultConcurrentReconciles))
+	}
+	return options
+}
+
 func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Options) metricsserver.Options {
 	return metricsserver.Options{
 		BindAddress:    cfg.Metrics.BindAddress,
@@ -112,6 +127,18 @@ func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Option
 		FilterProvider: filters.WithAuthenticationAndAuthorization,
 		TLSOpts:        []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
 	}
+}
+
+// checkMetricsCert fails if a certificate was promised to the metrics server and is not there.
+// The server would make its own, and whoever verifies it would be turned away without a word here.
+func checkMetricsCert(cfg *configapi.Configuration) error {
+	if cfg.Metrics.CertDir == "" || cfg.Metrics.BindAddress == "0" {
+		return nil
+	}
+	if err := cert.CheckFiles(cfg.Metrics.CertDir); err != nil {
+		return fmt.Errorf("reading the certificate of the metrics server from metrics.certDir: %w", err)
+	}
+	return nil
 }
 
 // endpointPath gives a name the slash without which a mux would take it for a host.
@@ -146,7 +173,7 @@ func newWebhookServer(cfg *configapi.Configuration, tlsOptions tlsconfig.Options
 		Host:    cfg.Webhook.Host,
 		Port:    *cfg.Webhook.Port,
 		CertDir: dir,
-		TLSOpts: []func(*tls.Config){tlsOptions.Apply},
+		TLSOpts: []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
 	})
 	if !*cfg.InternalCertManagement.Enable {
 		return server // the certificate has to be there already

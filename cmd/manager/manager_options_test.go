@@ -11,6 +11,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type settings struct {
 	Lease, Renew, Retry               time.Duration
 	MetricsSecure, FilterMetrics      bool
 	MetricsCertDir                    string
+	Workers                           int
 	MissingInformerFails, ReleaseLock bool
 }
 
@@ -45,6 +47,7 @@ func settingsOf(options ctrl.Options) settings {
 		Lease: *options.LeaseDuration, Renew: *options.RenewDeadline, Retry: *options.RetryPeriod,
 		MetricsSecure: options.Metrics.SecureServing, FilterMetrics: options.Metrics.FilterProvider != nil,
 		MetricsCertDir:       options.Metrics.CertDir,
+		Workers:              options.Controller.MaxConcurrentReconciles,
 		MissingInformerFails: options.Cache.ReaderFailOnMissingInformer,
 		ReleaseLock:          options.LeaderElectionReleaseOnCancel,
 	}
@@ -55,7 +58,7 @@ func TestNewManagerOptions(t *testing.T) {
 		Metrics: ":8443", Health: ":8081",
 		Elect: true, Lock: "leases", ID: "6d4f6a47.jobset.x-k8s.io",
 		Lease: 15 * time.Second, Renew: 10 * time.Second, Retry: 2 * time.Second,
-		MetricsSecure: true, FilterMetrics: true, MissingInformerFails: true, ReleaseLock: true,
+		MetricsSecure: true, FilterMetrics: true, Workers: 8, MissingInformerFails: true, ReleaseLock: true,
 	}
 	but := func(change func(*settings)) settings {
 		changed := defaults
@@ -91,6 +94,12 @@ func TestNewManagerOptions(t *testing.T) {
 			change: func(cfg *configapi.Configuration) { cfg.Metrics.CertDir = "/metrics" },
 			want:   but(func(s *settings) { s.MetricsCertDir = "/metrics" }),
 		},
+		"workers as configured; 0 leaves it to the library, which takes one (O42, O515)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](7)}
+			},
+			want: but(func(s *settings) { s.Workers = 7 }),
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,8 +129,8 @@ func TestTLSOfServers(t *testing.T) {
 		settings []func(*tls.Config)
 		protos   []string
 	}{
-		"webhooks (O74, O75)": {settings: server.Options.TLSOpts, protos: []string{"h2"}},
-		"metrics (O74, O75)":  {settings: options.Metrics.TLSOpts, protos: []string{"http/1.1"}},
+		"webhooks (O74, O75, O513)": {settings: server.Options.TLSOpts, protos: []string{"http/1.1"}},
+		"metrics (O74, O75)":        {settings: options.Metrics.TLSOpts, protos: []string{"http/1.1"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -131,6 +140,31 @@ func TestTLSOfServers(t *testing.T) {
 			}
 			if config.MinVersion != tls.VersionTLS13 || !cmp.Equal(config.NextProtos, tc.protos) {
 				t.Errorf("version %x and protocols %v, want TLS 1.3 and %v", config.MinVersion, config.NextProtos, tc.protos)
+			}
+		})
+	}
+}
+
+func TestCheckMetricsCert(t *testing.T) {
+	full := t.TempDir()
+	writeCertificate(t, full)
+	tests := map[string]struct {
+		metrics configapi.Metrics
+		wantErr bool
+	}{
+		"a certificate that was promised and is there (O25)":       {metrics: configapi.Metrics{BindAddress: ":1", CertDir: full}},
+		"a certificate that was promised and is not there (O25)":   {metrics: configapi.Metrics{BindAddress: ":1", CertDir: t.TempDir()}, wantErr: true},
+		"no directory: the server makes its own certificate (O25)": {metrics: configapi.Metrics{BindAddress: ":1"}},
+		"no metrics server needs no certificate (O24)":             {metrics: configapi.Metrics{BindAddress: "0", CertDir: t.TempDir()}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := checkMetricsCert(&configapi.Configuration{Metrics: tc.metrics})
+			if (err != nil) != tc.wantErr {
+				t.Fatalf("checkMetricsCert() error = %v, want one: %t", err, tc.wantErr)
+			}
+			if err != nil && !strings.Contains(err.Error(), "metrics.certDir: ") {
+				t.Errorf("error = %v, want the field in it", err)
 			}
 		})
 	}
@@ -210,6 +244,19 @@ func TestNewRESTConfigs(t *testing.T) {
 	})
 }
 
+func writeCertificate(t *testing.T, dir string) {
+	t.Helper()
+	certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKey("service", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{cert.CertFile: certPEM, cert.KeyFile: keyPEM} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 var errStarted = errors.New("started")
 
 // failingServer is a webhook server that fails when it starts.
@@ -226,15 +273,7 @@ func TestPatientServer(t *testing.T) {
 	})
 	t.Run("it serves once the certificate is there (O64)", func(t *testing.T) {
 		dir := t.TempDir()
-		certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKey("service", nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, data := range map[string][]byte{cert.CertFile: certPEM, cert.KeyFile: keyPEM} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		writeCertificate(t, dir)
 		server := &patientServer{Server: failingServer{}, certDir: dir}
 		if err := server.Start(t.Context()); !errors.Is(err, errStarted) {
 			t.Errorf("error = %v, want that of the server it started", err)

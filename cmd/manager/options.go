@@ -11,9 +11,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"strings"
 
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
@@ -73,6 +76,9 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	if fs.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected arguments: %s", strings.Join(fs.Args(), " "))
 	}
+	if err := values.check(); err != nil {
+		return options{}, err
+	}
 	fs.Visit(func(typed *flag.Flag) {
 		if override := values.override(typed.Name); override != nil {
 			opts.overrides = append(opts.overrides, override)
@@ -103,6 +109,14 @@ func (v *overrideValues) bind(fs *flag.FlagSet) {
 		"Requests to the API server at once. Wins over clientConnection.burst.")
 }
 
+// check refuses what does not fit into the configuration; its own limits come later.
+func (v *overrideValues) check() error {
+	if v.kubeAPIBurst > math.MaxInt32 || v.kubeAPIBurst < math.MinInt32 {
+		return fmt.Errorf("--%s=%d: must be at most %d", kubeAPIBurstFlag, v.kubeAPIBurst, math.MaxInt32)
+	}
+	return nil
+}
+
 // override returns nil for a flag that is not about the configuration.
 func (v *overrideValues) override(name string) func(*configapi.Configuration) {
 	switch name {
@@ -121,7 +135,8 @@ func (v *overrideValues) override(name string) func(*configapi.Configuration) {
 	}
 }
 
-// configuration is the effective one: the flags typed over the file over the defaults.
+// configuration is the effective one: the flags typed over the file over the defaults. It may
+// still be invalid.
 func (o options) configuration() (*configapi.Configuration, error) {
 	cfg, err := config.Load(o.configFile)
 	if err != nil {
@@ -138,8 +153,21 @@ func (o options) configuration() (*configapi.Configuration, error) {
 		maps.Copy(gates, o.gates)
 		cfg.FeatureGates = gates
 	}
-	if err := config.Validate(cfg).ToAggregate(); err != nil {
-		return nil, fmt.Errorf("configuration with flags: %w", err)
-	}
 	return cfg, nil
+}
+
+// apply checks a configuration and sets the gates as it says. It reports everything that is
+// wrong, so that one start is enough to learn it.
+func apply(cfg *configapi.Configuration, gate featuregate.MutableFeatureGate) error {
+	var errs []error
+	for _, err := range config.Validate(cfg) {
+		errs = append(errs, err)
+	}
+	if err := features.Apply(gate, cfg.FeatureGates); err != nil {
+		errs = append(errs, fmt.Errorf("featureGates: %w", err))
+	}
+	if err := utilerrors.NewAggregate(errs); err != nil {
+		return fmt.Errorf("invalid configuration: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/features"
 )
 
 const configHead = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
@@ -89,7 +91,7 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 				cfg.Metrics.BindAddress = "0"
 			},
 		},
-		"each gate of the flag wins over its entry, other entries stay": {
+		"each gate of the flag wins over its entry, other entries stay (O12, O13, O486)": {
 			file: everything,
 			args: []string{"--feature-gates=InPlaceRestart=false,AllAlpha=false"},
 			want: func(cfg *configapi.Configuration) {
@@ -98,7 +100,12 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 				cfg.FeatureGates = map[string]bool{"InPlaceRestart": false, "AllAlpha": false, "AllBeta": false}
 			},
 		},
-		"gates of the flag need no file": {
+		"a flag mends what is wrong in the file (O13)": {
+			file: "metrics: {bindAddress: x}\n",
+			args: []string{"--metrics-bind-address=:5"},
+			want: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = ":5" },
+		},
+		"gates of the flag need no file (O12, O486)": {
 			args: []string{"--feature-gates", "InPlaceRestart=true"},
 			want: func(cfg *configapi.Configuration) { cfg.FeatureGates = map[string]bool{"InPlaceRestart": true} },
 		},
@@ -115,6 +122,9 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 			}
 			got, err := opts.configuration()
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := apply(got, features.New()); err != nil {
 				t.Fatal(err)
 			}
 			got.TypeMeta = configapi.Configuration{}.TypeMeta
@@ -144,6 +154,10 @@ func TestFlagsThatAreNotConfiguration(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/does/not/exist")
+	cluster := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(cluster, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		file string
 		args []string
@@ -157,6 +171,21 @@ func TestStartFails(t *testing.T) {
 		"flags with invalid values, all named (O15)": {
 			args: []string{"--metrics-bind-address=", "--kube-api-qps=NaN", "--kube-api-burst=0"},
 			want: []string{"metrics.bindAddress", "clientConnection.qps"},
+		},
+		"a burst that the configuration cannot hold (O9, O15)": {
+			args: []string{"--kube-api-burst=4294967297"},
+			want: []string{"--kube-api-burst=4294967297: must be at most 2147483647"},
+		},
+		"everything that is wrong in file, flags and gates at once (O15)": {
+			file: "webhook: {port: 0}\ntls: {minVersion: VersionTLS10}\nfeatureGates: {Foo: true}\n",
+			args: []string{"--metrics-bind-address=x", "--feature-gates=TLSOptions=false"},
+			want: []string{"invalid configuration: ", "webhook.port: ", `tls: Invalid value: "VersionTLS10"`, `metrics.bindAddress: Invalid value: "x"`,
+				"featureGates: [", "TLSOptions is locked to true", "unknown feature gates: Foo"},
+		},
+		"a certificate of the metrics server that is not there (O15, O25)": {
+			file: "metrics: {certDir: /does/not/exist}\n",
+			args: []string{"--kubeconfig=KUBECONFIG"},
+			want: []string{"metrics.certDir: ", "/does/not/exist/tls.crt"},
 		},
 		"an unknown gate of the flag, with the known ones (O15)": {
 			args: []string{"--feature-gates=Foo=true"},
@@ -177,9 +206,12 @@ func TestStartFails(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			args := tc.args
+			args := slices.Clone(tc.args)
 			if tc.file != "" {
 				args = append(args, "--config="+writeConfig(t, tc.file))
+			}
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "KUBECONFIG", cluster)
 			}
 			var stderr bytes.Buffer
 			opts, err := parseOptions(args, &stderr)
@@ -206,20 +238,40 @@ func TestStartFails(t *testing.T) {
 func TestStartWithoutRunning(t *testing.T) {
 	t.Run("--version prints the version (O19)", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
-		if code := start([]string{"--version"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "jobset v") {
+		if code := start(t.Context(), []string{"--version"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "jobset v") {
 			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
 		}
 	})
 	t.Run("--help lists the flags and succeeds", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
-		if code := start([]string{"--help"}, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), "-feature-gates") {
+		if code := start(t.Context(), []string{"--help"}, &stdout, &stderr); code != 0 || !strings.Contains(stderr.String(), "-feature-gates") {
 			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
 		}
 	})
 	t.Run("a wrong flag is one line and exit status 1 (O15)", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
-		if code := start([]string{"--colour"}, &stdout, &stderr); code != 1 || strings.Count(stderr.String(), "\n") != 1 {
+		if code := start(t.Context(), []string{"--colour"}, &stdout, &stderr); code != 1 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("code %d, output %q%q", code, stdout.String(), stderr.String())
 		}
 	})
+}
+
+func TestAFailureIsOneLine(t *testing.T) {
+	for name, args := range map[string][]string{
+		"for people (O11, O15)":                     nil,
+		"as JSON (O11, O15)":                        {"--zap-devel=false"},
+		"with stack traces for the rest (O11, O15)": {"--zap-stacktrace-level=info", "--zap-log-level=error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeConfig(t, "webhook: {port: 0}\n")
+			var stdout, stderr bytes.Buffer
+			if code := start(t.Context(), append(args, "--config="+path), &stdout, &stderr); code != 1 {
+				t.Errorf("exit status %d, want 1", code)
+			}
+			lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
+			if last := lines[len(lines)-1]; !strings.Contains(last, "webhook.port: Invalid value: 0") || !strings.Contains(last, "The manager stops") {
+				t.Errorf("the last line says %q, want what is wrong, in:\n%s", last, stderr.String())
+			}
+		})
+	}
 }

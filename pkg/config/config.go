@@ -7,12 +7,18 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 )
@@ -26,8 +32,8 @@ func newCodecs() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
 }
 
-// Load reads the file at path, fills in the defaults and checks the result. An empty path
-// means the defaults.
+// Load reads the file at path and fills in the defaults. An empty path means the defaults.
+// What it returns may be invalid: flags come first, then Validate.
 func Load(path string) (*configapi.Configuration, error) {
 	if path == "" {
 		cfg := &configapi.Configuration{}
@@ -42,19 +48,44 @@ func Load(path string) (*configapi.Configuration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}
-	if err := Validate(cfg).ToAggregate(); err != nil {
-		return nil, fmt.Errorf("configuration %s: %w", path, err)
-	}
 	return cfg, nil
 }
 
 // Decode reads YAML or JSON and fills in the defaults. Unknown and duplicate keys are errors.
 func Decode(data []byte) (*configapi.Configuration, error) {
+	document, err := onlyDocument(data)
+	if err != nil {
+		return nil, err
+	}
 	cfg := &configapi.Configuration{}
-	if err := runtime.DecodeInto(codecs.UniversalDecoder(configapi.GroupVersion), data, cfg); err != nil {
+	if err := runtime.DecodeInto(codecs.UniversalDecoder(configapi.GroupVersion), document, cfg); err != nil {
 		return nil, fmt.Errorf("decoding: %w", err)
 	}
 	return cfg, nil
+}
+
+// onlyDocument returns the one YAML document that says anything. The decoder reads the first
+// and does not mention the others, so what is in them would be lost without a word.
+func onlyDocument(data []byte) ([]byte, error) {
+	var only []byte
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return only, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("splitting into documents: %w", err)
+		}
+		var content any
+		if err := yaml.Unmarshal(document, &content); err == nil && content == nil {
+			continue // comments at most
+		}
+		if only != nil {
+			return nil, errors.New("there must be one document, found more")
+		}
+		only = document
+	}
 }
 
 // Encode writes a configuration as YAML that Decode reads.

@@ -117,9 +117,21 @@ featureGates: {InPlaceRestart: true}
 			file:    head + "webhook: {port: many}\n",
 			wantErr: []string{"port"},
 		},
-		"invalid values are fatal and all named, with their paths (O15)": {
-			file:    head + "webhook: {port: 0}\ntls: {minVersion: VersionTLS10}\nclientConnection: {qps: 0}\n",
-			wantErr: []string{"webhook.port", "tls: Invalid value: \"VersionTLS10\"", "clientConnection.qps", "config.yaml"},
+		"a second document is fatal: nobody would read it (O14)": {
+			file:    head + "---\n" + head + "webhook: {port: 1}\n",
+			wantErr: []string{"one document"},
+		},
+		"a mark of the start of the document is none (O14)": {
+			file: "---\n" + head,
+			want: defaultsBut(func(*configapi.Configuration) {}),
+		},
+		"values are not checked here: a flag may still mend them (O13)": {
+			file: head + "webhook: {port: 0}\n",
+			want: defaultsBut(func(cfg *configapi.Configuration) { cfg.Webhook.Port = ptr.To(0) }),
+		},
+		"empty addresses mean the defaults and disable nothing (O24, O26)": {
+			file: head + "metrics: {bindAddress: \"\"}\nhealth: {healthProbeBindAddress: \"\"}\n",
+			want: defaultsBut(func(*configapi.Configuration) {}),
 		},
 	}
 	for name, tc := range tests {
@@ -162,6 +174,24 @@ func TestLoadWithoutAFile(t *testing.T) {
 			t.Errorf("Load() error = %v, want a missing file", err)
 		}
 	})
+}
+
+func TestSample(t *testing.T) {
+	got, err := Load("../../config/samples/controller_manager_config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errs := Validate(got); len(errs) > 0 {
+		t.Errorf("the sample is invalid: %v", errs)
+	}
+	want := defaultsBut(func(cfg *configapi.Configuration) {
+		cfg.FeatureGates = map[string]bool{"InPlaceRestart": true}
+		cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](8)}
+	})
+	want.TypeMeta = got.TypeMeta
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("O112: the sample says what the defaults are (-want +got):\n%s", diff)
+	}
 }
 
 func TestEncode(t *testing.T) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
+	"fmt"
 	"math"
 	"net"
 	"strconv"
@@ -25,6 +26,9 @@ const (
 	// renewJitter is the factor by which client-go stretches the retry period when it renews
 	// a lease; it refuses to run if two tries do not fit.
 	renewJitter = 1.2
+
+	// maxWorkers is beyond what an API server would serve.
+	maxWorkers = 1000
 )
 
 // Validate reports everything that is wrong with a configuration whose defaults are filled in.
@@ -38,6 +42,7 @@ func Validate(cfg *configapi.Configuration) field.ErrorList {
 		validateTLS,
 		validateInternalCertManagement,
 		validateClientConnection,
+		validateController,
 	}
 	var errs field.ErrorList
 	for _, check := range checks {
@@ -177,6 +182,17 @@ func validateClientConnection(cfg *configapi.Configuration) field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("burst"), burst, "must be at least 1"))
 	}
 	return errs
+}
+
+func validateController(cfg *configapi.Configuration) field.ErrorList {
+	if cfg.Controller == nil || cfg.Controller.MaxConcurrentReconciles == nil {
+		return nil
+	}
+	if n := *cfg.Controller.MaxConcurrentReconciles; n < 1 || n > maxWorkers {
+		path := field.NewPath("controller", "maxConcurrentReconciles")
+		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be between 1 and %d", maxWorkers))}
+	}
+	return nil
 }
 
 func validateMessages(path *field.Path, value any, messages []string) field.ErrorList {

@@ -145,7 +145,27 @@ func TestValidate(t *testing.T) {
 			change: func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(math.Inf(1))) },
 			want:   []string{"clientConnection.qps"},
 		},
-		"everything that is wrong at once": {
+		"a reconciler has one worker at least (O42, O515)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](0)}
+			},
+			want: []string{"controller.maxConcurrentReconciles"},
+		},
+		"workers at the end of their range (O515)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](1000)}
+			},
+		},
+		"workers above their range (O515)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](1001)}
+			},
+			want: []string{"controller.maxConcurrentReconciles"},
+		},
+		"a controller block that says nothing": {
+			change: func(cfg *configapi.Configuration) { cfg.Controller = &configapi.Controller{} },
+		},
+		"everything that is wrong at once (O15)": {
 			change: func(cfg *configapi.Configuration) {
 				cfg.Webhook.Port = ptr.To(-1)
 				cfg.Metrics.BindAddress = "x"
@@ -170,5 +190,43 @@ func TestValidate(t *testing.T) {
 				t.Errorf("Validate() paths (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Whoever reads the message should know what to write instead.
+func TestValidateSaysHowToMend(t *testing.T) {
+	cfg := defaultsBut(func(cfg *configapi.Configuration) {
+		cfg.Webhook.Port = ptr.To(70000)
+		cfg.Metrics.BindAddress = "8443"
+		cfg.Health.LivenessEndpointName = "readyz"
+		cfg.LeaderElection.LeaseDuration.Duration = time.Second
+		cfg.LeaderElection.RenewDeadline.Duration = 2 * time.Second
+		cfg.LeaderElection.RetryPeriod.Duration = 0
+		cfg.LeaderElection.ResourceLock = "endpoints"
+		cfg.TLS = &configapi.TLSOptions{MinVersion: "VersionTLS10"}
+		cfg.InternalCertManagement.WebhookServiceName = ptr.To("A")
+		cfg.ClientConnection.QPS, cfg.ClientConnection.Burst = ptr.To[float32](0), ptr.To[int32](-1)
+		cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](-1)}
+	})
+	want := []string{
+		`webhook.port: Invalid value: 70000: must be between 1 and 65535, inclusive`,
+		`metrics.bindAddress: Invalid value: "8443": must be host:port with a numeric port, such as ":8443", or "0" to disable the server`,
+		`health.livenessEndpointName: Invalid value: "readyz": must differ from readinessEndpointName`,
+		`leaderElection.retryPeriod: Invalid value: "0s": must be greater than 0`,
+		`leaderElection.leaseDuration: Invalid value: "1s": must be greater than renewDeadline`,
+		`leaderElection.resourceLock: Unsupported value: "endpoints": supported values: "leases"`,
+		`tls: Invalid value: "VersionTLS10": minVersion: VersionTLS10 is not secure, use VersionTLS12 or VersionTLS13`,
+		`internalCertManagement.webhookServiceName: Invalid value: "A": a DNS-1035 label must consist of lower case alphanumeric characters or '-', ` +
+			`start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
+		`clientConnection.qps: Invalid value: "0": must be greater than 0, or negative for no limit`,
+		`clientConnection.burst: Invalid value: -1: must be at least 1`,
+		`controller.maxConcurrentReconciles: Invalid value: -1: must be between 1 and 1000`,
+	}
+	var got []string
+	for _, err := range Validate(cfg) {
+		got = append(got, err.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Validate() of O21, O24, O28, O30, O31, O34, O37, O39, O40 and O515 (-want +got):\n%s", diff)
 	}
 }

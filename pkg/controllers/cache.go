@@ -18,6 +18,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 )
 
 // CacheOptions says what the manager keeps in memory: of Pods, only those of
@@ -40,7 +41,8 @@ func CacheOptions(gates.Set) cache.Options {
 	}
 }
 
-// stripPod drops all of a Pod but what decisions and the first cause read.
+// stripPod drops all of a Pod but what decisions, the first cause and exclusive
+// placement read. The last costs only Pods that are placed exclusively.
 func stripPod(obj any) (any, error) {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -56,7 +58,8 @@ func stripPod(obj any) (any, error) {
 			DeletionTimestamp: pod.DeletionTimestamp,
 			OwnerReferences:   pod.OwnerReferences,
 			Labels:            pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations:       pick(pod.Annotations, jobset.EpochKey, batchv1.JobCompletionIndexAnnotation),
+			Annotations: pick(pod.Annotations, jobset.EpochKey, batchv1.JobCompletionIndexAnnotation,
+				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
 		Spec: corev1.PodSpec{NodeName: pod.Spec.NodeName},
 		Status: corev1.PodStatus{
@@ -68,9 +71,13 @@ func stripPod(obj any) (any, error) {
 	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 		stripped.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	}
+	topology, exclusive := placement.Topology(pod)
+	if _, ok := pod.Spec.NodeSelector[topology]; ok && exclusive {
+		stripped.Spec.NodeSelector = pick(pod.Spec.NodeSelector, topology)
+	}
 	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.AllContainersRestarting {
-			stripped.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status}}
+		if c.Type == corev1.AllContainersRestarting || exclusive && c.Type == corev1.DisruptionTarget {
+			stripped.Status.Conditions = append(stripped.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
 		}
 	}
 	return stripped, nil

@@ -36,7 +36,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 		}
 	}
 	if err := each(plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
-		r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.PVCCreationFailedReason, Message: err.Error()})
+		r.tellTrouble(js, constants.PVCCreationFailedReason, err)
 		return err
 	}
 	if err := each(plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
@@ -44,7 +44,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	}
 	for _, batch := range plan.CreateJobs {
 		if err := each(batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
-			r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.JobCreationFailedReason, Message: err.Error()})
+			r.tellTrouble(js, constants.JobCreationFailedReason, err)
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet,
 	if err == nil || apierrors.IsAlreadyExists(err) {
 		return nil // whoever made it, a Service of that name is left alone
 	}
-	r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: constants.HeadlessServiceCreationFailedReason, Message: err.Error()})
+	r.tellTrouble(js, constants.HeadlessServiceCreationFailedReason, err)
 	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
 }
 

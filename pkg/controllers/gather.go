@@ -20,7 +20,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
-	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -65,30 +64,6 @@ func (r *JobSetReconciler) serviceExists(ctx context.Context, js *jobset.JobSet)
 		return false, fmt.Errorf("reading Service %s: %w", key, err)
 	}
 	return true, nil
-}
-
-// claimsOf looks up which of the PersistentVolumeClaims that the JobSet asks for
-// exist. Only metadata is read, and nothing at all as long as no JobSet has claims.
-func (r *JobSetReconciler) claimsOf(ctx context.Context, js *jobset.JobSet) (map[string]*metav1.PartialObjectMetadata, error) {
-	if len(js.Spec.VolumeClaimPolicies) == 0 {
-		return nil, nil
-	}
-	existing := map[string]*metav1.PartialObjectMetadata{}
-	for i := range js.Spec.VolumeClaimPolicies {
-		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
-			name := placement.ClaimName(js.Spec.VolumeClaimPolicies[i].Templates[j].Name, js.Name)
-			claim := &metav1.PartialObjectMetadata{}
-			claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
-			err := r.client.Get(ctx, types.NamespacedName{Namespace: js.Namespace, Name: name}, claim, client.UnsafeDisableDeepCopy)
-			if client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("reading PersistentVolumeClaim %s/%s: %w", js.Namespace, name, err)
-			}
-			if err == nil {
-				existing[name] = claim
-			}
-		}
-	}
-	return existing, nil
 }
 
 func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {

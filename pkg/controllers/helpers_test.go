@@ -36,6 +36,8 @@ var now = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 type diary struct {
 	mu      sync.Mutex
 	entries []string
+	// about are the versions of the JobSet that events were about.
+	about []string
 }
 
 func (d *diary) write(format string, args ...any) {
@@ -45,7 +47,12 @@ func (d *diary) write(format string, args ...any) {
 }
 
 // Eventf makes the diary an event recorder.
-func (d *diary) Eventf(_, _ runtime.Object, eventType, reason, action, note string, args ...any) {
+func (d *diary) Eventf(about, _ runtime.Object, eventType, reason, action, note string, args ...any) {
+	if object, ok := about.(client.Object); ok {
+		d.mu.Lock()
+		d.about = append(d.about, object.GetResourceVersion())
+		d.mu.Unlock()
+	}
 	d.write("event %s %s %s: %s", eventType, reason, action, fmt.Sprintf(note, args...))
 }
 

@@ -19,6 +19,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/placement"
 )
 
 // owned reads the cached objects that one object controls, by its UID. It
@@ -29,11 +30,20 @@ type owned[T client.Object] struct {
 	store toolscache.Indexer
 }
 
-// indexOwned adds an index by controller UID to the informer of T.
+// indexOwned adds an index by controller UID to the informer of T, unless another
+// controller of this manager has added it already.
 func indexOwned[T client.Object](ctx context.Context, c cache.Cache, kind T, index string, keyOf func(T) []string) (owned[T], error) {
 	informer, err := c.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 	if err != nil {
 		return owned[T]{}, fmt.Errorf("getting the informer of %T: %w", kind, err)
+	}
+	indexed, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
+	if !ok {
+		return owned[T]{}, fmt.Errorf("the informer of %T is a %T, which has no indexer", kind, informer)
+	}
+	store := indexed.GetIndexer()
+	if _, exists := store.GetIndexers()[index]; exists {
+		return owned[T]{index: index, store: store}, nil
 	}
 	err = informer.AddIndexers(toolscache.Indexers{index: func(obj any) ([]string, error) {
 		return keyOf(obj.(T)), nil
@@ -41,11 +51,7 @@ func indexOwned[T client.Object](ctx context.Context, c cache.Cache, kind T, ind
 	if err != nil {
 		return owned[T]{}, fmt.Errorf("adding index %s to the informer of %T: %w", index, kind, err)
 	}
-	indexed, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
-	if !ok {
-		return owned[T]{}, fmt.Errorf("the informer of %T is a %T, which has no indexer", kind, informer)
-	}
-	return owned[T]{index: index, store: indexed.GetIndexer()}, nil
+	return owned[T]{index: index, store: store}, nil
 }
 
 // of returns the cached objects that the object with this UID controls.
@@ -74,6 +80,20 @@ func indexPods(ctx context.Context, c cache.Cache) (owned[*corev1.Pod], error) {
 	return indexOwned(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
 		return controllerUID(pod, batchv1.SchemeGroupVersion.String(), "Job")
 	})
+}
+
+// indexPodNames adds the index by which admission finds leaders.
+func indexPodNames(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &corev1.Pod{}, placement.PodNameIndex, func(obj client.Object) []string {
+		if key, ok := placement.PodNameKey(obj.(*corev1.Pod)); ok {
+			return []string{key}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("adding index %s to the informer of Pods: %w", placement.PodNameIndex, err)
+	}
+	return nil
 }
 
 // controllerUID is the UID of the controller of an object, if that is of the given kind.

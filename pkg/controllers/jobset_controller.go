@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,16 +21,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
-
-// maxConcurrentPasses is over how many JobSets passes go at the same time: one
-// that creates thousands of Jobs must not hold up a group restart of another.
-const maxConcurrentPasses = 8
 
 // JobSetReconciler makes the Jobs of a JobSet what its spec asks for.
 type JobSetReconciler struct {
@@ -42,6 +38,10 @@ type JobSetReconciler struct {
 	memory *memory
 	jobs   owned[*batchv1.Job]
 	pods   owned[*corev1.Pod]
+	// informers starts the watch of a kind that is not watched from the start.
+	informers cache.Informers
+	// cacheLag is how long the cache may take to show Jobs that were created.
+	cacheLag time.Duration
 }
 
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch;update;watch
@@ -65,6 +65,9 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 		gates:  gates,
 		clock:  clock.RealClock{},
 		memory: newMemory(),
+
+		cacheLag:  time.Second,
+		informers: mgr.GetCache(),
 	}
 	var err error
 	if r.jobs, err = indexJobs(ctx, mgr.GetCache()); err != nil {
@@ -73,8 +76,7 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	builder := ctrl.NewControllerManagedBy(mgr).
 		For(&jobset.JobSet{}).
 		Watches(&batchv1.Job{}, &jobEvents{memory: r.memory}).
-		Owns(&corev1.Service{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: maxConcurrentPasses})
+		Owns(&corev1.Service{})
 	if gates.InPlaceRestart {
 		if r.pods, err = indexPods(ctx, mgr.GetCache()); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: %w", err)
@@ -128,7 +130,11 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	if plan.DeleteJobSet {
 		return ctrl.Result{}, nil
 	}
-	return r.report(ctx, js, &plan)
+	result, err := r.report(ctx, js, &plan)
+	if err == nil {
+		r.untilSeen(ctx, &plan)
+	}
+	return result, err
 }
 
 // decide looks, and looks closer if the decision asks for it.

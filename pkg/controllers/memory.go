@@ -49,7 +49,12 @@ type remembered struct {
 	brokenEpoch int32
 	// invalid are the epoch annotations already complained about, by Pod.
 	invalid map[types.UID]string
+	// troubles are what users were told last about something that failed, by reason.
+	troubles map[string]trouble
 }
+
+// trouble is a note, and the version of the JobSet about which it was told first.
+type trouble struct{ note, version string }
 
 func newMemory() *memory {
 	return &memory{entries: map[types.NamespacedName]*remembered{}}
@@ -59,7 +64,7 @@ func newMemory() *memory {
 func (m *memory) entry(key types.NamespacedName, uid types.UID) *remembered {
 	e := m.entries[key]
 	if e == nil || uid != "" && e.uid != "" && e.uid != uid {
-		e = &remembered{invalid: map[types.UID]string{}}
+		e = &remembered{invalid: map[types.UID]string{}, troubles: map[string]trouble{}}
 		m.entries[key] = e
 	}
 	if uid != "" {
@@ -179,4 +184,15 @@ func (m *memory) complained(js *jobset.JobSet, pod types.UID, value string) bool
 	told, ok := invalid[pod]
 	invalid[pod] = value
 	return ok && told == value
+}
+
+// toldFirst returns the version of the JobSet about which users were told this first, if they were told it last.
+func (m *memory) toldFirst(js *jobset.JobSet, reason, note string) (version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	troubles := m.of(js).troubles
+	if troubles[reason].note != note {
+		troubles[reason] = trouble{note, js.ResourceVersion}
+	}
+	return troubles[reason].version
 }

@@ -86,7 +86,9 @@ func restartsAllContainers(node *corev1.Node) bool {
 	return err != nil || version.AtLeast(restartAllContainersSince)
 }
 
-// stripNode drops all of a Node but what restartsAllContainers reads.
+// stripNode drops all of a Node but what restartsAllContainers reads, and the
+// labels: all of them, since any JobSet may name any of them its topology. They
+// are a small part of a Node; most of it are its images, conditions and annotations.
 func stripNode(obj any) (any, error) {
 	node, ok := obj.(*corev1.Node)
 	if !ok {
@@ -94,6 +96,7 @@ func stripNode(obj any) (any, error) {
 	}
 	stripped := &corev1.Node{}
 	stripped.Name, stripped.UID, stripped.ResourceVersion = node.Name, node.UID, node.ResourceVersion
+	stripped.Labels = node.Labels
 	stripped.Status.NodeInfo.KubeletVersion = node.Status.NodeInfo.KubeletVersion
 	stripped.Status.DeclaredFeatures = node.Status.DeclaredFeatures
 	return stripped, nil

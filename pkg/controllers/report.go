@@ -36,8 +36,9 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	if apiequality.Semantic.DeepEqual(js.Status, plan.Status) {
 		return result, nil
 	}
-	if plan.CountsInterval > 0 && onlyCounts(&js.Status, &plan.Status) {
-		if wait := r.memory.waitForCounts(js, r.clock.Now(), plan.CountsInterval); wait > 0 {
+	// A write wakes this JobSet: without an interval, each would lead to the next for as long as Jobs come up.
+	if interval := max(plan.CountsInterval, r.memory.countsDelay(client.ObjectKeyFromObject(js))); onlyCounts(&js.Status, &plan.Status) {
+		if wait := r.memory.waitForCounts(js, r.clock.Now(), interval); wait > 0 {
 			return ctrl.Result{RequeueAfter: earlier(wait, plan.RequeueAfter)}, nil
 		}
 	}
@@ -121,6 +122,16 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 				jobset.EpochKey, pod.Name, value),
 		})
 	}
+}
+
+// tellTrouble records an event about something that failed and is tried again.
+// Events about different versions of an object are different events. Counts are
+// written while a Job cannot be created, so the version goes on; the same trouble
+// stays one event all the same, whose series grows.
+func (r *JobSetReconciler) tellTrouble(js *jobset.JobSet, reason string, trouble error) {
+	about := js.DeepCopy()
+	about.ResourceVersion = r.memory.toldFirst(js, reason, trouble.Error())
+	r.tell(about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
 }
 
 // tell records an event about the JobSet.

@@ -117,6 +117,33 @@ func TestReport(t *testing.T) {
 	})
 }
 
+func TestTroubleIsOneEvent(t *testing.T) {
+	t.Parallel()
+	s, js := seen(t, builders.MakeJobSet("js", "ns"))
+	quota, down := errors.New("quota"), errors.New("down")
+	for _, told := range []struct {
+		version, reason string
+		trouble         error
+	}{
+		{"1", "JobCreationFailed", quota},
+		{"2", "JobCreationFailed", quota},
+		{"3", "PVCCreationFailed", quota},
+		{"4", "JobCreationFailed", quota},
+		{"5", "JobCreationFailed", down},
+		{"6", "JobCreationFailed", down},
+		{"7", "JobCreationFailed", quota},
+	} {
+		js.ResourceVersion = told.version
+		s.tellTrouble(js, told.reason, told.trouble)
+		if js.ResourceVersion != told.version {
+			t.Fatal("the cached JobSet changed")
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "1", "3", "1", "5", "5", "7"}, s.diary.about); diff != "" {
+		t.Errorf("C370: the version stays as long as the trouble does (-want +got):\n%s", diff)
+	}
+}
+
 func TestCountsWait(t *testing.T) {
 	t.Parallel()
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))

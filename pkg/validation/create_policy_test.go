@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 func TestCreateFailurePolicy(t *testing.T) {
@@ -20,13 +23,21 @@ func TestCreateFailurePolicy(t *testing.T) {
 		return jobset.FailurePolicyRule{Name: name, Action: jobset.FailJobSet}
 	}
 	runCreate(t, plainJobSet, map[string]createCase{
-		"W51: RestartJob hides the other rules of the group": {
-			mut:  rules(jobset.FailurePolicyRule{Name: "1", Action: jobset.RestartJob}, named("")),
-			want: []violation{unpathed("RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled: the gate comes with a later version")},
+		"W51, W136: RestartJob hides the other rules of the group": {
+			mut: rules(jobset.FailurePolicyRule{Name: "1", Action: jobset.RestartJob}, named("")),
+			want: []violation{unpathed("RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled: " +
+				"start the manager with --feature-gates=RestartJob=true, or set featureGates: {RestartJob: true} in its configuration; " +
+				"or use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")},
 		},
 		"W51: RestartJobAndIgnoreMaxRestarts": {
 			mut:  rules(jobset.FailurePolicyRule{Name: "a", Action: jobset.RestartJobAndIgnoreMaxRestarts}),
 			want: []violation{unpathed("failure policy actions are not allowed when RestartJob feature gate is disabled")},
+		},
+		"W51, W136: with the gate on both actions are accepted, and the other rules of the group speak again": {
+			gates: gates.Set{RestartJob: true},
+			mut: rules(jobset.FailurePolicyRule{Name: "a", Action: jobset.RestartJobAndIgnoreMaxRestarts},
+				jobset.FailurePolicyRule{Name: "1", Action: jobset.RestartJob}),
+			want: []violation{unpathed("invalid failure policy rule name '1'")},
 		},
 		"W53, W54: an empty rule name fails twice": {
 			mut:  rules(named("")),
@@ -69,9 +80,58 @@ func TestCreateFailurePolicy(t *testing.T) {
 				invalid("spec.failurePolicy.rules[1].onJobFailureMessagePatterns[1]", "must be a regular expression in RE2 syntax"),
 			},
 		},
+		"Q21, W58: patterns that compile, and the number of restarts, are free": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1<<31 - 1, Rules: []jobset.FailurePolicyRule{
+					{Name: "a", Action: jobset.FailJobSet, OnJobFailureMessagePatterns: []string{"", "^exit code (1|2)$", ".*"}}}}
+			},
+		},
 		"Q22: negative maxRestarts": {
 			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: -1} },
 			want: []violation{invalid("spec.failurePolicy.maxRestarts", "must be >= 0")},
+		},
+	})
+}
+
+func TestCreateRestartJobCounters(t *testing.T) {
+	on := gates.Set{RestartJob: true}
+	withTargets := func(workers int32, rules ...jobset.FailurePolicyRule) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Spec.ReplicatedJobs[1].Replicas = ptr.To(workers)
+			js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: rules}
+		}
+	}
+	alone := func(name string, targets ...string) jobset.FailurePolicyRule {
+		return jobset.FailurePolicyRule{Name: name, Action: jobset.RestartJob, TargetReplicatedJobs: targets}
+	}
+	runCreate(t, plainJobSet, map[string]createCase{
+		"W52, W136: a rule without targets applies to all ReplicatedJobs": {
+			gates: on, mut: withTargets(1025, alone("a")),
+			want: []violation{unpathed("a failure policy rule with action RestartJob cannot be combined with a replicated job with replicas > 1024: " +
+				"rule 'a' applies to replicatedJob 'workers' with 1025 replicas")},
+		},
+		"W52: reported once, whatever the number of rules": {
+			gates: on, mut: withTargets(2000, alone("a"), alone("b")),
+			want: []violation{unpathed("a replicated job with replicas > 1024")},
+		},
+		"W52: RestartJobAndIgnoreMaxRestarts is counted too": {
+			gates: on, mut: withTargets(1025, jobset.FailurePolicyRule{Name: "a", Action: jobset.RestartJobAndIgnoreMaxRestarts, TargetReplicatedJobs: []string{"workers"}}),
+			want: []violation{unpathed("a replicated job with replicas > 1024")},
+		},
+		"W52: 1024 replicas are accepted": {gates: on, mut: withTargets(1024, alone("a"))},
+		"Q38: a rule that targets only small ReplicatedJobs is accepted": {
+			gates: on, mut: withTargets(1025, alone("a", "leader")),
+		},
+		"Q38: any rule counts, not the first alone": {
+			gates: on, mut: withTargets(1025, alone("a", "leader"), alone("b", "leader", "workers")),
+			want: []violation{unpathed("rule 'b' applies to replicatedJob 'workers'")},
+		},
+		"W52: other actions need no counters": {
+			gates: on, mut: withTargets(1025, jobset.FailurePolicyRule{Name: "a", Action: jobset.RestartJobSet}),
+		},
+		"W52, W136: with the gate off only the gate is spoken of": {
+			mut:  withTargets(1025, alone("a")),
+			want: []violation{unpathed("are not allowed when RestartJob feature gate is disabled")},
 		},
 	})
 }
@@ -111,6 +171,10 @@ func TestCreateCoordinator(t *testing.T) {
 		"W62: no such Pod": {
 			mut:  set(jobset.Coordinator{ReplicatedJob: "workers", JobIndex: 1, PodIndex: 2}),
 			want: []violation{unpathed("coordinator pod index 2 is invalid for replicatedJob workers job index 1")},
+		},
+		"W62: a negative Pod": {
+			mut:  set(jobset.Coordinator{ReplicatedJob: "workers", PodIndex: -1}),
+			want: []violation{unpathed("coordinator pod index -1 is invalid for replicatedJob workers job index 0")},
 		},
 		"W63: the address is too long for a label, independently of W59": {
 			mut: func(js *jobset.JobSet) {

@@ -28,8 +28,26 @@ func TestCreateNames(t *testing.T) {
 	const leaderName = "spec.replicatedJobs[0].name"
 	runCreate(t, plainJobSet, map[string]createCase{
 		"a JobSet with all defaults is valid": {},
-		"W32: no ReplicatedJobs are valid, whatever the name": {
-			mut: func(js *jobset.JobSet) { js.Spec.ReplicatedJobs = nil; js.Name = "1.2" },
+		"W32: no ReplicatedJobs are valid": {
+			mut: func(js *jobset.JobSet) { js.Spec.ReplicatedJobs = nil },
+		},
+		"W32, Q12: no ReplicatedJobs, and a name that cannot be that of a Service": {
+			mut:  func(js *jobset.JobSet) { js.Spec.ReplicatedJobs = nil; js.Name = "1.2" },
+			want: []violation{invalid("metadata.name", dns1035)},
+		},
+		"Q12: a name of 64 characters cannot be that of a Service": {
+			mut:  func(js *jobset.JobSet) { js.Spec.ReplicatedJobs = nil; js.Name = strings.Repeat("a", 64) },
+			want: []violation{invalid("metadata.name", "will exceed 63 characters")},
+		},
+		"Q12: the Service has a name of its own": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs, js.Name, js.Spec.Network.Subdomain = nil, "1.2", "other"
+			},
+		},
+		"Q12, W32: there is no Service": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs, js.Name, js.Spec.Network.EnableDNSHostnames = nil, "1.2", ptr.To(false)
+			},
 		},
 		"W43: the product of replicas and parallelism must fit into 32 bits": {
 			mut: func(js *jobset.JobSet) {
@@ -73,12 +91,49 @@ func TestCreateNames(t *testing.T) {
 			mut:  func(js *jobset.JobSet) { leaderOnly(js); js.Name = "1js" },
 			want: []violation{invalid(leaderName, dns1035), invalid(leaderName, dns1035)},
 		},
-		"W45: zero replicas are checked as index -1": {
+		"W45, Q13: zero replicas have the limit of one, here 63": {
 			mut: func(js *jobset.JobSet) {
 				leaderOnly(js)
 				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), ptr.To[int32](0), nil
 			},
+		},
+		"W45, Q13: zero replicas have the limit of one, here 64": {
+			mut: func(js *jobset.JobSet) {
+				leaderOnly(js)
+				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 55), ptr.To[int32](0), nil
+			},
 			want: []violation{invalid(leaderName, "job names generated")},
+		},
+		"W46, Q13: zero completions have the limit of one": {
+			mut: func(js *jobset.JobSet) {
+				leaderOnly(js)
+				js.Name = strings.Repeat("a", 63-len("-leader-0-0-abcde"))
+				job(js, 0).Completions, job(js, 0).Parallelism = ptr.To[int32](0), ptr.To[int32](0)
+			},
+		},
+		"W45: the number of replicas counts by its digits": {
+			mut: func(js *jobset.JobSet) {
+				leaderOnly(js)
+				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), ptr.To[int32](11), nil
+			},
+			want: []violation{invalid(leaderName, "job names generated")},
+		},
+		"Q11: a ReplicatedJob whose name is fine inside longer ones and not as a label": {
+			mut: func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[0].Name, js.Spec.ReplicatedJobs[1].Name = "-a", "b-"
+			},
+			want: []violation{
+				invalid(leaderName, "a valid label must be"),
+				invalid("spec.replicatedJobs[1].name", "a valid label must be"),
+			},
+		},
+		"Q11: a ReplicatedJob without a name": {
+			mut: func(js *jobset.JobSet) {
+				leaderOnly(js)
+				js.Spec.ReplicatedJobs[0].Name = ""
+				job(js, 0).CompletionMode = nil
+			},
+			want: []violation{required(leaderName, "is part of the names of its Jobs and Pods")},
 		},
 		"W46: the worked limit, 56 characters pass for Jobs and fail for Pods": {
 			mut: func(js *jobset.JobSet) {
@@ -114,10 +169,25 @@ func TestCreateJobSetLevel(t *testing.T) {
 	}
 	runCreate(t, plainJobSet, map[string]createCase{
 		"W34, W47: dependsOn of the first ReplicatedJob": {
-			mut: with(func(s *jobset.JobSetSpec) { s.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{} }),
+			mut: with(func(s *jobset.JobSetSpec) { s.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{{Name: "workers"}} }),
 			want: []violation{
 				unpathed("DependsOn can't be set for the first ReplicatedJob"),
+				unpathed("replicatedJob: leader cannot depend on replicatedJob: workers"),
 			},
+		},
+		"W34, Q7: an empty dependsOn of the first ReplicatedJob asks for nothing": {
+			mut: with(func(s *jobset.JobSetSpec) { s.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{} }),
+		},
+		"W47: dependsOn of an earlier ReplicatedJob, whatever the status": {
+			mut: with(func(s *jobset.JobSetSpec) {
+				s.ReplicatedJobs = append(s.ReplicatedJobs, replicatedJob("last", 1, 1))
+				s.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
+				s.ReplicatedJobs[2].DependsOn = []jobset.DependsOn{
+					{Name: "leader", Status: jobset.DependencyComplete}, {Name: "workers", Status: jobset.DependencyReady}}
+			}),
+		},
+		"startupPolicy InOrder": {
+			mut: with(func(s *jobset.JobSetSpec) { s.StartupPolicy.StartupPolicyOrder = jobset.InOrder }),
 		},
 		"W35, W36: a subdomain with wrong characters breaks both formats": {
 			mut:  with(func(s *jobset.JobSetSpec) { s.Network.Subdomain = "A_" }),
@@ -185,7 +255,6 @@ func TestCreateJobSetLevel(t *testing.T) {
 			want: []violation{
 				unpathed("replicatedJob: workers cannot depend on replicatedJob: workers"),
 				unpathed("replicatedJob: workers cannot depend on replicatedJob: last"),
-				forbidden("spec.replicatedJobs[1].dependsOn", "not supported by this version yet"),
 			},
 		},
 		"Q35: nothing is set at all": {
@@ -243,48 +312,18 @@ func TestCreateJobTemplates(t *testing.T) {
 	})
 }
 
-func TestCreateUnsupported(t *testing.T) {
-	const notYetText = "is not supported by this version yet; "
-	exclusive := map[string]string{jobset.ExclusiveKey: "rack"}
-	labelled := map[string]string{jobset.ExclusiveKey: "rack", jobset.NodeSelectorStrategyKey: ""}
-	runCreate(t, plainJobSet, map[string]createCase{
-		"startupPolicy InOrder": {
-			mut:  func(js *jobset.JobSet) { js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder },
-			want: []violation{forbidden("spec.startupPolicy.startupPolicyOrder", "InOrder "+notYetText)},
-		},
-		"dependsOn": {
-			mut: func(js *jobset.JobSet) {
-				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
-			},
-			want: []violation{forbidden("spec.replicatedJobs[1].dependsOn", "dependsOn "+notYetText)},
-		},
-		"volumeClaimPolicies": {
-			mut:  func(js *jobset.JobSet) { js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{}} },
-			want: []violation{forbidden("spec.volumeClaimPolicies", "volumeClaimPolicies "+notYetText)},
-		},
-		"exclusive placement by affinity, both levels": {
-			mut: func(js *jobset.JobSet) {
-				js.Annotations = exclusive
-				js.Spec.ReplicatedJobs[1].Template.Annotations = exclusive
-			},
-			want: []violation{
-				forbidden("metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]", notYetText),
-				forbidden("spec.replicatedJobs[1].template.metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]", notYetText),
-			},
-		},
-		"exclusive placement on labelled nodes is supported, both levels": {
-			mut: func(js *jobset.JobSet) {
-				js.Annotations = labelled
-				js.Spec.ReplicatedJobs[1].Template.Annotations = labelled
-			},
-		},
-		"the node selector annotation of another level does not count": {
-			mut: func(js *jobset.JobSet) {
-				js.Annotations = labelled
-				js.Spec.ReplicatedJobs[1].Template.Annotations = exclusive
-			},
-			want: []violation{forbidden("spec.replicatedJobs[1].template.metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]", notYetText)},
-		},
+func TestCreateNameValues(t *testing.T) {
+	js := plainJobSet()
+	js.Name = "1js"
+	var shown []any
+	for _, err := range Create(js, gateOff) {
+		shown = append(shown, err.BadValue)
+	}
+	t.Run("W45, W46, Q14: the values shown are the names that would be made", func(t *testing.T) {
+		want := []any{"1js-leader-0", "1js-workers-1", "1js-leader-0-0-abcde", "1js-workers-1-1-abcde"}
+		if diff := cmp.Diff(want, shown); diff != "" {
+			t.Errorf("values (-want +got):\n%s", diff)
+		}
 	})
 }
 

@@ -15,8 +15,10 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
+// firstHasNoDependsOn: there is nothing before it that it could wait for. An
+// empty list asks for nothing.
 func firstHasNoDependsOn(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	if len(js.Spec.ReplicatedJobs) > 0 && js.Spec.ReplicatedJobs[0].DependsOn != nil {
+	if len(js.Spec.ReplicatedJobs) > 0 && len(js.Spec.ReplicatedJobs[0].DependsOn) > 0 {
 		return field.ErrorList{plain("DependsOn can't be set for the first ReplicatedJob")}
 	}
 	return nil

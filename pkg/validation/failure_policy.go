@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -48,21 +49,51 @@ func maxRestarts(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 
 // failurePolicyRules stops at actions that are switched off: what else is
 // wrong with such rules does not matter then.
-func failurePolicyRules(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+func failurePolicyRules(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	if js.Spec.FailurePolicy == nil {
 		return nil
 	}
 	rules := js.Spec.FailurePolicy.Rules
-	if slices.ContainsFunc(rules, restartsOneJob) {
+	if !g.RestartJob && slices.ContainsFunc(rules, restartsOneJob) {
 		return restartJobGate()
 	}
-	var errs field.ErrorList
+	errs := restartJobCounters(js)
 	for i := range rules {
 		errs = append(errs, ruleName(&rules[i])...)
 		errs = append(errs, ruleTargets(js, &rules[i])...)
 		errs = append(errs, ruleReasons(&rules[i])...)
 	}
 	return append(errs, uniqueRuleNames(rules)...)
+}
+
+func restartJobGate() field.ErrorList {
+	return field.ErrorList{plain(fmt.Sprintf("%s and %s failure policy actions are not allowed when RestartJob feature gate is disabled: "+
+		"start the manager with --feature-gates=RestartJob=true, or set featureGates: {RestartJob: true} in its configuration; or use %s or %s",
+		jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts))}
+}
+
+// maxJobRestartCounters is how long the lists of restarts by job index in the status can be.
+const maxJobRestartCounters = 1024
+
+// restartJobCounters: a Job that restarts alone is counted in the status, which
+// has room for so many Jobs of each ReplicatedJob. One violation is enough.
+func restartJobCounters(js *jobset.JobSet) field.ErrorList {
+	for _, r := range js.Spec.FailurePolicy.Rules {
+		if !restartsOneJob(r) {
+			continue
+		}
+		for i := range js.Spec.ReplicatedJobs {
+			rj := &js.Spec.ReplicatedJobs[i]
+			targeted := len(r.TargetReplicatedJobs) == 0 || slices.Contains(r.TargetReplicatedJobs, rj.Name)
+			if replicas := children.Replicas(rj); targeted && replicas > maxJobRestartCounters {
+				return field.ErrorList{plain(fmt.Sprintf(
+					"a failure policy rule with action %s cannot be combined with a replicated job with replicas > %d: "+
+						"rule '%s' applies to replicatedJob '%s' with %d replicas; restrict its targetReplicatedJobs, or use another action",
+					r.Action, maxJobRestartCounters, r.Name, rj.Name, replicas))}
+			}
+		}
+	}
+	return nil
 }
 
 func restartsOneJob(r jobset.FailurePolicyRule) bool {

@@ -22,8 +22,9 @@ import (
 )
 
 var (
-	gateOff = gates.Set{}
-	gateOn  = gates.Set{InPlaceRestart: true}
+	gateOff  = gates.Set{}
+	gateOn   = gates.Set{InPlaceRestart: true}
+	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
 )
 
 // violation is what tests pin of an error: its type, its path and a part of its text.

@@ -65,10 +65,7 @@ func inPlaceJob(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 		invalid("podReplacementPolicy", job.PodReplacementPolicy, "must be set to Failed",
 			"a Pod must be gone before another takes its index")
 	}
-	if job.Completions == nil || job.Parallelism == nil || *job.Completions != *job.Parallelism {
-		invalid("completions", job.Completions, "completions and parallelism must be set and equal",
-			"all workers run at the same time")
-	}
+	errs = append(errs, inPlaceSize(path, rj)...)
 	if !isIndexed(job) {
 		invalid("completionMode", job.CompletionMode, "must be set to Indexed", "every worker has an index that its replacement takes over")
 	}
@@ -77,6 +74,16 @@ func inPlaceJob(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 			fmt.Sprintf("replicatedJob %s: must not be set %s: a failed index would never be replaced", rj.Name, because)))
 	}
 	return errs
+}
+
+// inPlaceSize is all of inPlaceJob that can change later.
+func inPlaceSize(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
+	job := &rj.Template.Spec
+	if job.Completions != nil && job.Parallelism != nil && *job.Completions == *job.Parallelism {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path.Child("completions"), job.Completions, fmt.Sprintf(
+		"replicatedJob %s: completions and parallelism must be set and equal %s: all workers run at the same time", rj.Name, because))}
 }
 
 // inPlaceOrder: whoever waits for others to be ready cannot restart together with them.

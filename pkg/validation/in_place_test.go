@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -97,6 +98,13 @@ func TestInPlaceJobs(t *testing.T) {
 				unpathed("failure policy actions are not allowed"),
 			},
 		},
+		"P18, W136: RestartJob with its own gate on": {
+			gates: gates.Set{InPlaceRestart: true, RestartJob: true},
+			mut: func(js *jobset.JobSet) {
+				js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "a", Action: jobset.RestartJobAndIgnoreMaxRestarts}}
+			},
+			want: []violation{invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")},
+		},
 		"P19: order": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
@@ -106,16 +114,13 @@ func TestInPlaceJobs(t *testing.T) {
 			want: []violation{
 				invalid("spec.startupPolicy.startupPolicyOrder", "all workers restart together"),
 				invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together"),
-				forbidden("spec.startupPolicy.startupPolicyOrder", "not supported by this version yet"),
-				forbidden("spec.replicatedJobs[1].dependsOn", "not supported by this version yet"),
 			},
 		},
-		"P19: dependsOn Complete is no matter of InPlaceRestart": {
+		"P19: dependsOn Complete is accepted": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
 				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyComplete}}
 			},
-			want: []violation{forbidden("spec.replicatedJobs[1].dependsOn", "not supported by this version yet")},
 		},
 	})
 }

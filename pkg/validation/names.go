@@ -39,13 +39,13 @@ func nameOf(js *jobset.JobSet) string {
 }
 
 // dns1035Label checks a name and says tooLong instead of the library's text for length.
-func dns1035Label(path *field.Path, shown, name, tooLong string) field.ErrorList {
+func dns1035Label(path *field.Path, name, tooLong string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range validation.IsDNS1035Label(name) {
 		if message == validation.MaxLenError(validation.DNS1035LabelMaxLength) {
 			message = tooLong
 		}
-		errs = append(errs, field.Invalid(path, shown, message))
+		errs = append(errs, field.Invalid(path, name, message))
 	}
 	return errs
 }
@@ -53,7 +53,7 @@ func dns1035Label(path *field.Path, shown, name, tooLong string) field.ErrorList
 func groupNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for i, rj := range js.Spec.ReplicatedJobs {
-		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("groupName"), rj.GroupName, rj.GroupName,
+		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("groupName"), rj.GroupName,
 			".spec.replicatedJob[].groupName is too long, must be less than 63 characters")...)
 	}
 	return errs
@@ -67,9 +67,15 @@ func jobNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 			errs = append(errs, field.Required(replicatedJobPath(i).Child("name"), "is part of the names of its Jobs and Pods"))
 			continue
 		}
-		name := lastJobName(js, &rj)
-		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("name"), name, name,
-			"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")...)
+		path := replicatedJobPath(i).Child("name")
+		found := dns1035Label(path, lastJobName(js, &rj),
+			"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")
+		if len(found) == 0 { // inside a longer name a hyphen may stand where it may not in the label that holds this one
+			for _, message := range validation.IsValidLabelValue(rj.Name) {
+				found = append(found, field.Invalid(path, rj.Name, message))
+			}
+		}
+		errs = append(errs, found...)
 	}
 	return errs
 }
@@ -77,21 +83,42 @@ func jobNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 // podNames checks the longest Pod name of each Indexed Job.
 func podNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		job := &rj.Template.Spec
-		if !isIndexed(job) || job.Completions == nil {
-			continue
-		}
-		jobName := lastJobName(js, &rj)
-		podName := fmt.Sprintf("%s-%d-%s", jobName, int64(*job.Completions)-1, randomSuffix)
-		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("name"), jobName, podName,
-			"JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")...)
+	for i := range js.Spec.ReplicatedJobs {
+		errs = append(errs, podNamesOf(js, i)...)
 	}
 	return errs
 }
 
+func podNamesOf(js *jobset.JobSet, i int) field.ErrorList {
+	rj := &js.Spec.ReplicatedJobs[i]
+	job := &rj.Template.Spec
+	if !isIndexed(job) || job.Completions == nil {
+		return nil
+	}
+	name := fmt.Sprintf("%s-%d-%s", lastJobName(js, rj), last(*job.Completions), randomSuffix)
+	return dns1035Label(replicatedJobPath(i).Child("name"), name,
+		"JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")
+}
+
 func lastJobName(js *jobset.JobSet, rj *jobset.ReplicatedJob) string {
-	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, int64(children.Replicas(rj))-1)
+	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, last(children.Replicas(rj)))
+}
+
+// last is the last index of so many. None at all are as good as one: a name
+// that is too long then will be too long the day there is one.
+func last(count int32) int32 {
+	return max(count, 1) - 1
+}
+
+// serviceName checks the name of the headless Service where it is the name of
+// the JobSet. With ReplicatedJobs, the names of their Jobs say all there is to say.
+func serviceName(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	name := nameOf(js)
+	if len(js.Spec.ReplicatedJobs) > 0 || name == "" || !children.NeedsService(js) || js.Spec.Network.Subdomain != "" {
+		return nil
+	}
+	return dns1035Label(field.NewPath("metadata", "name"), name,
+		"JobSet name is too long, the name of its Service will exceed 63 characters")
 }
 
 func isIndexed(job *batchv1.JobSpec) bool {
@@ -101,15 +128,20 @@ func isIndexed(job *batchv1.JobSpec) bool {
 // podCount keeps the number of Pods of a ReplicatedJob in 32 bits.
 func podCount(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
-	for _, rj := range js.Spec.ReplicatedJobs {
-		parallelism := int64(1)
-		if p := rj.Template.Spec.Parallelism; p != nil {
-			parallelism = int64(*p)
-		}
-		if int64(children.Replicas(&rj))*parallelism > math.MaxInt32 {
-			errs = append(errs, plain(fmt.Sprintf(
-				"the product of replicas and parallelism must not exceed %d for replicatedJob '%s'", math.MaxInt32, rj.Name)))
-		}
+	for i := range js.Spec.ReplicatedJobs {
+		errs = append(errs, podCountOf(&js.Spec.ReplicatedJobs[i])...)
 	}
 	return errs
+}
+
+func podCountOf(rj *jobset.ReplicatedJob) field.ErrorList {
+	parallelism := int64(1)
+	if p := rj.Template.Spec.Parallelism; p != nil {
+		parallelism = int64(*p)
+	}
+	if int64(children.Replicas(rj))*parallelism <= math.MaxInt32 {
+		return nil
+	}
+	return field.ErrorList{plain(fmt.Sprintf(
+		"the product of replicas and parallelism must not exceed %d for replicatedJob '%s'", math.MaxInt32, rj.Name))}
 }

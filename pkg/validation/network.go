@@ -24,6 +24,6 @@ func subdomain(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	for _, message := range validation.IsDNS1123Subdomain(name) {
 		errs = append(errs, field.Invalid(path, name, message))
 	}
-	return append(errs, dns1035Label(path, name, name,
+	return append(errs, dns1035Label(path, name,
 		".spec.network.subdomain is too long, must be less than 63 characters")...)
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 func TestRandomObjects(t *testing.T) {
@@ -37,10 +38,9 @@ func TestRandomObjects(t *testing.T) {
 			if c := js.Spec.Coordinator; c != nil && len(js.Spec.ReplicatedJobs) > 0 {
 				c.ReplicatedJob = js.Spec.ReplicatedJobs[0].Name
 			}
-			for _, g := range []bool{false, true} {
-				set := gateOff
-				set.InPlaceRestart = g
+			for _, set := range []gates.Set{gateOff, allGates} {
 				_ = ToStatusError(js, Create(js, set))
+				_ = ExistingClaims(js, found(js))
 				_ = Warnings(js, set)
 				_ = ToStatusError(js, Update(previous, js, set))
 				if errs := Update(js, js.DeepCopy(), set); len(errs) > 0 {
@@ -50,4 +50,13 @@ func TestRandomObjects(t *testing.T) {
 			previous = js
 		}
 	})
+}
+
+// found answers that all claims that a JobSet asks for are there.
+func found(js *jobset.JobSet) map[string]FoundClaim {
+	all := map[string]FoundClaim{}
+	for _, name := range ClaimsToFind(js) {
+		all[name] = FoundClaim{Claim: live(name)}
+	}
+	return all
 }

@@ -16,51 +16,112 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// immutable is the text that clients look for.
-const immutable = "field is immutable"
+// The texts that clients look for. Which field has which is history: the
+// second was once that of a rule in the schema.
+const (
+	immutable      = "field is immutable"
+	valueImmutable = "Value is immutable"
+)
 
-// replicatedJobsUnchanged allows five fields of the Pod templates to change
-// while the JobSet is suspended, before or after the update: queueing systems
-// set them when they admit the JobSet.
-func replicatedJobsUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+// replicatedJobsUnchanged allows two things to change: five fields of the Pod
+// templates while the JobSet is suspended, before or after the update, since
+// queueing systems set them when they admit the JobSet; and, behind a gate, the
+// size of Indexed Jobs.
+func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	path := specPath.Child("replicatedJobs")
-	compared := new.Spec.ReplicatedJobs
-	if isSuspended(old) || isSuspended(new) {
-		compared = withMutableFieldsOf(old, new)
+	set := func(to, from *jobset.ReplicatedJob) {
+		copyDependsOn(to, from)
+		if isElastic(to, g) {
+			copySize(to, from)
+		}
+		if isSuspended(old) || isSuspended(new) {
+			copyPodTemplateFields(to, from)
+		}
 	}
-	changed := differences(path, old.Spec.ReplicatedJobs, compared)
+	changed := differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, set))
 	if len(changed) == 0 {
 		return nil
 	}
 	detail := fmt.Sprintf("%s, changed: %s", immutable, summary(changed))
-	if len(differences(path, old.Spec.ReplicatedJobs, withMutableFieldsOf(old, new))) == 0 {
+	setAll := func(to, from *jobset.ReplicatedJob) { set(to, from); copyPodTemplateFields(to, from) }
+	if len(differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, setAll))) == 0 {
 		detail += "; this may change while the JobSet is suspended: set spec.suspend to true in the same update"
 	}
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
+}
+
+// predecessor is what a ReplicatedJob was: the old one of its name, which nearly
+// always stands at the same place.
+func predecessor(old, new *jobset.JobSet, i int) *jobset.ReplicatedJob {
+	name := new.Spec.ReplicatedJobs[i].Name
+	if i < len(old.Spec.ReplicatedJobs) && old.Spec.ReplicatedJobs[i].Name == name {
+		return &old.Spec.ReplicatedJobs[i]
+	}
+	return findReplicatedJob(old, name)
 }
 
 func isSuspended(js *jobset.JobSet) bool {
 	return js.Spec.Suspend != nil && *js.Spec.Suspend
 }
 
-// withMutableFieldsOf returns the new ReplicatedJobs with the five fields as
-// they were before.
-func withMutableFieldsOf(old, new *jobset.JobSet) []jobset.ReplicatedJob {
+// replicatedJobsWith returns the new ReplicatedJobs after something has been
+// set in each to what it was in the old one of that name.
+func replicatedJobsWith(old, new *jobset.JobSet, set func(to, from *jobset.ReplicatedJob)) []jobset.ReplicatedJob {
 	out := make([]jobset.ReplicatedJob, len(new.Spec.ReplicatedJobs))
 	for i := range new.Spec.ReplicatedJobs {
 		new.Spec.ReplicatedJobs[i].DeepCopyInto(&out[i])
-		was := findReplicatedJob(old, out[i].Name)
-		if was == nil {
-			continue
+		if was := predecessor(old, new, i); was != nil {
+			set(&out[i], was)
 		}
-		from, to := &was.Template.Spec.Template, &out[i].Template.Spec.Template
-		to.Labels = from.Labels
-		to.Annotations = from.Annotations
-		to.Spec.NodeSelector = from.Spec.NodeSelector
-		to.Spec.Tolerations = from.Spec.Tolerations
-		to.Spec.SchedulingGates = from.Spec.SchedulingGates
 	}
 	return out
+}
+
+func copyPodTemplateFields(to, from *jobset.ReplicatedJob) {
+	is, was := &to.Template.Spec.Template, &from.Template.Spec.Template
+	is.Labels = was.Labels
+	is.Annotations = was.Annotations
+	is.Spec.NodeSelector = was.Spec.NodeSelector
+	is.Spec.Tolerations = was.Spec.Tolerations
+	is.Spec.SchedulingGates = was.Spec.SchedulingGates
+}
+
+func copySize(to, from *jobset.ReplicatedJob) {
+	to.Template.Spec.Parallelism = from.Template.Spec.Parallelism
+	to.Template.Spec.Completions = from.Template.Spec.Completions
+}
+
+// copyDependsOn leaves a list that changed to dependsOnUnchanged, which says so in other words.
+func copyDependsOn(to, from *jobset.ReplicatedJob) {
+	if len(to.DependsOn) > 0 && len(from.DependsOn) > 0 {
+		to.DependsOn = from.DependsOn
+	}
+}
+
+func dependsOnUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i, rj := range new.Spec.ReplicatedJobs {
+		was := predecessor(old, new, i)
+		if was == nil || len(was.DependsOn) == 0 || len(rj.DependsOn) == 0 {
+			continue
+		}
+		errs = append(errs, unchanged(replicatedJobPath(i).Child("dependsOn"), was.DependsOn, rj.DependsOn)...)
+	}
+	return errs
+}
+
+// podTemplatesIfChanged: what may change while suspended may change to what a Job can be made of.
+func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	if !isSuspended(old) && !isSuspended(new) {
+		return nil // replicatedJobsUnchanged refuses it anyhow
+	}
+	var errs field.ErrorList
+	for i := range new.Spec.ReplicatedJobs {
+		if was := predecessor(old, new, i); was != nil {
+			errs = append(errs, podTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
+		}
+	}
+	return errs
 }
 
 // summary names a few paths; a list of hundreds helps nobody.
@@ -79,42 +140,34 @@ func managedByUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return field.ErrorList{field.Invalid(specPath.Child("managedBy"), new.Spec.ManagedBy, immutable)}
 }
 
-// failurePolicyUnchanged compares by meaning, so that a client that leaves out
-// explicit zeros passes.
-func failurePolicyUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
-	changed := differences(failurePolicyPath, old.Spec.FailurePolicy, new.Spec.FailurePolicy)
+// policiesUnchanged also holds against what admission once filled in: without
+// it, running Jobs would silently lose what they rely on.
+func policiesUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	was, is := &old.Spec, &new.Spec
+	errs := unchanged(specPath.Child("network"), was.Network, is.Network)
+	errs = append(errs, unchanged(specPath.Child("successPolicy"), was.SuccessPolicy, is.SuccessPolicy)...)
+	errs = append(errs, unchanged(failurePolicyPath, was.FailurePolicy, is.FailurePolicy)...)
+	errs = append(errs, unchanged(specPath.Child("startupPolicy"), was.StartupPolicy, is.StartupPolicy)...)
+	return append(errs, unchanged(specPath.Child("volumeClaimPolicies"), was.VolumeClaimPolicies, is.VolumeClaimPolicies)...)
+}
+
+// unchanged compares by meaning, so that a client that leaves out explicit zeros passes.
+func unchanged(path *field.Path, old, new any) field.ErrorList {
+	changed := differences(path, old, new)
 	if len(changed) == 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(failurePolicyPath, noValue, fmt.Sprintf(
-		"%s: the policy cannot be added, removed or changed after creation, changed: %s", immutable, summary(changed)))}
-}
-
-// policiesUnchanged closes what the CEL rules of the schema leave open: they
-// are not asked when a field comes or goes. Removing one that admission once
-// filled in would silently change what running Jobs rely on.
-func policiesUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for _, f := range []struct {
-		name     string
-		old, new any
-	}{
-		{"network", old.Spec.Network, new.Spec.Network},
-		{"successPolicy", old.Spec.SuccessPolicy, new.Spec.SuccessPolicy},
-		{"startupPolicy", old.Spec.StartupPolicy, new.Spec.StartupPolicy},
-		{"volumeClaimPolicies", old.Spec.VolumeClaimPolicies, new.Spec.VolumeClaimPolicies},
-	} {
-		if !apiequality.Semantic.DeepEqual(f.old, f.new) {
-			errs = append(errs, field.Invalid(specPath.Child(f.name), noValue,
-				"Value is immutable: it cannot be added, removed or changed after creation"))
-		}
+	detail := valueImmutable + ": it cannot be added, removed or changed after creation"
+	if changed[0] != path.String() {
+		detail += ", changed: " + summary(changed)
 	}
-	return errs
+	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
 
-// coordinatorIfChanged: the coordinator may change at any time, to a valid one.
+// coordinatorIfChanged: the coordinator may change at any time, to a valid one,
+// and must stay valid when its Job changes its size.
 func coordinatorIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
-	if apiequality.Semantic.DeepEqual(old.Spec.Coordinator, new.Spec.Coordinator) {
+	if apiequality.Semantic.DeepEqual(old.Spec.Coordinator, new.Spec.Coordinator) && !isCoordinatorResized(old, new, g) {
 		return nil
 	}
 	return coordinator(new, g)

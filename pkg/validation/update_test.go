@@ -12,15 +12,18 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 type updateCase struct {
-	old  func(js *jobset.JobSet) // changes the base on both sides
-	mut  func(js *jobset.JobSet)
-	want []violation
+	gates gates.Set
+	old   func(js *jobset.JobSet) // changes the base on both sides
+	mut   func(js *jobset.JobSet)
+	want  []violation
 }
 
 func runUpdate(t *testing.T, base func() *jobset.JobSet, cases map[string]updateCase) {
@@ -37,7 +40,7 @@ func runUpdate(t *testing.T, base func() *jobset.JobSet, cases map[string]update
 				tc.mut(updated)
 			}
 			wantOld, wantNew := old.DeepCopy(), updated.DeepCopy()
-			expect(t, tc.want, Update(old, updated, gateOff))
+			expect(t, tc.want, Update(old, updated, tc.gates))
 			if diff := cmp.Diff([]*jobset.JobSet{wantOld, wantNew}, []*jobset.JobSet{old, updated}); diff != "" {
 				t.Errorf("validation changed an object:\n%s", diff)
 			}
@@ -49,6 +52,9 @@ const replicatedJobs = "spec.replicatedJobs"
 
 func TestUpdateMutability(t *testing.T) {
 	suspended := func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }
+	dependsOn := func(on ...jobset.DependsOn) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[1].DependsOn = on }
+	}
 	runUpdate(t, plainJobSet, map[string]updateCase{
 		"an update that changes nothing": {},
 		"W72, W73, W74: labels, suspend and the time to live": {
@@ -136,13 +142,35 @@ func TestUpdateMutability(t *testing.T) {
 			want: []violation{invalid(replicatedJobs, "spec.replicatedJobs[0].template.spec.template.spec.containers[0].resources.limits[cpu]")},
 		},
 		"W77, W79: dependsOn is added": {
+			mut:  dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady}),
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[1].dependsOn")},
+		},
+		"W77, W79: dependsOn is removed": {
+			old:  dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady}),
+			mut:  dependsOn(),
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[1].dependsOn")},
+		},
+		"W77, S2: dependsOn changes, suspended or not": {
+			old: func(js *jobset.JobSet) {
+				suspended(js)
+				dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady})(js)
+			},
+			mut:  dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyComplete}),
+			want: []violation{invalid("spec.replicatedJobs[1].dependsOn", "Value is immutable")},
+		},
+		"W77: a dependency more": {
+			old: dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady}),
+			mut: dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady}, jobset.DependsOn{Name: "x"}),
+			want: []violation{invalid("spec.replicatedJobs[1].dependsOn",
+				"Value is immutable: it cannot be added, removed or changed after creation")},
+		},
+		"W77, W79: the order of ReplicatedJobs that depend on each other": {
+			old: dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady}),
 			mut: func(js *jobset.JobSet) {
-				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
+				rjs := js.Spec.ReplicatedJobs
+				rjs[0], rjs[1] = rjs[1], rjs[0]
 			},
-			want: []violation{
-				invalid(replicatedJobs, "spec.replicatedJobs[1].dependsOn"),
-				forbidden("spec.replicatedJobs[1].dependsOn", "not supported by this version yet"),
-			},
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].name")},
 		},
 	})
 }
@@ -184,6 +212,32 @@ func TestUpdateSuspended(t *testing.T) {
 			}),
 			want: []violation{invalid(replicatedJobs, "field is immutable")},
 		},
+		"W84, Q4: the new entries, and those only, must be such as a Job can have": {
+			old: both(suspend(ptr.To(true)), func(js *jobset.JobSet) {
+				job(js, 0).Template.Labels = map[string]string{"old": "no value", "other": "b"}
+			}),
+			mut: func(js *jobset.JobSet) {
+				job(js, 0).Template.Labels["other"] = "no value"
+				job(js, 1).Template.Annotations = map[string]string{"a/b/c": ""}
+				pod(js, 1).NodeSelector = map[string]string{"a": "no value"}
+			},
+			want: []violation{
+				invalid("spec.replicatedJobs[0].template.spec.template.metadata.labels", "a valid label must be"),
+				invalid("spec.replicatedJobs[1].template.spec.template.metadata.annotations", "a valid label key must consist"),
+				invalid("spec.replicatedJobs[1].template.spec.template.spec.nodeSelector", "a valid label must be"),
+			},
+		},
+		"W89: neither conditions nor Jobs that ran before matter": {
+			old: both(suspend(ptr.To(true)), func(js *jobset.JobSet) {
+				js.Status.Restarts = 2
+				js.Status.Conditions = []metav1.Condition{{Type: "Completed", Status: "True"}, {Type: "Suspended", Status: "True"}}
+			}),
+			mut: fiveFields,
+		},
+		"W73: a finished JobSet is suspended and resumed": {
+			old: func(js *jobset.JobSet) { js.Status.Conditions = []metav1.Condition{{Type: "Failed", Status: "True"}} },
+			mut: suspend(ptr.To(true)),
+		},
 		"W79, W84: what may change does not hide what may not": {
 			old:  suspend(ptr.To(true)),
 			mut:  both(fiveFields, func(js *jobset.JobSet) { pod(js, 1).Hostname = "x" }),
@@ -196,16 +250,15 @@ func TestUpdatePolicies(t *testing.T) {
 	failurePolicy := func(js *jobset.JobSet) {
 		js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{{Name: "a", Action: jobset.FailJobSet}}}
 	}
-	const valueImmutable = "Value is immutable"
 	runUpdate(t, plainJobSet, map[string]updateCase{
 		"P44: failurePolicy is added": {
 			mut:  failurePolicy,
-			want: []violation{invalid("spec.failurePolicy", "field is immutable")},
+			want: []violation{invalid("spec.failurePolicy", "Value is immutable")},
 		},
 		"P44: failurePolicy is removed": {
 			old:  failurePolicy,
 			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil },
-			want: []violation{invalid("spec.failurePolicy", "field is immutable")},
+			want: []violation{invalid("spec.failurePolicy", "Value is immutable")},
 		},
 		"P44: failurePolicy changes, and the message says where": {
 			old:  failurePolicy,
@@ -217,6 +270,26 @@ func TestUpdatePolicies(t *testing.T) {
 				js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{}}
 			},
 			mut: func(js *jobset.JobSet) { js.Spec.FailurePolicy.Rules = nil },
+		},
+		"W83, Q4: the rules of creation are not held against what does not change": {
+			old: func(js *jobset.JobSet) {
+				js.Name = "1.js"
+				js.Spec.Network.Subdomain = "a.b"
+				js.Spec.ManagedBy = ptr.To("nobody")
+				js.Spec.SuccessPolicy.TargetReplicatedJobs = []string{"x"}
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "x"}
+				js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{claimPolicy(jobset.RetentionPolicyDelete, "a.b", "a.b")}
+				js.Annotations = map[string]string{jobset.ExclusiveKey: "a b"}
+				js.Spec.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{{Name: "leader"}}
+				pod(js, 0).RestartPolicy = corev1.RestartPolicyAlways
+				job(js, 1).Completions, job(js, 1).CompletionMode = nil, nil
+				job(js, 1).Template.Labels = map[string]string{"a": "b c"}
+				js.Finalizers = []string{"a/b"}
+			},
+			mut: func(js *jobset.JobSet) {
+				js.Finalizers, js.Labels = nil, map[string]string{"a": "b"}
+				js.Spec.Suspend, js.Spec.TTLSecondsAfterFinished = ptr.To(true), ptr.To[int32](1)
+			},
 		},
 		"P44: a policy that today would be refused does not block other changes": {
 			old: func(js *jobset.JobSet) {
@@ -250,8 +323,6 @@ func TestUpdatePolicies(t *testing.T) {
 				invalid("spec.successPolicy", valueImmutable),
 				invalid("spec.startupPolicy", valueImmutable),
 				invalid("spec.volumeClaimPolicies", valueImmutable),
-				forbidden("spec.startupPolicy.startupPolicyOrder", "not supported by this version yet"),
-				forbidden("spec.volumeClaimPolicies", "not supported by this version yet"),
 			},
 		},
 		"W76: a policy changes": {
@@ -269,38 +340,6 @@ func TestUpdatePolicies(t *testing.T) {
 		},
 		"Q17: a coordinator that was invalid before stays": {
 			old: func(js *jobset.JobSet) { js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "x"} },
-			mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
-		},
-	})
-}
-
-func TestUpdateUnsupported(t *testing.T) {
-	const key = "metadata.annotations[alpha.jobset.sigs.k8s.io/exclusive-topology]"
-	set := func(keys ...string) func(*jobset.JobSet) {
-		return func(js *jobset.JobSet) {
-			js.Annotations = map[string]string{}
-			for _, k := range keys {
-				js.Annotations[k] = "x"
-			}
-		}
-	}
-	runUpdate(t, plainJobSet, map[string]updateCase{
-		"the exclusive annotation is added": {
-			mut:  set(jobset.ExclusiveKey),
-			want: []violation{forbidden(key, "not supported by this version yet")},
-		},
-		"W72: both annotations are added": {mut: set(jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey)},
-		"the node selector annotation is taken away": {
-			old: set(jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey), mut: set(jobset.ExclusiveKey),
-			want: []violation{forbidden(key, "not supported by this version yet")},
-		},
-		"what an older version admitted stays": {
-			old: func(js *jobset.JobSet) {
-				set(jobset.ExclusiveKey)(js)
-				js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder
-				js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{}}
-				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader"}}
-			},
 			mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
 		},
 	})

@@ -37,6 +37,7 @@ var createRules = []rule{
 	successPolicyTargets,
 	podCount,
 	groupNames,
+	serviceName,
 	jobNames,
 	podNames,
 	dependsOnEarlier,
@@ -51,19 +52,26 @@ var createRules = []rule{
 	restartPolicies,
 	completions,
 	restartRules,
-	unsupported,
+	podTemplates,
+	exclusiveTopology,
+	exclusiveIsIndexed,
+	claimNames,
+	claimVolumes,
 }
 
 var updateRules = []change{
 	replicatedJobsUnchanged,
+	dependsOnUnchanged,
+	resizes,
 	managedByUnchanged,
-	failurePolicyUnchanged,
 	policiesUnchanged,
 	coordinatorIfChanged,
-	unsupportedIfAdded,
+	podTemplatesIfChanged,
+	exclusiveIfChanged,
 }
 
-// Create returns every violation of a new JobSet.
+// Create returns every violation that a new JobSet has in itself. ExistingClaims
+// returns those that come from what is in its namespace already.
 func Create(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for _, check := range createRules {

@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -34,17 +35,36 @@ func Default(js *jobset.JobSet) {
 	setDefault(&js.Spec.Network.PublishNotReadyAddresses, true)
 
 	if js.Spec.FailurePolicy != nil {
-		for i := range js.Spec.FailurePolicy.Rules {
-			if rule := &js.Spec.FailurePolicy.Rules[i]; rule.Name == "" {
-				rule.Name = fmt.Sprintf("failurePolicyRule%d", i)
-			}
-		}
+		nameRules(js.Spec.FailurePolicy.Rules)
 	}
 	for i := range js.Spec.VolumeClaimPolicies {
 		whenDeleted := jobset.RetentionPolicyDelete
 		setDefault(&js.Spec.VolumeClaimPolicies[i].RetentionPolicy, jobset.VolumeRetentionPolicy{WhenDeleted: &whenDeleted})
 	}
 }
+
+// nameRules names rules without a name by their position. Where a user has
+// given that name to another rule, the numbers that are no position go on.
+func nameRules(rules []jobset.FailurePolicyRule) {
+	taken := sets.New[string]()
+	for i := range rules {
+		taken.Insert(rules[i].Name)
+	}
+	next := len(rules)
+	for i := range rules {
+		if rules[i].Name != "" {
+			continue
+		}
+		name := ruleName(i)
+		for ; taken.Has(name); next++ {
+			name = ruleName(next)
+		}
+		rules[i].Name = name
+		taken.Insert(name)
+	}
+}
+
+func ruleName(number int) string { return fmt.Sprintf("failurePolicyRule%d", number) }
 
 // setDefault fills an absent field.
 func setDefault[T any](field **T, value T) {

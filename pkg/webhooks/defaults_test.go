@@ -74,6 +74,15 @@ func TestDefault(t *testing.T) {
 					{Name: "failurePolicyRule0"}, {Name: "mine"}, {Name: "failurePolicyRule2"}}}
 			},
 		},
+		"W17, Q28: a name that a user gave away is not given twice, and the others keep their position": {
+			in: jobset.JobSetSpec{FailurePolicy: &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{
+				{}, {Name: "failurePolicyRule0"}, {}, {Name: "failurePolicyRule2"}, {Name: "failurePolicyRule5"}, {}}}},
+			want: func(s *jobset.JobSetSpec) {
+				s.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{
+					{Name: "failurePolicyRule6"}, {Name: "failurePolicyRule0"}, {Name: "failurePolicyRule7"},
+					{Name: "failurePolicyRule2"}, {Name: "failurePolicyRule5"}, {Name: "failurePolicyRule8"}}}
+			},
+		},
 		"W18: claims are deleted unless said otherwise": {
 			in: jobset.JobSetSpec{VolumeClaimPolicies: []jobset.VolumeClaimPolicy{{}, {RetentionPolicy: &jobset.VolumeRetentionPolicy{}}}},
 			want: func(s *jobset.JobSetSpec) {

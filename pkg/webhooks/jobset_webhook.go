@@ -9,6 +9,7 @@ import (
 	"context"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -36,13 +37,18 @@ func (jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 // jobSetValidator asks package validation and puts its answer into the shape of the API server.
 type jobSetValidator struct {
 	gates gates.Set
+	// claims reads PersistentVolumeClaims past any cache: one that was created a
+	// moment ago counts, and nobody else here wants to hear of all of them.
+	claims client.Reader
 }
 
 var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
 
 // ValidateCreate returns all violations at once, and warnings for what is admitted nevertheless.
-func (v jobSetValidator) ValidateCreate(_ context.Context, js *jobset.JobSet) (admission.Warnings, error) {
-	return validation.Warnings(js, v.gates), validation.ToStatusError(js, validation.Create(js, v.gates))
+func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) (admission.Warnings, error) {
+	errs := validation.Create(js, v.gates)
+	errs = append(errs, validation.ExistingClaims(js, findClaims(ctx, v.claims, js))...)
+	return validation.Warnings(js, v.gates), validation.ToStatusError(js, errs)
 }
 
 // ValidateUpdate returns all forbidden changes at once. What a warning could

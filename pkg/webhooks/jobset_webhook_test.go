@@ -72,6 +72,13 @@ func TestMutating(t *testing.T) {
 			t.Errorf("additions (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("W21: defaulting never rejects", func(t *testing.T) {
+		nonsense := `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","spec":{"replicatedJobs":[{"name":"","replicas":-1}],
+			"managedBy":"","startupPolicy":{"startupPolicyOrder":"Backwards"},"failurePolicy":{"maxRestarts":-1,"rules":[{"action":"Ignore"}]}}}`
+		if resp := hook.Handle(t.Context(), request(admissionv1.Create, nonsense, "")); !resp.Allowed {
+			t.Errorf("got %v", resp)
+		}
+	})
 	t.Run("W20: an update is left alone", func(t *testing.T) {
 		resp := hook.Handle(t.Context(), request(admissionv1.Update, manifest, manifest))
 		if !resp.Allowed || len(resp.Patches) > 0 {
@@ -122,7 +129,7 @@ func TestValidating(t *testing.T) {
 	})
 	t.Run("P44: failurePolicy is immutable", func(t *testing.T) {
 		resp := hook.Handle(t.Context(), request(admissionv1.Update, invalid, manifest))
-		if resp.Allowed || !strings.Contains(resp.Result.Message, "spec.failurePolicy: Invalid value: field is immutable") {
+		if resp.Allowed || !strings.Contains(resp.Result.Message, "spec.failurePolicy: Invalid value: Value is immutable") {
 			t.Errorf("got %v", resp)
 		}
 	})

@@ -31,6 +31,8 @@ func TestSetup(t *testing.T) {
 	for name, path := range map[string]string{
 		"W126: the mutating webhook is served where the configuration points":   "/mutate-jobset-x-k8s-io-v1alpha2-jobset",
 		"W126: the validating webhook is served where the configuration points": "/validate-jobset-x-k8s-io-v1alpha2-jobset",
+		"W126: the mutating webhook of Pods is served there, too":               "/mutate--v1-pod",
+		"W126: the validating webhook of Pods is served there, too":             "/validate--v1-pod",
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, pattern := mgr.GetWebhookServer().WebhookMux().Handler(&http.Request{URL: &url.URL{Path: path}})

@@ -97,6 +97,12 @@ func get(ctx context.Context, reader client.Reader, name string, into client.Obj
 	return nil
 }
 
+// CheckFiles tells what is wrong with the certificate and the key in dir, if anything is.
+func CheckFiles(dir string) error {
+	_, err := load(dir)
+	return err
+}
+
 func load(dir string) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(dir, CertFile), filepath.Join(dir, KeyFile))
 }

@@ -187,3 +187,34 @@ func TestWaitForFiles(t *testing.T) {
 		}
 	})
 }
+
+func TestCheckFiles(t *testing.T) {
+	one, other := issue(t, options.DNSName()), issue(t, options.DNSName())
+	tests := map[string]struct {
+		files   map[string][]byte
+		wantErr string // empty means that nothing is wrong
+	}{
+		"a certificate and its key (O25)":        {files: map[string][]byte{"tls.crt": one.cert, "tls.key": one.key}},
+		"no certificate (O25)":                   {files: map[string][]byte{"tls.key": one.key}, wantErr: "tls.crt: no such file"},
+		"no key (O25)":                           {files: map[string][]byte{"tls.crt": one.cert}, wantErr: "tls.key: no such file"},
+		"the key of another certificate (O25)":   {files: map[string][]byte{"tls.crt": one.cert, "tls.key": other.key}, wantErr: "private key does not match"},
+		"a file with something else in it (O25)": {files: map[string][]byte{"tls.crt": []byte("x"), "tls.key": one.key}, wantErr: "failed to find"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, data := range tc.files {
+				if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := CheckFiles(dir)
+			if (err != nil) != (tc.wantErr != "") {
+				t.Fatalf("CheckFiles() error = %v, want %q", err, tc.wantErr)
+			}
+			if err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("CheckFiles() error = %v, want %q in it", err, tc.wantErr)
+			}
+		})
+	}
+}

@@ -75,7 +75,8 @@ func (o Options) Apply(config *tls.Config) {
 	config.CipherSuites = o.CipherSuites
 }
 
-// HTTP1Only turns HTTP/2 off, whose stream resets have been a way to exhaust servers.
+// HTTP1Only turns HTTP/2 off, whose stream resets have been a way to exhaust servers. Neither
+// the API server nor a scraper has so many requests at once that it would miss HTTP/2.
 func HTTP1Only(config *tls.Config) {
 	config.NextProtos = []string{"http/1.1"}
 }

@@ -76,10 +76,10 @@ func TestApply(t *testing.T) {
 		t.Errorf("options did not arrive (O75): version %x, suites %v", config.MinVersion, config.CipherSuites)
 	}
 	if !cmp.Equal(config.NextProtos, []string{"h2"}) {
-		t.Errorf("the webhook server keeps HTTP/2 (O74), got %v", config.NextProtos)
+		t.Errorf("the tls block says nothing about protocols, got %v", config.NextProtos)
 	}
 	HTTP1Only(config)
 	if !cmp.Equal(config.NextProtos, []string{"http/1.1"}) {
-		t.Errorf("the metrics server speaks HTTP/1.1 alone (O74), got %v", config.NextProtos)
+		t.Errorf("servers speak HTTP/1.1 alone (O74, O513), got %v", config.NextProtos)
 	}
 }

@@ -37,7 +37,7 @@ func bare(more map[string]any) map[string]any {
 }
 
 var _ = Describe("Defaulting", func() {
-	It("W10 W11 W12 W13 W14 W15 W16 W19: fills in what a new JobSet leaves open", func(ctx SpecContext) {
+	It("O336 O338 O339 O340 O344 W10 W11 W12 W13 W14 W15 W16 W19: fills in what a new JobSet leaves open", func(ctx SpecContext) {
 		js, err := newUser(ctx).sends(bare(nil))
 		Expect(err).NotTo(HaveOccurred())
 
@@ -54,7 +54,7 @@ var _ = Describe("Defaulting", func() {
 		Expect(JobTemplate(js, 0).Parallelism).To(BeNil())
 	})
 
-	It("W17 W19: names the rules of a failure policy and takes Recreate", func(ctx SpecContext) {
+	It("O352 W17 W19: names the rules of a failure policy and takes Recreate", func(ctx SpecContext) {
 		js, err := newUser(ctx).sends(bare(map[string]any{"failurePolicy": map[string]any{"rules": []any{
 			map[string]any{"action": "FailJobSet"},
 			map[string]any{"action": "FailJobSet", "name": "mine"},
@@ -67,7 +67,33 @@ var _ = Describe("Defaulting", func() {
 			HaveField("Name", "failurePolicyRule0"), HaveField("Name", "mine"), HaveField("Name", "failurePolicyRule2")))
 	})
 
-	It("W10 W12 W13 W15: leaves alone what is there", func(ctx SpecContext) {
+	It("O363 W18: deletes claims with the JobSet unless told otherwise", func(ctx SpecContext) {
+		js := withClaims("data", "logs", "rest")
+		templates := js.Spec.VolumeClaimPolicies[0].Templates
+		js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{
+			{Templates: templates[:1]},
+			{Templates: templates[1:2], RetentionPolicy: &jobset.VolumeRetentionPolicy{}},
+			{Templates: templates[2:], RetentionPolicy: retain()},
+		}
+
+		policies := newUser(ctx).admits(js).Spec.VolumeClaimPolicies
+
+		Expect(policies[0].RetentionPolicy.WhenDeleted).To(HaveValue(Equal(jobset.RetentionPolicyDelete)))
+		Expect(policies[1].RetentionPolicy.WhenDeleted).To(HaveValue(Equal(jobset.RetentionPolicyDelete)))
+		Expect(policies[2].RetentionPolicy.WhenDeleted).To(HaveValue(Equal(jobset.RetentionPolicyRetain)))
+	})
+
+	It("Q28: gives no rule the name that a user gave to another", func(ctx SpecContext) {
+		js, err := newUser(ctx).sends(bare(map[string]any{"failurePolicy": map[string]any{"rules": []any{
+			map[string]any{"action": "FailJobSet"},
+			map[string]any{"action": "FailJobSet", "name": "failurePolicyRule0"},
+		}}}))
+		Expect(err).NotTo(HaveOccurred())
+
+		Expect(js.Spec.FailurePolicy.Rules).To(HaveExactElements(HaveField("Name", "failurePolicyRule2"), HaveField("Name", "failurePolicyRule0")))
+	})
+
+	It("O337 W10 W12 W13 W15: leaves alone what is there", func(ctx SpecContext) {
 		js := AB()
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny}
 		js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(false)}
@@ -109,7 +135,18 @@ var _ = Describe("Defaulting", func() {
 
 		err := u.changes(js, func(js *jobset.JobSet) { js.Spec.SuccessPolicy = nil })
 
-		ofWebhook(answer(err), invalid("spec.successPolicy", "Value is immutable"))
+		ofWebhook(answer(err), immutableValue("spec.successPolicy"))
+	})
+
+	It("W20 Q18: does not happen on update: to replace a JobSet by its first manifest is to take the defaults away", func(ctx SpecContext) {
+		u := newUser(ctx)
+		_, err := u.sends(bare(nil))
+		Expect(err).NotTo(HaveOccurred())
+
+		err = u.replaces(bare(nil))
+
+		ofWebhook(answer(err), invalid("spec.replicatedJobs", "field is immutable"), immutableValue("spec.network"),
+			immutableValue("spec.successPolicy"), immutableValue("spec.startupPolicy"))
 	})
 
 	It("W7: a generated name is known to admission, and short enough", func(ctx SpecContext) {

@@ -160,12 +160,10 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		wanted = append(wanted, required("spec.replicatedJobs[1].template.spec.template.spec.initContainers", "restartPolicy: Always"))
 		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
 		wanted = append(wanted,
-			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.restartStrategy is InPlaceRestart"),
-			forbidden("spec.startupPolicy.startupPolicyOrder", "not supported by this version yet"))
+			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.restartStrategy is InPlaceRestart"))
 		js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "one", Action: jobset.RestartJob}}
 		wanted = append(wanted,
-			invalid("spec.failurePolicy.rules[0].action", "must not restart a single Job"),
-			plain("RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed"))
+			invalid("spec.failurePolicy.rules[0].action", "must not restart a single Job"))
 
 		ofWebhook(newUser(ctx).refuses(js), wanted...)
 	})
@@ -175,8 +173,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "one", Action: jobset.RestartJobAndIgnoreMaxRestarts}}
 
 		ofWebhook(newUser(ctx).refuses(js),
-			invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"),
-			plain("are not allowed when RestartJob feature gate is disabled"))
+			invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"))
 	})
 
 	It("P19: refuses to wait for Ready, with the reason", func(ctx SpecContext) {
@@ -184,8 +181,27 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
 
 		ofWebhook(newUser(ctx).refuses(js),
-			invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together, which cannot keep an order"),
-			forbidden("spec.replicatedJobs[1].dependsOn", "dependsOn is not supported by this version yet"))
+			invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together, which cannot keep an order"))
+	})
+
+	It("P19: lets in who waits for Complete", func(ctx SpecContext) {
+		js := InPlace(JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1)), 10)
+		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyComplete}}
+
+		newUser(ctx).admits(js)
+	})
+
+	It("W50 W91 Q24: lets a group change its size, and never to unequal numbers", func(ctx SpecContext) {
+		u := newUser(ctx)
+		js := u.admits(Training(2, 10))
+
+		Expect(u.changes(js, resize(0, 4))).To(Succeed())
+		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = ptr.To[int32](3) })),
+			invalid(jobPath+"completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
+			invalid(jobPath+"completions", "completions and parallelism must be set and equal when failurePolicy.restartStrategy is InPlaceRestart"))
+		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = nil })),
+			required(jobPath+"parallelism", "set parallelism: 4"),
+			invalid(jobPath+"completions", "completions and parallelism must be set and equal when failurePolicy.restartStrategy is InPlaceRestart"))
 	})
 
 	DescribeTable("P44: lets the failure policy be neither added, removed nor changed",
@@ -195,8 +211,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 			status := answer(u.changes(js, change))
 
-			Expect(status.Message).To(Or(ContainSubstring("immutable")))
-			Expect(status.Details.Causes).To(ContainElement(HaveField("Field", HavePrefix("spec.failurePolicy"))))
+			ofWebhook(status, immutableValue("spec.failurePolicy"))
 		},
 		Entry("added", AB(), func(js *jobset.JobSet) {
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
@@ -227,9 +242,8 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 			"has no RestartAllContainers rule"),
 	)
 
-	It("P40 W33: is refused while the gate is off, with how to switch it on", Serial, func(ctx SpecContext) {
-		cluster.ServeWebhooks(GateOff)
-		DeferCleanup(func() { cluster.ServeWebhooks(GateOn) })
+	It("P40 W33 W135 W139: is refused while the gate is off, by the webhook and not the schema, with how to switch it on", Serial, func(ctx SpecContext) {
+		turnGatesOff()
 		u := newUser(ctx)
 
 		status := u.refuses(Training(2, 10))
@@ -240,11 +254,10 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		u.admits(AB())
 	})
 
-	It("P40: that was admitted before the gate went off can still be changed otherwise", Serial, func(ctx SpecContext) {
+	It("P40 W139: that was admitted before the gate went off can still be changed otherwise", Serial, func(ctx SpecContext) {
 		u := newUser(ctx)
 		js := u.admits(Training(2, 10))
-		cluster.ServeWebhooks(GateOff)
-		DeferCleanup(func() { cluster.ServeWebhooks(GateOn) })
+		turnGatesOff()
 
 		Expect(u.changes(js, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })).To(Succeed())
 		Expect(u.changes(js, func(js *jobset.JobSet) {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -32,9 +33,22 @@ func TestWebhook(t *testing.T) {
 
 var cluster *framework.Cluster
 
+// The specs run with every gate on; those about a gate that is off are Serial.
+var (
+	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	noGates  = gates.Set{}
+)
+
 var _ = BeforeSuite(func() {
-	cluster = framework.Start(framework.GateOn)
+	cluster = framework.Start(allGates)
 })
+
+// turnGatesOff until the spec ends.
+func turnGatesOff() {
+	GinkgoHelper()
+	cluster.ServeWebhooks(noGates)
+	DeferCleanup(func() { cluster.ServeWebhooks(allGates) })
+}
 
 // user talks to the API server in a namespace of its own, and notes the warnings.
 type user struct {
@@ -85,6 +99,16 @@ func (u *user) sends(spec map[string]any) (*jobset.JobSet, error) {
 	return stored, nil
 }
 
+// replaces the JobSet js by a manifest as it is written.
+func (u *user) replaces(spec map[string]any) error {
+	GinkgoHelper()
+	raw := &unstructured.Unstructured{}
+	raw.SetGroupVersionKind(jobset.GroupVersion.WithKind(jobset.Kind))
+	Expect(u.client.Get(u.context, client.ObjectKey{Namespace: u.space, Name: "js"}, raw)).To(Succeed())
+	raw.Object["spec"] = spec
+	return u.client.Update(u.context, raw)
+}
+
 // refuses a JobSet and returns the answer.
 func (u *user) refuses(js *jobset.JobSet) metav1.Status {
 	GinkgoHelper()
@@ -124,6 +148,9 @@ func required(path, text string) cause { return cause{path, metav1.CauseTypeFiel
 func forbidden(path, text string) cause {
 	return cause{path, "FieldValueForbidden", text}
 }
+
+// immutableValue is what admission says of a field that it lets nobody touch.
+func immutableValue(path string) cause { return invalid(path, "Value is immutable") }
 
 // plain is a violation without a path, as clients know some of the rules.
 func plain(text string) cause { return cause{"<nil>", "InternalError", text} }

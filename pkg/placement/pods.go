@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package placement
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Exclusive placement by affinity gives each Job a topology domain of its own
+// with one Pod per Job that the scheduler has to think about:
+//
+//	leader     index 0: affinity to Pods of its Job, anti-affinity to those of others
+//	followers  all others: a node selector for the domain the leader was put in
+//
+// So a follower cannot be created before its leader is scheduled; until then it
+// is refused, and the Job controller tries again.
+
+// OfJobSet tells whether a Pod, as it comes to admission, belongs to a JobSet.
+func OfJobSet(pod *corev1.Pod) bool {
+	_, ok := pod.Annotations[jobset.JobSetNameKey]
+	return ok
+}
+
+// Topology is the node label whose values are the domains, for a Pod that is
+// placed exclusively by affinity. Pods on nodes labelled beforehand are not.
+func Topology(pod *corev1.Pod) (key string, exclusive bool) {
+	if _, reserved := pod.Annotations[jobset.NodeSelectorStrategyKey]; reserved {
+		return "", false
+	}
+	key, exclusive = pod.Annotations[jobset.ExclusiveKey]
+	return key, exclusive
+}
+
+// IsLeader tells whether a Pod is the first of its Job. All others follow.
+func IsLeader(pod *corev1.Pod) bool {
+	return pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
+}
+
+// IsLive tells whether a Pod holds its place, or will.
+func IsLive(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
+}

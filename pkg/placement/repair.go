@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package placement
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Reason and message of the condition DisruptionTarget of followers that are
+// deleted to be created again in the domain of their leader. With it, a Pod
+// failure policy can tell such a deletion from a failure.
+const (
+	ViolationReason  = "ExclusivePlacementViolation"
+	ViolationMessage = "Pod violated JobSet exclusive placement policy"
+)
+
+// ScheduledLeader is the leader among the Pods of one Job, if there is exactly
+// one that lives and it is scheduled. While a leader is being replaced nobody
+// is in the wrong place: the new one goes where the followers are.
+func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
+	var leader *corev1.Pod
+	for _, pod := range pods {
+		if _, exclusive := Topology(pod); !exclusive || !IsLeader(pod) || !IsLive(pod) {
+			continue
+		}
+		if leader != nil {
+			return nil
+		}
+		leader = pod
+	}
+	if leader == nil || leader.Spec.NodeName == "" {
+		return nil
+	}
+	return leader
+}
+
+// Repair looks for followers that do not select the domain of their leader. If
+// there is one, it returns all followers of the Job, which have to go. Those in
+// the right place too: they run as one, and could do nothing but wait for the
+// others. The node is that of the leader, nil if it is not known.
+func Repair(leader *corev1.Pod, pods []*corev1.Pod, node *corev1.Node) ([]*corev1.Pod, error) {
+	followers := liveFollowers(pods)
+	if len(followers) == 0 {
+		return nil, nil
+	}
+	if node == nil {
+		return nil, errors.New("leader topology is unknown (node not found)")
+	}
+	topology, _ := Topology(leader)
+	domain, err := DomainOf(node, topology)
+	if err != nil {
+		return nil, err
+	}
+	for _, follower := range followers {
+		if value, ok := follower.Spec.NodeSelector[domain.Key]; !ok || value != domain.Value {
+			return followers, nil
+		}
+	}
+	return nil, nil
+}
+
+func liveFollowers(pods []*corev1.Pod) []*corev1.Pod {
+	var followers []*corev1.Pod
+	for _, pod := range pods {
+		if _, exclusive := Topology(pod); exclusive && !IsLeader(pod) && IsLive(pod) {
+			followers = append(followers, pod)
+		}
+	}
+	return followers
+}
+
+// IsMarked tells whether a Pod already says that it is being disrupted.
+func IsMarked(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

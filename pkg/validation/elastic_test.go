@@ -1,0 +1,213 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+const workersJob = "spec.replicatedJobs[1].template.spec"
+
+var elastic = gates.Set{ElasticJobSet: true}
+
+// sized sets the size of the workers, who are 2 at first.
+func sized(parallelism, completions *int32) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) { job(js, 1).Parallelism, job(js, 1).Completions = parallelism, completions }
+}
+
+func size(n int32) func(*jobset.JobSet) { return sized(&n, &n) }
+
+func each(changes ...func(*jobset.JobSet)) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		for _, change := range changes {
+			change(js)
+		}
+	}
+}
+
+func TestUpdateElastic(t *testing.T) {
+	nonIndexed := func(js *jobset.JobSet) { job(js, 1).CompletionMode = ptr.To(batchv1.NonIndexedCompletion) }
+	with := func(condition jobset.JobSetConditionType, status metav1.ConditionStatus) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Status.Conditions = []metav1.Condition{{Type: string(condition), Status: status}}
+		}
+	}
+	refused := []violation{invalid(replicatedJobs, "field is immutable, changed: "+workersJob+".parallelism, "+workersJob+".completions")}
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"W90, W91, W137: an Indexed Job grows":                   {gates: elastic, mut: size(4)},
+		"W90, W91: an Indexed Job shrinks":                       {gates: elastic, mut: size(1)},
+		"W79, W137, W139: with the gate off it does not":         {mut: size(4), want: refused},
+		"W90: a Job without indexes does not":                    {gates: elastic, old: nonIndexed, mut: size(4), want: refused},
+		"W90: neither does one that no longer says what it is":   {gates: elastic, old: func(js *jobset.JobSet) { job(js, 1).CompletionMode = nil }, mut: size(4), want: refused},
+		"W90: suspended as well, which makes no difference here": {gates: elastic, old: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, mut: size(4)},
+		"W92: a completed JobSet": {
+			gates: elastic, old: with(jobset.JobSetCompleted, metav1.ConditionTrue), mut: size(4),
+			want: []violation{forbidden(workersJob, "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)")},
+		},
+		"W92: a failed JobSet, whatever else is wrong with the numbers": {
+			gates: elastic, old: with(jobset.JobSetFailed, metav1.ConditionTrue), mut: sized(ptr.To[int32](0), nil),
+			want: []violation{forbidden(workersJob, "Cannot mutate parallelism or completions when JobSet is in a terminal state")},
+		},
+		"W92: a failed JobSet whose coordinator would lose its Pod": {
+			gates: elastic,
+			old: each(with(jobset.JobSetFailed, metav1.ConditionTrue), func(js *jobset.JobSet) {
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "workers", PodIndex: 1}
+			}),
+			mut:  size(1),
+			want: []violation{forbidden(workersJob, "Cannot mutate parallelism or completions when JobSet is in a terminal state")},
+		},
+		"W92: a condition that is not True does not end anything": {
+			gates: elastic, old: with(jobset.JobSetFailed, metav1.ConditionFalse), mut: size(4),
+		},
+		"W92: a finished JobSet may change in other ways": {
+			gates: elastic, old: with(jobset.JobSetFailed, metav1.ConditionTrue),
+			mut: func(js *jobset.JobSet) { js.Finalizers = nil; js.Spec.Suspend = ptr.To(true) },
+		},
+		"W93, W94: scaled to nothing": {
+			gates: elastic, mut: size(0),
+			want: []violation{invalid(workersJob+".parallelism", "parallelism must be >= 1"), invalid(workersJob+".completions", "completions must be >= 1")},
+		},
+		"W93, W95: only parallelism is scaled to nothing": {
+			gates: elastic, mut: sized(ptr.To[int32](0), ptr.To[int32](2)),
+			want: []violation{
+				invalid(workersJob+".parallelism", "parallelism must be >= 1"),
+				invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
+			},
+		},
+		"W94, Q23: a value below 1 counts although only the other changes": {
+			gates: elastic, old: sized(ptr.To[int32](2), ptr.To[int32](0)), mut: sized(ptr.To[int32](3), ptr.To[int32](0)),
+			want: []violation{
+				invalid(workersJob+".completions", "completions must be >= 1"),
+				invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
+			},
+		},
+		"W95: 4 and 5": {
+			gates: elastic, mut: sized(ptr.To[int32](4), ptr.To[int32](5)),
+			want: []violation{invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs: set both to the same number, parallelism is 4")},
+		},
+		"W95: numbers that always differed stay if they do not change": {
+			gates: elastic, old: sized(ptr.To[int32](1), ptr.To[int32](5)),
+			mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
+		},
+		"W95: numbers that differed may become equal": {
+			gates: elastic, old: sized(ptr.To[int32](1), ptr.To[int32](5)), mut: size(5),
+		},
+		"W96, Q23: parallelism is cleared": {
+			gates: elastic, mut: sized(nil, ptr.To[int32](2)),
+			want: []violation{required(workersJob+".parallelism", "an Elastic Indexed Job needs parallelism and completions: set parallelism: 2")},
+		},
+		"W96, Q23: completions are cleared": {
+			gates: elastic, mut: sized(ptr.To[int32](2), nil),
+			want: []violation{required(workersJob+".completions", "set completions: 2")},
+		},
+		"W96, Q23: both are cleared": {
+			gates: elastic, mut: sized(nil, nil),
+			want: []violation{required(workersJob+".parallelism", "set parallelism: 1"), required(workersJob+".completions", "set completions: 1")},
+		},
+		"W96, Q23: completions change where parallelism was never set": {
+			gates: elastic, old: sized(nil, ptr.To[int32](2)), mut: sized(nil, ptr.To[int32](3)),
+			want: []violation{required(workersJob+".parallelism", "set parallelism: 3")},
+		},
+		"W96: numbers that were never set are set": {gates: elastic, old: sized(nil, nil), mut: size(3)},
+		"W97: anything else in the same request stays immutable": {
+			gates: elastic, mut: each(size(4), func(js *jobset.JobSet) { pod(js, 1).Hostname = "x" }),
+			want: []violation{invalid(replicatedJobs, "field is immutable, changed: "+workersJob+".template.spec.hostname")},
+		},
+		"W91, W97: both kinds of violations are reported": {
+			gates: elastic, mut: each(sized(ptr.To[int32](4), ptr.To[int32](5)), func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[0].GroupName = "x" }),
+			want: []violation{
+				invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].groupName"),
+				invalid(workersJob+".completions", "completions must be equal to parallelism"),
+			},
+		},
+		"W97: the position is that in the new list": {
+			gates: elastic, mut: each(sized(ptr.To[int32](4), ptr.To[int32](5)), func(js *jobset.JobSet) {
+				rjs := js.Spec.ReplicatedJobs
+				rjs[0], rjs[1] = rjs[1], rjs[0]
+			}),
+			want: []violation{
+				invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[0].name"),
+				invalid("spec.replicatedJobs[0].template.spec.completions", "completions must be equal to parallelism"),
+			},
+		},
+		"W98: while suspended both exceptions apply together": {
+			gates: elastic, old: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, mut: each(size(4), fiveFields),
+		},
+		"W88, W98: running, the five fields stay, with the way to change them": {
+			gates: elastic, mut: each(size(4), fiveFields),
+			want: []violation{invalid(replicatedJobs, "set spec.suspend to true in the same update")},
+		},
+	})
+}
+
+func TestUpdateElasticCreateRules(t *testing.T) {
+	coordinator := func(podIndex int) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "workers", PodIndex: podIndex}
+		}
+	}
+	long := func(js *jobset.JobSet) { js.Name = strings.Repeat("a", 63-len("-workers-1-1-abcde")) }
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"W43, Q23: more Pods than 32 bits count": {
+			gates: elastic, mut: size(1 << 30),
+			want: []violation{unpathed("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'workers'")},
+		},
+		"W46, Q23: Pod names with as many digits": {gates: elastic, old: long, mut: size(10)},
+		"W46, Q23: Pod names with one digit more": {
+			gates: elastic, old: long, mut: size(11),
+			want: []violation{invalid("spec.replicatedJobs[1].name", "pod names generated for this JobSet will exceed 63 characters")},
+		},
+		"W62, Q23: the coordinator loses its Pod": {
+			gates: elastic, old: coordinator(1), mut: size(1),
+			want: []violation{unpathed("coordinator pod index 1 is invalid for replicatedJob workers job index 0")},
+		},
+		"W62, Q23: the coordinator keeps its Pod":              {gates: elastic, old: coordinator(0), mut: size(1)},
+		"W62, Q23: the coordinator changes in the same update": {gates: elastic, old: coordinator(1), mut: each(size(1), coordinator(0))},
+		"W62, Q23: the coordinator moves to a Pod that is new": {gates: elastic, mut: each(size(4), coordinator(3))},
+		"Q17, Q23: a coordinator in a Job that keeps its size": {gates: elastic, old: func(js *jobset.JobSet) {
+			js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "leader", JobIndex: 7}
+		}, mut: size(1)},
+		"W43, W46, Q4: what was wrong before and stays is fine": {gates: elastic, old: each(size(1<<30), long), mut: func(js *jobset.JobSet) { js.Finalizers = nil }},
+		"W43, W46, Q4: another ReplicatedJob may change its own": {gates: elastic, old: each(size(1<<30), long), mut: func(js *jobset.JobSet) {
+			job(js, 0).Parallelism, job(js, 0).Completions = ptr.To[int32](2), ptr.To[int32](2)
+		}},
+		"W63, Q23: the coordinator's address is looked at again": {
+			gates: elastic,
+			old:   each(coordinator(0), func(js *jobset.JobSet) { js.Spec.Network.Subdomain = strings.Repeat("a", 60) }),
+			mut:   size(4),
+			want:  []violation{unpathed("spec will lead to invalid label value")},
+		},
+	})
+}
+
+func TestUpdateElasticInPlace(t *testing.T) {
+	both := gates.Set{ElasticJobSet: true, InPlaceRestart: true}
+	runUpdate(t, inPlaceJobSet, map[string]updateCase{
+		"W50, P16: a group that restarts in place may change its size": {gates: both, mut: size(4)},
+		"W50, Q24: but not to unequal numbers": {
+			gates: both, mut: sized(ptr.To[int32](4), ptr.To[int32](2)),
+			want: []violation{
+				invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
+				invalid(workersJob+".completions", "replicatedJob workers: completions and parallelism must be set and equal"),
+			},
+		},
+		"W50, P41, Q24: and neither number may be cleared": {
+			gates: both, mut: sized(nil, ptr.To[int32](2)),
+			want: []violation{
+				required(workersJob+".parallelism", "set parallelism: 2"),
+				invalid(workersJob+".completions", "replicatedJob workers: completions and parallelism must be set and equal"),
+			},
+		},
+	})
+}

@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// exclusiveTopology checks the annotation of exclusive placement at both places
+// where it can stand. Pods with a key that no node can have would never start.
+func exclusiveTopology(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	errs := topologyKey(annotationsPath(field.NewPath("metadata")), js.Annotations)
+	for i := range js.Spec.ReplicatedJobs {
+		path := annotationsPath(replicatedJobPath(i).Child("template", "metadata"))
+		errs = append(errs, topologyKey(path, js.Spec.ReplicatedJobs[i].Template.Annotations)...)
+	}
+	return errs
+}
+
+func annotationsPath(metadata *field.Path) *field.Path { return metadata.Child("annotations") }
+
+func topologyKey(path *field.Path, annotations map[string]string) field.ErrorList {
+	key, exclusive := annotations[jobset.ExclusiveKey]
+	if !exclusive {
+		return nil
+	}
+	messages := validation.IsQualifiedName(key)
+	if len(messages) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path.Key(jobset.ExclusiveKey), key,
+		"must be the key of a node label: "+strings.Join(messages, "; "))}
+}
+
+// exclusiveIsIndexed: placement by affinity lets the Pod of index 0 go first
+// and the others follow it. Without indexes all would wait for a first one forever.
+func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	builder := children.NewBuilder(js)
+	for i := range js.Spec.ReplicatedJobs {
+		rj := &js.Spec.ReplicatedJobs[i]
+		if job := &rj.Template.Spec; !isIndexed(job) && placedByAffinity(builder, rj) {
+			errs = append(errs, field.Invalid(jobPath(i).Child("completionMode"), job.CompletionMode, fmt.Sprintf(
+				"must be Indexed with exclusive placement (annotation %s): the other Pods of a Job follow that of index 0; "+
+					"or label the nodes beforehand and set the annotation %s beside it", jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey)))
+		}
+	}
+	return errs
+}
+
+// placedByAffinity asks whoever builds the Jobs which annotations their Pods
+// will carry: those of several levels come together there.
+func placedByAffinity(builder *children.Builder, rj *jobset.ReplicatedJob) bool {
+	bare := &jobset.ReplicatedJob{Name: rj.Name, Template: batchv1.JobTemplateSpec{ObjectMeta: rj.Template.ObjectMeta}}
+	bare.Template.Spec.Template.ObjectMeta = rj.Template.Spec.Template.ObjectMeta
+	pods := builder.Job(bare, 0).Spec.Template.Annotations
+	_, exclusive := pods[jobset.ExclusiveKey]
+	_, labelled := pods[jobset.NodeSelectorStrategyKey]
+	return exclusive && !labelled
+}
+
+// exclusiveIfChanged: a JobSet may change its domain at any time, to a key that can be one.
+func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	was, before := old.Annotations[jobset.ExclusiveKey]
+	is, after := new.Annotations[jobset.ExclusiveKey]
+	if before == after && was == is {
+		return nil
+	}
+	return topologyKey(annotationsPath(field.NewPath("metadata")), new.Annotations)
+}

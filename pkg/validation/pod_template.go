@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// podTemplates checks the maps of the Pod templates that may change later as
+// the API server checks them when a Job is made.
+func podTemplates(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i := range js.Spec.ReplicatedJobs {
+		errs = append(errs, podTemplate(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
+	}
+	return errs
+}
+
+// podTemplate looks at the entries that differ from an older template: those
+// that were admitted before stay.
+func podTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
+	template := jobPath(i).Child("template")
+	errs := labelEntries(template.Child("metadata", "labels"), old.Labels, new.Labels)
+	errs = append(errs, annotationEntries(annotationsPath(template.Child("metadata")), old.Annotations, new.Annotations)...)
+	return append(errs, labelEntries(template.Child("spec", "nodeSelector"), old.Spec.NodeSelector, new.Spec.NodeSelector)...)
+}
+
+// labelEntries speaks of entry by entry in the order of the keys, so that the
+// same mistakes always give the same answer.
+func labelEntries(path *field.Path, old, new map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	for _, entry := range newEntries(old, new) {
+		errs = append(errs, metav1validation.ValidateLabels(entry, path)...)
+	}
+	return errs
+}
+
+func annotationEntries(path *field.Path, old, new map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	for _, entry := range newEntries(old, new) {
+		errs = append(errs, apivalidation.ValidateAnnotations(entry, path)...)
+	}
+	return errs
+}
+
+// newEntries returns maps of one entry each.
+func newEntries(old, new map[string]string) []map[string]string {
+	var out []map[string]string
+	for _, key := range slices.Sorted(maps.Keys(new)) {
+		if was, there := old[key]; !there || was != new[key] {
+			out = append(out, map[string]string{key: new[key]})
+		}
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
+)
+
+// maxClaimName holds claims to the length of all other names made from that of a JobSet.
+const maxClaimName = validation.DNS1123LabelMaxLength
+
+// claimTemplate is a template and where it stands.
+type claimTemplate struct {
+	*corev1.PersistentVolumeClaim
+	policy *jobset.VolumeClaimPolicy
+	// path of the template, policyPath of the policy around it.
+	path, policyPath *field.Path
+	// claim is the name of the PersistentVolumeClaim.
+	claim string
+}
+
+func claimTemplates(js *jobset.JobSet) []claimTemplate {
+	var out []claimTemplate
+	for i := range js.Spec.VolumeClaimPolicies {
+		policy, path := &js.Spec.VolumeClaimPolicies[i], specPath.Child("volumeClaimPolicies").Index(i)
+		for j := range policy.Templates {
+			template := &policy.Templates[j]
+			out = append(out, claimTemplate{
+				PersistentVolumeClaim: template, policy: policy,
+				path: path.Child("templates").Index(j), policyPath: path,
+				claim: placement.ClaimName(template.Name, nameOf(js)),
+			})
+		}
+	}
+	return out
+}
+
+func (t *claimTemplate) namePath() *field.Path { return t.path.Child("metadata", "name") }
+
+func claimNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[string]()
+	for _, t := range claimTemplates(js) {
+		if seen.Has(t.Name) {
+			errs = append(errs, field.Invalid(t.namePath(), t.Name, "names must be unique for VolumeClaimPolicies template"))
+		}
+		seen.Insert(t.Name)
+		errs = append(errs, claimTemplateName(&t)...)
+	}
+	return errs
+}
+
+// claimTemplateName checks what a template name becomes: a part of the name of
+// a claim, and the name of a volume of the Pods, which has no dots.
+func claimTemplateName(t *claimTemplate) field.ErrorList {
+	messages := validation.IsDNS1123Subdomain(t.Name)
+	if len(messages) == 0 {
+		for _, message := range validation.IsDNS1123Label(t.Name) {
+			messages = append(messages, "it is the name of a Pod volume too: "+message)
+		}
+	}
+	var errs field.ErrorList
+	for _, message := range messages {
+		errs = append(errs, field.Invalid(t.namePath(), t.Name, message))
+	}
+	if len(t.claim) > maxClaimName {
+		errs = append(errs, field.Invalid(t.namePath(), t.Name, fmt.Sprintf(
+			"VolumeClaimPolicies template name is too long: the name of its PersistentVolumeClaim, %s, would exceed %d characters",
+			t.claim, maxClaimName)))
+	}
+	return errs
+}
+
+// claimVolumes: a template becomes a volume of its name wherever that is
+// mounted, so nobody else may have defined it, and somebody must mount it.
+func claimVolumes(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for _, t := range claimTemplates(js) {
+		mounted := false
+		for i := range js.Spec.ReplicatedJobs {
+			pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+			for j, volume := range pod.Volumes {
+				if volume.Name == t.Name {
+					errs = append(errs, field.Invalid(podPath(i).Child("volumes").Index(j).Child("name"), volume.Name,
+						"volume name conflicts with VolumeClaimPolicy template name: "+t.Name))
+				}
+			}
+			mounted = mounted || mounts(pod.InitContainers, t.Name) || mounts(pod.Containers, t.Name)
+		}
+		if !mounted {
+			errs = append(errs, field.Invalid(specPath.Child("replicatedJobs"), noValue, fmt.Sprintf(
+				"replicatedJob containers don't have a matching volumeMount: %s, wanted by %s", t.Name, t.path)))
+		}
+	}
+	return errs
+}
+
+func mounts(containers []corev1.Container, volume string) bool {
+	return slices.ContainsFunc(containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume })
+	})
+}

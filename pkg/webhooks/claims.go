@@ -1,0 +1,40 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhooks
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/validation"
+)
+
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
+
+// findClaims looks for the claims that a new JobSet asks for: a handful at
+// most, and for most JobSets none. An error is the answer for its claim; once
+// the request is out of time, the rest is not asked for any more.
+func findClaims(ctx context.Context, reader client.Reader, js *jobset.JobSet) map[string]validation.FoundClaim {
+	found := map[string]validation.FoundClaim{}
+	for _, name := range validation.ClaimsToFind(js) {
+		claim := &corev1.PersistentVolumeClaim{}
+		err := ctx.Err()
+		if err == nil {
+			err = reader.Get(ctx, client.ObjectKey{Namespace: js.Namespace, Name: name}, claim)
+		}
+		switch {
+		case err == nil:
+			found[name] = validation.FoundClaim{Claim: claim}
+		case !apierrors.IsNotFound(err):
+			found[name] = validation.FoundClaim{Err: err}
+		}
+	}
+	return found
+}

@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/onsi/gomega/gexec"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	localhost = "127.0.0.1"
+
+	// gracePeriod is what the Deployment gives a manager to end.
+	gracePeriod = 10 * time.Second
+)
+
+// settings are what a manager of this suite listens on, and further lines of its configuration.
+type settings struct {
+	webhook, metrics, health int
+	certDir, metricsCertDir  string
+	more                     string
+}
+
+func newSettings() settings {
+	GinkgoHelper()
+	return settings{webhook: freePort(), metrics: freePort(), health: freePort(), certDir: GinkgoT().TempDir()}
+}
+
+// file writes the configuration. Leases are short, so that specs are.
+func (s settings) file() string {
+	GinkgoHelper()
+	text := fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+webhook: {host: %[1]s, port: %[2]d, certDir: %[3]s}
+metrics: {bindAddress: "%[1]s:%[4]d", certDir: %[5]q}
+health: {healthProbeBindAddress: "%[1]s:%[6]d"}
+leaderElection: {resourceNamespace: %[7]s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
+`, localhost, s.webhook, s.certDir, s.metrics, s.metricsCertDir, s.health, system)
+	path := filepath.Join(GinkgoT().TempDir(), "controller_manager_config.yaml")
+	Expect(os.WriteFile(path, []byte(text+s.more), 0o600)).To(Succeed())
+	return path
+}
+
+// manager is one that runs.
+type manager struct {
+	settings
+	*gexec.Session
+}
+
+// start starts a manager with the rights of its service account. At the end of the spec it
+// is stopped as a kubelet does it, and has to end in time and in peace.
+func start(ctx context.Context, s settings, flags ...string) *manager {
+	GinkgoHelper()
+	m := &manager{settings: s, Session: run(append([]string{"--config=" + s.file(), "--kubeconfig=" + accountKubeconfig(ctx)}, flags...)...)}
+	DeferCleanup(func() {
+		if m.ExitCode() == -1 {
+			m.stop()
+		}
+	})
+	return m
+}
+
+// run starts the program with nothing but these arguments.
+func run(args ...string) *gexec.Session {
+	GinkgoHelper()
+	command := exec.Command(plane.program, args...)
+	command.Env = []string{"HOME=" + GinkgoT().TempDir(), "TMPDIR=" + GinkgoT().TempDir()}
+	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	return session
+}
+
+func (m *manager) stop() {
+	GinkgoHelper()
+	m.Terminate()
+	Eventually(m.Session).WithTimeout(gracePeriod).Should(gexec.Exit(0), "stopped by SIGTERM")
+}
+
+// crash takes the manager away without a chance to give up its lease.
+func (m *manager) crash() {
+	GinkgoHelper()
+	m.Kill()
+	Eventually(m.Session).Should(gexec.Exit(128 + int(syscall.SIGKILL)))
+}
+
+// probe asks an endpoint of the health server; 0 means that nobody answered.
+func (m *manager) probe(endpoint string) func() int {
+	return func() int {
+		response, err := (&http.Client{Timeout: time.Second}).Get("http://" + m.address(m.health) + endpoint)
+		if err != nil {
+			return 0
+		}
+		defer response.Body.Close() //nolint:errcheck // the status is all we want
+		return response.StatusCode
+	}
+}
+
+func (m *manager) address(port int) string {
+	return net.JoinHostPort(localhost, strconv.Itoa(port))
+}
+
+func (m *manager) isReady() {
+	GinkgoHelper()
+	Eventually(m.probe("/readyz")).Should(Equal(http.StatusOK), "readyz")
+}
+
+// scrape gets /metrics with a token, if there is one, and tells status and text.
+func (m *manager) scrape(token string, config *tls.Config) (int, string, error) {
+	request, err := http.NewRequest(http.MethodGet, "https://"+m.address(m.metrics)+"/metrics", nil)
+	if err != nil {
+		return 0, "", err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
+}
+
+// unverified is for servers whose certificate is not what the spec is about.
+func unverified() *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
+}
+
+// accountKubeconfig writes a kubeconfig with a token of the manager's service account.
+func accountKubeconfig(ctx context.Context) string {
+	GinkgoHelper()
+	file := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"suite": {Server: plane.config.Host, CertificateAuthorityData: plane.config.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"account": {Token: token(ctx, system, account)}},
+		Contexts:       map[string]*clientcmdapi.Context{"suite": {Cluster: "suite", AuthInfo: "account"}},
+		CurrentContext: "suite",
+	}, file)).To(Succeed())
+	return file
+}
+
+// token returns one of a service account, which it makes if there is none.
+func token(ctx context.Context, namespace, name string) string {
+	GinkgoHelper()
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}},
+	} {
+		Expect(client.IgnoreAlreadyExists(plane.client.Create(ctx, object))).To(Succeed())
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(3600))}}
+	answer, err := plane.clientset.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	return answer.Status.Token
+}
+
+// kubectl runs it as the administrator and returns what it prints.
+func kubectl(args ...string) string {
+	GinkgoHelper()
+	output, err := tryKubectl(args...)
+	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, output)
+	return output
+}
+
+// tryKubectl runs it where it may fail.
+func tryKubectl(args ...string) (string, error) {
+	command := exec.Command(plane.kubectl, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+plane.kubeconfig)
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+// freePort is one that no outgoing connection will take: the kernel gives those from 32768.
+func freePort() int {
+	GinkgoHelper()
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		listener, err := net.Listen("tcp", net.JoinHostPort(localhost, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		Expect(listener.Close()).To(Succeed())
+		return port
+	}
+	Fail("no free port from 20000 to 29999")
+	return 0
+}
+
+func port(n int) string { return strconv.Itoa(n) }

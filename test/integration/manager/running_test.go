@@ -1,0 +1,221 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package manager
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+var _ = Describe("Leader election", func() {
+	var first, second *manager
+
+	BeforeEach(func(ctx SpecContext) {
+		a, b := newSettings(), newSettings()
+		webhooksOn(ctx, b.webhook, nil)
+		mount(a.certDir)
+		mount(b.certDir)
+		first = start(ctx, a)
+		first.isReady()
+		Eventually(holder(ctx)).ShouldNot(BeEmpty())
+		second = start(ctx, b)
+		second.isReady()
+	})
+
+	It("O32, O65, O76: lets one act while all answer webhooks, and another act when the first is killed", func(ctx SpecContext) {
+		namespace, scraper := newNamespace(ctx), allowedToken(ctx)
+		leader := holder(ctx)()
+
+		By("creating a JobSet through the webhooks of the second, whose Jobs the first makes")
+		one := newJobSet(namespace, "one")
+		create(ctx, one)
+		Eventually(jobsOf(ctx, one)).Should(Equal(1))
+		Eventually(first.reconciles(scraper)).Should(BeTrue())
+		Consistently(second.reconciles(scraper)).Should(BeFalse())
+		Expect(holder(ctx)()).To(Equal(leader))
+
+		By("killing the first: the second waits until the lease is over")
+		first.crash()
+		Eventually(holder(ctx)).Should(SatisfyAll(Not(BeEmpty()), Not(Equal(leader))))
+		two := newJobSet(namespace, "two")
+		Expect(plane.client.Create(ctx, two)).To(Succeed())
+		Eventually(jobsOf(ctx, two)).Should(Equal(1))
+		Eventually(second.reconciles(scraper)).Should(BeTrue())
+	})
+
+	It("O29-O33, O76: hands the lease over when the leader is stopped", func(ctx SpecContext) {
+		leader := holder(ctx)()
+		var lease coordinationv1.Lease
+		Expect(plane.client.Get(ctx, client.ObjectKey{Namespace: system, Name: leaseName}, &lease)).To(Succeed())
+		Expect(*lease.Spec.LeaseDurationSeconds).To(Equal(int32(4)), "O30")
+		first.stop()
+		Eventually(holder(ctx)).WithTimeout(20 * time.Second).Should(SatisfyAll(Not(BeEmpty()), Not(Equal(leader))))
+	})
+})
+
+// holder tells who holds the lease.
+func holder(ctx context.Context) func() string {
+	return func() string {
+		var lease coordinationv1.Lease
+		if err := plane.client.Get(ctx, client.ObjectKey{Namespace: system, Name: leaseName}, &lease); err != nil || lease.Spec.HolderIdentity == nil {
+			return ""
+		}
+		return *lease.Spec.HolderIdentity
+	}
+}
+
+// reconciles tells whether the manager has reconciled a JobSet.
+func (m *manager) reconciles(token string) func() bool {
+	return func() bool {
+		GinkgoHelper()
+		status, text, err := m.scrape(token, unverified())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusOK))
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, `controller_runtime_reconcile_time_seconds_count{controller="jobset"}`) && !strings.HasSuffix(line, " 0\n") {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+var _ = Describe("Metrics", func() {
+	It("O73, O79, O80, O98, O495: are for those who may get /metrics", func(ctx SpecContext) {
+		s := newSettings()
+		webhooksOn(ctx, s.webhook, nil)
+		mount(s.certDir)
+		m := start(ctx, s)
+		m.isReady()
+
+		status, _, err := m.scrape("", unverified())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusUnauthorized), "no token")
+		status, text, err := m.scrape("nonsense", unverified())
+		Expect(err).NotTo(HaveOccurred())
+		// The API server calls it an error, and the library passes that on as its own.
+		Expect(status).To(BeElementOf(http.StatusUnauthorized, http.StatusInternalServerError), "a token that is none")
+		Expect(text).NotTo(ContainSubstring("jobset_"))
+		status, text, err = m.scrape(token(ctx, newNamespace(ctx), "nobody"), unverified())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusForbidden), "a token without rights")
+		Expect(text).NotTo(ContainSubstring("jobset_"))
+
+		js := newJobSet(newNamespace(ctx), "measured")
+		create(ctx, js)
+		Eventually(m.reconciles(allowedToken(ctx))).Should(BeTrue())
+		status, text, err = m.scrape(allowedToken(ctx), unverified())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusOK))
+		for _, metric := range []string{
+			"# TYPE jobset_in_place_restarts_total counter", "# TYPE jobset_in_place_restart_duration_seconds histogram",
+			`jobset_restarts_total{action="RestartJobSet"} 0`,
+			`controller_runtime_reconcile_errors_total{controller="jobset"} 0`,
+			`controller_runtime_reconcile_time_seconds_count{controller="jobset"} `,
+		} {
+			Expect(text).To(ContainSubstring(metric))
+		}
+
+		By("refusing to speak without TLS")
+		response, err := (&http.Client{Timeout: 5 * time.Second}).Get("http://" + m.address(m.metrics) + "/metrics")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(response.Body.Close()).To(Succeed())
+		Expect(response.StatusCode).To(Equal(http.StatusBadRequest))
+	})
+})
+
+// allowedToken is one of the Prometheus that config/prometheus is for, with the rights
+// that it gives.
+func allowedToken(ctx context.Context) string {
+	GinkgoHelper()
+	scraper := token(ctx, "monitoring", "prometheus-k8s")
+	for _, document := range strings.Split(kubectl("kustomize", filepath.Join(root, "config/prometheus")), "\n---\n") {
+		binding := &rbacv1.ClusterRoleBinding{}
+		Expect(yaml.Unmarshal([]byte(document), binding)).To(Succeed())
+		if binding.Kind == "ClusterRoleBinding" {
+			Expect(client.IgnoreAlreadyExists(plane.client.Create(ctx, binding))).To(Succeed())
+		}
+	}
+	return scraper
+}
+
+// request is what we read of a line of the audit log.
+type request struct {
+	User           struct{ Username string }
+	UserAgent      string
+	Verb           string
+	RequestURI     string
+	ResponseStatus struct{ Code int }
+}
+
+func requestsOf(user string) []request {
+	GinkgoHelper()
+	file, err := os.Open(plane.audit)
+	Expect(err).NotTo(HaveOccurred())
+	defer file.Close() //nolint:errcheck // only read
+	var found []request
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r request
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			continue // the last line may be half written
+		}
+		if r.User.Username == user {
+			found = append(found, r)
+		}
+	}
+	Expect(lines.Err()).NotTo(HaveOccurred())
+	return found
+}
+
+var _ = Describe("At the API server", func() {
+	It("O18, O84-O97, O100: calls itself by its name, and is never refused with the rights it ships with", func(ctx SpecContext) {
+		s := newSettings()
+		webhooksOn(ctx, s.webhook, nil)
+		mount(s.certDir)
+		m := start(ctx, s)
+		m.isReady()
+		js := newJobSet(newNamespace(ctx), "audited")
+		create(ctx, js)
+		Eventually(jobsOf(ctx, js)).Should(Equal(1))
+		_, _, err := m.scrape("nonsense", unverified())
+		Expect(err).NotTo(HaveOccurred())
+		m.stop()
+
+		requests := requestsOf("system:serviceaccount:" + system + ":" + account)
+		Expect(requests).NotTo(BeEmpty())
+		verbs := map[string]bool{}
+		for _, r := range requests {
+			path, _, _ := strings.Cut(r.RequestURI, "?")
+			if strings.HasPrefix(path, "/apis/coordination.k8s.io/") {
+				// The library names the client of the lease itself.
+				Expect(r.UserAgent).To(HaveSuffix("/leader-election"))
+			} else {
+				Expect(r.UserAgent).To(HavePrefix(userAgent), path)
+				Expect(r.UserAgent).To(HaveSuffix(") "+gitCommit[:7]), path)
+			}
+			Expect(r.ResponseStatus.Code).NotTo(Equal(http.StatusForbidden), "%s %s", r.Verb, path)
+			verbs[r.Verb+" "+path[strings.LastIndex(path, "/")+1:]] = true
+		}
+		Expect(verbs).To(SatisfyAll(HaveKey("create jobs"), HaveKey("create tokenreviews"), HaveKey("watch jobsets"), HaveKey("watch secrets"),
+			HaveKey("create leases"), HaveKey("update status"), HaveKey("update "+secretName), HaveKey("update "+validatingName)))
+	})
+})
