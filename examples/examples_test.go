@@ -1,0 +1,208 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package examples tests what can be known of the examples without an API
+// server. That a real one takes them is the part of test/integration/examples.
+package examples
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-base/featuregate"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/features"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/integration/examples/manifest"
+)
+
+const (
+	minHeader = 2
+	maxHeader = 6
+	maxLines  = 80
+)
+
+func examples(t *testing.T) []manifest.File {
+	t.Helper()
+	files, err := manifest.Walk("..", "examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestFormIsOneForAll(t *testing.T) {
+	known := features.New().GetAll()
+	for _, file := range examples(t) {
+		t.Run(file.Path, func(t *testing.T) {
+			if n := len(file.Header); n < minHeader || n > maxHeader {
+				t.Errorf("opens with %d lines of comment, want %d to %d: what it shows, what it needs, how to watch it, what to expect", n, minHeader, maxHeader)
+			}
+			for _, word := range []string{"kubectl", "Expect"} {
+				if !strings.Contains(strings.Join(file.Header, "\n"), word) {
+					t.Errorf("the comment at the top does not say %q", word)
+				}
+			}
+			if file.Lines >= maxLines {
+				t.Errorf("has %d lines, want less than %d", file.Lines, maxLines)
+			}
+			if _, ok := known[featuregate.Feature(file.Gate)]; file.Gate != "" && !ok {
+				t.Errorf("names the feature gate %s, which does not exist", file.Gate)
+			}
+		})
+	}
+}
+
+var row = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\) \| [^|]+ \|([^|]*)\|`)
+
+func TestReadmeListsEveryExampleWithItsGate(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, gates := map[string]bool{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if match := row.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
+			listed[match[2]], gates[match[2]] = true, strings.Trim(strings.TrimSpace(match[3]), "`")
+		}
+	}
+	for _, file := range examples(t) {
+		name := strings.TrimPrefix(file.Path, "examples/")
+		if !listed[name] {
+			t.Errorf("%s is not in the table", name)
+			continue
+		}
+		if diff := cmp.Diff(file.Gate, gates[name]); diff != "" {
+			t.Errorf("gate of %s (-file +table):\n%s", name, diff)
+		}
+	}
+	for _, match := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(string(text), -1) {
+		if strings.Contains(match[1], "://") {
+			continue
+		}
+		if _, err := os.Stat(filepath.FromSlash(match[1])); err != nil {
+			t.Errorf("a link leads nowhere: %v", err)
+		}
+	}
+}
+
+// TestCommandsNameFilesThatExist keeps the commands in the comments from rotting.
+func TestCommandsNameFilesThatExist(t *testing.T) {
+	path := regexp.MustCompile(`(?:examples|config)/[\w./-]*\w`)
+	for _, file := range examples(t) {
+		for _, line := range file.Header {
+			for _, name := range path.FindAllString(line, -1) {
+				if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(name))); err != nil {
+					t.Errorf("%s names %s: %v", file.Path, name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestSchedulingObjectsDecode holds what the API server of the integration
+// tests is too old to hold: no field of these kinds is a field that does not exist.
+func TestSchedulingObjectsDecode(t *testing.T) {
+	kinds := map[string]func() any{
+		"Workload": func() any { return &schedulingv1beta1.Workload{} },
+		"PodGroup": func() any { return &schedulingv1beta1.PodGroup{} },
+	}
+	seen := map[string]bool{}
+	for _, file := range examples(t) {
+		for _, document := range file.Documents {
+			var meta metav1.TypeMeta
+			if err := json.Unmarshal(document, &meta); err != nil {
+				t.Fatalf("%s: %v", file.Path, err)
+			}
+			into, ok := kinds[meta.Kind]
+			if !ok || meta.APIVersion != schedulingv1beta1.SchemeGroupVersion.String() {
+				continue
+			}
+			seen[meta.Kind] = true
+			if err := strictly(document, into()); err != nil {
+				t.Errorf("%s: %v", file.Path, err)
+			}
+		}
+	}
+	if len(seen) != len(kinds) {
+		t.Errorf("found only %v", seen)
+	}
+}
+
+func strictly(document []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+func TestInPlaceExamplesAreWhatWorkerPodBuilds(t *testing.T) {
+	samples, err := manifest.Walk("..", "config/samples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := map[string]workerpod.Options{
+		"config/samples/jobset_v1alpha2_in_place_restart.yaml": {},
+		"examples/in-place-restart/jobset.yaml":                {},
+		"examples/in-place-restart/exit-codes.yaml":            {FailJobOn: []int32{42}, RecreatePodOn: []int32{43}},
+		"examples/pytorch/in-place-restart.yaml":               {},
+	}
+	for _, file := range append(samples, examples(t)...) {
+		for _, document := range file.Documents {
+			js := &jobset.JobSet{}
+			if err := json.Unmarshal(document, js); err != nil || js.Kind != jobset.Kind ||
+				js.Spec.FailurePolicy == nil || js.Spec.FailurePolicy.RestartStrategy != jobset.InPlaceRestart {
+				continue
+			}
+			t.Run(file.Path, func(t *testing.T) {
+				opts, ok := options[file.Path]
+				if !ok {
+					t.Fatal("restarts in place and is not in the table of this test")
+				}
+				delete(options, file.Path)
+				opts.AgentImage, opts.ServiceAccountName = "jobset/agent:dev", "jobset-agent"
+				for i := range js.Spec.ReplicatedJobs {
+					written := &js.Spec.ReplicatedJobs[i]
+					built := workerpod.PrepareJob(&bare(written).Template, opts)
+					if diff := cmp.Diff(*built, written.Template); diff != "" {
+						t.Errorf("ReplicatedJob %s (-built +written):\n%s", written.Name, diff)
+					}
+				}
+			})
+		}
+	}
+	for name := range options {
+		t.Errorf("%s: no JobSet there that restarts in place", name)
+	}
+}
+
+// bare is what a user would have written without InPlaceRestart in mind.
+func bare(rjob *jobset.ReplicatedJob) *jobset.ReplicatedJob {
+	out := rjob.DeepCopy()
+	job := &out.Template.Spec
+	job.BackoffLimit, job.PodReplacementPolicy, job.CompletionMode, job.Completions, job.PodFailurePolicy = nil, nil, nil, nil, nil
+	pod := &job.Template.Spec
+	pod.RestartPolicy, pod.ServiceAccountName = "", ""
+	var others []corev1.Container
+	for i := range pod.InitContainers {
+		if c := &pod.InitContainers[i]; !workerpod.IsSidecar(c) || !workerpod.LooksLikeAgent(c) {
+			others = append(others, *c)
+		}
+	}
+	pod.InitContainers = others
+	for i := range pod.Containers {
+		pod.Containers[i].RestartPolicy, pod.Containers[i].RestartPolicyRules = nil, nil
+	}
+	return out
+}
