@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The end-to-end tests from nothing: machine, kind cluster, images, JobSet,
-# stories; then all of it is removed. If a step fails, what happened is kept in
-# bin/e2e-logs. `make test-e2e` calls this with the variables of hack/make/e2e.mk.
+# stories, uninstall, and an install by the chart; then all of it is removed. If
+# a step fails, what happened is kept in bin/e2e-logs. `make test-e2e` calls this
+# with the variables of hack/make/e2e.mk.
 #
 #   KEEP=1  the cluster stays
 set -euo pipefail
@@ -84,3 +85,5 @@ part 'the cluster' make --no-print-directory kind-up
 part 'the images' hack/e2e/images.sh "$repo" "$tag" "$upgrade"
 part 'the install' install
 part 'the stories' tell
+part 'the uninstall' hack/e2e/uninstall.sh test/e2e/config
+part 'the chart' env IMAGE_REPO="$repo" IMAGE_TAG="$tag" hack/e2e/chart.sh

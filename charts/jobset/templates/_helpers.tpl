@@ -1,0 +1,107 @@
+{{/* Names. A release "jobset" has fullname "jobset". */}}
+
+{{- define "jobset.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "jobset.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Takes a list of the root context and a suffix. Services may have 63 characters, so the first part gives way. */}}
+{{- define "jobset.named" -}}
+{{- $suffix := index . 1 -}}
+{{- printf "%s-%s" (include "jobset.fullname" (index . 0) | trunc (int (sub 62 (len $suffix))) | trimSuffix "-") $suffix -}}
+{{- end -}}
+
+{{- define "jobset.controller.name" -}}{{ include "jobset.named" (list . "controller") }}{{- end -}}
+{{- define "jobset.controller.configName" -}}{{ include "jobset.named" (list . "controller-config") }}{{- end -}}
+{{- define "jobset.webhook.serviceName" -}}{{ include "jobset.named" (list . "webhook-service") }}{{- end -}}
+{{- define "jobset.webhook.secretName" -}}{{ include "jobset.named" (list . "webhook-server-cert") }}{{- end -}}
+{{- define "jobset.metrics.serviceName" -}}{{ include "jobset.named" (list . "metrics-service") }}{{- end -}}
+{{- define "jobset.metrics.secretName" -}}{{ include "jobset.named" (list . "metrics-server-cert") }}{{- end -}}
+{{- define "jobset.certName" -}}{{ include "jobset.named" (list . "cert") }}{{- end -}}
+
+{{/* Labels. */}}
+
+{{- define "jobset.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "jobset.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "jobset.controller.selectorLabels" -}}
+{{ include "jobset.selectorLabels" . }}
+app.kubernetes.io/component: controller
+{{- end -}}
+
+{{/* commonLabels never replace a label of the chart: selectors rely on some of them. */}}
+{{- define "jobset.labels" -}}
+{{- $own := dict
+    "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
+    "app.kubernetes.io/name" (include "jobset.name" .)
+    "app.kubernetes.io/instance" .Release.Name
+    "app.kubernetes.io/version" (.Chart.AppVersion | replace "+" "_")
+    "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- toYaml (merge $own (omit (.Values.commonLabels | default dict) "app.kubernetes.io/component")) -}}
+{{- end -}}
+
+{{- define "jobset.controller.labels" -}}
+{{ include "jobset.labels" . }}
+app.kubernetes.io/component: controller
+{{- end -}}
+
+{{/* Ports. */}}
+
+{{/* Empty if there is no metrics server. */}}
+{{- define "jobset.metrics.port" -}}
+{{- if ne .Values.metrics.bindAddress "0" -}}
+{{- regexFind "[0-9]+$" .Values.metrics.bindAddress -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The Configuration of the manager: what the values say, and nothing else. */}}
+{{- define "jobset.controller.config" -}}
+apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+webhook:
+  port: {{ .Values.webhook.port | int64 }}
+metrics:
+  bindAddress: {{ .Values.metrics.bindAddress | quote }}
+  {{- if .Values.certManager.enable }}
+  certDir: /tmp/k8s-metrics-server/serving-certs
+  {{- end }}
+leaderElection:
+  leaderElect: {{ .Values.controller.leaderElection.enable }}
+internalCertManagement:
+  enable: {{ not .Values.certManager.enable }}
+  {{- if not .Values.certManager.enable }}
+  webhookServiceName: {{ include "jobset.webhook.serviceName" . }}
+  webhookSecretName: {{ include "jobset.webhook.secretName" . }}
+  {{- end }}
+clientConnection:
+  qps: {{ .Values.controller.clientConnection.qps | toJson }}
+  burst: {{ .Values.controller.clientConnection.burst | int64 }}
+{{- with .Values.controller.tls }}
+{{- if or .minVersion .cipherSuites }}
+tls:
+  {{- with .minVersion }}
+  minVersion: {{ . }}
+  {{- end }}
+  {{- with .cipherSuites }}
+  cipherSuites:
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.controller.featureGates }}
+featureGates:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
