@@ -75,6 +75,9 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 	mountClaims(js, &pods.Spec)
 	if selectsNodes(job) {
 		reserveNodes(job)
+		// The topology key may come from the JobSet and the strategy from the Job
+		// template: the Pods say so too, so that nothing else places them.
+		pods.Annotations[jobset.NodeSelectorStrategyKey] = job.Annotations[jobset.NodeSelectorStrategyKey]
 	}
 	// Always explicit, so that the Job never starts before the JobSet does.
 	job.Spec.Suspend = ptr.To(ptr.Deref(js.Spec.Suspend, false))

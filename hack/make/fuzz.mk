@@ -1,0 +1,9 @@
+# Fuzzing. Included from Makefile.
+
+##@ Fuzzing
+
+FUZZ_TIME ?= 60s## how long each fuzz target runs
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZ_TIME: admission, defaults, decisions, configuration
+	@FUZZ_TIME='$(FUZZ_TIME)' hack/fuzz.sh
