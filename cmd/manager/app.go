@@ -77,7 +77,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates); err != nil {
+	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates, progressOf(cfg)); err != nil {
 		return nil, err
 	}
 	if err := controllers.SetupPodReconciler(ctx, mgr); err != nil {

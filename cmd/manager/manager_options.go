@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -28,6 +29,7 @@ import (
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/util/tlsconfig"
 	"sigs.k8s.io/jobset/pkg/util/useragent"
@@ -105,6 +107,24 @@ func newCacheOptions(gates gates.Set) cache.Options {
 // defaultConcurrentReconciles is over how many JobSets passes go at the same time: one
 // that creates thousands of Jobs must not hold up a group restart of another.
 const defaultConcurrentReconciles = 8
+
+// defaultAssemblyGracePeriod is how long a group may take to come together before
+// the Pods that are missing are recreated.
+const defaultAssemblyGracePeriod = 10 * time.Minute
+
+func progressOf(cfg *configapi.Configuration) policy.Progress {
+	progress := policy.Progress{Assembly: defaultAssemblyGracePeriod}
+	if cfg.InPlaceRestart == nil {
+		return progress
+	}
+	if period := cfg.InPlaceRestart.AssemblyGracePeriod; period != nil {
+		progress.Assembly = period.Duration
+	}
+	if period := cfg.InPlaceRestart.ForcefulDeletionGracePeriod; period != nil {
+		progress.ForcefulDeletion = period.Duration
+	}
+	return progress
+}
 
 func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {
 	options := ctrlconfig.Controller{

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,6 +24,7 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 )
 
@@ -69,7 +71,7 @@ func TestNewManagerOptions(t *testing.T) {
 		change func(*configapi.Configuration)
 		want   settings
 	}{
-		"the defaults (O73, O76)": {change: func(*configapi.Configuration) {}, want: defaults},
+		"the defaults (O73, O76, C6, C13, C227)": {change: func(*configapi.Configuration) {}, want: defaults},
 		"0 disables servers (O24, O26)": {
 			change: func(cfg *configapi.Configuration) {
 				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = "0", "0"
@@ -94,7 +96,7 @@ func TestNewManagerOptions(t *testing.T) {
 			change: func(cfg *configapi.Configuration) { cfg.Metrics.CertDir = "/metrics" },
 			want:   but(func(s *settings) { s.MetricsCertDir = "/metrics" }),
 		},
-		"workers as configured; 0 leaves it to the library, which takes one (O42, O515)": {
+		"workers as configured (O42, O515)": {
 			change: func(cfg *configapi.Configuration) {
 				cfg.Controller = &configapi.Controller{MaxConcurrentReconciles: ptr.To[int32](7)}
 			},
@@ -175,7 +177,7 @@ func TestCertOptions(t *testing.T) {
 		change func(*configapi.Configuration)
 		want   cert.Options
 	}{
-		"the defaults (O23, O37, O38)": {
+		"the defaults (O23, O37, O38, W131)": {
 			change: func(*configapi.Configuration) {},
 			want: cert.Options{Namespace: "ns", ServiceName: "jobset-webhook-service", SecretName: "jobset-webhook-server-cert",
 				Dir: filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")},
@@ -231,6 +233,20 @@ func TestNewRESTConfigs(t *testing.T) {
 		}
 		if want := "jobset/v0.0.0 ("; len(got.shared.UserAgent) < len(want) || got.shared.UserAgent[:len(want)] != want {
 			t.Errorf("user agent is %q, want %q... (O18)", got.shared.UserAgent, want)
+		}
+	})
+	t.Run("by default 500 requests a second in bursts of 500 (C9)", func(t *testing.T) {
+		got, err := newRESTConfigs(path, defaultsBut(func(*configapi.Configuration) {}).ClientConnection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.leaderElection.QPS != 500 || got.leaderElection.Burst != 500 || got.shared.RateLimiter.QPS() != 500 {
+			t.Errorf("QPS %v and %v, burst %v, want 500 of each", got.shared.RateLimiter.QPS(), got.leaderElection.QPS, got.leaderElection.Burst)
+		}
+		for request := range 500 {
+			if !got.shared.RateLimiter.TryAccept() {
+				t.Fatalf("request %d of the first burst has to wait", request)
+			}
 		}
 	})
 	t.Run("a negative QPS means no limit (O39)", func(t *testing.T) {
@@ -289,4 +305,29 @@ func TestPatientServer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestProgressOf(t *testing.T) {
+	tests := map[string]struct {
+		given *configapi.InPlaceRestart
+		want  policy.Progress
+	}{
+		"nothing is said (P24, P25)":        {nil, policy.Progress{Assembly: 10 * time.Minute}},
+		"an empty block (P24, P25)":         {&configapi.InPlaceRestart{}, policy.Progress{Assembly: 10 * time.Minute}},
+		"the group may take for ever (P24)": {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{}},
+		"both are said (P24, P25)": {
+			&configapi.InPlaceRestart{
+				AssemblyGracePeriod: &metav1.Duration{Duration: time.Minute}, ForcefulDeletionGracePeriod: &metav1.Duration{Duration: time.Hour},
+			},
+			policy.Progress{Assembly: time.Minute, ForcefulDeletion: time.Hour},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := progressOf(defaultsBut(func(cfg *configapi.Configuration) { cfg.InPlaceRestart = tc.given }))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("progress (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

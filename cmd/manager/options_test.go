@@ -64,7 +64,7 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 				cfg.FeatureGates = map[string]bool{"InPlaceRestart": true, "AllBeta": false}
 			},
 		},
-		"typed flags win over the file (O5-O9, O13)": {
+		"typed flags win over the file (O5-O9, O13, C9)": {
 			file: everything,
 			args: []string{"--metrics-bind-address=:5", "-health-probe-bind-address", ":6", "--leader-elect=false",
 				"--kube-api-qps=7.5", "--kube-api-burst=8"},
@@ -91,7 +91,7 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 				cfg.Metrics.BindAddress = "0"
 			},
 		},
-		"each gate of the flag wins over its entry, other entries stay (O12, O13, O486)": {
+		"each gate of the flag wins over its entry, other entries stay (O12, O13, O486, C32)": {
 			file: everything,
 			args: []string{"--feature-gates=InPlaceRestart=false,AllAlpha=false"},
 			want: func(cfg *configapi.Configuration) {
@@ -105,7 +105,7 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 			args: []string{"--metrics-bind-address=:5"},
 			want: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = ":5" },
 		},
-		"gates of the flag need no file (O12, O486)": {
+		"gates of the flag need no file (O12, O486, C32)": {
 			args: []string{"--feature-gates", "InPlaceRestart=true"},
 			want: func(cfg *configapi.Configuration) { cfg.FeatureGates = map[string]bool{"InPlaceRestart": true} },
 		},

@@ -69,6 +69,18 @@ clientConnection:
 			values: `controller: {featureGates: {InPlaceRestart: true, RestartJob: false}}`,
 			want:   `featureGates: {InPlaceRestart: true, RestartJob: false}`,
 		},
+		"O512, O515: workers of the reconcilers": {
+			values: `controller: {maxConcurrentReconciles: 16}`,
+			want:   `controller: {maxConcurrentReconciles: 16}`,
+		},
+		"O512, P24, P25: how long a group may take": {
+			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s}}`,
+			want:   `inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s}`,
+		},
+		"O512, P24: for ever": {
+			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 0s}}`,
+			want:   `inPlaceRestart: {assemblyGracePeriod: 0s}`,
+		},
 		"O512: the oldest version of TLS": {
 			values: `controller: {tls: {minVersion: VersionTLS13}}`,
 			want:   `tls: {minVersion: VersionTLS13}`,

@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -43,6 +46,7 @@ func Validate(cfg *configapi.Configuration) field.ErrorList {
 		validateInternalCertManagement,
 		validateClientConnection,
 		validateController,
+		validateInPlaceRestart,
 	}
 	var errs field.ErrorList
 	for _, check := range checks {
@@ -193,6 +197,25 @@ func validateController(cfg *configapi.Configuration) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be between 1 and %d", maxWorkers))}
 	}
 	return nil
+}
+
+// validateInPlaceRestart wants periods of a second or more: the API keeps no finer times.
+func validateInPlaceRestart(cfg *configapi.Configuration) field.ErrorList {
+	if cfg.InPlaceRestart == nil {
+		return nil
+	}
+	path := field.NewPath("inPlaceRestart")
+	var errs field.ErrorList
+	for name, period := range map[string]*metav1.Duration{
+		"assemblyGracePeriod":         cfg.InPlaceRestart.AssemblyGracePeriod,
+		"forcefulDeletionGracePeriod": cfg.InPlaceRestart.ForcefulDeletionGracePeriod,
+	} {
+		if period != nil && period.Duration != 0 && period.Duration < time.Second {
+			errs = append(errs, field.Invalid(path.Child(name), period.Duration.String(), "must be 0, for never, or 1s at least"))
+		}
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
 }
 
 func validateMessages(path *field.Path, value any, messages []string) field.ErrorList {

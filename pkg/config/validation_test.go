@@ -162,6 +162,20 @@ func TestValidate(t *testing.T) {
 			},
 			want: []string{"controller.maxConcurrentReconciles"},
 		},
+		"periods of in-place restart may be 0, for never (P24, P25)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.InPlaceRestart = &configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}, ForcefulDeletionGracePeriod: &metav1.Duration{}}
+			},
+		},
+		"periods of in-place restart below a second, or negative (P24, P25)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.InPlaceRestart = &configapi.InPlaceRestart{
+					AssemblyGracePeriod:         &metav1.Duration{Duration: 999 * time.Millisecond},
+					ForcefulDeletionGracePeriod: &metav1.Duration{Duration: -time.Hour},
+				}
+			},
+			want: []string{"inPlaceRestart.assemblyGracePeriod", "inPlaceRestart.forcefulDeletionGracePeriod"},
+		},
 		"a controller block that says nothing": {
 			change: func(cfg *configapi.Configuration) { cfg.Controller = &configapi.Controller{} },
 		},

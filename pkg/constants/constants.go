@@ -88,6 +88,10 @@ const (
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"
+	// WorkersMissingReason: Pods of workers that did not report in time are deleted.
+	WorkersMissingReason = "WorkersMissing"
+	// ForcefulDeletionReason: Pods that a lost node does not let go are deleted by force.
+	ForcefulDeletionReason = "ForcefulDeletion"
 
 	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
 	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"

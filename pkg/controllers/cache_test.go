@@ -62,6 +62,66 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			InitContainerStatuses: []corev1.ContainerStatus{{Name: "agent", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 88}}}},
 		},
 	}
+	t.Run("C6, C353, P23: of a Pod", func(t *testing.T) {
+		t.Parallel()
+		wantStripped(t, full, want)
+	})
+	t.Run("C6: of a Node, what it is called, whether it is ready, and what its kubelet can do", func(t *testing.T) {
+		t.Parallel()
+		got, err := stripNode(fullNode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strippedNode(), got); diff != "" {
+			t.Errorf("what is kept (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("C6: of everything else all but the managed fields", func(t *testing.T) {
+		t.Parallel()
+		_, job := workers()
+		managed := job.DeepCopy()
+		managed.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+		got, err := CacheOptions(gates.Set{}).DefaultTransform(managed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(any(job), got); diff != "" {
+			t.Errorf("what is kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func fullNode() *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"zone": "z"}, Annotations: map[string]string{"notes": "long"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+		},
+		Spec: corev1.NodeSpec{PodCIDR: "10.0.0.0/24", Taints: []corev1.Taint{{Key: "k"}}},
+		Status: corev1.NodeStatus{
+			NodeInfo:         corev1.NodeSystemInfo{KubeletVersion: "v1.36.0", OSImage: "os"},
+			DeclaredFeatures: []string{"F"},
+			Images:           []corev1.ContainerImage{{Names: []string{"i"}}},
+			Conditions: []corev1.NodeCondition{
+				{Type: corev1.NodeDiskPressure, Status: "False"}, {Type: corev1.NodeReady, Status: "True", Reason: "r", Message: "m"},
+			},
+		},
+	}
+}
+
+func strippedNode() *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"zone": "z"}},
+		Status: corev1.NodeStatus{
+			NodeInfo:         corev1.NodeSystemInfo{KubeletVersion: "v1.36.0"},
+			DeclaredFeatures: []string{"F"},
+			Conditions:       []corev1.NodeCondition{{Type: corev1.NodeReady, Status: "True"}},
+		},
+	}
+}
+
+func wantStripped(t *testing.T, full, want *corev1.Pod) {
+	t.Helper()
 	before := full.DeepCopy()
 	got, err := stripPod(full)
 	if err != nil {
@@ -88,6 +148,14 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 
 func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
 	t.Parallel()
+	t.Run("C6, C353, P23: by the jobset-name label", func(t *testing.T) {
+		t.Parallel()
+		wantOnlyPodsOfJobSets(t)
+	})
+}
+
+func wantOnlyPodsOfJobSets(t *testing.T) {
+	t.Helper()
 	seen := false
 	for obj, options := range CacheOptions(gates.Set{}).ByObject {
 		if _, ok := obj.(*corev1.Pod); !ok {

@@ -30,6 +30,12 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	if err := each(plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job) }); err != nil {
 		return err
 	}
+	for _, deletion := range plan.DeletePods {
+		if err := each(deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, deletion.Force) }); err != nil {
+			return err
+		}
+		r.tell(js, deletion.Event)
+	}
 	if plan.CreateService != nil {
 		if err := r.createService(ctx, js, plan.CreateService); err != nil {
 			return err
@@ -81,6 +87,20 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) erro
 		client.Preconditions{UID: &job.UID})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Job %s: %w", klog.KObj(job), err)
+	}
+	return nil
+}
+
+// deletePod deletes a worker Pod that keeps its group waiting, unless it changed
+// since it was looked at: then it may have reported.
+func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, force bool) error {
+	options := []client.DeleteOption{client.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
+	if force {
+		options = append(options, client.GracePeriodSeconds(0))
+	}
+	err := r.client.Delete(ctx, pod.DeepCopy(), options...)
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("deleting Pod %s, for which its group waits: %w", klog.KObj(pod), err)
 	}
 	return nil
 }

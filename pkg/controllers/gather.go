@@ -35,6 +35,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Jobs:         owned,
 		Gates:        r.gates,
 		Now:          r.clock.Now(),
+		Progress:     r.progress,
 		FirstFailure: r.memory.failure(js),
 		BrokenAt:     r.memory.brokenAt(js),
 	}
@@ -48,6 +49,9 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	}
 	if r.gates.InPlaceRestart && restartsInPlace(js) {
 		if in.Pods, err = r.podsOf(owned); err != nil {
+			return policy.Input{}, err
+		}
+		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}
 	}

@@ -62,22 +62,37 @@ func TestOwned(t *testing.T) {
 	if err := s.jobs.store.Add(job); err != nil {
 		t.Fatal(err)
 	}
-	pods, err := s.podsOf([]*batchv1.Job{job})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := pods[job.UID]; len(got) != 1 || got[0] != mine {
-		t.Errorf("P23: got %v, want the one Pod of the Job, not copied", got)
-	}
-	if jobs, err := s.jobs.of(js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
-		t.Errorf("C14: got %v, %v, want the one Job, not copied", jobs, err)
-	}
-	if jobs, err := s.jobs.of("another"); err != nil || len(jobs) != 0 {
-		t.Errorf("C358: got %v, %v, want none", jobs, err)
-	}
-	var unwatched owned[*corev1.Pod]
-	got, err := unwatched.of(job.UID)
-	if diff := cmp.Diff([]*corev1.Pod(nil), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-		t.Errorf("without a watch: %v, %s", err, diff)
-	}
+	t.Run("C15, P23: Pods by the UID of their Job, whatever their labels say", func(t *testing.T) {
+		t.Parallel()
+		if diff := cmp.Diff(mine.Labels, foreign.Labels); diff != "" {
+			t.Fatalf("the labels tell them apart (-mine +foreign):\n%s", diff)
+		}
+		pods, err := s.podsOf([]*batchv1.Job{job})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pods[job.UID]; len(got) != 1 || got[0] != mine {
+			t.Errorf("got %v, want the one Pod of the Job, not copied", got)
+		}
+	})
+	t.Run("C14, C345: Jobs by the UID of their JobSet, not copied", func(t *testing.T) {
+		t.Parallel()
+		if jobs, err := s.jobs.of(js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
+			t.Errorf("got %v, %v, want the one Job, not copied", jobs, err)
+		}
+	})
+	t.Run("C358: none of another JobSet", func(t *testing.T) {
+		t.Parallel()
+		if jobs, err := s.jobs.of("another"); err != nil || len(jobs) != 0 {
+			t.Errorf("got %v, %v, want none", jobs, err)
+		}
+	})
+	t.Run("none of a kind that nobody watches", func(t *testing.T) {
+		t.Parallel()
+		var unwatched owned[*corev1.Pod]
+		got, err := unwatched.of(job.UID)
+		if diff := cmp.Diff([]*corev1.Pod(nil), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("without a watch: %v, %s", err, diff)
+		}
+	})
 }

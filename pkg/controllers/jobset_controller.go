@@ -34,10 +34,12 @@ type JobSetReconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	gates  gates.Set
-	clock  clock.PassiveClock
-	memory *memory
-	jobs   owned[*batchv1.Job]
-	pods   owned[*corev1.Pod]
+	// progress says when to step in if a group does not come together.
+	progress policy.Progress
+	clock    clock.PassiveClock
+	memory   *memory
+	jobs     owned[*batchv1.Job]
+	pods     owned[*corev1.Pod]
 	// informers starts the watch of a kind that is not watched from the start.
 	informers cache.Informers
 	// cacheLag is how long the cache may take to show Jobs that were created.
@@ -57,14 +59,15 @@ type JobSetReconciler struct {
 
 // SetupJobSetReconciler adds the JobSet controller and its indexes to a manager.
 // Pods are watched only if the gates ask for it.
-func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Set) error {
+func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress policy.Progress) error {
 	r := &JobSetReconciler{
-		client: mgr.GetClient(),
-		live:   mgr.GetAPIReader(),
-		events: mgr.GetEventRecorder("jobset"),
-		gates:  gates,
-		clock:  clock.RealClock{},
-		memory: newMemory(),
+		client:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
+		events:   mgr.GetEventRecorder("jobset"),
+		gates:    gates,
+		progress: progress,
+		clock:    clock.RealClock{},
+		memory:   newMemory(),
 
 		cacheLag:  time.Second,
 		informers: mgr.GetCache(),

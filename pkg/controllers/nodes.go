@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -86,6 +87,36 @@ func restartsAllContainers(node *corev1.Node) bool {
 	return err != nil || version.AtLeast(restartAllContainersSince)
 }
 
+// notReadyUnder looks up which nodes are not ready, or gone, under Pods that
+// should have stopped by now. It reads nothing unless such Pods may be deleted by force.
+func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
+	if r.progress.ForcefulDeletion <= 0 {
+		return nil, nil
+	}
+	notReady := map[string]bool{}
+	for _, of := range pods {
+		for _, pod := range of {
+			name := pod.Spec.NodeName
+			if _, known := notReady[name]; known || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
+				continue
+			}
+			node := &corev1.Node{}
+			err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("reading Node %s: %w", name, err)
+			}
+			notReady[name] = err != nil || !ready(node)
+		}
+	}
+	return notReady, nil
+}
+
+func ready(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
 // stripNode drops all of a Node but what restartsAllContainers reads, and the
 // labels: all of them, since any JobSet may name any of them its topology. They
 // are a small part of a Node; most of it are its images, conditions and annotations.
@@ -97,6 +128,11 @@ func stripNode(obj any) (any, error) {
 	stripped := &corev1.Node{}
 	stripped.Name, stripped.UID, stripped.ResourceVersion = node.Name, node.UID, node.ResourceVersion
 	stripped.Labels = node.Labels
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			stripped.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
+		}
+	}
 	stripped.Status.NodeInfo.KubeletVersion = node.Status.NodeInfo.KubeletVersion
 	stripped.Status.DeclaredFeatures = node.Status.DeclaredFeatures
 	return stripped, nil

@@ -150,9 +150,9 @@ func TestPodEvents(t *testing.T) {
 		failure  *policy.Failure
 	}{
 		"P22: a new Pod wakes":                                       {js, nil, pod("1").Obj(), true, nil},
-		"P22: a report wakes":                                        {js, pod("1").Obj(), pod("2").Obj(), true, nil},
-		"P22: what is not read wakes nobody":                         {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
-		"P22: Pods of other strategies wake nobody":                  {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
+		"C4, P22: a report wakes":                                    {js, pod("1").Obj(), pod("2").Obj(), true, nil},
+		"C4, P22: what is not read wakes nobody":                     {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
+		"C4, P22: Pods of other strategies wake nobody":              {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
 		"P22: a Pod without the label wakes nobody":                  {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels = nil }).Obj(), false, nil},
 		"C269: a Pod of an earlier JobSet of that name wakes nobody": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
 		"P21: a failure is caught though it wakes nobody":            {js, pod("1").Obj(), failing("1"), false, seen},

@@ -27,31 +27,41 @@ type decision struct {
 // comment names the steps. An error means that the input makes no sense, and
 // nothing is to be done.
 func Decide(in Input) (Plan, error) {
-	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
-	if err != nil {
+	d := &decision{in: in}
+	if err := d.decide(); err != nil {
 		return Plan{}, err
 	}
-	d := &decision{in: in, observed: observed}
+	d.clockAssembly()
+	return d.plan, nil
+}
+
+func (d *decision) decide() error {
+	in := d.in
+	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
+	if err != nil {
+		return err
+	}
+	d.observed = observed
 	in.JobSet.Status.DeepCopyInto(&d.plan.Status)
 	d.plan.Status.ReplicatedJobsStatus = keepJobRestarts(observed.Statuses, d.plan.Status.ReplicatedJobsStatus)
 
 	if end, ok := finished(in.JobSet); ok { // step 1
 		d.plan.DeleteJobs = withoutTerminating(append(observed.Previous, observed.Active...))
-		return d.plan, d.ttl(end)
+		return d.ttl(end)
 	}
 	if d.gateChanged() { // step 2
-		return d.plan, nil
+		return nil
 	}
 	d.plan.DeleteJobs = withoutTerminating(observed.Previous) // step 3
 	d.allJobsReady()                                          // step 4
 	if len(observed.Failed) > 0 {                             // step 5
 		err := d.failurePolicy()
 		d.intentFirst()
-		return d.plan, err
+		return err
 	}
 	if d.successPolicy() || d.restartIncompleteGroup() { // steps 6, 7
 		d.intentFirst()
-		return d.plan, nil
+		return nil
 	}
 	if children.NeedsService(in.JobSet) && !in.ServiceExists { // step 8
 		d.plan.CreateService = children.Service(in.JobSet)
@@ -63,10 +73,10 @@ func Decide(in Input) (Plan, error) {
 	d.followSuspend(turn) // step 13
 	if d.intentFirst() {  // step 14
 		d.onlyIntent()
-		return d.plan, nil
+		return nil
 	}
 	d.group() // step 15
-	return d.plan, nil
+	return nil
 }
 
 // allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift.

@@ -43,6 +43,12 @@ type group struct {
 	lost []*batchv1.Job
 	// succeeded is a Pod that succeeded in epoch S: it ran in this round (P17).
 	succeeded *corev1.Pod
+	// late are members on a node that have not reported S+1, waiting those without a
+	// node, stuck are Pods that should be gone by now. Kept only for a group that
+	// takes too long.
+	late, stuck []*corev1.Pod
+	waiting     int64
+	overdue     bool
 	// graceEnds is when the first leaving Pod has to be gone.
 	graceEnds time.Time
 	// invalid are the live Pods whose epoch annotation is not an epoch (P12).
@@ -62,21 +68,23 @@ func (d *decision) look(synced int32) group {
 	if d.seen != nil {
 		return *d.seen
 	}
-	var g group
+	g := group{overdue: d.overdue()}
 	for _, job := range d.observed.Active {
 		g.failing = g.failing || hasCondition(job, batchv1.JobFailureTarget)
 		g.addJob(job, d.in.Pods[job.UID], synced, d.in.Now)
 	}
 	done := d.doneDependencies()
 	for _, job := range d.observed.Successful {
-		if done[job.Labels[jobset.ReplicatedJobNameKey]] {
+		if done[replicatedJobOf(job)] {
 			continue // others waited for it to end: the group goes on without it
 		}
 		for _, pod := range d.in.Pods[job.UID] {
 			g.addSucceeded(pod, synced)
 		}
 	}
-	slices.SortFunc(g.invalid, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	for _, pods := range [][]*corev1.Pod{g.invalid, g.late, g.stuck} {
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	d.seen = &g
 	return g
 }
@@ -145,6 +153,9 @@ func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) s
 			}
 			return slotLeaving
 		}
+		if g.overdue {
+			g.stuck = append(g.stuck, pod)
+		}
 		return 0
 	}
 	if was&slotMember != 0 {
@@ -161,8 +172,18 @@ func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) s
 		if g.reporter == nil || pod.Name < g.reporter.Name {
 			g.reporter = pod
 		}
+	} else if g.overdue {
+		g.addLate(pod)
 	}
 	return slotMember
+}
+
+func (g *group) addLate(pod *corev1.Pod) {
+	if pod.Spec.NodeName == "" {
+		g.waiting++
+		return
+	}
+	g.late = append(g.late, pod)
 }
 
 func (g *group) addSucceeded(pod *corev1.Pod, synced int32) {

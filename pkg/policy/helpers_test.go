@@ -34,6 +34,8 @@ type summary struct {
 	Confirm      string
 	DeleteJobSet bool
 	Deletes      []string
+	Pods         []string // deleted, by force with "!"
+	Told         []Event  // when they are
 	Service      string
 	Claims       []string
 	Scales       map[string]int32
@@ -56,6 +58,12 @@ func summarize(p Plan) summary {
 		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Suspends: names(p.SuspendJobs),
 		Status: p.Status, CountsInterval: p.CountsInterval, Events: p.Events, Outcomes: p.Outcomes,
 		Restart: p.Restart, GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter,
+	}
+	for _, deletion := range p.DeletePods {
+		for _, pod := range deletion.Pods {
+			s.Pods = append(s.Pods, pod.Name+map[bool]string{true: "!"}[deletion.Force])
+		}
+		s.Told = append(s.Told, deletion.Event)
 	}
 	for _, claim := range p.CreateClaims {
 		s.Claims = append(s.Claims, claim.Name)

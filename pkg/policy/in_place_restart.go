@@ -109,6 +109,7 @@ func (d *decision) group() {
 	case deprecated >= synced:
 		d.plan.CountsInterval = min(max(time.Second, time.Duration(g.slots)*time.Millisecond), time.Minute)
 		d.lift(g, synced)
+		d.progress(g, synced)
 	default:
 		d.breakGroup(g, synced)
 	}

@@ -38,6 +38,19 @@ type Input struct {
 	BrokenAt time.Time
 	Gates    gates.Set
 	Now      time.Time
+
+	// Progress says when to step in if the group does not come together.
+	Progress Progress
+	// NotReady are the nodes of terminating Pods that are not ready, or gone.
+	NotReady map[string]bool
+}
+
+// Progress is how long a group may take to come together. 0 means for ever.
+type Progress struct {
+	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
+	Assembly time.Duration
+	// ForcefulDeletion: so long after its own grace a Pod on a lost node is deleted by force.
+	ForcefulDeletion time.Duration
 }
 
 // Failure is a container failure as a Pod showed it for a moment.
@@ -48,7 +61,7 @@ type Failure struct {
 	Node      string
 }
 
-// Plan is what is to be done, in this order: deletes, Service, claims, scaling,
+// Plan is what is to be done, in this order: deletes, of Pods too, Service, claims, scaling,
 // creates, suspends, resumes, status, events.
 type Plan struct {
 	// Confirm, if not nil, is a Job that seems to have lost a worker. Read it and
@@ -57,6 +70,7 @@ type Plan struct {
 
 	DeleteJobSet  bool
 	DeleteJobs    []*batchv1.Job
+	DeletePods    []PodDeletion
 	CreateService *corev1.Service
 	CreateClaims  []*corev1.PersistentVolumeClaim
 	ScaleJobs     []Scale
@@ -96,6 +110,15 @@ type Scale struct {
 	Job *batchv1.Job
 	// Workers is the new parallelism and the new number of completions.
 	Workers int32
+}
+
+// PodDeletion are Pods that are to go so that the group can come together.
+type PodDeletion struct {
+	Pods []*corev1.Pod
+	// Force: with grace period 0.
+	Force bool
+	// Event is told when they are deleted.
+	Event Event
 }
 
 // Event is told to the user once the status is written.

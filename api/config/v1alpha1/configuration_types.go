@@ -53,9 +53,13 @@ type Configuration struct {
 	// +optional
 	ClientConnection *ClientConnection `json:"clientConnection,omitempty"`
 
-	// controller configures the reconcilers. Absent: each has one worker.
+	// controller configures the reconcilers.
 	// +optional
 	Controller *Controller `json:"controller,omitempty"`
+
+	// inPlaceRestart says how long a group of workers may take to come together.
+	// +optional
+	InPlaceRestart *InPlaceRestart `json:"inPlaceRestart,omitempty"`
 
 	// featureGates turns features on or off by name. A gate given with --feature-gates wins
 	// over its entry here; the other entries still count. An unknown name is an error, and
@@ -163,6 +167,27 @@ type ClientConnection struct {
 	// Ignored if qps is negative. Default: 500.
 	// +optional
 	Burst *int32 `json:"burst,omitempty"`
+}
+
+// InPlaceRestart says how long a group of workers may take to come together, after
+// a failure or at the start, before the controller steps in. It matters to JobSets
+// with restartStrategy InPlaceRestart only.
+type InPlaceRestart struct {
+	// assemblyGracePeriod is how long the controller waits for all workers. After it
+	// the worker Pods that run on a node and have not reported are deleted, so that
+	// they are recreated, elsewhere if need be. After a second period all Jobs are
+	// recreated, which counts towards maxRestarts. Pods that wait for a node are
+	// waited for. 0: for ever. Default: 10m.
+	// +optional
+	AssemblyGracePeriod *metav1.Duration `json:"assemblyGracePeriod,omitempty"`
+
+	// forcefulDeletionGracePeriod is how long, after the end of its own termination
+	// grace, a worker Pod on a node that is not ready may keep its group waiting.
+	// Then it is deleted with grace period 0: nobody waits for the node to say that
+	// its containers have stopped, so set it only where a node that is not ready is
+	// sure to be fenced. 0: never. Default: 0.
+	// +optional
+	ForcefulDeletionGracePeriod *metav1.Duration `json:"forcefulDeletionGracePeriod,omitempty"`
 }
 
 // Controller configures the reconcilers.

@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 		given *Configuration
 		want  *Configuration
 	}{
-		"an empty configuration gets every default (O21-O41)": {
+		"an empty configuration gets every default (O21-O41, C9, C13)": {
 			given: &Configuration{},
 			want:  defaults(),
 		},

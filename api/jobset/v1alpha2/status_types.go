@@ -76,6 +76,12 @@ type JobSetStatus struct {
 	// Each consumes one of failurePolicy.maxRestarts.
 	// +optional
 	InPlaceRestarts int32 `json:"inPlaceRestarts,omitempty"`
+
+	// assemblingSince is since when the group of workers comes together: absent
+	// while it runs, or waits for nobody. The deadlines of the manager's
+	// configuration inPlaceRestart count from here.
+	// +optional
+	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
 }
 
 // ReplicatedJobStatus counts the Jobs of one ReplicatedJob. A Job may be counted

@@ -88,6 +88,21 @@ internalCertManagement:
 clientConnection:
   qps: {{ .Values.controller.clientConnection.qps | toJson }}
   burst: {{ .Values.controller.clientConnection.burst | int64 }}
+{{- with .Values.controller.maxConcurrentReconciles }}
+controller:
+  maxConcurrentReconciles: {{ . | int64 }}
+{{- end }}
+{{- with .Values.controller.inPlaceRestart }}
+{{- if or .assemblyGracePeriod .forcefulDeletionGracePeriod }}
+inPlaceRestart:
+  {{- with .assemblyGracePeriod }}
+  assemblyGracePeriod: {{ . }}
+  {{- end }}
+  {{- with .forcefulDeletionGracePeriod }}
+  forcefulDeletionGracePeriod: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- with .Values.controller.tls }}
 {{- if or .minVersion .cipherSuites }}
 tls:

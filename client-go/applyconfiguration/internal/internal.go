@@ -1738,6 +1738,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         map:
           fields:
+          - name: assemblingSince
+            type:
+              scalar: untyped
           - name: conditions
             type:
               list:

@@ -29,8 +29,12 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/webhooks"
 )
+
+// workers is how many JobSets a manager looks at simultaneously, as the shipped one does by default.
+const workers = 8
 
 // Manager runs in this process and knows one namespace.
 type Manager struct {
@@ -46,6 +50,7 @@ type ManagerOption func(*managerOptions)
 
 type managerOptions struct {
 	gates     gates.Set
+	progress  policy.Progress
 	writes    *Writes
 	hiddenPod string
 	hiddenJob string
@@ -56,6 +61,11 @@ type managerOptions struct {
 // WithGates sets the gates; the default is GateOn.
 func WithGates(g gates.Set) ManagerOption {
 	return func(o *managerOptions) { o.gates = g }
+}
+
+// WithProgress says when the manager steps in if a group does not come together.
+func WithProgress(p policy.Progress) ManagerOption {
+	return func(o *managerOptions) { o.progress = p }
 }
 
 // WithWrites arms the writes of a manager before it starts.
@@ -95,7 +105,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 		Scheme:                  c.Scheme,
 		Logger:                  logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
-		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true), MaxConcurrentReconciles: workers},
 		Cache:                   controllers.CacheOptions(o.gates),
 		GracefulShutdownTimeout: ptr.To(5 * time.Second),
 		NewCache: func(config *rest.Config, options cache.Options) (cache.Cache, error) {
@@ -112,7 +122,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates)).To(Succeed())
+	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates, o.progress)).To(Succeed())
 	m.run(ctx, cancel, mgr)
 	return m
 }
@@ -146,6 +156,7 @@ func (o *managerOptions) narrow(options *cache.Options, namespace string) {
 		byObject[object] = settings
 	}
 	options.ByObject = byObject
+	options.ReaderFailOnMissingInformer = true // as shipped
 }
 
 func without(all fields.Selector, name string) fields.Selector {

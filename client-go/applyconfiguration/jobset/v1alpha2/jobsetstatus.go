@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1alpha2
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -36,6 +37,10 @@ type JobSetStatusApplyConfiguration struct {
 	// inPlaceRestarts counts the group restarts done in place.
 	// Each consumes one of failurePolicy.maxRestarts.
 	InPlaceRestarts *int32 `json:"inPlaceRestarts,omitempty"`
+	// assemblingSince is since when the group of workers comes together: absent
+	// while it runs, or waits for nobody. The deadlines of the manager's
+	// configuration inPlaceRestart count from here.
+	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
 }
 
 // JobSetStatusApplyConfiguration constructs a declarative configuration of the JobSetStatus type for use with
@@ -115,5 +120,13 @@ func (b *JobSetStatusApplyConfiguration) WithSyncedEpoch(value int32) *JobSetSta
 // If called multiple times, the InPlaceRestarts field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithInPlaceRestarts(value int32) *JobSetStatusApplyConfiguration {
 	b.InPlaceRestarts = &value
+	return b
+}
+
+// WithAssemblingSince sets the AssemblingSince field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AssemblingSince field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithAssemblingSince(value metav1.Time) *JobSetStatusApplyConfiguration {
+	b.AssemblingSince = &value
 	return b
 }

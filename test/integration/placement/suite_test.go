@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package placement tests exclusive placement through the API server: the
+// webhooks of Pods, and the controller that repairs. The manager is put together
+// as the shipped one, has the rights shipped for it and no others, and the
+// webhooks are configured as the install configures them. Nothing else runs:
+// the specs create Pods as a Job controller does, and bind them as a scheduler does.
+package placement
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/go-logr/logr/funcr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/webhooks"
+	"sigs.k8s.io/jobset/test/integration/framework"
+)
+
+func TestPlacement(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Exclusive placement")
+}
+
+var (
+	config *rest.Config
+	admin  client.Client
+	env    *envtest.Environment
+	// managersConfig is the way to the API server with the rights of the manager.
+	managersConfig *rest.Config
+)
+
+var _ = BeforeSuite(func() {
+	assets := os.Getenv(framework.AssetsEnv)
+	Expect(assets).NotTo(BeEmpty(), "%s is not set: run `make test-integration`, which builds etcd and kube-apiserver and sets it", framework.AssetsEnv)
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+	log := funcr.New(func(prefix, args string) { _, _ = fmt.Fprintln(GinkgoWriter, prefix, args) }, funcr.Options{})
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+
+	scheme := runtime.NewScheme()
+	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(jobset.AddToScheme(scheme)).To(Succeed())
+	env = &envtest.Environment{
+		Scheme:                scheme,
+		ErrorIfCRDPathMissing: true,
+		CRDDirectoryPaths:     []string{shipped("crd", "bases")},
+		WebhookInstallOptions: envtest.WebhookInstallOptions{
+			MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{mutatingWebhooks()},
+			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{validatingWebhooks()},
+			LocalServingHost:   "127.0.0.1",
+			LocalServingPort:   quietPort(),
+		},
+	}
+	var err error
+	config, err = env.Start()
+	Expect(err).NotTo(HaveOccurred(), "starting the control plane of %s", assets)
+	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	config.QPS = -1
+	admin, err = client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	managersConfig = withShippedRights()
+	startManager(scheme)
+})
+
+// startManager starts a manager with all that the shipped one has for Pods.
+func startManager(scheme *runtime.Scheme) {
+	GinkgoHelper()
+	options := &env.WebhookInstallOptions
+	cached := controllers.CacheOptions(framework.GateOn)
+	cached.ReaderFailOnMissingInformer = true
+	mgr, err := ctrl.NewManager(managersConfig, ctrl.Options{
+		Scheme:  scheme,
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache:   cached,
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir,
+		}),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, cancel := context.WithCancel(context.Background())
+	Expect(controllers.SetupJobSetReconciler(ctx, mgr, framework.GateOn, policy.Progress{})).To(Succeed())
+	Expect(controllers.SetupPodReconciler(ctx, mgr)).To(Succeed())
+	Expect(webhooks.Setup(mgr, framework.GateOn)).To(Succeed())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	DeferCleanup(func() {
+		cancel()
+		Eventually(done).Should(Receive(Succeed()), "the manager stops")
+	})
+	Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
+	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed(), "the webhook server listens")
+}
+
+// withShippedRights is the way to the API server for a user who may do what the ClusterRole of the manager says.
+func withShippedRights() *rest.Config {
+	GinkgoHelper()
+	file, err := os.Open(shipped("rbac", "role.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	defer file.Close() //nolint:errcheck // it was only read
+	role := &rbacv1.ClusterRole{}
+	Expect(yaml.NewYAMLOrJSONDecoder(file, 4096).Decode(role)).To(Succeed()) // the first of the file
+	Expect(role.Kind).To(Equal("ClusterRole"))
+	Expect(admin.Create(context.Background(), role)).To(Succeed())
+	Expect(admin.Create(context.Background(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "manager"}},
+	})).To(Succeed())
+	user, err := env.AddUser(envtest.User{Name: "manager"}, config)
+	Expect(err).NotTo(HaveOccurred())
+	return user.Config()
+}
+
+// shipped is the path of a file below config/components.
+func shipped(path ...string) string {
+	GinkgoHelper()
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	Expect(err).NotTo(HaveOccurred())
+	return filepath.Join(append([]string{root, "config", "components"}, path...)...)
+}
+
+func mutatingWebhooks() *admissionregistrationv1.MutatingWebhookConfiguration {
+	GinkgoHelper()
+	return patchedWebhooks[admissionregistrationv1.MutatingWebhookConfiguration](0, "mutating_pods_patch.yaml")
+}
+
+func validatingWebhooks() *admissionregistrationv1.ValidatingWebhookConfiguration {
+	GinkgoHelper()
+	return patchedWebhooks[admissionregistrationv1.ValidatingWebhookConfiguration](1, "validating_pods_patch.yaml")
+}
+
+// patchedWebhooks puts a document of the generated manifest and its patch together, as kustomize does.
+func patchedWebhooks[T any](document int, patchFile string) *T {
+	GinkgoHelper()
+	merged, err := strategicpatch.StrategicMergePatch(
+		documentOf(shipped("webhook", "manifests.yaml"), document), documentOf(shipped("webhook", patchFile), 0), new(T))
+	Expect(err).NotTo(HaveOccurred())
+	webhooks := new(T)
+	Expect(yaml.Unmarshal(merged, webhooks)).To(Succeed())
+	return webhooks
+}
+
+// documentOf reads one document of a YAML file as JSON.
+func documentOf(file string, document int) []byte {
+	GinkgoHelper()
+	content, err := os.Open(file)
+	Expect(err).NotTo(HaveOccurred())
+	defer content.Close() //nolint:errcheck // it was only read
+	decoder := yaml.NewYAMLOrJSONDecoder(content, 4096)
+	var raw runtime.RawExtension
+	for range document + 1 {
+		raw = runtime.RawExtension{}
+		Expect(decoder.Decode(&raw)).To(Succeed())
+	}
+	return raw.Raw
+}
+
+// quietPort is a free port that no outgoing connection will take: the kernel gives those ports from 32768.
+func quietPort() int {
+	GinkgoHelper()
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			Expect(listener.Close()).To(Succeed())
+			return port
+		}
+	}
+	Fail("no free port from 20000 to 29999")
+	return 0
+}
+
+// trusting settings are for our own server, whose certificate has another name.
+var trusting = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
