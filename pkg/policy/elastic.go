@@ -26,7 +26,7 @@ func (d *decision) scaleJobs() {
 		}
 	}
 	for _, job := range d.observed.Active {
-		n, ok := workers[job.Labels[jobset.ReplicatedJobNameKey]]
+		n, ok := workers[replicatedJobOf(job)]
 		if !ok || job.DeletionTimestamp != nil {
 			continue
 		}

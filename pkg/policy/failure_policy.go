@@ -113,7 +113,7 @@ func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.
 	var jobs []*batchv1.Job
 	for _, job := range failed {
 		condition, _ := finishedCondition(job)
-		name := job.Labels[jobset.ReplicatedJobNameKey]
+		name := replicatedJobOf(job)
 		reasonMatches := len(rule.OnJobFailureReasons) == 0 || slices.Contains(rule.OnJobFailureReasons, condition.Reason)
 		messageMatches := len(rule.OnJobFailureMessagePatterns) == 0 ||
 			slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(condition.Message) })

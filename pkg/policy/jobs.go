@@ -56,7 +56,7 @@ func (d *decision) followSuspend(turn []*jobset.ReplicatedJob) {
 	asleep := map[string][]*batchv1.Job{}
 	for _, job := range d.observed.Active {
 		if suspended(job) {
-			name := job.Labels[jobset.ReplicatedJobNameKey]
+			name := replicatedJobOf(job)
 			asleep[name] = append(asleep[name], job)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -42,7 +43,8 @@ type Observed struct {
 func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, error) {
 	o := Observed{Names: make(map[string]bool, len(jobs))}
 	outdated := newAttempts(js, g)
-	sorted := slices.SortedFunc(slices.Values(jobs), func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+	sorted := slices.Clone(jobs)
+	slices.SortFunc(sorted, func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 	for _, job := range sorted {
 		o.Names[job.Name] = true
 		previous, err := outdated.previous(job)
@@ -95,7 +97,7 @@ func (o *Observed) count(js *jobset.JobSet) {
 		counts[o.Statuses[i].Name] = &o.Statuses[i]
 	}
 	for _, job := range o.Active {
-		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+		if c := counts[replicatedJobOf(job)]; c != nil {
 			of := CountsOf(job)
 			c.Ready += one(of.Ready)
 			c.Active += one(of.Active)
@@ -104,17 +106,22 @@ func (o *Observed) count(js *jobset.JobSet) {
 		}
 	}
 	for _, job := range o.Successful {
-		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+		if c := counts[replicatedJobOf(job)]; c != nil {
 			c.Succeeded++
 			o.current[c.Name]++
 		}
 	}
 	for _, job := range o.Failed {
-		if c := counts[job.Labels[jobset.ReplicatedJobNameKey]]; c != nil {
+		if c := counts[replicatedJobOf(job)]; c != nil {
 			c.Failed++
 			o.current[c.Name]++
 		}
 	}
+}
+
+// replicatedJobOf names the ReplicatedJob that a Job was built for, "" if nothing on it says so.
+func replicatedJobOf(job *batchv1.Job) string {
+	return children.OwnValue(job, jobset.ReplicatedJobNameKey)
 }
 
 // Counts is what the Pods of an unfinished Job add to the status.

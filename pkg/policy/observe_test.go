@@ -121,6 +121,15 @@ func TestStatuses(t *testing.T) {
 		"C112: previous Jobs count nowhere":                    {obj(fresh().Attempt(0).Counts(2, 2, 0)), status("", nothing)},
 		"C112: one Job may count as ready, active, suspended":  {obj(fresh().Counts(2, 2, 0).Suspend(true)), status("a", func(s *jobset.ReplicatedJobStatus) { s.Ready, s.Active, s.Suspended = 1, 1, 1 })},
 		"C106: Jobs of an unknown ReplicatedJob count nowhere": {obj(job.Label(jobset.ReplicatedJobNameKey, "x").Counts(1, 1, 0)), status("", nothing)},
+		"C327: a Job without the label counts for what its annotation says": {
+			obj(fresh().Counts(0, 2, 0).Change(func(j *batchv1.Job) {
+				delete(j.Labels, jobset.ReplicatedJobNameKey)
+				j.Annotations = map[string]string{jobset.ReplicatedJobNameKey: "a"}
+			})), status("a", ready),
+		},
+		"C125: a Job that says nowhere what it belongs to counts nowhere": {
+			obj(fresh().Counts(0, 2, 0).Change(func(j *batchv1.Job) { delete(j.Labels, jobset.ReplicatedJobNameKey) })), status("", nothing),
+		},
 		"C106: several Jobs add up": {
 			[]*batchv1.Job{fresh().Counts(2, 2, 0).Obj(), builders.MakeJob(js, "a", 1).Counts(1, 1, 0).Obj(), builders.MakeJob(js, "a", 2).Complete().Obj()},
 			status("a", func(s *jobset.ReplicatedJobStatus) { s.Ready, s.Active, s.Succeeded = 2, 2, 1 }),

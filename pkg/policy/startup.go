@@ -18,7 +18,8 @@ import (
 // the order of the spec.
 //
 //	AnyOrder               all whose dependsOn is fulfilled
-//	InOrder                the first that has not started; nobody waits while suspended
+//	InOrder                the first that has not started, or has Jobs that are still
+//	                       suspended; nobody waits while the JobSet is suspended
 //
 //	a started   b not started   c not started     InOrder: b has its turn, c waits for b
 func (d *decision) turn() []*jobset.ReplicatedJob {
@@ -26,7 +27,8 @@ func (d *decision) turn() []*jobset.ReplicatedJob {
 	inOrder := d.inOrder() && !d.suspendWanted()
 	for i := range d.in.JobSet.Spec.ReplicatedJobs {
 		rjob := &d.in.JobSet.Spec.ReplicatedJobs[i]
-		if inOrder && d.started(rjob.Name, children.Replicas(rjob)) || !d.dependenciesReached(rjob) {
+		runs := d.started(rjob.Name, children.Replicas(rjob)) && d.observed.byName[rjob.Name].Suspended == 0
+		if inOrder && runs || !d.dependenciesReached(rjob) {
 			continue
 		}
 		turn = append(turn, rjob)

@@ -146,6 +146,11 @@ func TestStartupPolicy(t *testing.T) {
 		"C151: the second is resumed when the first has started": {doing(starting(inOrder()), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": off}), func(w *summary) {
 			w.Resumes = second
 		}},
+		"C151, C324: a Job that counts as ready although it is suspended is resumed all the same": {
+			only(doing(starting(inOrder()), jobChanges{"js-a-0": up, "js-a-1": func(w *builders.JobWrapper) { w.Counts(0, 0, 1).Suspend(true) }}), first...), func(w *summary) {
+				w.Resumes = []string{"js-a-1"}
+			},
+		},
 		"C152: after a restart the order starts over": {only(doing(hasStarted(inOrder().Restarts(1, 1)), nil)), func(w *summary) {
 			w.Creates = [][]string{first}
 			w.Status.Conditions = []metav1.Condition{

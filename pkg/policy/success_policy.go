@@ -27,7 +27,7 @@ func (d *decision) successPolicy() bool {
 	}
 	var have, need int64
 	for _, job := range d.observed.Successful {
-		if targeted(job.Labels[jobset.ReplicatedJobNameKey]) {
+		if targeted(replicatedJobOf(job)) {
 			have++
 		}
 	}

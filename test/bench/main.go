@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Command bench measures what it costs the controller to bring up a JobSet, and
+// fails if that grows faster than the number of its Jobs.
+//
+// Three processes take part, so that what is measured is the controller alone:
+//
+//	etcd, kube-apiserver   real ones, started from KUBEBUILDER_ASSETS
+//	bench                  creates the JobSet, plays the Job controller, asks for samples
+//	bench --manager        the controller; this one is measured
+//
+// See docs/performance.md for what the figures mean.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+type options struct {
+	assets, root string
+	jobs         sizes
+	repeat, rate int
+	profiles     string
+	// manager, a kubeconfig, makes this process the one that is measured.
+	manager string
+}
+
+// sizes is a flag: numbers of Jobs, in ascending order.
+type sizes []int
+
+// String implements flag.Value.
+func (s *sizes) String() string { return strings.Trim(fmt.Sprint([]int(*s)), "[]") }
+
+// Set implements flag.Value.
+func (s *sizes) Set(text string) error {
+	var parsed sizes
+	for _, field := range strings.Fields(text) {
+		n, err := strconv.Atoi(field)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is not a number of Jobs", field)
+		}
+		parsed = append(parsed, n)
+	}
+	if len(parsed) == 0 {
+		return errors.New("no number of Jobs is given")
+	}
+	slices.Sort(parsed)
+	*s = slices.Compact(parsed)
+	return nil
+}
+
+func main() {
+	o := options{jobs: sizes{100, 500, 1000, 2000}}
+	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd and kube-apiserver")
+	flag.StringVar(&o.root, "root", ".", "root of this repository")
+	flag.Var(&o.jobs, "jobs", "numbers of Jobs to measure")
+	flag.IntVar(&o.repeat, "repeat", 3, "how often each number is measured; the median counts")
+	flag.IntVar(&o.rate, "rate", 100, "status updates of Jobs per second, the same for all numbers of Jobs")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU and allocation profiles; taking them costs CPU")
+	flag.StringVar(&o.manager, "manager", "", "run the controller with this kubeconfig; used by the benchmark itself")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if o.manager != "" {
+		exit(manage(ctx, o.manager, o.profiles))
+	}
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+	exit(run(ctx, o))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(ctx context.Context, o options) error {
+	if o.assets == "" {
+		return errors.New("no control plane: run `make bench`, which builds it, or set KUBEBUILDER_ASSETS")
+	}
+	if o.repeat < 1 || o.rate < 1 {
+		return errors.New("--repeat and --rate must be at least 1")
+	}
+	b, err := newBench(ctx, o)
+	if err != nil {
+		return err
+	}
+	results, err := b.measureAll(ctx)
+	if err := errors.Join(err, b.stop()); err != nil {
+		return err
+	}
+	medians := mediansOf(results)
+	printTable(os.Stdout, medians)
+	return judge(os.Stdout, medians)
+}

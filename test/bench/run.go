@@ -1,0 +1,191 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+const (
+	// settling is how long a new manager is left alone before anything is measured.
+	settling = 2 * time.Second
+	// idling is how long an idle manager is watched to learn what it uses anyway.
+	idling = 10 * time.Second
+	// patience is how long the status may take to say that all Jobs are ready, once they are.
+	patience = 2 * time.Minute
+)
+
+// bench is an API server with nothing in it, and a client that no limit holds back.
+type bench struct {
+	options
+	client     client.Client
+	env        *envtest.Environment
+	dir        string
+	kubeconfig string
+}
+
+func scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(s))
+	utilruntime.Must(jobset.AddToScheme(s))
+	return s
+}
+
+func newBench(ctx context.Context, o options) (_ *bench, err error) {
+	b := &bench{options: o}
+	if b.dir, err = os.MkdirTemp("", "jobset-bench-"); err != nil {
+		return nil, fmt.Errorf("making a directory for logs: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.stop())
+		}
+	}()
+	if o.profiles != "" {
+		if err := os.MkdirAll(o.profiles, 0o755); err != nil {
+			return nil, fmt.Errorf("making the directory for profiles: %w", err)
+		}
+	}
+	env := &envtest.Environment{
+		BinaryAssetsDirectory: o.assets,
+		CRDDirectoryPaths:     []string{filepath.Join(o.root, "config", "components", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := env.Start()
+	b.env = env
+	if err != nil {
+		return nil, fmt.Errorf("starting etcd and kube-apiserver: %w", err)
+	}
+	b.kubeconfig = filepath.Join(b.dir, "kubeconfig")
+	if err := os.WriteFile(b.kubeconfig, env.KubeConfig, 0o600); err != nil {
+		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = -1, -1
+	if b.client, err = client.New(config, client.Options{Scheme: scheme()}); err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: benchNamespace}}
+	if err := b.client.Create(ctx, namespace); err != nil {
+		return nil, fmt.Errorf("creating the namespace: %w", err)
+	}
+	return b, nil
+}
+
+func (b *bench) stop() error {
+	var err error
+	if b.env != nil {
+		err = b.env.Stop()
+	}
+	return errors.Join(err, os.RemoveAll(b.dir))
+}
+
+// measureAll measures all numbers of Jobs, and then all again: what disturbs the
+// machine for a while disturbs all of them.
+func (b *bench) measureAll(ctx context.Context) ([]result, error) {
+	var results []result
+	for i := range b.repeat {
+		for _, jobs := range b.jobs {
+			r, err := b.measure(ctx, jobs)
+			if err != nil {
+				return nil, fmt.Errorf("measuring %d Jobs: %w", jobs, err)
+			}
+			fmt.Printf("repeat %d of %d, %d Jobs: %.2f s CPU, %.1f MiB in %.0f objects, %.0f passes, %.0f s\n",
+				i+1, b.repeat, jobs, r.cpu.Seconds(), r.bytes/(1<<20), r.allocs, r.passes, r.took.Seconds())
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
+// measure brings up one JobSet in front of a manager of its own.
+func (b *bench) measure(ctx context.Context, jobs int) (_ result, err error) {
+	m, err := b.startManager(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	defer func() {
+		err = errors.Join(err, m.stop(), b.cleanUp(context.WithoutCancel(ctx)))
+	}()
+	if err := pause(ctx, settling); err != nil {
+		return result{}, err
+	}
+	idle, idled, err := m.window("", func() error { return pause(ctx, idling) })
+	if err != nil {
+		return result{}, err
+	}
+	used, took, err := m.window(fmt.Sprintf("jobs-%d", jobs), func() error { return b.bringUp(ctx, jobs) })
+	if err != nil {
+		return result{}, err
+	}
+	return resultOf(jobs, took, used, idled, idle), nil
+}
+
+// bringUp creates a JobSet, plays the Job controller, and waits until the status says that all is ready.
+func (b *bench) bringUp(ctx context.Context, jobs int) error {
+	js := newJobSet(jobs)
+	if err := b.client.Create(ctx, js); err != nil {
+		return fmt.Errorf("creating the JobSet: %w", err)
+	}
+	h := hand{client: b.client, tick: time.NewTicker(time.Second / time.Duration(b.rate))}
+	defer h.tick.Stop()
+	for _, state := range []string{activeState, readyState} {
+		for index := range jobs {
+			if err := h.writes(ctx, js, index, state); err != nil {
+				return err
+			}
+		}
+	}
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if err := b.client.Get(ctx, client.ObjectKeyFromObject(js), js); err != nil {
+			return false, err
+		}
+		statuses := js.Status.ReplicatedJobsStatus
+		return len(statuses) == 1 && int(statuses[0].Ready) == jobs, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until all Jobs are ready, %+v: %w", js.Status.ReplicatedJobsStatus, err)
+	}
+	return nil
+}
+
+// cleanUp deletes what a run left, so that the next has nothing to list. No garbage collector runs.
+func (b *bench) cleanUp(ctx context.Context) error {
+	everything := []client.DeleteAllOfOption{client.InNamespace(benchNamespace), client.PropagationPolicy(metav1.DeletePropagationBackground)}
+	for _, kind := range []client.Object{&jobset.JobSet{}, &batchv1.Job{}, &corev1.Service{}} {
+		if err := b.client.DeleteAllOf(ctx, kind, everything...); err != nil {
+			return fmt.Errorf("deleting what the run left: %w", err)
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, duration time.Duration) error {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
