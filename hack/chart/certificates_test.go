@@ -119,22 +119,20 @@ const (
 )
 
 func TestWebhooks(t *testing.T) {
-	for _, name := range []string{"jobset", "training"} {
-		objects := release{name: name, namespace: "other", values: `webhook: {failurePolicy: Ignore}`}.objects(t)
-		service := "jobset-webhook-service"
-		if name != "jobset" {
-			service = name + "-" + service
-		}
-		port := decode[corev1.Service](t, find(t, objects, "Service "+service), service).Spec.Ports[0]
-		if port.Port != 443 || port.TargetPort.IntVal != 9443 {
-			t.Errorf("O70, O268: the Service of the webhooks has port %d to %d, want 443 to 9443", port.Port, port.TargetPort.IntVal)
-		}
-		for _, hook := range decode[admissionregistrationv1.MutatingWebhookConfiguration](t, find(t, objects, mutating), mutating).Webhooks {
-			checkWebhook(t, hook.Name, service, hook.ClientConfig, hook.FailurePolicy)
-		}
-		for _, hook := range decode[admissionregistrationv1.ValidatingWebhookConfiguration](t, find(t, objects, validating), validating).Webhooks {
-			checkWebhook(t, hook.Name, service, hook.ClientConfig, hook.FailurePolicy)
-		}
+	for name, service := range map[string]string{"jobset": "jobset-webhook-service", "training": "training-jobset-webhook-service"} {
+		t.Run("W132: release "+name+" has the one pair of configurations of a cluster, which asks its own Service", func(t *testing.T) {
+			objects := release{name: name, namespace: "other", values: `webhook: {failurePolicy: Ignore}`}.objects(t)
+			port := decode[corev1.Service](t, find(t, objects, "Service "+service), service).Spec.Ports[0]
+			if port.Port != 443 || port.TargetPort.IntVal != 9443 {
+				t.Errorf("O70, O268: the Service of the webhooks has port %d to %d, want 443 to 9443", port.Port, port.TargetPort.IntVal)
+			}
+			for _, hook := range decode[admissionregistrationv1.MutatingWebhookConfiguration](t, find(t, objects, mutating), mutating).Webhooks {
+				checkWebhook(t, hook.Name, service, hook.ClientConfig, hook.FailurePolicy)
+			}
+			for _, hook := range decode[admissionregistrationv1.ValidatingWebhookConfiguration](t, find(t, objects, validating), validating).Webhooks {
+				checkWebhook(t, hook.Name, service, hook.ClientConfig, hook.FailurePolicy)
+			}
+		})
 	}
 }
 

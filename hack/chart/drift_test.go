@@ -24,7 +24,7 @@ var installs = map[string]struct {
 	kustomizations []string
 	values         string
 }{
-	"the defaults": {kustomizations: []string{"config/default"}},
+	"W132: the defaults": {kustomizations: []string{"config/default"}},
 	"rights of agents": {
 		kustomizations: []string{"config/default", "config/components/agent-access"},
 		values:         `agentAccess: {enable: true, namespaces: [default]}`,

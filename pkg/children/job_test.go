@@ -66,13 +66,13 @@ func TestKeysInFourPlaces(t *testing.T) {
 		rjob, index int
 		want        map[string]string
 	}{
-		"C68-C80: the first Job":                                 {base(), 0, 0, a0()},
-		"C77: the global index counts earlier rjobs":             {base(), 1, 2, keys("b", "3", "2", "4", "y", "3", "2", placement.JobKey("ns", "js-b-2"))},
-		"C80: the group index counts earlier rjobs of the group": {base(), 2, 0, keys("c", "1", "0", "5", "x", "3", "2", placement.JobKey("ns", "js-c-0"))},
-		"C78: an empty group name is a group":                    {base(), 3, 1, keys("d", "2", "1", "7", "", "2", "1", placement.JobKey("ns", "js-d-1"))},
-		"C71: the restart attempt":                               {base().Restarts(3, 1), 0, 0, with(a0(), "restart-attempt", "3")},
-		"C81: the coordinator, on every Job":                     {base().Coordinator("b", 2, 1), 0, 0, with(a0(), "coordinator", "js-b-2-1.js")},
-		"C81: the coordinator in another subdomain":              {base().Coordinator("b", 2, 1).Network(jobset.Network{Subdomain: "sub"}), 0, 0, with(a0(), "coordinator", "js-b-2-1.sub")},
+		"C68-C80: the first Job":                                     {base(), 0, 0, a0()},
+		"C77: the global index counts earlier rjobs":                 {base(), 1, 2, keys("b", "3", "2", "4", "y", "3", "2", placement.JobKey("ns", "js-b-2"))},
+		"C80: the group index counts earlier rjobs of the group":     {base(), 2, 0, keys("c", "1", "0", "5", "x", "3", "2", placement.JobKey("ns", "js-c-0"))},
+		"C78: an empty group name is a group":                        {base(), 3, 1, keys("d", "2", "1", "7", "", "2", "1", placement.JobKey("ns", "js-d-1"))},
+		"C71, C341: the restart attempt, which stands in the status": {base().Restarts(3, 1), 0, 0, with(a0(), "restart-attempt", "3")},
+		"C81: the coordinator, on every Job":                         {base().Coordinator("b", 2, 1), 0, 0, with(a0(), "coordinator", "js-b-2-1.js")},
+		"C81: the coordinator in another subdomain":                  {base().Coordinator("b", 2, 1).Network(jobset.Network{Subdomain: "sub"}), 0, 0, with(a0(), "coordinator", "js-b-2-1.sub")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -139,8 +139,11 @@ func TestJob(t *testing.T) {
 		"C84: the subdomain is the name without one":     {builders.MakeJobSet("js", "ns").Network(dns(ptr.To(true), "")).ReplicatedJob(rjob().PodSpec(func(s *corev1.PodSpec) { s.Subdomain = "other" })), job(func(j *batchv1.Job) { j.Spec.Template.Spec.Subdomain = "js" })},
 		"C84: no host names: the subdomain is untouched": {builders.MakeJobSet("js", "ns").Network(dns(nil, "sub")).ReplicatedJob(rjob().PodSpec(func(s *corev1.PodSpec) { s.Subdomain = "mine" })), job(func(j *batchv1.Job) { j.Spec.Template.Spec.Subdomain = "mine" })},
 		"C86: exclusive and node selector on the JobSet": {builders.MakeJobSet("js", "ns").Annotation(jobset.ExclusiveKey, "zone").Annotation(jobset.NodeSelectorStrategyKey, "true").ReplicatedJob(rjob()), job(reserved)},
-		"C86: exclusive alone reserves no nodes":         {builders.MakeJobSet("js", "ns").Annotation(jobset.ExclusiveKey, "zone").ReplicatedJob(rjob()), job(same)},
+		"C86, C87: exclusive alone reserves no nodes":    {builders.MakeJobSet("js", "ns").Annotation(jobset.ExclusiveKey, "zone").ReplicatedJob(rjob()), job(same)},
 		"C83: node selector alone does not count":        {builders.MakeJobSet("js", "ns").Annotation(jobset.NodeSelectorStrategyKey, "true").ReplicatedJob(rjob()), job(same)},
+		"C86, C312: exclusive on the JobSet and node selector on the Job template": {
+			builders.MakeJobSet("js", "ns").Annotation(jobset.ExclusiveKey, "zone").ReplicatedJob(rjob().JobAnnotation(jobset.NodeSelectorStrategyKey, "true")), job(reserved),
+		},
 		"C86: the user's selector and tolerations stay": {
 			builders.MakeJobSet("js", "ns").ReplicatedJob(rjob().JobAnnotation(jobset.ExclusiveKey, "zone").JobAnnotation(jobset.NodeSelectorStrategyKey, "").
 				PodSpec(func(s *corev1.PodSpec) {
@@ -176,7 +179,11 @@ func TestExclusiveAnnotations(t *testing.T) {
 		"C82: the Job template wins":                     {map[string]string{jobset.ExclusiveKey: "zone"}, map[string]string{jobset.ExclusiveKey: "rack"}, map[string]string{jobset.ExclusiveKey: "rack"}},
 		"C83: the strategy comes with its level":         {map[string]string{jobset.ExclusiveKey: "zone", jobset.NodeSelectorStrategyKey: "x"}, nil, map[string]string{jobset.ExclusiveKey: "zone", jobset.NodeSelectorStrategyKey: "x"}},
 		"C83: the strategy of a level without exclusive": {map[string]string{jobset.NodeSelectorStrategyKey: "x"}, map[string]string{jobset.ExclusiveKey: "rack"}, map[string]string{jobset.ExclusiveKey: "rack"}},
-		"C82: neither":                                   {map[string]string{"other": "x"}, nil, map[string]string{}},
+		"C312: the strategy of the Job template reaches the Pods with the level of the JobSet": {
+			map[string]string{jobset.ExclusiveKey: "zone"}, map[string]string{jobset.NodeSelectorStrategyKey: "x"},
+			map[string]string{jobset.ExclusiveKey: "zone", jobset.NodeSelectorStrategyKey: "x"},
+		},
+		"C82: neither": {map[string]string{"other": "x"}, nil, map[string]string{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 func TestCountsOfManyJobsWait(t *testing.T) {
 	t.Parallel()
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
-	counts := func(n int32) policy.Plan { return policy.Plan{Status: statusOf(js, ready(n))} }
+	counts := func(n int32) policy.Plan { return policy.Plan{Status: statusOf(js, readyJobs(n))} }
 	later := func(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
 	s.memory.sawJobs(js, 1000)

@@ -79,6 +79,7 @@ type shell struct {
 
 func newShell(t *testing.T, objs ...client.Object) *shell {
 	t.Helper()
+	objs = slices.Clone(objs)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobset.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -86,6 +87,9 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 		}
 	}
 	s := &shell{diary: &diary{}, clock: testingclock.NewFakePassiveClock(now)}
+	for i, obj := range objs { // the fake writes into what it is given, and tests share that
+		objs[i] = obj.DeepCopyObject().(client.Object)
+	}
 	s.fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).Build()
 	write := func(verb string, obj client.Object, do func() error) error {
 		kind := map[bool]string{true: "Job"}[isJob(obj)]

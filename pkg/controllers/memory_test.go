@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -45,14 +46,19 @@ func TestPassesAreSpacedOut(t *testing.T) {
 	if got := m.startPass(a, at(-4999)); got != 0 {
 		t.Errorf("C10: after an error the queue decides, but it waits %v", got)
 	}
-	passes := 0
-	for ms := range 1000 {
-		if m.startPass(types.NamespacedName{Name: "c"}, at(ms)) == 0 {
-			passes++
-		}
-	}
-	if passes != 20 {
-		t.Errorf("P22: %d passes in a second, want 20", passes)
+	for _, pods := range []int{100, 1000, 100000} {
+		t.Run(fmt.Sprintf("P22, C304: a second in which %d Pods report has 20 passes at the most", pods), func(t *testing.T) {
+			t.Parallel()
+			m, passes := newMemory(), 0
+			for i := range pods {
+				if m.startPass(a, now.Add(time.Second*time.Duration(i)/time.Duration(pods))) == 0 {
+					passes++
+				}
+			}
+			if passes != 20 {
+				t.Errorf("%d passes, want 20", passes)
+			}
+		})
 	}
 }
 

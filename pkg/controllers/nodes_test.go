@@ -22,8 +22,8 @@ func TestRestartsAllContainers(t *testing.T) {
 	}{
 		"a kubelet of 1.36 does by default":                       {"v1.36.0", nil, true},
 		"so does a pre-release of 1.36":                           {"v1.36.0-rc.1", nil, true},
-		"a kubelet of 1.35 does not":                              {"v1.35.4", nil, false},
-		"unless it declares the feature":                          {"v1.35.4", []string{"Other", restartAllContainersFeature}, true},
+		"C277: a kubelet of 1.35 does not":                        {"v1.35.4", nil, false},
+		"C277: unless it declares the feature":                    {"v1.35.4", []string{"Other", restartAllContainersFeature}, true},
 		"a vendor's suffix does not matter":                       {"v1.34.2-gke.100", nil, false},
 		"a version that cannot be read is trusted, not accused":   {"unknown", nil, true},
 		"a node that has not reported its version is not accused": {"", nil, true},
@@ -47,27 +47,30 @@ func TestRestartsAllContainers(t *testing.T) {
 
 func TestOldNodesAreToldOnce(t *testing.T) {
 	t.Parallel()
-	js, job := workers()
-	node := func(name, version string) *corev1.Node {
-		n := &corev1.Node{}
-		n.Name, n.Status.NodeInfo.KubeletVersion = name, version
-		return n
-	}
-	s := newShell(t, js, node("new", "v1.36.3"), node("old", "v1.35.4"))
-	if err := s.jobs.store.Add(job); err != nil {
-		t.Fatal(err)
-	}
-	for index, name := range []string{"new", "old", "gone", ""} {
-		pod := builders.MakePod(job, index).Change(func(p *corev1.Pod) { p.Spec.NodeName = name }).Obj()
-		if err := s.pods.store.Add(pod); err != nil {
+	t.Run("C277: one event names the nodes under the workers that are too old", func(t *testing.T) {
+		t.Parallel()
+		js, job := workers()
+		node := func(name, version string) *corev1.Node {
+			n := &corev1.Node{}
+			n.Name, n.Status.NodeInfo.KubeletVersion = name, version
+			return n
+		}
+		s := newShell(t, js, node("new", "v1.36.3"), node("old", "v1.35.4"))
+		if err := s.jobs.store.Add(job); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for range 2 {
-		if err := s.tellOldNodes(t.Context(), js); err != nil {
-			t.Fatal(err)
+		for index, name := range []string{"new", "old", "gone", ""} {
+			pod := builders.MakePod(job, index).Change(func(p *corev1.Pod) { p.Spec.NodeName = name }).Obj()
+			if err := s.pods.store.Add(pod); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	s.diary.expect(t, "event Warning RestartAllContainersUnsupported Reconciling: workers do not restart in place on nodes that ignore "+
-		"RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: old (kubelet v1.35.4) (1 in all)")
+		for range 2 {
+			if err := s.tellOldNodes(t.Context(), js); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.diary.expect(t, "event Warning RestartAllContainersUnsupported Reconciling: workers do not restart in place on nodes that ignore "+
+			"RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: old (kubelet v1.35.4) (1 in all)")
+	})
 }

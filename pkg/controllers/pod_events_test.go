@@ -72,17 +72,18 @@ func TestFailureOf(t *testing.T) {
 		pod  *builders.PodWrapper
 		want policy.Failure
 	}{
-		"P21: all containers restart because of the worker":      {pod().Change(shows(true, exit("worker", 1, 0))), failure("worker", 1)},
-		"P21: all containers restart because of the agent":       {pod().Change(shows(true, exit("agent", 88, 0))), failure("agent", 88)},
-		"P21: the first that ended, the others were killed":      {pod().Change(shows(true, exit("side", 143, 2), exit("worker", 7, 1), exit("agent", 143, 2))), failure("worker", 7)},
-		"P21: the agent first, then the worker was killed":       {pod().Change(shows(true, exit("worker", 137, 2), exit("agent", 88, 1))), failure("agent", 88)},
-		"P21: in one second the worker is named":                 {pod().Change(shows(true, exit("agent", 143, 1), exit("worker", 7, 1))), failure("worker", 7)},
-		"P21: a container that ended well is no cause":           {pod().Change(shows(true, exit("setup", 0, 0), exit("worker", 7, 1))), failure("worker", 7)},
-		"P21: all ended well":                                    {pod().Change(shows(true, exit("worker", 0, 0))), policy.Failure{}},
-		"P21: a Failed Pod":                                      {pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 3, 0))), failure("worker", 3)},
-		"P21: a Failed Pod without containers, evicted":          {pod().Phase(corev1.PodFailed), policy.Failure{}},
-		"P21: a container that is restarted alone is no failure": {pod().Change(shows(false, exit("worker", 1, 0))), policy.Failure{}},
-		"P21: the condition is False":                            {pod().Change(shows(false, exit("worker", 1, 0))).Change(notRestarting), policy.Failure{}},
+		"P21: all containers restart because of the worker":                {pod().Change(shows(true, exit("worker", 1, 0))), failure("worker", 1)},
+		"P21: all containers restart because of the agent":                 {pod().Change(shows(true, exit("agent", 88, 0))), failure("agent", 88)},
+		"P21: the first that ended, the others were killed":                {pod().Change(shows(true, exit("side", 143, 2), exit("worker", 7, 1), exit("agent", 143, 2))), failure("worker", 7)},
+		"P21: the agent first, then the worker was killed":                 {pod().Change(shows(true, exit("worker", 137, 2), exit("agent", 88, 1))), failure("agent", 88)},
+		"P21: in one second the worker is named":                           {pod().Change(shows(true, exit("agent", 143, 1), exit("worker", 7, 1))), failure("worker", 7)},
+		"P21, C296: a worker that a signal killed is told by its own code": {pod().Change(shows(true, exit("worker", 139, 1), exit("agent", 143, 2))), failure("worker", 139)},
+		"P21: a container that ended well is no cause":                     {pod().Change(shows(true, exit("setup", 0, 0), exit("worker", 7, 1))), failure("worker", 7)},
+		"P21: all ended well":                                              {pod().Change(shows(true, exit("worker", 0, 0))), policy.Failure{}},
+		"P21: a Failed Pod":                                                {pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 3, 0))), failure("worker", 3)},
+		"P21: a Failed Pod without containers, evicted":                    {pod().Phase(corev1.PodFailed), policy.Failure{}},
+		"P21, C286: a container that is restarted alone is no failure":     {pod().Change(shows(false, exit("worker", 1, 0))), policy.Failure{}},
+		"P21: the condition is False":                                      {pod().Change(shows(false, exit("worker", 1, 0))).Change(notRestarting), policy.Failure{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,9 +104,9 @@ func TestMatters(t *testing.T) {
 	}{
 		"P22: nothing":                             {func(*corev1.Pod) {}, false},
 		"P22: a label":                             {func(p *corev1.Pod) { p.Labels["x"] = "y" }, false},
-		"P22: another annotation":                  {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
-		"P22: a container ended":                   {shows(true, exit("worker", 1, 0)), false},
-		"P22: readiness":                           {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},
+		"P22, C304: another annotation":            {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
+		"P22, C286: a container ended":             {shows(true, exit("worker", 1, 0)), false},
+		"P22, C304: readiness":                     {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},
 		"P22: another finalizer":                   {func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, "x") }, false},
 		"P22: the phase":                           {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		"P22: the deletion":                        {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, true},
@@ -152,7 +153,7 @@ func TestPodEvents(t *testing.T) {
 		"P22: a new Pod wakes":                                       {js, nil, pod("1").Obj(), true, nil},
 		"C4, P22: a report wakes":                                    {js, pod("1").Obj(), pod("2").Obj(), true, nil},
 		"C4, P22: what is not read wakes nobody":                     {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
-		"C4, P22: Pods of other strategies wake nobody":              {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
+		"C4, P22, C307: Pods of other strategies wake nobody":        {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
 		"P22: a Pod without the label wakes nobody":                  {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels = nil }).Obj(), false, nil},
 		"C269: a Pod of an earlier JobSet of that name wakes nobody": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
 		"P21: a failure is caught though it wakes nobody":            {js, pod("1").Obj(), failing("1"), false, seen},

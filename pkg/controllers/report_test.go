@@ -39,7 +39,7 @@ func statusOf(js *jobset.JobSet, change func(*jobset.JobSetStatus)) jobset.JobSe
 	return status
 }
 
-func ready(n int32) func(*jobset.JobSetStatus) {
+func readyJobs(n int32) func(*jobset.JobSetStatus) {
 	return func(s *jobset.JobSetStatus) {
 		s.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", Ready: n}}
 	}
@@ -148,7 +148,9 @@ func TestCountsWait(t *testing.T) {
 	t.Parallel()
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	const second = time.Second
-	counts := func(n int32) policy.Plan { return policy.Plan{Status: statusOf(js, ready(n)), CountsInterval: second} }
+	counts := func(n int32) policy.Plan {
+		return policy.Plan{Status: statusOf(js, readyJobs(n)), CountsInterval: second}
+	}
 	later := func(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
 	report(t, s, js, counts(1), ctrl.Result{}) // the first write
@@ -175,7 +177,7 @@ func TestCountsWait(t *testing.T) {
 	later(500 * time.Millisecond)
 	report(t, s, js, counts(4), ctrl.Result{})
 	js = stored(t, s, js)
-	running = policy.Plan{Status: statusOf(js, ready(5))} // while the group runs nothing waits
+	running = policy.Plan{Status: statusOf(js, readyJobs(5))} // while the group runs nothing waits
 	report(t, s, js, running, ctrl.Result{})
 	s.diary.expect(t, "update status JobSet js", "update status JobSet js")
 }
@@ -187,7 +189,7 @@ func TestOnlyCounts(t *testing.T) {
 		want   bool
 	}{
 		"P22: nothing":  {func(*jobset.JobSetStatus) {}, true},
-		"P22: counts":   {ready(2), true},
+		"P22: counts":   {readyJobs(2), true},
 		"P22: S":        {func(s *jobset.JobSetStatus) { s.SyncedEpoch = ptr.To[int32](2) }, false},
 		"P22: D":        {func(s *jobset.JobSetStatus) { s.DeprecatedEpoch = ptr.To[int32](1) }, false},
 		"P22: charges":  {func(s *jobset.JobSetStatus) { s.InPlaceRestarts++ }, false},
@@ -195,7 +197,7 @@ func TestOnlyCounts(t *testing.T) {
 		"P22: conditions": {func(s *jobset.JobSetStatus) {
 			s.Conditions = append(s.Conditions, builders.Condition("x", true, "r", "m", now))
 		}, false},
-		"P22: counts and S": {func(s *jobset.JobSetStatus) { ready(3)(s); s.SyncedEpoch = ptr.To[int32](2) }, false},
+		"P22: counts and S": {func(s *jobset.JobSetStatus) { readyJobs(3)(s); s.SyncedEpoch = ptr.To[int32](2) }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

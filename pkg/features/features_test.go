@@ -34,12 +34,12 @@ func TestApply(t *testing.T) {
 			values: map[string]bool{"AllAlpha": true, "InPlaceRestart": false},
 			want:   gates.Set{RestartJob: true, ElasticJobSet: true},
 		},
-		"a locked gate may be given the value it has (O47)": {values: map[string]bool{"TLSOptions": true}},
-		"a locked gate refuses another value (O47)": {
+		"a locked gate may be given the value it has, and nobody sees it (O47, C31, W138)": {values: map[string]bool{"TLSOptions": true}},
+		"a locked gate refuses another value (O47, C31, W138)": {
 			values:  map[string]bool{"TLSOptions": false},
 			wantErr: []string{"TLSOptions is locked to true"},
 		},
-		"an unknown gate is an error that lists the known ones (O15)": {
+		"an unknown gate is an error that lists the known ones and their stages (O15, C31)": {
 			values:  map[string]bool{"InplaceRestart": true},
 			wantErr: []string{"unknown feature gates: InplaceRestart", "InPlaceRestart (ALPHA, default false)", "TLSOptions (GA, default true)"},
 		},

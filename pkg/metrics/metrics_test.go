@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package metrics
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,12 @@ func gather(t *testing.T, name string) []series {
 	return got
 }
 
+// metricsOfJobSets are all that the table below has.
+var metricsOfJobSets = []string{
+	"jobset_failed_total", "jobset_completed_total",
+	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds",
+}
+
 func TestOutcomesAreCounted(t *testing.T) {
 	one := types.NamespacedName{Namespace: "ns", Name: "one"}
 	JobSetFailed(one)
@@ -77,7 +85,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 			metric: "jobset_completed_total",
 			want:   []series{{Labels: map[string]string{"jobset_name": "two", "namespace": "ns"}, Value: 1}},
 		},
-		"restarts by action, all actions from the start and no other label (O490)": {
+		"restarts by action, all actions from the start and no other label (O490, C227)": {
 			metric: "jobset_restarts_total",
 			want: []series{
 				{Labels: map[string]string{"action": "RestartJob"}},
@@ -86,15 +94,26 @@ func TestOutcomesAreCounted(t *testing.T) {
 				{Labels: map[string]string{"action": "RestartJobSetAndIgnoreMaxRestarts"}},
 			},
 		},
-		"in-place restarts, without labels": {
+		"in-place restarts, without labels (C227)": {
 			metric: "jobset_in_place_restarts_total",
 			want:   []series{{Value: 1}},
 		},
-		"durations of in-place restarts, in seconds": {
+		"durations of in-place restarts, in seconds (C227)": {
 			metric: "jobset_in_place_restart_duration_seconds",
 			want:   []series{{Value: 4.5, Count: 2}},
 		},
 	}
+	t.Run("there are no others of JobSets (C225-C227)", func(t *testing.T) {
+		families, err := metrics.Registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			if strings.HasPrefix(family.GetName(), "jobset_") && !slices.Contains(metricsOfJobSets, family.GetName()) {
+				t.Errorf("%s is in no table", family.GetName())
+			}
+		}
+	})
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, gather(t, tc.metric)); diff != "" {

@@ -51,7 +51,7 @@ var _ = Describe("The rights of an agent", func() {
 		return deny(apierrors.IsForbidden, fmt.Sprintf("cannot %s resource %q", verb, resource))
 	}
 
-	It("let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
+	It("O101 C301: let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
 		agent := n.agentOf(own)
@@ -67,7 +67,7 @@ var _ = Describe("The rights of an agent", func() {
 		Expect(stored.Spec).To(Equal(own.Spec))
 	})
 
-	It("let it list and watch JobSets of its namespace", func(ctx SpecContext) {
+	It("O101: let it list and watch JobSets of its namespace", func(ctx SpecContext) {
 		n := newNode(ctx)
 		agent := n.agentOf(n.runs("own"))
 
@@ -75,14 +75,14 @@ var _ = Describe("The rights of an agent", func() {
 		deny(apierrors.IsForbidden, "at the cluster scope")(agent.List(ctx, &jobset.JobSetList{}))
 	})
 
-	DescribeTable("do not let it",
+	DescribeTable("O101: do not let it",
 		func(ctx SpecContext, try act, refused func(error)) {
 			n := newNode(ctx)
 			own, other := n.runs("own"), n.runs("other")
 
 			refused(try(ctx, n.agentOf(own), own, other))
 		},
-		Entry("report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
+		Entry("C301: report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
 			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
 		}), byPolicy("only the Pod its token is bound to, which is own")),
 		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
@@ -152,7 +152,7 @@ var _ = Describe("The rights of an agent", func() {
 		Entry("its own report taken back", merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":null}}}`)),
 	)
 
-	It("end where a token is bound to no Pod", func(ctx SpecContext) {
+	It("C301: end where a token is bound to no Pod", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
 		unbound := clientOf(token(ctx, n.space, framework.AgentAccount, nil))
@@ -162,7 +162,7 @@ var _ = Describe("The rights of an agent", func() {
 		deny(apierrors.IsForbidden, "only with a token that is bound to a Pod")(err)
 	})
 
-	It("do not pass to another Pod of the same name", func(ctx SpecContext) {
+	It("C301: do not pass to another Pod of the same name", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
 		agent := n.agentOf(own)
@@ -176,7 +176,7 @@ var _ = Describe("The rights of an agent", func() {
 		Expect(apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)).To(BeTrue(), "%v", err)
 	})
 
-	It("do not reach into another namespace", func(ctx SpecContext) {
+	It("C301: do not reach into another namespace", func(ctx SpecContext) {
 		here, there := newNode(ctx), newNode(ctx)
 		own, foreign := here.runs("own"), there.runs("own")
 

@@ -8,6 +8,7 @@ package examples
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -42,7 +43,7 @@ var notCreated = map[schema.GroupVersionKind]string{
 	{Group: "config.jobset.x-k8s.io", Version: "v1alpha1", Kind: "Configuration"}: "is a file of the manager",
 }
 
-var _ = Describe("Each manifest", func() {
+var _ = Describe("Each manifest of the examples and of config/samples (O112)", func() {
 	for _, file := range files {
 		if file.PatchOf != "" {
 			continue
@@ -64,6 +65,20 @@ var _ = Describe("Each manifest", func() {
 			Expect(u.warnings).To(BeEmpty())
 		})
 	}
+
+	It("O112: of config/samples is among them: JobSets, and a configuration, which is a file of the manager", func() {
+		kinds := map[string]int{}
+		for _, file := range files {
+			if !strings.HasPrefix(file.Path, "config/samples/") {
+				continue
+			}
+			Expect(file.PatchOf).To(BeEmpty(), file.Path)
+			for _, document := range file.Documents {
+				kinds[read(document).GetKind()]++
+			}
+		}
+		Expect(kinds).To(And(HaveLen(2), HaveKeyWithValue(jobset.Kind, BeNumerically(">=", 1)), HaveKeyWithValue("Configuration", 1)))
+	})
 
 	It("accounts for the kinds that are not created here: no such kind is listed in vain", func() {
 		seen := map[schema.GroupVersionKind]bool{}

@@ -25,7 +25,7 @@ import (
 )
 
 var _ = Describe("Internal certificates", func() {
-	It("O58-O66, O68-O70: are made, trusted and served, and only then the manager is ready", func(ctx SpecContext) {
+	It("W131, W133, C12, O58-O66, O68-O70: are made, trusted and served, and only then the manager is ready", func(ctx SpecContext) {
 		s := newSettings()
 		webhooksOn(ctx, s.webhook, nil)
 		m := start(ctx, s)
@@ -48,6 +48,15 @@ var _ = Describe("Internal certificates", func() {
 		Eventually(m.probe("/healthz")).Should(Equal(http.StatusOK))
 		Consistently(m.probe("/readyz")).Should(Equal(http.StatusInternalServerError))
 		Expect(m.probe("/healthz")()).To(Equal(http.StatusOK))
+
+		By("having registered everything before it waits (C12)")
+		log := string(m.Err.Contents())
+		Expect(log).To(MatchRegexp(`Starting workers.*"controller": "jobset"`))
+		Expect(log).To(MatchRegexp(`Starting workers.*"controller": "pod"`))
+		for _, path := range []string{"/mutate-jobset-x-k8s-io-v1alpha2-jobset", "/validate-jobset-x-k8s-io-v1alpha2-jobset", "/mutate--v1-pod", "/validate--v1-pod"} {
+			Expect(log).To(MatchRegexp(`Registering webhook.*` + path))
+		}
+		Expect(log).NotTo(ContainSubstring("Starting webhook server"))
 
 		By("being ready when they are there (O64, O69)")
 		mount(m.certDir)

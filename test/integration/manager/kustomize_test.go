@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package manager
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ var _ = Describe("config/default", func() {
 		Expect(output).To(ContainSubstring("may not be more than 262144 bytes"))
 	})
 
-	It("O102, O108, O113-O119, O125: is one labelled set of objects in one namespace", func() {
+	It("W130, O102, O108, O113-O119, O125: is one labelled set of objects in one namespace", func() {
 		for key, object := range install {
 			Expect(object.GetLabels()).To(SatisfyAll(HaveKeyWithValue("app.kubernetes.io/name", "jobset"),
 				HaveKeyWithValue("app.kubernetes.io/instance", "jobset"), HaveKeyWithValue("app.kubernetes.io/managed-by", "kustomize")), key)
@@ -128,6 +129,17 @@ var _ = Describe("config/default", func() {
 		}
 	})
 
+	It("O105: has Namespace, Deployment and configuration of one component, whose file is the ConfigMap without a hash", func() {
+		const component = "config/components/manager"
+		manager := render(component)
+		Expect(manager).To(And(HaveKey("Namespace system"), HaveKey("Deployment controller-manager"), HaveKey("ConfigMap manager-config")))
+		file, err := os.ReadFile(filepath.Join(root, component, "controller_manager_config.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		want := map[string]string{"controller_manager_config.yaml": string(file)}
+		Expect(get[corev1.ConfigMap](manager, "ConfigMap manager-config").Data).To(Equal(want))
+		Expect(get[corev1.ConfigMap](install, "ConfigMap jobset-manager-config").Data).To(Equal(want))
+	})
+
 	It("O104, O114, O509: has a CRD of one version without a conversion webhook", func() {
 		crd := get[apiextensionsv1.CustomResourceDefinition](install, "CustomResourceDefinition jobsets.jobset.x-k8s.io")
 		Expect(crd.Spec.Conversion).To(BeNil())
@@ -147,7 +159,16 @@ var _ = Describe("config/default", func() {
 		Expect(columns).To(Equal([]string{"TerminalState", "Restarts", "Completed", "Suspended", "Age"}))
 	})
 
-	It("O62, O70-O72, O106, O107, O122: has four webhooks, of which two see Pods of JobSets alone", func() {
+	It("W129, W130, O62, O70-O72, O106, O107, O122: has four webhooks, of which two see Pods of JobSets alone", func() {
+		var configurations []string
+		for key, object := range install {
+			if strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
+				configurations = append(configurations, key)
+			}
+		}
+		Expect(configurations).To(ConsistOf("MutatingWebhookConfiguration jobset-mutating-webhook-configuration",
+			"ValidatingWebhookConfiguration jobset-validating-webhook-configuration"), "W129")
+
 		type hook struct{ name, path, kind, operations, selector string }
 		var hooks []hook
 		for _, key := range []string{"MutatingWebhookConfiguration " + mutatingName, "ValidatingWebhookConfiguration " + validatingName} {
@@ -182,7 +203,7 @@ var _ = Describe("config/default", func() {
 		))
 	})
 
-	It("O66, O120, O123, O507: runs one manager with little and waits for it to start", func() {
+	It("W131, O66, O120, O123, O507: runs one manager with little and waits for it to start", func() {
 		deployment := get[appsv1.Deployment](install, deploymentKey)
 		Expect(*deployment.Spec.Replicas).To(Equal(int32(1)))
 		pod := deployment.Spec.Template.Spec
@@ -227,7 +248,7 @@ var _ = Describe("config/default", func() {
 		}
 	})
 
-	It("O84-O97, O121: gives the manager no right beyond those it is known for", func() {
+	It("C27, O84-O97, O121: gives the manager no right beyond those it is known for", func() {
 		all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 		read := []string{"get", "list", "watch"}
 		known := map[string][]string{

@@ -25,7 +25,7 @@ var _ = Describe("Overlays", func() {
 	var install rendering
 	BeforeEach(func() { install = render("config/default") })
 
-	It("O103, O109, O148, O470, O522: config/overlays/certmanager leaves certificates to cert-manager, all of it", func() {
+	It("W131, O103, O109, O148, O470, O522: config/overlays/certmanager leaves certificates to cert-manager, all of it", func() {
 		overlay := render("config/overlays/certmanager")
 		Expect(added(overlay, install)).To(Equal([]string{
 			"Certificate jobset-ca", "Certificate jobset-metrics-cert", "Certificate jobset-serving-cert",

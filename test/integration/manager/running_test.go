@@ -20,8 +20,11 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 var _ = Describe("Leader election", func() {
@@ -98,7 +101,7 @@ func (m *manager) reconciles(token string) func() bool {
 }
 
 var _ = Describe("Metrics", func() {
-	It("O73, O79, O80, O98, O495: are for those who may get /metrics", func(ctx SpecContext) {
+	It("C1, C227, O73, O79, O80, O98, O495: are for those who may get /metrics", func(ctx SpecContext) {
 		s := newSettings()
 		webhooksOn(ctx, s.webhook, nil)
 		mount(s.certDir)
@@ -129,6 +132,9 @@ var _ = Describe("Metrics", func() {
 			`jobset_restarts_total{action="RestartJobSet"} 0`,
 			`controller_runtime_reconcile_errors_total{controller="jobset"} 0`,
 			`controller_runtime_reconcile_time_seconds_count{controller="jobset"} `,
+			`controller_runtime_reconcile_errors_total{controller="pod"} 0`, // C1: both controllers are of this process
+			`workqueue_adds_total{controller="jobset",name="jobset"`,
+			`workqueue_adds_total{controller="pod",name="pod"`,
 		} {
 			Expect(text).To(ContainSubstring(metric))
 		}
@@ -187,6 +193,29 @@ func requestsOf(user string) []request {
 }
 
 var _ = Describe("At the API server", func() {
+	It("C2: looks again after every write of a JobSet, one of its status too", func(ctx SpecContext) {
+		s := newSettings()
+		webhooksOn(ctx, s.webhook, nil)
+		mount(s.certDir)
+		start(ctx, s).isReady()
+		js := newJobSet(newNamespace(ctx), "looked-at")
+		create(ctx, js)
+		counts := func() ([]jobset.ReplicatedJobStatus, error) {
+			err := plane.client.Get(ctx, client.ObjectKeyFromObject(js), js)
+			return js.Status.ReplicatedJobsStatus, err
+		}
+		want := []jobset.ReplicatedJobStatus{{Name: "workers"}}
+		Eventually(counts).Should(Equal(want))
+
+		generation := js.Generation
+		wrong := `{"status":{"replicatedJobsStatus":[{"name":"workers","ready":7,"succeeded":7,"failed":7,"active":7,"suspended":7}]}}`
+		Expect(plane.client.Status().Patch(ctx, js, client.RawPatch(types.MergePatchType, []byte(wrong)))).To(Succeed())
+		Expect(js.Status.ReplicatedJobsStatus).NotTo(Equal(want))
+
+		Eventually(counts).Should(Equal(want))
+		Expect(js.Generation).To(Equal(generation), "nobody changed the spec")
+	})
+
 	It("O18, O84-O97, O100: calls itself by its name, and is never refused with the rights it ships with", func(ctx SpecContext) {
 		s := newSettings()
 		webhooksOn(ctx, s.webhook, nil)

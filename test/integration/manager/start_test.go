@@ -20,7 +20,7 @@ import (
 )
 
 var _ = Describe("Starting", func() {
-	It("O4-O9, O12, O13, O16, O17: takes typed flags over the file over the defaults, and says so once", func(ctx SpecContext) {
+	It("O4-O9, O12, O13, O16: takes typed flags over the file over the defaults, and says so once", func(ctx SpecContext) {
 		s := newSettings()
 		health := freePort()
 		s.more = "clientConnection: {qps: 77, burst: 88}\nfeatureGates: {RestartJob: true, ElasticJobSet: true}\n" +
@@ -46,7 +46,7 @@ var _ = Describe("Starting", func() {
 			Expect(effective).To(ContainSubstring(line))
 		}
 		Expect(strings.Index(log, "Starting the JobSet manager")).To(BeNumerically("<", strings.Index(log, "Effective configuration")),
-			"the version comes first (O17)")
+			"the version comes first")
 		Expect(log).To(ContainSubstring(`"version": "` + gitVersion + `"`))
 	})
 
