@@ -55,8 +55,8 @@ func TestTheProbe(t *testing.T) {
 		want    int
 		body    string
 	}{
-		"P35: 503 while the worker is held":          {held, "/barrier-is-lifted", 503, "not lifted"},
-		"P35: 200 once it is released":               {lifted, "/barrier-is-lifted", 200, "lifted"},
+		"P35, O53: 503 while the worker is held":     {held, "/barrier-is-lifted", 503, "not lifted"},
+		"P35, O53: 200 once it is released":          {lifted, "/barrier-is-lifted", 200, "lifted"},
 		"P35: no wait at all is a wait of 0":         {held, "/barrier-is-lifted?wait=0", 503, "not lifted"},
 		"P35: a wait ends at once when released":     {lifted, "/barrier-is-lifted?wait=3600", 200, "lifted"},
 		"P35: a wait in words":                       {held, "/barrier-is-lifted?wait=long", 400, `wait is "long"; it must be a whole number of seconds from 0 to 3600`},
@@ -65,8 +65,8 @@ func TestTheProbe(t *testing.T) {
 		"P35: an endless wait":                       {held, "/barrier-is-lifted?wait=3601", 400, "whole number"},
 		"P35: an empty wait":                         {held, "/barrier-is-lifted?wait=", 400, "whole number"},
 		"P35: a wrong wait is wrong when lifted too": {lifted, "/barrier-is-lifted?wait=x", 400, "whole number"},
-		"P35: another path":                          {lifted, "/", 404, "/barrier-is-lifted"},
-		"P35: a path below":                          {lifted, "/barrier-is-lifted/x", 404, "/barrier-is-lifted"},
+		"P35, O56: another path":                     {lifted, "/", 404, "/barrier-is-lifted"},
+		"P35, O56: a path below":                     {lifted, "/barrier-is-lifted/x", 404, "/barrier-is-lifted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -187,7 +187,7 @@ func TestTheBarrierOverTheNetwork(t *testing.T) {
 		_ = connection.Close()
 		<-left
 	})
-	t.Run("P37: a port that is taken is a wrong setting", func(t *testing.T) {
+	t.Run("P37, C298: a port that is taken is a wrong setting", func(t *testing.T) {
 		t.Parallel()
 		taken := hold(t).Addr().(*net.TCPAddr)
 		_, err := NewProbeBarrier("127.0.0.1", taken.Port).Hold()

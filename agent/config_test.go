@@ -42,15 +42,15 @@ func TestFromEnv(t *testing.T) {
 		env  map[string]string
 		want Config
 	}{
-		"three variables are enough": {environ(), want(func(*Config) {})},
-		"every variable is read": {
+		"O49-O51, O53, O54: three variables are enough": {environ(), want(func(*Config) {})},
+		"O50, O53, O54: every variable is read": {
 			environ("JOBSET_UID", "u", "RESTART_POD_IN_PLACE_EXIT_CODE", "1", "BARRIER_PORT", "65535",
 				"BARRIER_ADDRESS", "::1", "KUBECONFIG", "/k"),
 			want(func(c *Config) {
 				c.JobSetUID, c.RestartExitCode, c.BarrierPort, c.BarrierAddress, c.Kubeconfig = "u", 1, 65535, "::1", "/k"
 			}),
 		},
-		"the highest exit code is 255": {
+		"O54: the highest exit code is 255": {
 			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "255"), want(func(c *Config) { c.RestartExitCode = 255 }),
 		},
 		"empty is unset": {
@@ -75,7 +75,7 @@ func TestFromEnvRejects(t *testing.T) {
 		env  map[string]string
 		want []string
 	}{
-		"P37: everything that is missing at once": {
+		"P37, O49-O51, C302: everything that is missing at once": {
 			map[string]string{},
 			[]string{
 				`NAMESPACE is not set; add to the agent's env: {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: "metadata.namespace"}}}`,
@@ -83,22 +83,22 @@ func TestFromEnvRejects(t *testing.T) {
 				`JOBSET_NAME is not set; add to the agent's env: {name: JOBSET_NAME, valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/jobset-name']"}}}`,
 			},
 		},
-		"P37: an empty name":                    {environ("POD_NAME", ""), []string{"POD_NAME is not set"}},
+		"P37, O51: an empty name":               {environ("POD_NAME", ""), []string{"POD_NAME is not set"}},
 		"P37: a name that would change the URL": {environ("NAMESPACE", "a/b"), []string{`NAMESPACE is "a/b"`}},
-		"P37: exit code 64 is taken": {
+		"P37, O54: exit code 64 is taken": {
 			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "64"),
 			[]string{"RESTART_POD_IN_PLACE_EXIT_CODE is 64, which the agent uses for wrong settings; set another code from 1 to 255"},
 		},
-		"P37: exit code 0": {
+		"P37, O54: exit code 0": {
 			environ("RESTART_POD_IN_PLACE_EXIT_CODE", "0"),
 			[]string{`RESTART_POD_IN_PLACE_EXIT_CODE is "0"; set a whole number from 1 to 255, or leave it out for 88`},
 		},
-		"P37: exit code 256":     {environ("RESTART_POD_IN_PLACE_EXIT_CODE", "256"), []string{`RESTART_POD_IN_PLACE_EXIT_CODE is "256"`}},
-		"P37: a port in words":   {environ("BARRIER_PORT", "http"), []string{`BARRIER_PORT is "http"; set a whole number from 1 to 65535, or leave it out for 8080`}},
-		"P37: port 0":            {environ("BARRIER_PORT", "0"), []string{`BARRIER_PORT is "0"`}},
-		"P37: port 65536":        {environ("BARRIER_PORT", "65536"), []string{`BARRIER_PORT is "65536"`}},
-		"P37: a host as address": {environ("BARRIER_ADDRESS", "localhost"), []string{`BARRIER_ADDRESS is "localhost", which is no IP address`}},
-		"P37: two at once":       {environ("BARRIER_PORT", "x", "POD_NAME", "A B"), []string{"POD_NAME is", "BARRIER_PORT is"}},
+		"P37, O54: exit code 256":    {environ("RESTART_POD_IN_PLACE_EXIT_CODE", "256"), []string{`RESTART_POD_IN_PLACE_EXIT_CODE is "256"`}},
+		"P37, C302: a port in words": {environ("BARRIER_PORT", "http"), []string{`BARRIER_PORT is "http"; set a whole number from 1 to 65535, or leave it out for 8080`}},
+		"P37: port 0":                {environ("BARRIER_PORT", "0"), []string{`BARRIER_PORT is "0"`}},
+		"P37: port 65536":            {environ("BARRIER_PORT", "65536"), []string{`BARRIER_PORT is "65536"`}},
+		"P37: a host as address":     {environ("BARRIER_ADDRESS", "localhost"), []string{`BARRIER_ADDRESS is "localhost", which is no IP address`}},
+		"P37: two at once":           {environ("BARRIER_PORT", "x", "POD_NAME", "A B"), []string{"POD_NAME is", "BARRIER_PORT is"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

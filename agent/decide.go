@@ -150,7 +150,8 @@ func compare(self Self, js JobSet) Action {
 		return restart("epoch %d is deprecated (deprecated epoch %d)", epoch, deprecated)
 	case epoch < synced:
 		return restart("epoch %d was left behind (synced epoch %d)", epoch, synced)
-	case epoch > synced+1:
+	case epoch > synced+1, epoch > synced && self.Lifted != Held:
+		// Nothing is lifted above S, so a worker that was lifted sees a smaller S only if the status went back.
 		return restart("epoch %d is ahead of the JobSet, whose status was lost or restored (synced epoch %d)", epoch, synced)
 	case self.Lifted != Held:
 		return wait("running at epoch %d", epoch)

@@ -10,7 +10,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -158,11 +160,11 @@ func TestTheProcessRejectsWrongSettings(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"P37: nothing is set":          {nil, nil, []string{"NAMESPACE is not set", "POD_NAME is not set", "JOBSET_NAME is not set", "fieldPath"}},
-		"P37: the port is taken":       {environ("KUBECONFIG", kubeconfig, "BARRIER_ADDRESS", "127.0.0.1", "BARRIER_PORT", port), nil, []string{"BARRIER_PORT", "in use", "hostNetwork"}},
-		"P37: there is no API server":  {environ(), nil, []string{"service account", "automountServiceAccountToken"}},
-		"P37: there is no kubeconfig":  {environ("KUBECONFIG", "/nowhere"), nil, []string{"KUBECONFIG", "/nowhere"}},
-		"P37: arguments are not taken": {environ(), []string{"--port=1"}, []string{"--port=1", "environment variables"}},
+		"P37, C294, C302: nothing is set":         {nil, nil, []string{"NAMESPACE is not set", "POD_NAME is not set", "JOBSET_NAME is not set", "fieldPath"}},
+		"P37, C298, C302: the port is taken":      {environ("KUBECONFIG", kubeconfig, "BARRIER_ADDRESS", "127.0.0.1", "BARRIER_PORT", port), nil, []string{"BARRIER_PORT", "in use", "hostNetwork"}},
+		"P37, C294, C302: there is no API server": {environ(), nil, []string{"service account", "automountServiceAccountToken"}},
+		"P37: there is no kubeconfig":             {environ("KUBECONFIG", "/nowhere"), nil, []string{"KUBECONFIG", "/nowhere"}},
+		"P37, O52: arguments are not taken":       {environ(), []string{"--port=1"}, []string{"--port=1", "environment variables"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,14 +223,35 @@ func TestTheProcess(t *testing.T) {
 			t.Errorf("stderr does not say why:\n%s", stderr)
 		}
 	})
-	t.Run("P32 P37: the restart exit code is a setting", func(t *testing.T) {
+	t.Run("P32 P37 O54: the restart exit code is a setting", func(t *testing.T) {
 		t.Parallel()
 		fake, cmd, stderr, _ := reported(t, "RESTART_POD_IN_PLACE_EXIT_CODE", "7")
 		fake.set(at(1, 1))
 		wantExit(t, cmd, stderr, 7)
 	})
+	t.Run("O52 O55: it runs no command, so that nobody's exit code passes through it", func(t *testing.T) {
+		t.Parallel()
+		ran := filepath.Join(t.TempDir(), "ran")
+		fake, cmd, stderr, url := reported(t, "WORKER_COMMAND", "touch "+ran+"; exit 3", "SHELL", "/bin/sh")
+		fake.set(at(0, 1))
+		response, err := http.Get(url + "?wait=60")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("the probe got %d after the lift", response.StatusCode)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		wantExit(t, cmd, stderr, 143)
+		if _, err := os.Stat(ran); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the command of the environment ran: %v", err)
+		}
+	})
 	for stop, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
-		t.Run("P37: "+stop.String(), func(t *testing.T) {
+		t.Run("P37 O56 C295: "+stop.String(), func(t *testing.T) {
 			t.Parallel()
 			_, cmd, stderr, _ := reported(t)
 			if err := cmd.Process.Signal(stop); err != nil {
@@ -237,7 +260,7 @@ func TestTheProcess(t *testing.T) {
 			wantExit(t, cmd, stderr, code)
 		})
 	}
-	t.Run("P33 P35 P38: it lifts after one watch and one patch, and says so in few lines", func(t *testing.T) {
+	t.Run("P33 P35 P38 O53: it lifts after one watch and one patch, and says so in few lines", func(t *testing.T) {
 		t.Parallel()
 		fake, cmd, stderr, url := reported(t)
 		response, err := http.Get(url)

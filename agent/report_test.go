@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheReport(t *testing.T) {
-	bubble(t, "P31: one merge patch, by a field manager of its own, that asks for a small answer", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P31 O51: one merge patch, by a field manager of its own, that asks for a small answer", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(3, 4))
 		startAgent(t, fake, "a")
 		all := fake.seen("patch")
@@ -35,7 +35,7 @@ func TestTheReport(t *testing.T) {
 		"the Pod is not found": 404, "a conflict": 409, "rights are missing": 403, "an admission policy": 422,
 		"a full queue": 429, "a server in trouble": 500, "a token that expired": 401, "a proxy in trouble": 502,
 	} {
-		bubble(t, "P36: it is retried and logged once: "+name, func(t *testing.T, fake *fakeAPI) {
+		bubble(t, "P36, C299: it is retried and logged once: "+name, func(t *testing.T, fake *fakeAPI) {
 			fake.set(at(0, 0))
 			fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 				if kindOf(r) != "patch" || len(fake.seen("patch")) > 20 {
@@ -55,7 +55,7 @@ func TestTheReport(t *testing.T) {
 			}
 		})
 	}
-	bubble(t, "P36: Retry-After is obeyed", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P36, C299: Retry-After is obeyed", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 			if kindOf(r) != "patch" || len(fake.seen("patch")) > 1 {

@@ -28,11 +28,11 @@ func TestBackoff(t *testing.T) {
 			62500 * time.Microsecond, 125 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
 			time.Second, 1250 * time.Millisecond, 1250 * time.Millisecond,
 		}},
-		"P36: the longest delays are capped": {1, broken, []time.Duration{
+		"P36, C299: the longest delays are capped": {1, broken, []time.Duration{
 			250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second,
 			4 * time.Second, 5 * time.Second, 5 * time.Second,
 		}},
-		"P36: Retry-After comes on top": {1, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
+		"P36, C299: Retry-After comes on top": {1, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
 			3250 * time.Millisecond, 3500 * time.Millisecond,
 		}},
 		"P36: an absurd Retry-After is bounded": {1, &statusError{code: 503, retryAfter: 24 * time.Hour}, []time.Duration{

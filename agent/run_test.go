@@ -70,6 +70,14 @@ func startAgent(t *testing.T, fake *fakeAPI, pod string) *agentProcess {
 
 func startAgentWith(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrier) *agentProcess {
 	t.Helper()
+	a := beginAgent(t, fake, cfg, barrier)
+	pass(100 * time.Millisecond)
+	return a
+}
+
+// beginAgent starts an agent at this instant and waits for nothing.
+func beginAgent(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrier) *agentProcess {
+	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := &agentProcess{barrier: barrier, stop: stop, ended: make(chan struct{}), log: &lockedBuffer{}}
 	go func() {
@@ -84,7 +92,6 @@ func startAgentWith(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrie
 		stop(nil)
 		<-a.ended
 	})
-	pass(100 * time.Millisecond)
 	return a
 }
 
@@ -176,7 +183,7 @@ func TestTheStoryOfTheGroupRestart(t *testing.T) {
 }
 
 func TestTheBypass(t *testing.T) {
-	bubble(t, "P34: lifts without a report and obeys nothing; its end restarts", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P34, C280: lifts without a report and obeys nothing; its end restarts", func(t *testing.T, fake *fakeAPI) {
 		off := with(at(0, 0), func(js *JobSet) { js.DisabledByGate = true })
 		fake.set(off)
 		a := startAgent(t, fake, "a")
@@ -214,7 +221,7 @@ func TestNothingHarmsARunningWorker(t *testing.T) {
 		a.want(t, true)
 		return a
 	}
-	bubble(t, "P36: not an hour without an API server; what was missed is obeyed then", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P36, C279: not an hour without an API server; what was missed is obeyed then", func(t *testing.T, fake *fakeAPI) {
 		a := lift(t, fake)
 		fake.meddle(failing(""))
 		fake.drop()
@@ -254,7 +261,7 @@ func TestNothingHarmsARunningWorker(t *testing.T) {
 }
 
 func TestTheEndOfAnAgent(t *testing.T) {
-	bubble(t, "hold: an agent without a JobSet reports and lifts nothing", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "C302: an agent without a JobSet reports and lifts nothing", func(t *testing.T, fake *fakeAPI) {
 		a := startAgent(t, fake, "a")
 		pass(time.Hour)
 		a.want(t, false)
@@ -265,7 +272,7 @@ func TestTheEndOfAnAgent(t *testing.T) {
 			t.Errorf("the log does not say why it holds:\n%s", a.log)
 		}
 	})
-	bubble(t, "hold: a JobSet of another UID than the setting says lifts nobody", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "O50: a JobSet of another UID than the setting says lifts nobody", func(t *testing.T, fake *fakeAPI) {
 		cfg := testConfig
 		cfg.JobSetUID = "older"
 		fake.set(with(at(0, 0), func(js *JobSet) { js.DisabledByGate = true }))
@@ -288,7 +295,7 @@ func TestTheEndOfAnAgent(t *testing.T) {
 			t.Error("the barrier was lifted or not closed")
 		}
 	})
-	bubble(t, "P37: a barrier that cannot hold ends it before any request", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P37, C298: a barrier that cannot hold ends it before any request", func(t *testing.T, fake *fakeAPI) {
 		setting := &SettingError{Setting: "BARRIER_PORT"}
 		a := startAgentWith(t, fake, testConfig, &fakeBarrier{holdErr: setting})
 		<-a.ended

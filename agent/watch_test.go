@@ -91,7 +91,7 @@ func bubble(t *testing.T, name string, test func(*testing.T, *fakeAPI)) {
 }
 
 func TestTheWatchStreamsTheInitialState(t *testing.T) {
-	bubble(t, "P30: one request, as the rule says, and no more while it lives", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P30 O50 C276: one request, as the rule says, and no more while it lives", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		states := startWatch(t, fake)
 		pass(time.Minute)
@@ -124,7 +124,7 @@ func TestTheWatchStreamsTheInitialState(t *testing.T) {
 		synctest.Wait()
 		wantStates(t, states, at(0, 0))
 	})
-	bubble(t, "P30: nothing is told before the bookmark, and then only the latest", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P30, C276: nothing is told before the bookmark, and then only the latest", func(t *testing.T, fake *fakeAPI) {
 		release := make(chan struct{})
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 			fake.set(at(0, 3))
@@ -145,7 +145,7 @@ func TestTheWatchStreamsTheInitialState(t *testing.T) {
 		synctest.Wait()
 		wantStates(t, states, at(0, 4))
 	})
-	bubble(t, "P30: JobSets of other names are not believed", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P30 O50: JobSets of other names are not believed", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 1))
 		fake.object["metadata"].(map[string]any)["name"] = "other"
 		states := startWatch(t, fake)
@@ -163,7 +163,7 @@ func TestTheWatchStreamsTheInitialState(t *testing.T) {
 
 func TestTheWatchFallsBackToAList(t *testing.T) {
 	for _, code := range []int{http.StatusUnprocessableEntity, http.StatusBadRequest} {
-		bubble(t, "P30: a server that refuses is listed, now and later: "+http.StatusText(code), func(t *testing.T, fake *fakeAPI) {
+		bubble(t, "P30, C276: a server that refuses is listed, now and later: "+http.StatusText(code), func(t *testing.T, fake *fakeAPI) {
 			fake.set(at(0, 1))
 			fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 				if !r.URL.Query().Has("sendInitialEvents") {
@@ -269,7 +269,7 @@ func TestTheWatchSurvivesItsServer(t *testing.T) {
 		wantRequests(t, fake, "watch", "watch")
 		wantStates(t, states, at(0, 1))
 	})
-	bubble(t, "P36: attempts become rarer, but never rarer than 5 s", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P36, C299: attempts become rarer, but never rarer than 5 s", func(t *testing.T, fake *fakeAPI) {
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 			panic(http.ErrAbortHandler)
 		})

@@ -55,10 +55,10 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 		want   JobSet
 	}{
 		"nothing is set":      {jobset.JobSet{}, JobSet{Exists: true}},
-		"Recreate":            {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.Recreate)}, JobSet{Exists: true, UID: "u"}},
+		"O57: Recreate":       {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.Recreate)}, JobSet{Exists: true, UID: "u"}},
 		"P34: InPlaceRestart": {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.InPlaceRestart)}, JobSet{Exists: true, UID: "u", InPlace: true}},
 		"being deleted":       {jobset.JobSet{ObjectMeta: deleted}, JobSet{Exists: true, UID: "u", Deleting: true}},
-		"P34: any value of the annotation": {
+		"P34, O57: any value of the annotation": {
 			jobset.JobSet{ObjectMeta: meta(map[string]string{jobset.DisableInPlaceRestartKey: ""})},
 			JobSet{Exists: true, UID: "u", DisabledByAnnotation: true},
 		},

@@ -84,7 +84,7 @@ func TestBreak(t *testing.T) {
 		"P14: a member that reports S+1 breaks, unconfirmed":             {inPlace(0, 1, "2 1"), broken(1, reported)},
 		"P14: a member whose Pod still shows the restart before is none": {inPlace(1, 2, "2 2", stillShowsRestart), nothing},
 		"P14: all members report S+1, which is a break before any lift":  {inPlace(0, 1, "2 2"), broken(1, reported)},
-		"P14: a member that reports above S+1 is not reported":           {inPlace(0, 1, "3 1"), nothing},
+		"P14, C274: a member that reports above S+1 is not reported":     {inPlace(0, 1, "3 1"), nothing},
 		"P14: a new member that has not reported yet breaks nothing":     {inPlace(0, 1, "_ 1"), nothing},
 		"P14: a terminating Pod that reported S+1 is no member":          {inPlace(0, 1, "t2 1"), looksAgain(10 * time.Second)},
 		"P14: a failed Pod that reported S+1, not counted: wait":         {inPlace(0, 1, "f2 1"), nothing},
@@ -115,11 +115,11 @@ func TestBreak(t *testing.T) {
 		"P12: an invalid epoch is told while the group runs":             {inPlace(0, 1, "x 1"), func(w *summary) { w.Invalid = []string{"js-w-0-0"} }},
 		"P14: at the largest int32 nothing overflows":                    {inPlace(0, math.MaxInt32, "2147483647 1"), nothing},
 
-		"P15: maxRestarts 0 fails the JobSet":                     {inPlace(0, 1, "2 1", budget(0, 0, 0)), outOfBudget},
+		"P15, C293: maxRestarts 0 fails the JobSet":               {inPlace(0, 1, "2 1", budget(0, 0, 0)), outOfBudget},
 		"P15: the first of one":                                   {inPlace(0, 1, "2 1", budget(1, 0, 0)), broken(1, reported)},
-		"P15: the second of one fails":                            {inPlace(1, 2, "3 2", budget(1, 0, 1)), outOfBudget},
+		"P15, C293: the second of one fails":                      {inPlace(1, 2, "3 2", budget(1, 0, 1)), outOfBudget},
 		"P15: the last of three":                                  {inPlace(2, 3, "4 3", budget(3, 0, 2)), broken(3, reported)},
-		"P15: restarts of the whole JobSet draw on it":            {inPlace(1, 2, "3 2", budget(2, 1, 1), ofAttempt("1")), outOfBudget},
+		"P15, C288: restarts of the whole JobSet draw on it":      {inPlace(1, 2, "3 2", budget(2, 1, 1), ofAttempt("1")), outOfBudget},
 		"P15: the sum does not overflow":                          {inPlace(1, 2, "3 2", budget(math.MaxInt32, math.MaxInt32, 1), ofAttempt("2147483647")), outOfBudget},
 		"P15: charged once for all Pods that failed":              {inPlace(0, 1, "2 2 2 1"), broken(1, reported)},
 		"P15: charged once for failures of both kinds":            {inPlace(0, 1, "2 F1 . 1"), broken(1, reported)},
@@ -128,19 +128,32 @@ func TestBreak(t *testing.T) {
 		"P15: a confirmed loss without a budget fails the JobSet": {inPlace(0, 1, ". 1", budget(0, 0, 0), confirmed(0)), outOfBudget},
 		"P21: the cause that was caught is told":                  {inPlace(0, 1, "2 1", sawExit), broken(1, exited)},
 
-		"P20: suspended: no break":                              {inPlace(1, 1, "2 .", suspend, suspendedAlready, confirmed(0)), nothing},
-		"P20: disabled by the annotation: no lift":              {inPlace(1, 1, "2 2", disabled), nothing},
-		"P20: disabled by the annotation: no break by a report": {inPlace(0, 1, "2 1", disabled), nothing},
-		"P20: disabled by the annotation: no break by a loss":   {inPlace(0, 1, ". 1", disabled, confirmed(0)), nothing},
-		"P20: disabled by the annotation: no ladder":            {inPlace(1, 1, "ok1 2", disabled), nothing},
-		"P20: another strategy: no lift":                        {inPlace(1, 1, "2 2", recreate), nothing},
-		"P20: another strategy: no break":                       {inPlace(0, 1, "2 .", recreate), nothing},
+		"P20, C284: suspended: no break":                      {inPlace(1, 1, "2 .", suspend, suspendedAlready, confirmed(0)), nothing},
+		"C286: how often containers restarted is not counted": {inPlace(0, 1, "1 1", budget(0, 0, 0), restartedOften), nothing},
+		"C286: not while the group comes back either":         {inPlace(1, 1, "2 1", budget(1, 0, 1), restartedOften), assembling},
+
+		"P20: disabled by the annotation: no lift":                    {inPlace(1, 1, "2 2", disabled), nothing},
+		"P20, C281: disabled by the annotation: no break by a report": {inPlace(0, 1, "2 1", disabled), nothing},
+		"P20: disabled by the annotation: no break by a loss":         {inPlace(0, 1, ". 1", disabled, confirmed(0)), nothing},
+		"P20: disabled by the annotation: no ladder":                  {inPlace(1, 1, "ok1 2", disabled), nothing},
+		"P20: another strategy: no lift":                              {inPlace(1, 1, "2 2", recreate), nothing},
+		"P20: another strategy: no break":                             {inPlace(0, 1, "2 .", recreate), nothing},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, tc.in, tc.want)
 		})
+	}
+}
+
+// restartedOften: a log shipper that crashes, say.
+func restartedOften(in *Input) {
+	for _, pods := range in.Pods {
+		for _, pod := range pods {
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "shipper", RestartCount: 99}, {Name: "worker", RestartCount: 99}}
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 99}}
+		}
 	}
 }
 

@@ -82,6 +82,9 @@ func (d *decision) look(synced int32) group {
 			g.addSucceeded(pod, synced)
 		}
 	}
+	for _, job := range d.observed.Previous {
+		g.addStuck(d.in.Pods[job.UID], d.in.Now)
+	}
 	for _, pods := range [][]*corev1.Pod{g.invalid, g.late, g.stuck} {
 		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	}
@@ -176,6 +179,16 @@ func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) s
 		g.addLate(pod)
 	}
 	return slotMember
+}
+
+// addStuck keeps the Pods of an earlier attempt that should be gone: their Job
+// cannot be recreated before they are.
+func (g *group) addStuck(pods []*corev1.Pod, now time.Time) {
+	for _, pod := range pods {
+		if g.overdue && pod.DeletionTimestamp != nil && !now.Before(pod.DeletionTimestamp.Time) && pod.Status.Phase != corev1.PodFailed {
+			g.stuck = append(g.stuck, pod)
+		}
+	}
 }
 
 func (g *group) addLate(pod *corev1.Pod) {

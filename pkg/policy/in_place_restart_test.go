@@ -175,8 +175,8 @@ func TestFailurePolicyInPlace(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P15: group restarts draw on the budget of RestartJobSet": {inPlace(1, 2, "2|2", budget(2, 1, 1), ofAttempt("1"), onJob(0, failed)), spent},
-		"P15: below the sum it restarts":                          {inPlace(1, 1, "1|1", budget(2, 0, 1), onJob(0, failed)), restarted(1, 1, restarting+"(first failed job: js-w-0)")},
+		"P15, C288: group restarts draw on the budget of RestartJobSet": {inPlace(1, 2, "2|2", budget(2, 1, 1), ofAttempt("1"), onJob(0, failed)), spent},
+		"P15: below the sum it restarts":                                {inPlace(1, 1, "1|1", budget(2, 0, 1), onJob(0, failed)), restarted(1, 1, restarting+"(first failed job: js-w-0)")},
 		"P15: a Job failure while assembling is one of its own": {
 			inPlace(1, 1, "1|2", restartingInPlace, onJob(0, failed)), again(1, 1, restarting+"(first failed job: js-w-0)"),
 		},
@@ -218,13 +218,13 @@ func TestGate(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"gate off: the condition, no lift, no event":       {inPlace(0, 0, "1 1", gateOff), off},
-		"gate off: the condition, no break":                {inPlace(0, 1, "2 .", gateOff, noPods), off},
+		"C280: gate off: the condition, no lift, no event": {inPlace(0, 0, "1 1", gateOff), off},
+		"C280: gate off: the condition, no break":          {inPlace(0, 1, "2 .", gateOff, noPods), off},
 		"gate off: the condition once":                     {inPlace(0, 1, "1 1", gateOff, offAlready), nil},
 		"gate off: not for another strategy":               {inPlace(0, 1, "1 1", gateOff, recreate), nil},
 		"gate off: a full restart writes no epoch":         {inPlace(0, 1, "1 1", gateOff, recreate, onJob(0, failed)), restarted(0, 1, restarting+"(first failed job: js-w-0)")},
-		"gate back: the condition before a break":          {inPlace(0, 1, "2 .", offAlready, confirmed(0)), back},
-		"gate back: the condition before a lift":           {inPlace(1, 1, "2 2", offAlready), back},
+		"C280: gate back: the condition before a break":    {inPlace(0, 1, "2 .", offAlready, confirmed(0)), back},
+		"C280: gate back: the condition before a lift":     {inPlace(1, 1, "2 2", offAlready), back},
 		"gate back: the condition before a failed Job":     {inPlace(0, 1, "1 1", offAlready, onJob(0, failed)), back},
 		"gate back: the condition before missing Jobs":     {inPlace(0, 1, "1|1", offAlready, func(in *Input) { in.Jobs = in.Jobs[:1] }), back},
 		"gate back: afterwards as ever":                    {inPlace(1, 1, "2 2", offAlready, func(in *Input) { in.JobSet.Status.Conditions[0].Status = metav1.ConditionFalse }), lifted(2)},

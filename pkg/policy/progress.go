@@ -28,7 +28,7 @@ const maxNamed = 5
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
 //
-// A Pod that waits for a node is waited for: recreating it would not find one.
+// A Pod that waits for a node is waited for: another would not find one either.
 // The times are in the API, so a new leader keeps the deadlines.
 
 // clockAssembly keeps the time since when the group comes together (P24). It is
@@ -68,23 +68,40 @@ func (d *decision) overdue() bool {
 // progress steps in if a group that assembles does not come together (P24, P25).
 func (d *decision) progress(g group, synced int32) {
 	period := d.in.Progress.Assembly
-	if !ptr.Equal(d.plan.Status.SyncedEpoch, d.in.JobSet.Status.SyncedEpoch) || d.plan.touchesJobs() || g.slots == 0 {
+	if !ptr.Equal(d.plan.Status.SyncedEpoch, d.in.JobSet.Status.SyncedEpoch) || d.plan.touchesJobs() {
 		return // it just came together, or its Jobs are still to be made what they should be
 	}
 	d.deleteStuck(g)
-	if period <= 0 || d.in.JobSet.Status.AssemblingSince == nil {
+	if period <= 0 || d.in.JobSet.Status.AssemblingSince == nil || g.slots == 0 {
 		return
 	}
 	waited := d.waited()
 	switch {
 	case waited < period:
 		d.plan.requeueAfter(period - waited)
+	case len(g.stuck) > 0 || len(d.observed.Previous) > 0 || d.anyTerminating():
+		// New Jobs would not help: they would wait for the same Pods to go. So the
+		// clock starts over, and what comes in their place has all of its time.
+		d.deleteLate(g, synced)
+		d.plan.Status.AssemblingSince = ptr.To(metav1.NewTime(d.in.Now))
+		d.plan.requeueAfter(period)
 	case waited < 2*period:
 		d.deleteLate(g, synced)
 		d.plan.requeueAfter(2*period - waited)
-	case g.waiting == 0:
+	case g.waiting == 0 && d.hadTheirTime(g.late):
 		d.recreateOverdue(g, synced)
 	}
+}
+
+// hadTheirTime tells whether Pods that have not reported had a period of their own to do so.
+func (d *decision) hadTheirTime(late []*corev1.Pod) bool {
+	for _, pod := range late {
+		if left := pod.CreationTimestamp.Add(d.in.Progress.Assembly).Sub(d.in.Now); left > 0 {
+			d.plan.requeueAfter(left)
+			return false
+		}
+	}
+	return true
 }
 
 // deleteLate deletes the Pods that have not reported in one period. Those that

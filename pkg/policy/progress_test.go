@@ -105,7 +105,13 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P24: one that waits for a node is not deleted":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), waits(9 * time.Minute)},
 		"P24: after two periods all Jobs are recreated":       {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "js-w-0-1")},
 		"P24: after two periods, and its Pod is not there":    {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "no Pod is there")},
-		"P24: one that waits for a node is waited for":        {inPlace(1, 1, "2 _", sinceAgo(time.Hour, unscheduled)), assembling},
+		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
+			deletes(2, 3, 2, "js-w-0-2")(w)
+			w.RequeueAfter = period
+			clock(now)(w)
+		}},
+		"P24: one that came late has a period of its own": {inPlace(1, 1, "2 _", sinceAgo(time.Hour, fresh)), waits(10 * time.Minute)},
+		"P24: one that waits for a node is waited for":    {inPlace(1, 1, "2 _", sinceAgo(time.Hour, unscheduled)), assembling},
 		"P24, P15: after two periods the budget is spent": {inPlace(1, 1, "2 _", sinceAgo(time.Hour), budget(3, 0, 3)), func(w *summary) {
 			assembling(w)
 			failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")(w)

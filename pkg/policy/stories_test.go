@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -151,6 +152,28 @@ func TestPodsThatGo(t *testing.T) {
 			{"the other Job is recreated too", "_|2", "1/1, 1 in place, 1 restarts, 1 counted", gone()},
 			{"all report", "2|2", "1/2, 1 in place, 1 restarts, 1 counted", nil},
 		}},
+		"C263: a worker without an agent that got past admission is waited for, but not for ever": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
+			{"one never reports", "1 _", "0/0", nil},
+			{"the deadline", "1 _", "0/0, deletes js-w-0-1", later(period)},
+			{"twice of it", "1 _", "0/0, 1 restarts, 1 counted", later(period)},
+			{"the old Pods are gone", "", "0/0, 1 restarts, 1 counted", gone()},
+			{"the same again", "1 _", "0/0, 1 restarts, 1 counted", nil},
+			{"twice the deadline", "1 _", "0/0, 1 restarts, 1 counted, Failed", later(2 * period)},
+		}},
+		"C273: Jobs of more completions than Pods at a time, that got past admission, are not waited for for ever": {
+			given: []func(*Input){deadline, maxRestarts(0), onJob(0, func(job *batchv1.Job) { job.Spec.Completions = ptr.To[int32](4) })},
+			moments: []moment{
+				{"two of four report", "1 1", "0/0", nil},
+				{"twice the deadline", "1 1", "0/0, Failed", later(2 * period)},
+			},
+		},
+		"C291: not for ever: at twice the deadline all Jobs are recreated, charged": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
+			{"one reports, another fails", "F_ 1", "0/0", nil},
+			{"and fails", "F_ 1", "0/0", later(period)},
+			{"and fails", "F_ 1", "0/0, 1 restarts, 1 counted", later(period)},
+			{"the old Pods are gone", "", "0/0, 1 restarts, 1 counted", gone()},
+			{"and fails", "F_ 1", "0/0, 1 restarts, 1 counted, Failed", later(2 * period)},
+		}},
 		"C291: a Pod that fails again and again before the lift is waited for, and nothing is charged": {
 			moments: slices.Concat([]moment{{"one reports", "_ 1", "0/0", nil}}, crashLoop, []moment{{"it stays up", "1 1", "0/1", nil}}),
 		},
@@ -197,10 +220,24 @@ func TestAgentsThatDie(t *testing.T) {
 			{"all run", "1 1 1", "0/1", nil},
 			{"one fails", "2 1 1", "1/1, 1 in place", nil},
 			{"one does not hear of it", "2 2 1", "1/1, 1 in place", nil},
-			{"somebody deletes its Pod", "2 2 t1", "1/1, 1 in place", nil},
+			{"it is back", "2 2 2", "1/2, 1 in place", nil},
+		}},
+		"C279: an agent that stays away: its Pod is deleted at the deadline": {given: []func(*Input){deadline}, moments: []moment{
+			{"all run", "1 1 1", "0/1", nil},
+			{"one fails", "2 1 1", "1/1, 1 in place", nil},
+			{"one does not hear of it", "2 2 1", "1/1, 1 in place", later(period - 1)},
+			{"the deadline", "2 2 1", "1/1, 1 in place, deletes js-w-0-2", later(1)},
+			{"it is told to stop", "2 2 t1", "1/1, 1 in place", nil},
 			{"its replacement reports", "2 2 2", "1/2, 1 in place", nil},
 		}},
 	})
+}
+
+// deadline is that of a group that does not come together (P24).
+func deadline(in *Input) { in.Progress.Assembly = period }
+
+func later(by time.Duration) func(*Input) {
+	return func(in *Input) { in.Now = in.Now.Add(by) }
 }
 
 func restored(deprecated, synced int32) func(*Input) {

@@ -26,7 +26,8 @@ import (
 // inPlace), and what the status says once the controller has nothing left to do.
 type moment struct {
 	what, pods string
-	// status is "D/S", and what is not zero: "1/2, 1 in place, 2 restarts, 1 counted, Failed".
+	// status is "D/S", and what is not zero: "1/2, 1 in place, 2 restarts, 1 counted, Failed";
+	// and Pods that are to be deleted: "0/0, deletes js-w-0-1".
 	status string
 	// happens changes the world before the Pods are looked at.
 	happens func(*Input)
@@ -55,8 +56,8 @@ func (s story) tell(t *testing.T) {
 		if i > 0 {
 			show(&in, m.pods)
 		}
-		settle(t, &in)
-		if got := inWords(&in.JobSet.Status); got != m.status {
+		last := settle(t, &in)
+		if got := strings.Join(append(inWords(&in.JobSet.Status), deletes(last)...), ", "); got != m.status {
 			t.Fatalf("moment %d, %s, Pods %q: status %q, want %q", i, m.what, m.pods, got, m.status)
 		}
 	}
@@ -68,14 +69,16 @@ func show(in *Input, picture string) {
 	for j, words := range strings.Split(picture, "|") {
 		for i, word := range strings.Fields(words) {
 			if word != "." {
-				in.Pods[in.Jobs[j].UID] = append(in.Pods[in.Jobs[j].UID], worker(in.Jobs[j], i, word))
+				pod := worker(in.Jobs[j], i, word)
+				pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(past)
+				in.Pods[in.Jobs[j].UID] = append(in.Pods[in.Jobs[j].UID], pod)
 			}
 		}
 	}
 }
 
-// settle makes passes until one changes nothing.
-func settle(t *testing.T, in *Input) {
+// settle makes passes until one changes neither status nor Jobs, and returns the plan of that.
+func settle(t *testing.T, in *Input) Plan {
 	t.Helper()
 	for range 20 {
 		in.Confirmed = nil
@@ -85,13 +88,23 @@ func settle(t *testing.T, in *Input) {
 			plan = decideOnce(t, *in)
 		}
 		if !plan.touchesJobs() && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {
-			return
+			return plan
 		}
 		in.JobSet = in.JobSet.DeepCopy()
 		in.JobSet.Status = plan.Status
 		act(in, &plan)
 	}
 	t.Fatalf("the controller does not come to rest: %s", inWords(&in.JobSet.Status))
+	return Plan{}
+}
+
+func deletes(plan Plan) (words []string) {
+	for _, deletion := range plan.DeletePods {
+		for _, pod := range deletion.Pods {
+			words = append(words, "deletes "+pod.Name)
+		}
+	}
+	return words
 }
 
 // act does to the Jobs what a plan says, at once.
@@ -124,7 +137,7 @@ func act(in *Input, plan *Plan) {
 	slices.SortFunc(in.Jobs, func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-func inWords(status *jobset.JobSetStatus) string {
+func inWords(status *jobset.JobSetStatus) []string {
 	words := []string{fmt.Sprintf("%d/%d", ptr.Deref(status.DeprecatedEpoch, 0), ptr.Deref(status.SyncedEpoch, 0))}
 	for _, count := range []struct {
 		n    int32
@@ -139,7 +152,7 @@ func inWords(status *jobset.JobSetStatus) string {
 	if status.TerminalState != "" {
 		words = append(words, status.TerminalState)
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // tellAll tells stories, each by itself.

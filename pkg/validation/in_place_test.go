@@ -62,11 +62,11 @@ func TestInPlaceJobs(t *testing.T) {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.PodReplacementPolicy = nil }),
 			want: []violation{invalid(leaderJob+".podReplacementPolicy", "replicatedJob leader: must be set to Failed")},
 		},
-		"P41, W50: completions and parallelism differ": {
+		"P41, W50, C273: completions and parallelism differ": {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.Completions = ptr.To[int32](2) }),
 			want: []violation{invalid(leaderJob+".completions", "replicatedJob leader: completions and parallelism must be set and equal")},
 		},
-		"P41, W50: parallelism is absent": {
+		"P41, W50, C273: parallelism is absent": {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.Parallelism = nil }),
 			want: []violation{invalid(leaderJob+".completions", "completions and parallelism must be set and equal")},
 		},
@@ -86,7 +86,7 @@ func TestInPlaceJobs(t *testing.T) {
 				invalid("spec.replicatedJobs[1].template.spec.podReplacementPolicy", "replicatedJob workers"),
 			},
 		},
-		"P18, W51: RestartJob": {
+		"P18, W51, C290: RestartJob": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
 				js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "a", Action: jobset.FailJobSet},
@@ -98,14 +98,14 @@ func TestInPlaceJobs(t *testing.T) {
 				unpathed("failure policy actions are not allowed"),
 			},
 		},
-		"P18, W136: RestartJob with its own gate on": {
+		"P18, W136, C290: RestartJob with its own gate on": {
 			gates: gates.Set{InPlaceRestart: true, RestartJob: true},
 			mut: func(js *jobset.JobSet) {
 				js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "a", Action: jobset.RestartJobAndIgnoreMaxRestarts}}
 			},
 			want: []violation{invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")},
 		},
-		"P19: order": {
+		"P19, C262: order": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
 				js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder
@@ -133,7 +133,7 @@ func TestInPlaceAgent(t *testing.T) {
 		return func(js *jobset.JobSet) { change(&pod(js, 0).InitContainers[0]) }
 	}
 	runCreate(t, inPlaceJobSet, map[string]createCase{
-		"P42: no agent": {
+		"P42, C263: no agent": {
 			gates: gateOn, mut: func(js *jobset.JobSet) { pod(js, 0).InitContainers = nil },
 			want: []violation{required(inits, "initContainers:\n- name: jobset-agent\n  image: \"<image of the agent>\"\n")},
 		},
@@ -156,7 +156,7 @@ func TestInPlaceAgent(t *testing.T) {
 					"  timeoutSeconds: 60\n  periodSeconds: 1\n  failureThreshold: 1000000"),
 			},
 		},
-		"P42: a rule on another code": {
+		"P42, C277: a rule on another code": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(1) }),
 			want: []violation{invalid(agent+".restartPolicyRules", "exits with 88")},
 		},
@@ -244,7 +244,7 @@ func TestWarnings(t *testing.T) {
 		want []string // beginnings
 	}{
 		"P42: what package workerpod prepares gives none": {},
-		"P42: an agent rule that lets 137 pass": {
+		"P42, C277: an agent rule that lets 137 pass": {
 			mut:  func(js *jobset.JobSet) { pod(js, 0).InitContainers[0].RestartPolicyRules = restartAllOn(88) },
 			want: []string{pods + ".initContainers[0].restartPolicyRules: an agent that is killed (exit code 137"},
 		},

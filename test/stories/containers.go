@@ -57,7 +57,7 @@ func containersEnd() {
 		}
 	}, SpecTimeout(specTime))
 
-	It("start again in the same Pods when the kernel kills a worker", func(ctx SpecContext) {
+	It("C296: start again in the same Pods when the kernel kills a worker", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Worker(0))
@@ -66,7 +66,7 @@ func containersEnd() {
 		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "exited with code 137")
 	}, SpecTimeout(specTime))
 
-	It("start again in the same Pods when the kernel kills an agent", func(ctx SpecContext) {
+	It("C278: start again in the same Pods when the kernel kills an agent", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Agent(1))
@@ -74,7 +74,7 @@ func containersEnd() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("start again in the same Pods when an agent runs out of memory", func(ctx SpecContext) {
+	It("C277 C278: start again in the same Pods when an agent runs out of memory", func(ctx SpecContext) {
 		if !cluster.LimitsMemory() {
 			Skip("this cluster does not limit memory")
 		}
@@ -96,7 +96,7 @@ func containersEnd() {
 
 	// The member that fails has reported already. Whether it dies before or after
 	// the lift is not in our hands: after it, this is a failure of its own.
-	It("come together when one fails again while the group assembles", func(ctx SpecContext) {
+	It("C265: come together when one fails again while the group assembles", func(ctx SpecContext) {
 		group := Create(ctx, Shape{SlowToStop: true})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
@@ -107,7 +107,7 @@ func containersEnd() {
 		group.Charged(after.Epoch - 1)
 	}, SpecTimeout(specTime))
 
-	DescribeTable("restart in place when an agent exits", func(ctx SpecContext, code int) {
+	DescribeTable("C277: restart in place when an agent exits", func(ctx SpecContext, code int) {
 		group := Create(ctx, Shape{AgentObeys: true})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(code), before.Agent(0))
@@ -120,7 +120,7 @@ func containersEnd() {
 		Entry("with 137, as if it was killed", SpecTimeout(specTime), 137),
 	)
 
-	It("wait behind an agent that exits with 64, which restarts alone and backs off", func(ctx SpecContext) {
+	It("C294 C302: wait behind an agent that exits with 64, which restarts alone and backs off", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: func(js *jobset.JobSet) {
 			agent := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.InitContainers[0]
 			agent.Env = append(agent.Env, corev1.EnvVar{Name: "BARRIER_ADDRESS", Value: "nowhere"})
@@ -141,7 +141,7 @@ func containersEnd() {
 		group.Charged(0)
 	}, SpecTimeout(specTime))
 
-	It("are left alone by another container that fails again and again", func(ctx SpecContext) {
+	It("C286: are left alone by another container that fails again and again", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: addShipper})
 		before := group.RunsAt(1)
 		shipper := Container{Pod: before.Pods[0], Name: "shipper"}
@@ -198,7 +198,7 @@ func (g *Group) comesToRest(epochs ...int32) *Round {
 }
 
 func podsGo() {
-	It("restart in place around a Pod that is deleted, which alone is replaced", func(ctx SpecContext) {
+	It("C264: restart in place around a Pod that is deleted, which alone is replaced", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		Expect(api.Delete(ctx, before.Pods[1].DeepCopy())).To(Succeed())
@@ -206,7 +206,7 @@ func podsGo() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("restart in place around a Pod that is evicted, which alone is replaced", func(ctx SpecContext) {
+	It("C264: restart in place around a Pod that is evicted, which alone is replaced", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		evicted := before.Pods[0]

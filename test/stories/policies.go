@@ -38,7 +38,7 @@ func failurePolicy() {
 
 	// The agent answers the SIGTERM that follows with 143, which its rule covers;
 	// the Pod has failed by then, and nothing restarts in it.
-	It("restart in place around a worker that exits with a code that asks for a new Pod", func(ctx SpecContext) {
+	It("C267: restart in place around a worker that exits with a code that asks for a new Pod", func(ctx SpecContext) {
 		group := Create(ctx, Shape{RecreatePodOn: []int32{codeZ}})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(codeZ), before.Worker(0))
@@ -52,7 +52,7 @@ func failurePolicy() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("fail the JobSet when maxRestarts is used up", func(ctx SpecContext) {
+	It("C293: fail the JobSet when maxRestarts is used up", func(ctx SpecContext) {
 		group := Create(ctx, Shape{MaxRestarts: 2})
 		round := group.RunsAt(1)
 		for epoch := int32(2); epoch <= 3; epoch++ {
@@ -105,7 +105,7 @@ func workersSucceed() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
-	It("are all replaced, for one restart, if one succeeded before another fails", func(ctx SpecContext) {
+	It("C261: are all replaced, for one restart, if one succeeded before another fails", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.Tell(order.Done, before.Worker(0))
@@ -120,7 +120,7 @@ func workersSucceed() {
 }
 
 func suspension() {
-	It("are charged nothing for a suspend and resume in the middle of a group restart", func(ctx SpecContext) {
+	It("C284: are charged nothing for a suspend and resume in the middle of a group restart", func(ctx SpecContext) {
 		group := Create(ctx, Shape{SlowToStop: true})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
@@ -133,7 +133,7 @@ func suspension() {
 		Expect(group.record.status().Restarts).To(BeZero())
 	}, SpecTimeout(specTime))
 
-	It("are charged nothing for three suspends and resumes with maxRestarts 2", func(ctx SpecContext) {
+	It("C283: are charged nothing for three suspends and resumes with maxRestarts 2", func(ctx SpecContext) {
 		group := Create(ctx, Shape{MaxRestarts: 2})
 		round := group.RunsAt(1)
 		for epoch := int32(2); epoch <= 4; epoch++ {

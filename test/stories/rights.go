@@ -28,7 +28,7 @@ import (
 
 // access: workers run with the account of the agent, so what it may do, they may.
 func access() {
-	It("let an agent change the epoch of its own Pod and nothing else", func(ctx SpecContext) {
+	It("C301: let an agent change the epoch of its own Pod and nothing else", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		round := group.RunsAt(1)
 		own, other := round.Pods[0], round.Pods[1]
@@ -117,7 +117,7 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 }
 
 func gate() {
-	It("run on while the gate is off, and restart in place when it is back", Serial, func(ctx SpecContext) {
+	It("C280: run on while the gate is off, and restart in place when it is back", Serial, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		Expect(cluster.SetGate(ctx, false)).To(Succeed())

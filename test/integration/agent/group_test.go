@@ -24,15 +24,21 @@ type group struct {
 
 func newGroup(ctx SpecContext, workers int32) *group {
 	GinkgoHelper()
-	w := cluster.NewWorld(ctx)
-	giveAccount(ctx, w.Namespace)
-	w.StartManager()
-	train, pods := w.HeldGroup(Training(workers, 10))
-	g := &group{world: w, jobSet: train, agents: make([]*process, workers)}
+	g, pods := heldGroup(ctx, workers)
 	for i, pod := range pods {
 		g.starts(i, pod)
 	}
 	return g
+}
+
+// heldGroup is a group whose agents have not started.
+func heldGroup(ctx SpecContext, workers int32) (*group, []*corev1.Pod) {
+	GinkgoHelper()
+	w := cluster.NewWorld(ctx)
+	giveAccount(ctx, w.Namespace)
+	w.StartManager()
+	train, pods := w.HeldGroup(Training(workers, 10))
+	return &group{world: w, jobSet: train, agents: make([]*process, workers)}, pods
 }
 
 func (g *group) starts(i int, pod *corev1.Pod) {
@@ -89,7 +95,7 @@ var _ = Describe("Agents and controller together", func() {
 		}
 	})
 
-	It("P14: bring a Pod that was replaced into the group of those that stayed", func(ctx SpecContext) {
+	It("P14 C264: bring a Pod that was replaced into the group of those that stayed", func(ctx SpecContext) {
 		g := newGroup(ctx, 2)
 		g.comesBack(0, 1)
 		lost := g.agents[0]
@@ -102,7 +108,48 @@ var _ = Describe("Agents and controller together", func() {
 		g.world.HasCounted(g.jobSet, Counters{InPlace: 1})
 	})
 
-	It("P20 P34: let everybody go while the gate is off, and assemble again when it is back", func(ctx SpecContext) {
+	It("C265: pay one more restart for an agent that dies between its report and the lift, and run in one epoch", func(ctx SpecContext) {
+		g, pods := heldGroup(ctx, 2)
+		g.starts(0, pods[0])
+		g.agents[0].reports("1")
+		g.agents[0].stop()
+
+		g.starts(1, pods[1])
+		g.agents[1].lifts() // by the annotation that outlived the other agent
+		g.starts(0, pods[0])
+
+		g.comesBack(1, 2)
+		g.world.HasCounted(g.jobSet, Counters{InPlace: 1})
+	})
+
+	It("C278: bring all workers to the next epoch, for one restart, when an agent dies that has lifted", func(ctx SpecContext) {
+		g := newGroup(ctx, 2)
+		g.comesBack(0, 1)
+
+		g.agents[0].stop()
+		g.starts(0, g.agents[0].pod)
+
+		g.agents[0].reports("2")
+		g.comesBack(1, 2)
+		g.world.HasCounted(g.jobSet, Counters{InPlace: 1})
+	})
+
+	It("C282: go on where they were when the controller comes back", func(ctx SpecContext) {
+		g := newGroup(ctx, 2)
+		g.comesBack(0, 1)
+		g.world.Manager.Stop()
+		g.fails(0)
+		g.agents[0].reports("2")
+		g.agents[0].holds()
+		g.agents[1].runsOn()
+
+		g.world.StartManager()
+
+		g.comesBack(1, 2)
+		g.world.HasCounted(g.jobSet, Counters{InPlace: 1})
+	})
+
+	It("P20 P34 C280: let everybody go while the gate is off, and assemble again when it is back", func(ctx SpecContext) {
 		g := newGroup(ctx, 2)
 		g.comesBack(0, 1)
 		g.world.StartManager(WithGates(GateOff))

@@ -210,7 +210,7 @@ var _ = Describe("An agent", func() {
 		again.lifts()
 	})
 
-	It("P32: asks for a restart when it was left behind, or the status was lost", func(ctx SpecContext) {
+	It("P32 C275: asks for a restart when it was left behind, or the status was lost", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(2, 10))
 		n.says(train, 2, 2)
@@ -238,7 +238,7 @@ var _ = Describe("An agent", func() {
 		a.lifts()
 	})
 
-	It("P30: holds while the JobSet of that name is another one", func(ctx SpecContext) {
+	It("P30 C269: holds while the JobSet of that name is another one", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))
 		n.says(train, 0, 1)
@@ -264,7 +264,7 @@ var _ = Describe("An agent", func() {
 		held.runsOn()
 	})
 
-	It("P34: passes straight through by the annotation, and asks for a restart when that ends", func(ctx SpecContext) {
+	It("P34 O57 C281: passes straight through by the annotation, and asks for a restart when that ends", func(ctx SpecContext) {
 		n := newNode(ctx)
 		js := Training(1, 10)
 		js.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
@@ -280,7 +280,7 @@ var _ = Describe("An agent", func() {
 		a.restarts("while in-place restart was off")
 	})
 
-	It("P34: is freed by the annotation while it holds", func(ctx SpecContext) {
+	It("P34 C281: is freed by the annotation while it holds", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))
 		a := start(ctx, n.runs("own"), "train", string(train.UID))
@@ -293,7 +293,7 @@ var _ = Describe("An agent", func() {
 		a.runsOn()
 	})
 
-	It("P34: is freed by the condition of the gate, and by another strategy", func(ctx SpecContext) {
+	It("P34 O57 C280: is freed by the condition of the gate, and by another strategy", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))
 		gated := start(ctx, n.runs("gated"), "train", string(train.UID))
@@ -310,7 +310,7 @@ var _ = Describe("An agent", func() {
 		Expect(other.sent(http.MethodPatch)).To(BeEmpty())
 	})
 
-	It("P36: leaves its worker alone while the API server is away, and obeys when it is back", func(ctx SpecContext) {
+	It("P36 C279: leaves its worker alone while the API server is away, and obeys when it is back", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))
 		a := start(ctx, n.runs("own"), "train", string(train.UID))
