@@ -26,7 +26,7 @@ func TestAStatusThatWentBack(t *testing.T) {
 		fake.set(at(1, 2)) // the status of a backup
 		synctest.Wait()
 
-		a = startAgent(t, fake, "a")
+		startAgent(t, fake, "a")
 
 		wantReport(t, fake, "a", "3")
 		b.wantRestart(t, "lost or restored")

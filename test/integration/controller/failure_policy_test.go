@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	. "sigs.k8s.io/jobset/test/integration/framework"
@@ -34,7 +35,7 @@ func attempts(w *World, js *jobset.JobSet) map[string]int {
 }
 
 var _ = Describe("A restart of the whole JobSet", func() {
-	DescribeTable("C359: replaces the Jobs",
+	DescribeTable("C39 C62 C98 C104 C359 O284 O296 O297: replaces the Jobs",
 		func(ctx SpecContext, strategy jobset.JobSetRestartStrategy, whileOneIsLeft map[string]int) {
 			w := newWorld(ctx)
 			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: strategy}))
@@ -58,7 +59,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 		Entry("when the last one is gone, by BlockingRecreate", jobset.BlockingRecreate, map[string]int{"0": 1}),
 	)
 
-	It("C362: lasts until all Jobs are ready again, and names the rule", func(ctx SpecContext) {
+	It("C40 C137 C362 O292: lasts until all Jobs are ready again, and names the rule", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1,
 			Rules: []jobset.FailurePolicyRule{{Name: "Rule1", Action: jobset.RestartJobSet}}}))
@@ -87,7 +88,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 		w.TellsUser(js, corev1.EventTypeWarning, "RestartJobSetFailurePolicyAction", note)
 	})
 
-	It("C144: recreates Jobs that succeeded too, and the JobSet completes in the second attempt", func(ctx SpecContext) {
+	It("C144 O305: recreates Jobs that succeeded too, and the JobSet completes in the second attempt", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
 		jobs := w.HasJobs(js, 4)
@@ -140,7 +141,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 var _ = Describe("The failure policy", func() {
 	const failed = jobset.JobSetFailed
 
-	It("C360: restarts without counting by one rule and fails by the next", func(ctx SpecContext) {
+	It("C360 O304: restarts without counting by one rule and fails by the next", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{
 			{Name: "maintenance", Action: jobset.RestartJobSetAndIgnoreMaxRestarts,
@@ -174,7 +175,7 @@ var _ = Describe("The failure policy", func() {
 		change(&r)
 		return r
 	}
-	DescribeTable("C125 C126: matches a failed Job of a, that says DeadlineExceeded and 'ran for 60 s',",
+	DescribeTable("C125 C126 C127 C130 C203: matches a failed Job of a, that says DeadlineExceeded and 'ran for 60 s',",
 		func(ctx SpecContext, matches bool, r jobset.FailurePolicyRule) {
 			w := newWorld(ctx)
 			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{r}}))
@@ -189,28 +190,32 @@ var _ = Describe("The failure policy", func() {
 				w.Has(js, jobset.JobSetRestarting, metav1.ConditionTrue, "DefaultFailurePolicy")
 			}
 		},
-		Entry("by a rule without filters", true, rule(func(*jobset.FailurePolicyRule) {})),
+		Entry("O285: by a rule without filters", true, rule(func(*jobset.FailurePolicyRule) {})),
 		Entry("by its reason", true, rule(func(r *jobset.FailurePolicyRule) {
 			r.OnJobFailureReasons = []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded}
 		})),
-		Entry("not by another reason", false, rule(func(r *jobset.FailurePolicyRule) {
+		Entry("O286: not by another reason", false, rule(func(r *jobset.FailurePolicyRule) {
 			r.OnJobFailureReasons = []string{batchv1.JobReasonBackoffLimitExceeded}
 		})),
-		Entry("by a pattern found inside its message", true, rule(func(r *jobset.FailurePolicyRule) {
+		Entry("O290: by a pattern found inside its message", true, rule(func(r *jobset.FailurePolicyRule) {
 			r.OnJobFailureMessagePatterns = []string{`^60$`, `for \d+ s`}
 		})),
-		Entry("not by a pattern that is not found", false, rule(func(r *jobset.FailurePolicyRule) {
+		Entry("O289: by its reason and its message", true, rule(func(r *jobset.FailurePolicyRule) {
+			r.OnJobFailureReasons = []string{batchv1.JobReasonDeadlineExceeded}
+			r.OnJobFailureMessagePatterns = []string{"^ran for 60 s$"}
+		})),
+		Entry("O287: not by a pattern that is not found", false, rule(func(r *jobset.FailurePolicyRule) {
 			r.OnJobFailureMessagePatterns = []string{`^60$`}
 		})),
-		Entry("not by its reason with another message", false, rule(func(r *jobset.FailurePolicyRule) {
+		Entry("O288: not by its reason with another message", false, rule(func(r *jobset.FailurePolicyRule) {
 			r.OnJobFailureReasons = []string{batchv1.JobReasonDeadlineExceeded}
 			r.OnJobFailureMessagePatterns = []string{"never"}
 		})),
-		Entry("by its ReplicatedJob", true, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"a"} })),
-		Entry("not by another ReplicatedJob", false, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"b"} })),
+		Entry("O300: by its ReplicatedJob", true, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"a"} })),
+		Entry("O301: not by another ReplicatedJob", false, rule(func(r *jobset.FailurePolicyRule) { r.TargetReplicatedJobs = []string{"b"} })),
 	)
 
-	It("C123: takes the first rule that matches any failed Job", func(ctx SpecContext) {
+	It("C123 C331: takes the first rule that matches any failed Job", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5, Rules: []jobset.FailurePolicyRule{
 			{Name: "b", Action: jobset.FailJobSet, TargetReplicatedJobs: []string{"b"}},
@@ -225,6 +230,65 @@ var _ = Describe("The failure policy", func() {
 
 		w.Finishes(js, failed, "FailJobSetFailurePolicyAction")
 		w.TellsUser(js, corev1.EventTypeWarning, "FailJobSetFailurePolicyAction", "(first failed job: js-b-1)")
+	})
+
+	DescribeTable("C123: goes by the order of its rules, not by how grave they are,",
+		func(ctx SpecContext, first, second jobset.FailurePolicyAction, failed bool) {
+			w := newWorld(ctx)
+			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, Rules: []jobset.FailurePolicyRule{
+				{Name: "first", Action: first, OnJobFailureReasons: []string{exceeded}},
+				{Name: "second", Action: second},
+			}}))
+
+			w.JobController.Fails(w.HasJobs(js, 4)[0], exceeded, "")
+
+			if failed {
+				w.HasConditions(js, True(jobset.JobSetFailed, "FailJobSetFailurePolicyAction", applying(jobset.FailJobSet, "js-a-0")))
+				w.HasCounted(js, Counters{})
+			} else {
+				w.HasConditions(js, True(jobset.JobSetRestarting, "FailurePolicy_first", applying(jobset.RestartJobSet, "js-a-0")))
+				w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
+			}
+		},
+		Entry("O302: to fail and then to restart", jobset.FailJobSet, jobset.RestartJobSet, true),
+		Entry("O303: to restart and then to fail", jobset.RestartJobSet, jobset.FailJobSet, false),
+	)
+
+	It("C124 C127 C332: names the first by name of Jobs that failed in the same second", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
+		jobs := w.HasJobs(js, 4)
+		w.Manager.Stop()
+		at := metav1.Now()
+		for _, i := range []int{3, 1, 2} {
+			w.JobController.FailsAt(jobs[i], at, exceeded, "")
+		}
+
+		w.StartManager()
+
+		w.HasConditions(js, True(jobset.JobSetRestarting, "DefaultFailurePolicy", applying(jobset.RestartJobSet, "js-b-0")))
+	})
+
+	It("C41 C52 C110 C330: decides before anything is created or suspended, and writes the counts it decided on", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
+		jobs := w.HasJobs(js, 4)
+		w.Manager.Stop()
+		w.JobController.Fails(jobs[0], exceeded, "")
+		w.JobController.Starts(jobs[1], jobs[2])
+		Expect(w.Client.Delete(ctx, jobs[3], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+		w.Suspend(js)
+
+		w.StartManager()
+
+		w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
+		w.JobController.CollectsAll(js, 3)
+		w.HasJobs(js, 4)
+		first := w.Manager.Made(AnyWrite)[0]
+		Expect(first.String()).To(Equal("update JobSet status"))
+		Expect(first.Object.(*jobset.JobSet).Status.Restarts).To(BeEquivalentTo(1))
+		Expect(first.Object.(*jobset.JobSet).Status.ReplicatedJobsStatus).
+			To(Equal([]jobset.ReplicatedJobStatus{{Name: "b", Active: 2}, {Name: "a", Failed: 1}}))
 	})
 
 	It("C51: comes before the success policy", func(ctx SpecContext) {

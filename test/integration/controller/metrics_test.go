@@ -48,7 +48,7 @@ var _ = Describe("The metrics", func() {
 		durations = "jobset_in_place_restart_duration_seconds"
 	)
 
-	It("C119: count a JobSet that completes, once, though its write failed at first", func(ctx SpecContext) {
+	It("C119 C226 C317: count a JobSet that completes, once, though its write failed at first", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(AB())
 		of := map[string]string{"jobset_name": "js", "namespace": w.Namespace}
@@ -62,7 +62,7 @@ var _ = Describe("The metrics", func() {
 		Expect(w.Manager.RefusalsLeft()).To(BeFalse())
 	})
 
-	It("C140: count a JobSet that fails, once", func(ctx SpecContext) {
+	It("C140 C225: count a JobSet that fails, once", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(AB())
 		of := map[string]string{"jobset_name": "js", "namespace": w.Namespace}

@@ -23,8 +23,9 @@ func TestController(t *testing.T) {
 
 var cluster *framework.Cluster
 
+// Admission lets every feature in; which of them the manager acts on is up to the spec.
 var _ = BeforeSuite(func() {
-	cluster = framework.Start(framework.GateOn)
+	cluster = framework.Start(framework.AllGatesOn)
 })
 
 // newWorld is a namespace with a manager.

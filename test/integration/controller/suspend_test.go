@@ -43,7 +43,7 @@ func beAdmitted() types.GomegaMatcher {
 }
 
 var _ = Describe("A suspended JobSet", func() {
-	It("C364: gets all its Jobs, suspended, and counts them", func(ctx SpecContext) {
+	It("C364 O306: gets all its Jobs, suspended, and counts them", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := AB()
 		js.Spec.Suspend = ptr.To(true)
@@ -57,7 +57,7 @@ var _ = Describe("A suspended JobSet", func() {
 		w.TellsUser(js, corev1.EventTypeNormal, "SuspendedJobs", "jobset is suspended")
 	})
 
-	It("C364 C170: hands changed Pod templates to its Jobs at the resume and not before", func(ctx SpecContext) {
+	It("C168 C170 C364 O307: hands changed Pod templates to its Jobs at the resume and not before", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := AB()
 		js.Spec.Suspend = ptr.To(true)
@@ -123,7 +123,7 @@ var _ = Describe("A suspended JobSet", func() {
 		}
 	})
 
-	It("C163 C165 C171: suspends and resumes its Jobs as often as asked, and counts nothing", func(ctx SpecContext) {
+	It("C163 C165 C171 O270 O308: suspends and resumes its Jobs as often as asked, and counts nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(AB())
 		w.HasJobs(js, 4)

@@ -49,10 +49,11 @@ const AssetsEnv = "KUBEBUILDER_ASSETS"
 
 const localhost = "127.0.0.1"
 
-// GateOn and GateOff are the two settings of this version.
+// GateOn and GateOff are about in-place restart; AllGatesOn has every feature on.
 var (
-	GateOn  = gates.Set{InPlaceRestart: true}
-	GateOff = gates.Set{}
+	GateOn     = gates.Set{InPlaceRestart: true}
+	GateOff    = gates.Set{}
+	AllGatesOn = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
 )
 
 // Cluster is a real API server with our CRD and webhooks.

@@ -77,13 +77,29 @@ func (c JobController) Completes(jobs ...*batchv1.Job) {
 	}
 }
 
+// HasDone: so many Pods of this Job have succeeded, and the others run.
+func (c JobController) HasDone(job *batchv1.Job, succeeded int32) {
+	GinkgoHelper()
+	c.writes(job, func(s *batchv1.JobStatus) {
+		s.Active, s.Ready, s.Succeeded = workersOf(job), ptr.To[int32](0), succeeded
+		s.CompletedIndexes = indexesBelow(succeeded)
+	})
+}
+
 // Fails: the Job has failed, for a reason.
 func (c JobController) Fails(job *batchv1.Job, reason, message string) {
+	GinkgoHelper()
+	c.FailsAt(job, metav1.Now(), reason, message)
+}
+
+// FailsAt: the Job has failed at a certain time.
+func (c JobController) FailsAt(job *batchv1.Job, at metav1.Time, reason, message string) {
 	GinkgoHelper()
 	c.writes(job, func(s *batchv1.JobStatus) {
 		s.Active, s.Ready, s.Failed = 0, ptr.To[int32](0), s.Failed+1
 		set(s, batchv1.JobFailureTarget, corev1.ConditionTrue, reason, message)
 		set(s, batchv1.JobFailed, corev1.ConditionTrue, reason, message)
+		s.Conditions[len(s.Conditions)-1].LastTransitionTime = at
 	})
 }
 

@@ -8,8 +8,12 @@ package framework
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -27,6 +31,15 @@ type Write struct {
 	Status bool
 	// Object as it was sent.
 	Object client.Object
+}
+
+// String says what a write is: "create Job", "update JobSet status".
+func (w Write) String() string {
+	what := w.Verb + " " + reflect.TypeOf(w.Object).Elem().Name()
+	if w.Status {
+		what += " status"
+	}
+	return what
 }
 
 // Match picks writes.
@@ -56,6 +69,22 @@ func AJob(verb string) Match {
 	}
 }
 
+// AnyWrite picks all writes.
+func AnyWrite(Write) bool { return true }
+
+// Of picks writes of one kind of object, by verb.
+func Of[T client.Object](verb string) Match {
+	return func(w Write) bool {
+		_, ok := w.Object.(T)
+		return ok && w.Verb == verb && !w.Status
+	}
+}
+
+// Named picks those of the matching writes that are about an object of this name.
+func Named(name string, match Match) Match {
+	return func(w Write) bool { return w.Object.GetName() == name && match(w) }
+}
+
 // Epochs holds of a status with these deprecated and synced epochs.
 func Epochs(deprecated, synced int32) func(*jobset.JobSetStatus) bool {
 	return func(s *jobset.JobSetStatus) bool {
@@ -80,7 +109,9 @@ type Writes struct {
 	underway sync.RWMutex
 
 	mu      sync.Mutex
+	tried   []Write
 	done    []Write
+	held    []*Held
 	refuse  Match
 	before  Match
 	after   Match
@@ -110,6 +141,74 @@ func (w *Writes) RefuseOnce(match Match) {
 	w.refuse = match
 }
 
+// Held is a write that waits, to be sent when it is released.
+type Held struct {
+	match    Match
+	arrived  chan struct{}
+	released chan struct{}
+	arrive   sync.Once
+	release  sync.Once
+}
+
+// Hold keeps writes that match from being sent until they are released.
+func (w *Writes) Hold(match Match) *Held {
+	h := &Held{match: match, arrived: make(chan struct{}), released: make(chan struct{})}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = append(w.held, h)
+	DeferCleanup(h.Release)
+	return h
+}
+
+// Arrives waits until the manager is about to make the first such write.
+func (h *Held) Arrives() {
+	GinkgoHelper()
+	Eventually(h.arrived).Should(BeClosed(), "the manager never came to the write that is to be held")
+}
+
+// Release lets the writes go, those that come later too.
+func (h *Held) Release() { h.release.Do(func() { close(h.released) }) }
+
+// wait holds a write back as long as the test wants that.
+func (w *Writes) wait(write Write) {
+	w.mu.Lock()
+	held := slices.Clone(w.held)
+	w.mu.Unlock()
+	for _, h := range held {
+		if h.match(write) {
+			h.arrive.Do(func() { close(h.arrived) })
+			<-h.released
+		}
+	}
+}
+
+// Tried returns the writes that match, whether they succeeded or not. A cache that
+// lags makes a manager try a thing twice; who counts wants those that were Made.
+func (w *Writes) Tried(match Match) []Write {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return picked(w.tried, match)
+}
+
+// Tally counts writes by what they are: "create Job", "update JobSet status".
+func Tally(writes []Write) map[string]int {
+	tally := map[string]int{}
+	for _, write := range writes {
+		tally[write.String()]++
+	}
+	return tally
+}
+
+func picked(all []Write, match Match) []Write {
+	var some []Write
+	for _, write := range all {
+		if match(write) {
+			some = append(some, write)
+		}
+	}
+	return some
+}
+
 // Crashed tells whether the manager has vanished.
 func (w *Writes) Crashed() bool {
 	w.mu.Lock()
@@ -130,13 +229,7 @@ func (w *Writes) Made(match Match) []Write {
 	defer w.underway.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var made []Write
-	for _, write := range w.done {
-		if match(write) {
-			made = append(made, write)
-		}
-	}
-	return made
+	return picked(w.done, match)
 }
 
 // EpochWrites returns the status writes of a JobSet that changed D or S.
@@ -169,9 +262,10 @@ func (w *Writes) crashLocked() {
 
 // pass makes a write, unless the manager is gone or the test says otherwise.
 func (w *Writes) pass(write Write, send func() error) error {
+	write.Object = write.Object.DeepCopyObject().(client.Object)
+	w.wait(write)
 	w.underway.RLock()
 	defer w.underway.RUnlock()
-	write.Object = write.Object.DeepCopyObject().(client.Object)
 	if err := w.begin(write); err != nil {
 		return err
 	}
@@ -207,6 +301,7 @@ func (w *Writes) begin(write Write) error {
 	if w.crashed {
 		return errCrashed
 	}
+	w.tried = append(w.tried, write)
 	if w.refuse != nil && w.refuse(write) {
 		w.refuse = nil
 		return errRefused
