@@ -1,0 +1,236 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controller
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	. "sigs.k8s.io/jobset/test/integration/framework"
+)
+
+// The conditions and events of a start in order.
+var (
+	startIsUnderWay    = True(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	startWasUnderWay   = False(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	startIsThrough     = True(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
+	startWasThrough    = False(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
+	toldStartUnderWay  = Normal("InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	toldStartIsThrough = Normal("InOrderStartupPolicyCompleted", "in order startup policy has completed")
+)
+
+func startingIn(order jobset.StartupPolicyOptions, js *jobset.JobSet) *jobset.JobSet {
+	js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: order}
+	return js
+}
+
+func suspended(js *jobset.JobSet) *jobset.JobSet {
+	js.Spec.Suspend = ptr.To(true)
+	return js
+}
+
+// started is a JobSet whose Jobs have been brought up in order.
+func started(w *World) *jobset.JobSet {
+	GinkgoHelper()
+	js := w.Create(startingIn(jobset.InOrder, AB()))
+	w.JobController.Readies(w.HasJobs(js, 1)...)
+	w.JobController.Readies(w.HasJobs(js, 4)[1:]...)
+	w.HasConditions(js, startWasUnderWay, startIsThrough)
+	return js
+}
+
+var _ = Describe("A start in order", func() {
+	It("C57 C58 C149 C212 C213 C221 C222 C321 O321: brings up one ReplicatedJob after the other and says when it is through", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(startingIn(jobset.InOrder, AB()))
+
+		first := hasOnly(w, js, "js-a-0")
+		w.HasConditions(js, startIsUnderWay)
+		w.JobController.Starts(first...)
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{Active: 1})
+		hasOnly(w, js, "js-a-0")
+
+		w.JobController.Readies(first...)
+		rest := hasOnly(w, js, "js-a-0", "js-b-0", "js-b-1", "js-b-2")[1:]
+		w.JobController.Starts(rest...)
+		w.JobController.Readies(rest[:2]...)
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
+		w.HasConditions(js, startIsUnderWay)
+
+		w.JobController.Readies(rest[2])
+		w.HasConditions(js, startWasUnderWay, startIsThrough)
+		w.HasTold(js, toldStartUnderWay, toldStartIsThrough)
+		Expect(since(w, js, jobset.JobSetStartupPolicyInProgress)).
+			To(Equal(since(w, js, jobset.JobSetStartupPolicyCompleted)), "one ended when the other began")
+	})
+
+	It("C320: is not under way again when a worker is not ready for a moment", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := started(w)
+
+		w.JobController.Starts(w.Job(js, "a", 0), w.Job(js, "b", 1))
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1})
+		w.StaysUntouched(js)
+		w.HasConditions(js, startWasUnderWay, startIsThrough)
+		w.JobController.Readies(w.Jobs(js)...)
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
+
+		w.HasConditions(js, startWasUnderWay, startIsThrough)
+		w.HasTold(js, toldStartUnderWay, toldStartIsThrough)
+	})
+
+	It("C148: takes ended Jobs for started ones, and a ReplicatedJob without Jobs too", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(startingIn(jobset.InOrder, JobSet("js", Replicated("a", 2, 1), Replicated("none", 0, 1), Replicated("z", 1, 1))))
+		jobs := hasOnly(w, js, "js-a-0", "js-a-1")
+
+		w.JobController.Completes(jobs[0])
+		hasOnly(w, js, "js-a-0", "js-a-1")
+		w.JobController.Readies(jobs[1])
+
+		hasOnly(w, js, "js-a-0", "js-a-1", "js-z-0")
+		w.HasConditions(js, startIsUnderWay)
+	})
+
+	It("C147: of AnyOrder is one of all at once, and needs no words", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(startingIn(jobset.AnyOrder, AB()))
+
+		w.JobController.Readies(w.HasJobs(js, 4)...)
+
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
+		Expect(w.Conditions(js)).To(BeEmpty())
+		Expect(w.Told(js)).To(BeEmpty())
+	})
+
+	It("C152 O322: runs again after a restart of the whole JobSet", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(with(startingIn(jobset.InOrder, AB()), jobset.FailurePolicy{MaxRestarts: 1}))
+		w.JobController.Readies(w.HasJobs(js, 1)...)
+		w.JobController.Readies(w.HasJobs(js, 4)[1:]...)
+		w.HasConditions(js, startWasUnderWay, startIsThrough)
+		const message = "applying RestartJobSet failure policy action (first failed job: js-b-1)"
+
+		w.JobController.Fails(w.Job(js, "b", 1), "BackoffLimitExceeded", "")
+		w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
+		w.JobController.CollectsAll(js, 4)
+
+		first := hasOnly(w, js, "js-a-0")
+		w.HasConditions(js, startIsUnderWay, startWasThrough, True(jobset.JobSetRestarting, "DefaultFailurePolicy", message))
+		w.JobController.Readies(first...)
+		jobs := w.HasJobs(js, 4)
+		w.JobController.Readies(jobs[1:]...)
+		w.HasConditions(js, startWasUnderWay, startIsThrough, isRestarted)
+		Expect(attempts(w, js)).To(Equal(map[string]int{"1": 4}))
+		w.HasTold(js, toldStartUnderWay, toldStartIsThrough,
+			Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
+			toldStartUnderWay, toldReady, toldStartIsThrough)
+	})
+
+	It("C51 C323: ends with a Job that fails, for the failure policy comes first", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(startingIn(jobset.InOrder, AB()))
+
+		w.JobController.Fails(hasOnly(w, js, "js-a-0")[0], "BackoffLimitExceeded", "")
+
+		w.Finishes(js, jobset.JobSetFailed, "FailedJobs")
+		hasOnly(w, js, "js-a-0")
+	})
+
+	It("C153: cannot be had together with dependsOn", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := startingIn(jobset.InOrder, AB())
+		js.Namespace = w.Namespace
+		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
+
+		Expect(w.Client.Create(ctx, js)).To(MatchError(ContainSubstring("StartupPolicy and DependsOn APIs are mutually exclusive")))
+	})
+})
+
+var _ = Describe("A suspended JobSet with a startup policy", func() {
+	DescribeTable("C150 C364 O317 O318: gets all its Jobs, suspended, and no word about its start,",
+		func(ctx SpecContext, order jobset.StartupPolicyOptions) {
+			w := newWorld(ctx)
+			js := w.Create(suspended(startingIn(order, AB())))
+
+			w.HasJobs(js, 4)
+			w.CountsJobs(js, jobset.ReplicatedJobStatus{Suspended: 3}, jobset.ReplicatedJobStatus{Suspended: 1})
+			sleeps(w, js, "js-a-0", "js-b-0", "js-b-1", "js-b-2")
+			w.HasConditions(js, isSuspended)
+			w.HasTold(js, toldSuspend)
+		},
+		Entry("InOrder", jobset.InOrder),
+		Entry("AnyOrder", jobset.AnyOrder),
+	)
+
+	It("C147 O319: resumes in AnyOrder all at once", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(suspended(startingIn(jobset.AnyOrder, AB())))
+		w.HasConditions(js, isSuspended)
+
+		w.Resume(js)
+
+		sleeps(w, js)
+		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{})
+		w.HasConditions(js, isResumed)
+		w.HasTold(js, toldSuspend, toldResume)
+	})
+
+	It("C151 C166 C322 C364 O320: resumes in order, and is resumed at once", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := w.Create(suspended(startingIn(jobset.InOrder, AB())))
+		w.HasConditions(js, isSuspended)
+
+		w.Resume(js)
+
+		sleeps(w, js, "js-b-0", "js-b-1", "js-b-2")
+		w.HasConditions(js, isResumed, startIsUnderWay)
+		w.JobController.Readies(w.Job(js, "a", 0))
+		sleeps(w, js)
+		w.HasConditions(js, isResumed, startIsUnderWay)
+		w.JobController.Readies(w.Jobs(js)[1:]...)
+		w.HasConditions(js, isResumed, startWasUnderWay, startIsThrough)
+		w.HasTold(js, toldSuspend, toldStartUnderWay, toldResume, toldStartIsThrough)
+	})
+
+	It("C151 C171: that had started before starts in order again", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := started(w)
+
+		w.Suspend(js)
+		w.HasConditions(js, startWasUnderWay, startIsThrough, isSuspended)
+		w.JobController.Suspends(w.Jobs(js)...)
+		w.Resume(js)
+
+		sleeps(w, js, "js-b-0", "js-b-1", "js-b-2")
+		w.HasConditions(js, startIsUnderWay, startWasThrough, isResumed)
+		w.JobController.Readies(w.Job(js, "a", 0))
+		sleeps(w, js)
+		w.JobController.Readies(w.Jobs(js)[1:]...)
+		w.HasConditions(js, startWasUnderWay, startIsThrough, isResumed)
+		w.HasCounted(js, Counters{})
+	})
+
+	It("C151 C324: resumes Jobs that count as ready for what they have done already", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := startingIn(jobset.InOrder, JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1)))
+		js.Spec.ReplicatedJobs[0].Template.Spec.Completions = ptr.To[int32](3)
+		js = w.Create(js)
+		first := w.HasJobs(js, 1)
+		w.JobController.HasDone(first[0], 1)
+		w.HasJobs(js, 2)
+		w.Suspend(js)
+		sleeps(w, js, "js-a-0", "js-b-0")
+		w.JobController.Suspends(w.Jobs(js)...)
+
+		w.Resume(js)
+
+		sleeps(w, js)
+	})
+})

@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package framework
+
+import (
+	"cmp"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Told is what an event tells a user.
+type Told struct{ Type, Reason, Note string }
+
+// Normal is an event that announces progress.
+func Normal(reason, note string) Told { return Told{corev1.EventTypeNormal, reason, note} }
+
+// Warning is an event that announces trouble.
+func Warning(reason, note string) Told { return Told{corev1.EventTypeWarning, reason, note} }
+
+// Told lists all that users were told about an object, in the order in which it
+// happened. Events are sent side by side, but named by the time they were made.
+func (w *World) Told(about client.Object) []Told {
+	GinkgoHelper()
+	var list eventsv1.EventList
+	Expect(w.Client.List(w.Context, &list, client.InNamespace(w.Namespace))).To(Succeed())
+	slices.SortFunc(list.Items, func(a, b eventsv1.Event) int { return cmp.Compare(a.Name, b.Name) })
+	var told []Told
+	for i := range list.Items {
+		if event := &list.Items[i]; event.Regarding.UID == about.GetUID() {
+			told = append(told, Told{event.Type, event.Reason, event.Note})
+		}
+	}
+	return told
+}
+
+// HasTold waits until users were told this about an object, all of it and nothing else.
+func (w *World) HasTold(about client.Object, wanted ...Told) {
+	GinkgoHelper()
+	Eventually(func() []Told { return w.Told(about) }).Should(Equal(wanted))
+}
+
+// Condition is a condition of a JobSet without its times.
+type Condition struct {
+	Kind            jobset.JobSetConditionType
+	Status          metav1.ConditionStatus
+	Reason, Message string
+}
+
+// True is a condition that holds.
+func True(kind jobset.JobSetConditionType, reason, message string) Condition {
+	return Condition{kind, metav1.ConditionTrue, reason, message}
+}
+
+// False is a condition that held once.
+func False(kind jobset.JobSetConditionType, reason, message string) Condition {
+	return Condition{kind, metav1.ConditionFalse, reason, message}
+}
+
+// Conditions lists the conditions of a JobSet in the order of the status.
+func (w *World) Conditions(js *jobset.JobSet) []Condition {
+	GinkgoHelper()
+	var all []Condition
+	for _, c := range Now(w, js).Status.Conditions {
+		all = append(all, Condition{jobset.JobSetConditionType(c.Type), c.Status, c.Reason, c.Message})
+	}
+	return all
+}
+
+// HasConditions waits until these are the conditions of a JobSet, all of them in
+// the order in which they came.
+func (w *World) HasConditions(js *jobset.JobSet, wanted ...Condition) {
+	GinkgoHelper()
+	Eventually(func() []Condition { return w.Conditions(js) }).Should(Equal(wanted))
+}
