@@ -132,9 +132,10 @@ check: ## Run all of the above: verify, test, test-integration, demo
 	@hack/run-parts.sh 'make verify' 'make test' 'make test-integration' 'make demo'
 
 .PHONY: nightly
-nightly: ## Run the long checks: unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
-	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=6h'
+nightly: ## Run the long checks: fuzzing, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make fuzz' 'make bench' 'make test-faults FAULT_RESTARTS=200' \
+	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
+	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'
 
 # Each tool is built when it is first needed and when its pin changes.
 tool-%:

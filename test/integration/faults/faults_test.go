@@ -1,0 +1,230 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/jobset/test/faults/plane"
+	"sigs.k8s.io/jobset/test/faults/player"
+	"sigs.k8s.io/jobset/test/faults/proxy"
+)
+
+// fault is what breaks while the group restarts.
+type fault struct {
+	name string
+	// strike lets the failure happen with the fault before, during or after it, and
+	// returns when the world is whole again, and how often the fault was done.
+	strike func(r *round, ctx context.Context) (injected int, err error)
+}
+
+// round is one restart of the group.
+type round struct {
+	*world
+	dice *rand.Rand
+	// fail makes the failure happen. Called once.
+	fail func() error
+	// recovered is closed when the group is back.
+	recovered <-chan struct{}
+	// long is how long somebody may be cut off.
+	long time.Duration
+}
+
+// faults are all kinds.
+func faults() []fault {
+	var all []fault
+	for _, kind := range []proxy.Kind{
+		proxy.Delay, proxy.ResetBefore, proxy.ResetAfter, proxy.TooMany, proxy.Conflict, proxy.Internal, proxy.WatchClosed, proxy.WatchStalled,
+	} {
+		all = append(all, fault{name: string(kind), strike: func(r *round, ctx context.Context) (int, error) {
+			return r.proxied(ctx, kind)
+		}})
+	}
+	return append(all,
+		fault{"manager killed", (*round).managerKilled},
+		fault{"leader killed, other takes over", (*round).leaderKilled},
+		fault{"leader cut off, other takes over", (*round).leaderCutOff},
+		fault{"API server killed", (*round).apiServerKilled},
+		fault{"agent cut off", (*round).agentCutOff},
+	)
+}
+
+// proxied does something to the requests of managers, of agents or of both, for some seconds.
+func (r *round) proxied(ctx context.Context, kind proxy.Kind) (int, error) {
+	prefixes := [][]string{{"manager"}, {"agent"}, {"manager", "agent"}}[r.dice.IntN(3)]
+	r.proxy.Take()
+	r.proxy.Apply(proxy.Plan{
+		Seed: r.dice.Uint64(), Kind: kind, Share: 0.2 + 0.6*r.dice.Float64(),
+		Clients: func(client string) bool {
+			for _, prefix := range prefixes {
+				if strings.HasPrefix(client, prefix) {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	defer r.proxy.Heal()
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	r.pause(ctx, 2*time.Second, 6*time.Second)
+	return r.proxy.Take()[kind], nil
+}
+
+// managerKilled kills the only manager at some moment and starts it again at another.
+func (r *round) managerKilled(ctx context.Context) (int, error) {
+	only := r.leader()
+	r.other(only).Stop()
+	if r.dice.IntN(4) > 0 {
+		if err := r.fail(); err != nil {
+			return 0, err
+		}
+		pause(ctx, r.upTo(2*time.Second))
+		only.Crash()
+	} else {
+		only.Crash()
+		if err := r.fail(); err != nil {
+			return 0, err
+		}
+	}
+	pause(ctx, r.upTo(time.Second))
+	return 1, only.Start()
+}
+
+// leaderKilled kills the one of two managers that leads.
+func (r *round) leaderKilled(ctx context.Context) (int, error) {
+	leader, standby, err := r.two(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	pause(ctx, r.upTo(2*time.Second))
+	leader.Crash()
+	if err := r.leads(ctx, standby); err != nil {
+		return 0, err
+	}
+	return 1, leader.Start()
+}
+
+// leaderCutOff takes the network from the one of two managers that leads. It does not know
+// that it is no longer the leader, and what it sent may arrive when the network is back.
+func (r *round) leaderCutOff(ctx context.Context) (int, error) {
+	leader, standby, err := r.two(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer r.proxy.Heal()
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	pause(ctx, r.upTo(time.Second))
+	r.proxy.Cut(leader.Name(), r.dice.IntN(2) == 0)
+	if err := r.leads(ctx, standby); err != nil {
+		return 0, err
+	}
+	pause(ctx, r.upTo(2*time.Second))
+	return 1, nil
+}
+
+// apiServerKilled kills the API server at some moment and starts it again.
+func (r *round) apiServerKilled(ctx context.Context) (int, error) {
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	pause(ctx, r.upTo(2*time.Second))
+	r.plane.CrashAPIServer()
+	return 1, r.plane.StartAPIServer(ctx)
+}
+
+// agentCutOff takes the network from one agent, which may be that of the Pod that fails.
+func (r *round) agentCutOff(ctx context.Context) (int, error) {
+	defer r.proxy.Heal()
+	r.proxy.Cut(player.ClientName(anyOf(r.players.Pods(), r.dice).Name), r.dice.IntN(2) == 0)
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	pause(ctx, r.long)
+	return 1, nil
+}
+
+// pause lasts a random time, but no longer than the group needs.
+func (r *round) pause(ctx context.Context, atLeast, atMost time.Duration) {
+	timer := time.NewTimer(atLeast + r.upTo(atMost-atLeast))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.recovered:
+	case <-ctx.Done():
+	}
+}
+
+func (r *round) upTo(longest time.Duration) time.Duration {
+	return time.Duration(r.dice.Float64() * float64(longest))
+}
+
+// leader is the manager that leads.
+func (r *round) leader() *plane.Manager {
+	for _, m := range r.managers {
+		if m.On() && m.Name() == r.proxy.Leader() {
+			return m
+		}
+	}
+	for _, m := range r.managers {
+		if m.On() {
+			return m // it has not written a lease yet
+		}
+	}
+	return r.managers[0]
+}
+
+func (r *round) other(than *plane.Manager) *plane.Manager {
+	for _, m := range r.managers {
+		if m != than {
+			return m
+		}
+	}
+	return nil
+}
+
+// two makes sure that two managers run, and says which leads.
+func (r *round) two(ctx context.Context) (leader, standby *plane.Manager, err error) {
+	leader = r.leader()
+	standby = r.other(leader)
+	if err := standby.Start(); err != nil {
+		return nil, nil, err
+	}
+	return leader, standby, standby.Ready(ctx)
+}
+
+// leads waits until a manager leads.
+func (r *round) leads(ctx context.Context, m *plane.Manager) error {
+	ctx, cancel := context.WithTimeout(ctx, hang)
+	defer cancel()
+	for r.proxy.Leader() != m.Name() {
+		if !pause(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("waiting for %s to lead: %w", m.Name(), ctx.Err())
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

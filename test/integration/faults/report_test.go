@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// table is faults against results.
+type table map[string]*row
+
+type row struct {
+	injected, restarts int
+	charged            int32
+	// managers is how often a manager ended by itself.
+	managers          int
+	longest, shortest time.Duration
+	result            string
+}
+
+func (t table) row(fault string) *row {
+	if t[fault] == nil {
+		t[fault] = &row{result: "ok"}
+	}
+	return t[fault]
+}
+
+func (r *row) add(injected int, charged int32, took time.Duration, managers int) {
+	r.injected += injected
+	r.restarts++
+	r.charged += charged
+	r.managers += managers
+	r.longest = max(r.longest, took)
+	if r.shortest == 0 || took < r.shortest {
+		r.shortest = took
+	}
+}
+
+// report shows the table.
+func (s *story) report() {
+	AddReportEntry("faults and what became of them", s.text(), ReportEntryVisibilityAlways)
+}
+
+func (s *story) text() string {
+	var text strings.Builder
+	total := row{result: "ok"}
+	lines := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(lines, "\nfault\tinjected\trestarts\tcharged\tshortest\tlongest\tmanagers lost\tresult\n")
+	line := func(name string, r *row) {
+		_, _ = fmt.Fprintf(lines, "%s\t%d\t%d\t%d\t%.2f s\t%.2f s\t%d\t%s\n",
+			name, r.injected, r.restarts, r.charged, r.shortest.Seconds(), r.longest.Seconds(), r.managers, r.result)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.table)) {
+		r := s.table[name]
+		line(name, r)
+		if r.restarts > 0 {
+			restarts := total.restarts + r.restarts
+			total.add(r.injected, r.charged, r.longest, r.managers)
+			total.shortest = min(total.shortest, r.shortest)
+			total.restarts = restarts
+		}
+		if r.result != "ok" {
+			total.result = r.result
+		}
+	}
+	line("all", &total)
+	_ = lines.Flush()
+	_, _ = fmt.Fprintf(&text, "%d workers; %d lifts, each with all reports before it; seed %d\n", workers, w.observer.Lifts(), s.seed)
+	return text.String()
+}
+
+// dump is all there is to know about a group that does not come back.
+func (w *world) dump(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var text strings.Builder
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }
+	var js jobset.JobSet
+	if err := w.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: jobSetName}, &js); err != nil {
+		say("JobSet: %v", err)
+	}
+	if status, err := yaml.Marshal(js.Status); err == nil {
+		say("status of the JobSet:\n%s", status)
+	}
+	var pods corev1.PodList
+	if err := w.client.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+		say("Pods: %v", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		say("Pod %s %s epoch=%s deleted=%v %s", pod.Name, pod.Status.Phase, pod.Annotations[jobset.EpochKey], pod.DeletionTimestamp, containers(pod))
+	}
+	running, epoch := w.players.Running()
+	say("%d workers run, in epoch %d; leader: %s\n%s", running, epoch, w.proxy.Leader(), w.players)
+	for _, violation := range slices.Concat(w.players.Violations(), w.observer.Violations()) {
+		say("wrong: %s", violation)
+	}
+	for _, m := range w.managers {
+		say("%s, on: %t, ended by itself %d times:\n%s", m.Name(), m.On(), m.Restarts(), m.Log())
+	}
+	return text.String()
+}
+
+func containers(pod *corev1.Pod) string {
+	var states []string
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		state := "running"
+		switch {
+		case c.State.Waiting != nil:
+			state = c.State.Waiting.Reason
+		case c.State.Terminated != nil:
+			state = fmt.Sprintf("exit %d", c.State.Terminated.ExitCode)
+		}
+		states = append(states, fmt.Sprintf("%s: %s (%d restarts)", c.Name, state, c.RestartCount))
+	}
+	return strings.Join(states, ", ")
+}
