@@ -128,12 +128,13 @@ demo: cluster build ## Show an in-place restart on an embedded cluster
 	  --manager=bin/manager --agent=bin/agent --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 
 .PHONY: check
-check: ## Run all of the above: verify, test, test-integration, demo
-	@hack/run-parts.sh 'make verify' 'make test' 'make test-integration' 'make demo'
+check: ## Run verify, test, test-sequence, test-integration and demo
+	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' 'make test-integration' 'make demo'
 
 .PHONY: nightly
-nightly: ## Run the long checks: fuzzing, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make fuzz' 'make bench' 'make test-faults FAULT_RESTARTS=200' \
+nightly: ## Run the long checks: fuzzing, exhaustive search, mutants, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make fuzz' 'make bench' \
+	  'make test-sequence-full' 'make mutants' 'make test-faults FAULT_RESTARTS=200' \
 	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
 	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'
 

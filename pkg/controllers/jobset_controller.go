@@ -127,6 +127,9 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	if plan.Confirm != nil { // another Job than the one just confirmed: the next pass looks at it
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}
+	if current, err := r.isCurrent(ctx, js, &plan); err != nil || !current {
+		return ctrl.Result{RequeueAfter: passInterval}, err
+	}
 	if err := r.execute(ctx, js, &plan); err != nil {
 		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan))
 	}
@@ -138,6 +141,22 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		r.untilSeen(ctx, &plan)
 	}
 	return result, err
+}
+
+// isCurrent tells whether a plan that makes workers of a group come or go was
+// decided on the JobSet as it is. The status write is refused if it was not, but
+// it comes after the changes: decided on a status of before the lift, they would
+// be made to a group that runs, and be taken for failures (P16).
+func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (bool, error) {
+	if !r.gates.InPlaceRestart || !restartsInPlace(js) || !plan.ChangesGroup() {
+		return true, nil
+	}
+	fresh := &jobset.JobSet{}
+	err := r.live.Get(ctx, client.ObjectKeyFromObject(js), fresh)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading JobSet %s past the cache before its Jobs are changed: %w", klog.KObj(js), err)
+	}
+	return err == nil && fresh.UID == js.UID && fresh.ResourceVersion == js.ResourceVersion, nil
 }
 
 // decide looks, and looks closer if the decision asks for it.

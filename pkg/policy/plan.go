@@ -143,6 +143,11 @@ const (
 	GroupLifted Outcome = "GroupLifted"
 )
 
+// ChangesGroup tells whether the plan makes workers come or go.
+func (p *Plan) ChangesGroup() bool {
+	return p.touchesJobs() || len(p.DeletePods) > 0
+}
+
 // touchesJobs tells whether the plan changes Jobs.
 func (p *Plan) touchesJobs() bool {
 	return len(p.DeleteJobs)+len(p.ScaleJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0

@@ -1,0 +1,164 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// bench is one run over all scenarios.
+type bench struct {
+	options
+	began   conditions
+	results []result
+	// Of the largest number of workers.
+	agents     []agentProcess
+	managerRSS float64
+	fleetRSS   float64
+}
+
+// conditions are when and how busy the machine was.
+type conditions struct {
+	at   time.Time
+	load string
+}
+
+func now() conditions {
+	load, _ := os.ReadFile("/proc/loadavg") // empty where there is none
+	fields := strings.Fields(string(load))
+	return conditions{at: time.Now().UTC(), load: strings.Join(fields[:min(3, len(fields))], " ")}
+}
+
+func (b *bench) measure(ctx context.Context, dir string) (err error) {
+	p, err := startPlane(ctx, b.options, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	if err := p.accountsExist(ctx); err != nil {
+		return err
+	}
+	for _, n := range b.workers {
+		if b.only != string(jobset.Recreate) {
+			if err := b.inPlace(ctx, p, n); err != nil {
+				return fmt.Errorf("InPlaceRestart of %d workers: %w", n, err)
+			}
+		}
+		if b.only != string(jobset.InPlaceRestart) {
+			if err := b.recreate(ctx, p, n); err != nil {
+				return fmt.Errorf("recreating %d workers: %w", n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// inPlace measures without delays and with those of a kubelet, in each case without and with the
+// shipped flow control.
+func (b *bench) inPlace(ctx context.Context, p *plane, workers int) error {
+	s := scenario{strategy: jobset.InPlaceRestart, limits: tunedLimits.name, workers: workers}
+	for _, s.delays = range []delays{noDelays, realDelays} {
+		if b.delays != "" && b.delays != string(s.delays) {
+			continue
+		}
+		err := b.with(ctx, p, s, func(g *group) error {
+			if err := b.repeat(ctx, g, b.restarts); err != nil {
+				return err
+			}
+			g.flowControl = true
+			err := p.useFlowControl(ctx, true)
+			if err == nil {
+				err = b.repeat(ctx, g, b.restarts)
+			}
+			return errors.Join(err, b.memory(ctx, g), p.useFlowControl(ctx, false))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recreate measures with the delays of a kubelet, with tuned controllers and then with default ones.
+func (b *bench) recreate(ctx context.Context, p *plane, workers int) error {
+	s := scenario{strategy: jobset.Recreate, limits: tunedLimits.name, delays: realDelays, workers: workers}
+	return b.with(ctx, p, s, func(g *group) error {
+		if err := b.repeat(ctx, g, b.restarts); err != nil {
+			return err
+		}
+		if b.defaultRestarts == 0 {
+			return nil
+		}
+		g.limits = defaultLimits.name
+		err := errors.Join(p.startControllers(defaultLimits), pause(ctx, warmingUp))
+		if err == nil {
+			err = b.repeat(ctx, g, b.defaultRestarts)
+		}
+		return errors.Join(err, p.startControllers(tunedLimits), pause(ctx, warmingUp))
+	})
+}
+
+// warmingUp is how long controllers that were started again are given to fill their caches.
+const warmingUp = 15 * time.Second
+
+// with brings a group up, does something with it and takes it down.
+func (b *bench) with(ctx context.Context, p *plane, s scenario, do func(*group) error) error {
+	fmt.Printf("%s, %d workers, delays %s: bring up\n", s.strategy, s.workers, s.delays)
+	g, err := p.bringUp(ctx, s, b.jobs)
+	if err != nil {
+		return err
+	}
+	if err := do(g); err != nil {
+		g.abandon()
+		return err
+	}
+	if err := g.takeDown(ctx); err != nil {
+		g.abandon()
+		return err
+	}
+	return nil
+}
+
+func (b *bench) repeat(ctx context.Context, g *group, times int) error {
+	for i := range times {
+		r, err := g.restart(ctx)
+		if err != nil {
+			return fmt.Errorf("restart %d: %w", i+1, err)
+		}
+		b.results = append(b.results, r)
+		fmt.Printf("  %s, controllers %s, delays %s, flow control %t: last worker after %s, manager %.2f s CPU, %d requests, load %s\n",
+			g.strategy, g.limits, g.delays, g.flowControl, seconds(r.lastWorker.Seconds()), r.used.manager.cpu, r.requests.total(), now().load)
+	}
+	return nil
+}
+
+// memory looks at what resides in memory now. The last call, of the largest group, counts.
+func (b *bench) memory(ctx context.Context, g *group) error {
+	use, err := g.plane.manager.use(ctx)
+	if err != nil {
+		return err
+	}
+	b.managerRSS = use.resident
+	if b.fleetRSS, err = residentHere(); err != nil {
+		return err
+	}
+	b.agents = nil
+	for range b.restarts {
+		one, err := g.runAgent(ctx)
+		if err != nil {
+			return err
+		}
+		b.agents = append(b.agents, one)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// series is one scenario with all its restarts.
+type series struct {
+	scenario
+	results []result
+}
+
+// seriesOf groups restarts by scenario, in the order of their first appearance.
+func seriesOf(results []result) []series {
+	var all []series
+	for _, r := range results {
+		i := slices.IndexFunc(all, func(s series) bool { return s.scenario == r.scenario })
+		if i < 0 {
+			i = len(all)
+			all = append(all, series{scenario: r.scenario})
+		}
+		all[i].results = append(all[i].results, r)
+	}
+	return all
+}
+
+// spread is the median of some figures, the least and the greatest.
+type spread struct{ median, least, most float64 }
+
+// spreadOf takes the mean of the two in the middle, where there are two.
+func spreadOf(values []float64) spread {
+	if len(values) == 0 {
+		return spread{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return spread{median: (sorted[(n-1)/2] + sorted[n/2]) / 2, least: sorted[0], most: sorted[n-1]}
+}
+
+func (s series) spread(of func(result) float64) spread {
+	values := make([]float64, 0, len(s.results))
+	for _, r := range s.results {
+		values = append(values, of(r))
+	}
+	return spreadOf(values)
+}
+
+func (s series) median(of func(result) float64) float64 { return s.spread(of).median }
+
+func (s series) most(of func(result) float64) float64 { return s.spread(of).most }
+
+// Figures of one restart.
+func total(r result) float64          { return r.lastWorker.Seconds() }
+func wakesPerSecond(r result) float64 { return r.used.manager.wakes / r.window.Seconds() }
+func allRequests(r result) float64    { return float64(r.requests.total()) }
+
+// breaking and lifting are all that the workers wait for the manager.
+func breaking(r result) float64 { return (r.decided - r.firstReport).Seconds() }
+func lifting(r result) float64  { return (r.lift - r.lastReport).Seconds() }
+
+func cpuOf(process string) func(result) float64 {
+	return func(r result) float64 { return r.used.cpu[process] }
+}
+
+func requestsOf(client, kind string) func(result) float64 {
+	return func(r result) float64 { return float64(r.requests.of(client, kind)) }
+}
+
+func refusedOf(client string) func(result) float64 {
+	return func(r result) float64 { return float64(r.requests.refused[client]) }
+}
+
+func refusedToOthers(r result) float64 {
+	others := 0
+	for client, n := range r.requests.refused {
+		if client != agentClient {
+			others += n
+		}
+	}
+	return float64(others)
+}
+
+// statusWrites counts the writes of the JobSet's status.
+func statusWrites(r result) float64 { return requestsOf(managerClient, statusWrite)(r) }
+
+// tooManyWrites counts status writes beyond the budget: while the group assembles, one that is
+// not an epoch may be written a second. Requests are received before they are seen, so the lift
+// is between the sighting of the break and its own, and the break is not.
+func tooManyWrites(r result) float64 {
+	others := r.requests.between(managerClient, statusWrite, r.failed.Add(r.decided), r.failed.Add(r.lift)) - 1
+	return max(0, float64(others)-1-math.Floor((r.lift-r.decided).Seconds()))
+}
+
+const (
+	// The manager's client is named after the field manager; its leader election is "manager".
+	managerClient = "jobset"
+	statusWrite   = "update jobsets/status"
+	agentClient   = "jobset-agent"
+)
+
+// base is what a series is compared with: InPlaceRestart of as many workers, on nodes with the same
+// delays, on the same control plane, without flow control of ours.
+func base(all []series, s series) (series, bool) {
+	for _, other := range all {
+		if other.inPlace() && other.workers == s.workers && other.delays == s.delays && !other.flowControl {
+			return other, true
+		}
+	}
+	return series{}, false
+}
+
+// budget is one limit and what was measured.
+type budget struct {
+	what     string
+	limit    float64
+	measured float64
+}
+
+func (b budget) kept() bool { return b.measured <= b.limit }
+
+const (
+	ownShare      = 1.0 // seconds
+	perAgentLimit = 1.0
+)
+
+// budgetsOf judges each series of restarts in place; a limit holds in all restarts of it.
+func budgetsOf(all []series) []budget {
+	var budgets []budget
+	for _, s := range all {
+		if !s.inPlace() {
+			continue
+		}
+		name := func(what string) string {
+			return fmt.Sprintf("%s, %d workers, delays %s, flow control %s", what, s.workers, s.delays, onOff(s.flowControl))
+		}
+		perAgent := func(kind string) float64 { return s.most(requestsOf(agentClient, kind)) / float64(s.workers) }
+		if s.delays == noDelays {
+			budgets = append(budgets, budget{name("seconds that workers waited for the manager"), ownShare,
+				s.most(func(r result) float64 { return breaking(r) + lifting(r) })})
+		}
+		budgets = append(budgets,
+			budget{name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)})
+		if s.flowControl {
+			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))},
+				budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
+				budget{name("patches per agent"), perAgentLimit, perAgent("patch pods")})
+		}
+	}
+	return budgets
+}
+
+// asks are all kinds of requests of some series, by client and kind.
+func asks(all []series) []ask {
+	found := map[ask]bool{}
+	for _, s := range all {
+		for _, r := range s.results {
+			for a := range r.requests.by {
+				found[a] = true
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), func(a, b ask) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind))
+	})
+}
+
+func medianOf[T any](values []T, of func(T) float64) float64 {
+	figures := make([]float64, 0, len(values))
+	for _, v := range values {
+		figures = append(figures, of(v))
+	}
+	return spreadOf(figures).median
+}
+
+func secondsOf(d time.Duration) float64 { return d.Seconds() }

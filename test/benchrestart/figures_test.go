@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+func TestSpreadOf(t *testing.T) {
+	for name, tc := range map[string]struct {
+		values []float64
+		want   spread
+	}{
+		"nothing was measured":                                {},
+		"one value is all there is":                           {values: []float64{3}, want: spread{3, 3, 3}},
+		"the one in the middle, whatever the order":           {values: []float64{9, 1, 2}, want: spread{2, 1, 9}},
+		"of an even number the mean of the two in the middle": {values: []float64{4, 1, 3, 100}, want: spread{3.5, 1, 100}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, spreadOf(tc.values), cmp.AllowUnexported(spread{})); diff != "" {
+				t.Errorf("spreadOf() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	const rest = " S 42 5 5 0 -1 4194560 900 0 3 0 150 25 0 0 20 0 9 0 123"
+	for name, tc := range map[string]struct {
+		text     string
+		wantName string
+		wantErr  bool
+	}{
+		"a usual name":                 {text: "7 (etcd)" + rest, wantName: "etcd"},
+		"a name with a space and a )":  {text: "7 (a) b)" + rest, wantName: "a) b"},
+		"no name":                      {text: "7 etcd" + rest, wantErr: true},
+		"cut off before the CPU times": {text: "7 (etcd) S 42 5", wantErr: true},
+		"no number":                    {text: "7 (etcd)" + strings.Replace(rest, "150", "x", 1), wantErr: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, parent, cpu, err := parseStat([]byte(tc.text))
+			if (err != nil) != tc.wantErr {
+				t.Fatalf("parseStat() error = %v, want one: %t", err, tc.wantErr)
+			}
+			if err == nil && (got != tc.wantName || parent != 42 || cpu != 1750*time.Millisecond) {
+				t.Errorf("parseStat() = %q, %d, %s, want %q, 42, 1.75s", got, parent, cpu, tc.wantName)
+			}
+		})
+	}
+}
+
+func TestSumMetrics(t *testing.T) {
+	got, err := sumMetrics(strings.NewReader(`# HELP a b
+a 1.5
+passes{controller="jobset",result="success"} 3
+passes{controller="jobset",result="error"} 1
+passes{controller="pod",result="a b"} 1e+01
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"a": 1.5, "passes": 14, "passes/jobset": 4, "passes/pod": 10}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sumMetrics() (-want +got):\n%s", diff)
+	}
+	if _, err := sumMetrics(strings.NewReader("a b")); err == nil {
+		t.Error("sumMetrics() reads a value that is no number")
+	}
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestCountRequests(t *testing.T) {
+	log := `{"stage":"ResponseComplete","verb":"patch","userAgent":"jobset-agent","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
+{"stage":"ResponseStarted","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
+{"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
+{"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":429},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
+{"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
+{"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:11Z"}
+{"stage":"ResponseComplete","verb":"get","userAgent":"bench-restart","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
+{"stage":"ResponseCompl`
+	got, err := countRequests(strings.NewReader(log), noon, noon.Add(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := requests{refused: map[string]int{"jobset-agent": 1}, by: map[ask][]time.Time{
+		{"jobset-agent", "patch pods"}:      {noon.Add(time.Second)},
+		{"jobset-agent", "watch jobsets"}:   {noon.Add(time.Second)},
+		{"jobset", "update jobsets/status"}: {noon.Add(2 * time.Second)},
+		{benchAgent, "get pods"}:            {noon.Add(2 * time.Second)},
+	}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{})); diff != "" {
+		t.Errorf("countRequests() (-want +got):\n%s", diff)
+	}
+	if got.total() != 3 {
+		t.Errorf("total() = %d, want 3: the benchmark's own do not count", got.total())
+	}
+}
+
+func TestUsageLess(t *testing.T) {
+	idle := usage{manager: managerUse{cpu: 1, bytes: 10, objects: 2, wakes: 1}, cpu: map[string]float64{"etcd": 0.5}, jobSetBytes: 7}
+	all := usage{manager: managerUse{cpu: 5, bytes: 50, objects: 9, wakes: 4, resident: 99}, cpu: map[string]float64{"etcd": 2, "manager": 3}, jobSetBytes: 21}
+	want := usage{manager: managerUse{cpu: 3, bytes: 30, objects: 5, wakes: 2, resident: 99}, cpu: map[string]float64{"etcd": 1, "manager": 3}, jobSetBytes: 7}
+	if diff := cmp.Diff(want, all.less(idle, 2), cmp.AllowUnexported(usage{}, managerUse{})); diff != "" {
+		t.Errorf("less() (-want +got):\n%s", diff)
+	}
+}
+
+// writesAt is a restart of 4 seconds from break to lift with status writes at these seconds after
+// the failure; the writes of the two epochs come a moment before they are seen.
+func writesAt(seconds ...float64) result {
+	r := result{failed: noon, decided: time.Second, lift: 5 * time.Second, requests: requests{by: map[ask][]time.Time{}}}
+	for _, s := range append(seconds, 0.99, 4.99) {
+		key := ask{managerClient, statusWrite}
+		r.requests.by[key] = append(r.requests.by[key], noon.Add(time.Duration(s*float64(time.Second))))
+	}
+	return r
+}
+
+func TestTooManyWrites(t *testing.T) {
+	for name, tc := range map[string]struct {
+		restart result
+		want    float64
+	}{
+		"P22: two epochs alone":                                            {restart: writesAt()},
+		"P22: one more write a second":                                     {restart: writesAt(1.1, 2.1, 3.1, 4.1)},
+		"P22: two writes in each second are too many":                      {restart: writesAt(1.1, 1.6, 2.1, 2.6, 3.1, 3.6, 4.1, 4.6), want: 3},
+		"P22: what is written before the break and after the lift is free": {restart: writesAt(0.2, 0.3, 6, 6.1, 6.2, 6.3, 6.4)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tooManyWrites(tc.restart); got != tc.want {
+				t.Errorf("tooManyWrites() = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	good := writesAt()
+	good.scenario = scenario{strategy: jobset.InPlaceRestart, delays: noDelays, flowControl: true, workers: 2}
+	good.firstReport, good.lastReport, good.window = 900*time.Millisecond, 4900*time.Millisecond, 10*time.Second
+	for range good.workers {
+		for _, kind := range []string{"watch jobsets", "patch pods"} {
+			key := ask{agentClient, kind}
+			good.requests.by[key] = append(good.requests.by[key], noon.Add(2*time.Second))
+		}
+	}
+
+	for name, tc := range map[string]struct {
+		change func(*result)
+		broken string
+	}{
+		"P22: all budgets are kept":                       {change: func(*result) {}},
+		"the manager lets the workers wait for a second":  {change: func(r *result) { r.firstReport = 0; r.lastReport = 4 * time.Second }, broken: "seconds that workers waited for the manager"},
+		"the API server refuses although it should queue": {change: func(r *result) { r.requests.refused = map[string]int{agentClient: 1} }, broken: "requests of agents refused with 429"},
+		"P38: an agent watches twice": {change: func(r *result) {
+			by := map[ask][]time.Time{}
+			for a, at := range r.requests.by {
+				by[a] = at
+			}
+			by[ask{agentClient, "watch jobsets"}] = append([]time.Time{noon}, by[ask{agentClient, "watch jobsets"}]...)
+			r.requests.by = by
+		}, broken: "watches per agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			tc.change(&bad)
+			var broken []string
+			for _, b := range budgetsOf(seriesOf([]result{good, bad})) {
+				if !b.kept() {
+					what, _, _ := strings.Cut(b.what, ",")
+					broken = append(broken, what)
+				}
+			}
+			if got := strings.Join(broken, "; "); got != tc.broken {
+				t.Errorf("broken budgets: %q, want %q", got, tc.broken)
+			}
+		})
+	}
+}
+
+func TestRatio(t *testing.T) {
+	restart := func(strategy jobset.JobSetRestartStrategy, limits string, d delays, flow bool, took time.Duration) result {
+		return result{scenario: scenario{strategy, limits, d, flow, 10}, lastWorker: took}
+	}
+	all := seriesOf([]result{
+		restart(jobset.InPlaceRestart, "tuned", noDelays, false, time.Second),
+		restart(jobset.InPlaceRestart, "tuned", realDelays, true, 2*time.Second),
+		restart(jobset.InPlaceRestart, "tuned", realDelays, false, 3*time.Second),
+		restart(jobset.Recreate, "default", realDelays, false, 12*time.Second),
+		restart(jobset.InPlaceRestart, "tuned", realDelays, false, 5*time.Second),
+	})
+	if len(all) != 4 {
+		t.Fatalf("seriesOf() has %d series, want 4", len(all))
+	}
+	b, ok := base(all, all[3])
+	if !ok || b.median(total) != 4 {
+		t.Errorf("base() = %+v, %t, want the restarts in place with the same delays", b, ok)
+	}
+	if _, ok := base(all[:1], all[3]); ok {
+		t.Error("base() compares what had other delays")
+	}
+}

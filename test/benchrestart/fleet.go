@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"sigs.k8s.io/jobset/agent"
+	"sigs.k8s.io/jobset/test/simnode"
+)
+
+// Exit codes of the containers, as those of the real programs.
+const (
+	exitStopped  = 143
+	exitSettings = 64
+	exitFailed   = 1
+)
+
+// slot is a worker's place in its JobSet; whoever takes it over is the same worker to us.
+type slot struct{ job, index string }
+
+type workerRun struct {
+	began time.Time
+	fail  chan struct{}
+}
+
+// fleet holds the containers of all simulated nodes, which are functions of this process:
+// agents that run the agent's own code, and workers that do nothing until they are told to fail.
+// It sees every moment itself, so no watch of Pods adds to what is measured.
+type fleet struct {
+	mu      sync.Mutex
+	running map[slot]*workerRun
+	// reports are the moments at which the API server accepted an epoch.
+	reports []time.Time
+	// broken are ends of agents that no restart explains.
+	broken []error
+
+	jobSetBytes atomic.Int64
+}
+
+func newFleet() *fleet { return &fleet{running: map[slot]*workerRun{}} }
+
+func (f *fleet) runtime() *simnode.FuncRuntime {
+	return simnode.NewFuncRuntime(map[string]simnode.Func{agentImage: f.agent, workerImage: f.worker})
+}
+
+// worker stands in for the training process.
+func (f *fleet) worker(ctx context.Context, c simnode.FuncContainer) int {
+	at := slot{job: c.Pod.Labels["batch.kubernetes.io/job-name"], index: c.Pod.Labels["batch.kubernetes.io/job-completion-index"]}
+	run := &workerRun{began: time.Now(), fail: make(chan struct{})}
+	f.mu.Lock()
+	f.running[at] = run
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.running[at] == run {
+			delete(f.running, at)
+		}
+	}()
+	select {
+	case <-run.fail:
+		return exitFailed
+	case <-ctx.Done():
+		return exitStopped
+	}
+}
+
+// failOne makes one worker fail and returns when that was.
+func (f *fleet) failOne() (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reports, f.broken = nil, nil
+	for _, run := range f.running { // any: the order of a map is random
+		now := time.Now()
+		close(run.fail)
+		return now, nil
+	}
+	return time.Time{}, errors.New("no worker runs")
+}
+
+// runningSince tells how many workers run that began after a moment, and when the first and the last of them did.
+func (f *fleet) runningSince(moment time.Time) (count int, first, last time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, run := range f.running {
+		if !run.began.After(moment) {
+			continue
+		}
+		count++
+		if first.IsZero() || run.began.Before(first) {
+			first = run.began
+		}
+		if run.began.After(last) {
+			last = run.began
+		}
+	}
+	return count, first, last
+}
+
+// reported returns the moments of all reports since the last failure.
+func (f *fleet) reported() ([]time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reports, errors.Join(f.broken...)
+}
+
+// agent is the agent container: what the agent's main does, with the environment and the
+// signals of a container that is a function.
+func (f *fleet) agent(ctx context.Context, c simnode.FuncContainer) int {
+	cfg, err := agent.FromEnv(func(name string) (string, bool) {
+		value := c.Env(name)
+		return value, value != ""
+	})
+	if err != nil {
+		return f.end(err, exitSettings)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", cfg.Kubeconfig)
+	if err != nil {
+		return f.end(err, exitSettings)
+	}
+	// Connections are shared among equal configurations, but for those with a proxy function.
+	// This one never finds a proxy: each agent gets a connection of its own, with a TLS
+	// handshake at each start, as a process would.
+	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	var own http.RoundTripper
+	config.Wrap(func(transport http.RoundTripper) http.RoundTripper {
+		own = transport
+		return &meter{fleet: f, next: transport}
+	})
+	defer func() {
+		if own != nil {
+			utilnet.CloseIdleConnectionsFor(own)
+		}
+	}()
+	outcome, err := agent.Run(ctx, cfg, agent.Deps{API: config, Barrier: agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort)})
+	var setting *agent.SettingError
+	switch {
+	case errors.As(err, &setting):
+		return f.end(err, exitSettings)
+	case err != nil:
+		return f.end(err, cfg.RestartExitCode)
+	case outcome.Kind == agent.Restarted:
+		return cfg.RestartExitCode
+	}
+	return exitStopped
+}
+
+func (f *fleet) end(err error, code int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.broken = append(f.broken, err)
+	return code
+}
+
+// meter sees what one agent asks of the API server.
+type meter struct {
+	fleet *fleet
+	next  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := m.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case request.Method == http.MethodGet && response.StatusCode == http.StatusOK:
+		response.Body = countingBody{ReadCloser: response.Body, read: &m.fleet.jobSetBytes}
+	case request.Method == http.MethodPatch && response.StatusCode == http.StatusOK:
+		m.fleet.mu.Lock()
+		m.fleet.reports = append(m.fleet.reports, time.Now())
+		m.fleet.mu.Unlock()
+	}
+	return response, nil
+}
+
+// WrappedRoundTripper lets client-go find the transport below.
+func (m *meter) WrappedRoundTripper() http.RoundTripper { return m.next }
+
+type countingBody struct {
+	io.ReadCloser
+	read *atomic.Int64
+}
+
+func (b countingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read.Add(int64(n))
+	return n, err
+}

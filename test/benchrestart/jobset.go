@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+const (
+	benchAgent   = "bench-restart"
+	agentAccount = "jobset-agent"
+	jobSetName   = "training"
+	// enough restarts for any run.
+	maxRestarts = 1000
+)
+
+// jobSetOf is the JobSet that is measured: the same workers, with what each strategy needs.
+func jobSetOf(strategy jobset.JobSetRestartStrategy, jobs, workers int32) *jobset.JobSet {
+	job := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+		Parallelism: ptr.To(workers),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "worker", Image: workerImage}},
+		}},
+	}}
+	if strategy == jobset.InPlaceRestart {
+		job = *workerpod.PrepareJob(&job, workerpod.Options{AgentImage: agentImage, ServiceAccountName: agentAccount})
+	} else {
+		// What a user who wants fast restarts writes: the first failure counts.
+		job.Spec.BackoffLimit = ptr.To[int32](0)
+		job.Spec.Completions = ptr.To(workers)
+		job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	}
+	return &jobset.JobSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: jobSetName},
+		Spec: jobset.JobSetSpec{
+			FailurePolicy:  &jobset.FailurePolicy{RestartStrategy: strategy, MaxRestarts: maxRestarts},
+			ReplicatedJobs: []jobset.ReplicatedJob{{Name: "workers", Replicas: ptr.To(jobs), Template: job}},
+		},
+	}
+}
+
+// counters are the numbers of a JobSet that tell of restarts.
+type counters struct{ deprecated, synced, restarts int32 }
+
+type sighting struct {
+	at time.Time
+	counters
+}
+
+// watched is the JobSet as a watch shows it.
+type watched struct {
+	client client.WithWatch
+	mu     sync.Mutex
+	seen   []sighting
+	ended  bool
+}
+
+func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(jobset.AddToScheme(scheme))
+	c, err := client.NewWithWatch(p.config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	w := &watched{client: c}
+	events, err := c.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(corev1.NamespaceDefault))
+	if err != nil {
+		return nil, fmt.Errorf("watching JobSets: %w", err)
+	}
+	go func() {
+		defer events.Stop()
+		for event := range events.ResultChan() {
+			js, ok := event.Object.(*jobset.JobSet)
+			if !ok {
+				continue
+			}
+			now := sighting{time.Now(), counters{
+				deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0), synced: ptr.Deref(js.Status.SyncedEpoch, 0), restarts: js.Status.Restarts,
+			}}
+			w.mu.Lock()
+			if n := len(w.seen); n == 0 || w.seen[n-1].counters != now.counters {
+				w.seen = append(w.seen, now)
+			}
+			w.mu.Unlock()
+		}
+		w.mu.Lock()
+		w.ended = true
+		w.mu.Unlock()
+	}()
+	return w, nil
+}
+
+// now returns the counters as they are.
+func (w *watched) now() counters {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.seen) == 0 {
+		return counters{}
+	}
+	return w.seen[len(w.seen)-1].counters
+}
+
+// first returns when the counters were first as wanted.
+func (w *watched) first(wanted func(counters) bool) (time.Time, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.seen {
+		if wanted(s.counters) {
+			return s.at, true, nil
+		}
+	}
+	if w.ended {
+		return time.Time{}, false, errors.New("the watch of the JobSet has ended")
+	}
+	return time.Time{}, false, nil
+}
+
+func await(ctx context.Context, what string, within time.Duration, met func() (bool, error)) error {
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, within, true, func(context.Context) (bool, error) { return met() })
+	if err != nil {
+		return fmt.Errorf("waiting until %s: %w", what, err)
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,250 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// auditPolicy records who asked for what, without bodies. Of a watch it keeps the
+// beginning, of everything else the end; see countRequests.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/metrics", "/version"]
+- level: Metadata
+`
+
+// limits are how fast kube-controller-manager and kube-scheduler may go.
+type limits struct {
+	name                         string
+	controllerManager, scheduler []string
+}
+
+// Nothing is set for defaultLimits: 20 requests a second, bursts of 30, and 5 Jobs at a
+// time in kube-controller-manager; 50 and 100 in kube-scheduler.
+var (
+	defaultLimits = limits{name: "default"}
+	tunedLimits   = limits{
+		name:              "tuned",
+		controllerManager: []string{"--kube-api-qps=500", "--kube-api-burst=1000", "--concurrent-job-syncs=50"},
+		scheduler:         []string{"--kube-api-qps=1000", "--kube-api-burst=2000"},
+	}
+)
+
+// plane is a control plane of real processes on this machine. Package cluster has one too, but
+// neither an audit log nor controllers whose limits can be changed while it runs.
+type plane struct {
+	options
+	dir         string
+	env         *envtest.Environment
+	config      *rest.Config
+	client      kubernetes.Interface
+	kubeconfig  string
+	audit       string
+	controllers []*process
+	manager     *manager
+	seats       chan struct{} // see turnstile
+}
+
+func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error) {
+	p := &plane{
+		options: o, dir: dir, audit: filepath.Join(dir, "audit.log"), kubeconfig: filepath.Join(dir, "admin.kubeconfig"),
+		seats: make(chan struct{}, seatsPerCPU*runtime.NumCPU()),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	if err := p.startAPIServer(); err != nil {
+		return nil, err
+	}
+	if err := p.nameClients(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.startControllers(tunedLimits); err != nil {
+		return nil, err
+	}
+	if err := p.kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(o.root, "test/demo/config")); err != nil {
+		return nil, err
+	}
+	if p.manager, err = p.startManager(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *plane) startAPIServer() error {
+	certs, policy := filepath.Join(p.dir, "apiserver"), filepath.Join(p.dir, "audit.yaml")
+	if err := os.MkdirAll(certs, 0o700); err != nil {
+		return fmt.Errorf("creating the directory of the API server: %w", err)
+	}
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return fmt.Errorf("writing the audit policy: %w", err)
+	}
+	p.env = &envtest.Environment{
+		BinaryAssetsDirectory: p.assets,
+		CRDDirectoryPaths:     []string{filepath.Join(p.root, "config/components/crd/bases")},
+		ErrorIfCRDPathMissing: true,
+		WebhookInstallOptions: envtest.WebhookInstallOptions{
+			Paths: []string{filepath.Join(p.root, "config/components/webhook/manifests.yaml")},
+		},
+	}
+	apiServer := p.env.ControlPlane.GetAPIServer()
+	apiServer.CertDir = certs
+	args := apiServer.Configure()
+	args.Disable("disable-admission-plugins") // Pods have service accounts, as on a real cluster
+	args.Set("audit-policy-file", policy)
+	args.Set("audit-log-path", p.audit)
+	// Written beside the requests, not in their way; the buffer holds a whole restart.
+	args.Set("audit-log-mode", "batch")
+	args.Set("audit-log-batch-buffer-size", "200000")
+	args.Set("audit-log-batch-max-wait", "1s")
+	args.Set("audit-log-maxsize", "100000") // megabytes: one file for the whole run
+	var err error
+	if p.config, err = p.env.Start(); err != nil {
+		return fmt.Errorf("starting etcd and kube-apiserver: %w", err)
+	}
+	p.config.QPS, p.config.Burst, p.config.UserAgent = -1, -1, benchAgent
+	if p.client, err = kubernetes.NewForConfig(p.config); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	for file, data := range map[string][]byte{p.kubeconfig: p.env.KubeConfig, filepath.Join(p.dir, "ca.crt"): p.config.CAData} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			return fmt.Errorf("writing the administrator's credentials: %w", err)
+		}
+	}
+	return nil
+}
+
+// nameClients lets nodes and controllers be who they are on a real cluster. As administrators they
+// would wait in no queue of the API server, and everybody else behind them. What they may do
+// is not looked at here.
+func (p *plane) nameClients(ctx context.Context) error {
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "benchrestart-clients"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: nodesGroup},
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "system:kube-controller-manager"},
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "system:kube-scheduler"},
+		},
+	}
+	if _, err := p.client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("giving nodes and controllers rights: %w", err)
+	}
+	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {
+		config, err := clientcmd.LoadFromFile(p.kubeconfig)
+		if err != nil {
+			return fmt.Errorf("reading the kubeconfig of the administrator: %w", err)
+		}
+		for _, user := range config.AuthInfos {
+			user.Impersonate = "system:" + name
+		}
+		if err := clientcmd.WriteToFile(*config, p.kubeconfigOf(name)); err != nil {
+			return fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+const nodesGroup = "system:nodes"
+
+func (p *plane) kubeconfigOf(name string) string { return filepath.Join(p.dir, name+".kubeconfig") }
+
+// startControllers starts kube-controller-manager and kube-scheduler, in place of those that run.
+func (p *plane) startControllers(l limits) error {
+	if err := p.stopControllers(); err != nil {
+		return err
+	}
+	for name, args := range map[string][]string{
+		"kube-controller-manager": append([]string{
+			"--service-account-private-key-file=" + filepath.Join(p.dir, "apiserver", "sa-signer.key"),
+			"--root-ca-file=" + filepath.Join(p.dir, "ca.crt"),
+			// EndpointSlices refuse loopback addresses, which the Pods have here.
+			"--controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller",
+		}, l.controllerManager...),
+		"kube-scheduler": l.scheduler,
+	} {
+		args = append(args, "--kubeconfig="+p.kubeconfigOf(name), "--leader-elect=false", "--secure-port=0")
+		started, err := startProcess(p.dir, filepath.Join(p.assets, name), nil, args...)
+		if err != nil {
+			return err
+		}
+		p.controllers = append(p.controllers, started)
+	}
+	return nil
+}
+
+func (p *plane) stopControllers() error {
+	var errs []error
+	for _, controller := range p.controllers {
+		errs = append(errs, controller.stop())
+	}
+	p.controllers = nil
+	return errors.Join(errs...)
+}
+
+func (p *plane) kubectl(ctx context.Context, args ...string) error {
+	return runCommand(ctx, []string{"KUBECONFIG=" + p.kubeconfig}, filepath.Join(p.assets, "kubectl"), args...)
+}
+
+// useFlowControl puts the shipped FlowSchemas and their priority level there, or takes them away.
+func (p *plane) useFlowControl(ctx context.Context, on bool) error {
+	files := filepath.Join(p.root, "config/components/flowcontrol")
+	verb := []string{"delete", "--ignore-not-found"}
+	if on {
+		verb = []string{"apply", "--server-side"}
+	}
+	for _, file := range []string{"priority_level.yaml", "flow_schemas.yaml"} {
+		if err := p.kubectl(ctx, append(verb, "-f", filepath.Join(files, file))...); err != nil {
+			return err
+		}
+	}
+	return pause(ctx, settling) // the API server notices by a watch
+}
+
+// accountsExist waits for the service accounts that Pods here run as.
+func (p *plane) accountsExist(ctx context.Context) error {
+	return await(ctx, "the service accounts exist", time.Minute, func() (bool, error) {
+		for _, name := range []string{"default", agentAccount} {
+			if _, err := p.client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, name, metav1.GetOptions{}); err != nil {
+				return false, nil //nolint:nilerr // kube-controller-manager makes them when it is up
+			}
+		}
+		return true, nil
+	})
+}
+
+// stop stops everything that was started, last first.
+func (p *plane) stop() error {
+	var errs []error
+	if p.manager != nil {
+		errs = append(errs, p.manager.process.stop())
+	}
+	errs = append(errs, p.stopControllers())
+	if p.env != nil {
+		errs = append(errs, p.env.Stop())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,139 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopGrace is how long a process may take to end before it is killed.
+const stopGrace = 20 * time.Second
+
+// process is one that this benchmark started.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// startProcess starts a program; what it prints goes to a file of its name in dir.
+func startProcess(dir, program string, env []string, args ...string) (*process, error) {
+	p := &process{name: filepath.Base(program), done: make(chan struct{})}
+	log, err := os.OpenFile(filepath.Join(dir, p.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log of %s: %w", p.name, err)
+	}
+	defer log.Close() //nolint:errcheck // the process has its own handle
+	p.cmd = exec.Command(program, args...)
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	// In a group of its own, an interrupt from the keyboard reaches it through stop only.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // how it ended is in its log
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// stop ends the process: gently, then by force.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stopping %s: %w", p.name, err)
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(stopGrace):
+	}
+	err := p.cmd.Process.Kill()
+	<-p.done
+	return errors.Join(fmt.Errorf("stopping %s: still there after %s, killed", p.name, stopGrace), err)
+}
+
+func runCommand(ctx context.Context, env []string, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// ticksPerSecond is USER_HZ, which is 100 on every architecture that Go runs on.
+const ticksPerSecond = 100
+
+// cpuOfChildren says how many seconds of CPU the processes that this one started have used so far, by
+// the first 15 letters of their names. Those that have ended count no more. Linux only: it
+// reads /proc.
+func cpuOfChildren() (map[string]float64, error) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(stats) == 0 {
+		return nil, errors.Join(errors.New("reading CPU times: there is no /proc"), err)
+	}
+	used := map[string]float64{}
+	for _, file := range stats {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		name, parent, cpu, err := parseStat(text)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		if parent == os.Getpid() {
+			used[name] += cpu.Seconds()
+		}
+	}
+	return used, nil
+}
+
+// parseStat reads the name, the parent and the CPU time out of /proc/PID/stat. The name is in
+// parentheses and may hold anything, spaces and parentheses too.
+func parseStat(text []byte) (name string, parent int, cpu time.Duration, err error) {
+	begin, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+	if begin < 0 || end < begin {
+		return "", 0, 0, errors.New("it names no command")
+	}
+	fields := strings.Fields(string(text[end+1:]))
+	if len(fields) < 13 {
+		return "", 0, 0, fmt.Errorf("it has %d fields behind the command", len(fields))
+	}
+	var numbers [3]int
+	for i, field := range []int{1, 11, 12} { // parent, user time, system time
+		if numbers[i], err = strconv.Atoi(fields[field]); err != nil {
+			return "", 0, 0, err
+		}
+	}
+	return string(text[begin+1 : end]), numbers[0], time.Duration(numbers[1]+numbers[2]) * time.Second / ticksPerSecond, nil
+}
+
+// resident is the resident memory of a process in bytes.
+func resident(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of process %d: %w", pid, err)
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0, fmt.Errorf("reading the memory of process %d: %q", pid, text)
+	}
+	pages, err := strconv.Atoi(fields[1])
+	return float64(pages * os.Getpagesize()), err
+}

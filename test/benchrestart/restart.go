@@ -1,0 +1,280 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+const (
+	// settling is how long a restart may have consequences after its last worker runs. What they
+	// cost belongs to it. The audit log is written within this time too.
+	settling = 4 * time.Second
+	// longestSettling is how long consequences are waited for at most.
+	longestSettling = 2 * time.Minute
+	// idling is how long an idle group is watched.
+	idling = 8 * time.Second
+	// patience is how long anything may take.
+	patience = 20 * time.Minute
+)
+
+// scenario is one combination that is measured.
+type scenario struct {
+	strategy    jobset.JobSetRestartStrategy
+	limits      string
+	delays      delays
+	flowControl bool
+	workers     int
+}
+
+func (s scenario) inPlace() bool { return s.strategy == jobset.InPlaceRestart }
+
+// result is one restart.
+type result struct {
+	scenario
+	failed time.Time
+	// Moments, all counted from the failure. Reports and lift are those of restarts in place.
+	decided, firstReport, lastReport, lift, firstWorker, lastWorker time.Duration
+
+	window   time.Duration // in which the costs below were counted
+	used     usage
+	requests requests
+}
+
+// group is one JobSet on its nodes.
+type group struct {
+	*plane
+	scenario
+	fleet   *fleet
+	jobSet  *watched
+	audit   *auditLog
+	unwatch context.CancelFunc
+	nodes   *nodes
+	idle    usage // what the group uses in a second in which nothing happens
+}
+
+// bringUp creates the JobSet and waits until all workers run.
+func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (_ *group, err error) {
+	g := &group{plane: p, scenario: s, fleet: newFleet(), audit: &auditLog{file: p.audit}}
+	watching, unwatch := context.WithCancel(ctx)
+	g.unwatch = unwatch
+	defer func() {
+		if err != nil {
+			g.abandon()
+		}
+	}()
+	if g.nodes, err = p.startNodes(g.fleet, s.delays, s.workers, filepath.Join(p.dir, "nodes")); err != nil {
+		return nil, err
+	}
+	if g.jobSet, err = p.watchJobSet(watching); err != nil {
+		return nil, err
+	}
+	if err := g.jobSet.client.Create(ctx, jobSetOf(s.strategy, int32(jobs), int32(s.workers/jobs))); err != nil {
+		return nil, fmt.Errorf("creating the JobSet: %w", err)
+	}
+	err = await(ctx, fmt.Sprintf("all %d workers run", s.workers), patience, func() (bool, error) {
+		n, _, _ := g.fleet.runningSince(time.Time{})
+		return n == s.workers, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, g.rest(ctx)
+}
+
+// quiet waits until the manager has had nothing to do for a while, so that what comes is not
+// charged for what was. On a busy machine nodes may still be writing long after all workers run.
+func (g *group) quiet(ctx context.Context) error {
+	wakes := -1.0
+	for deadline := time.Now().Add(longestSettling); time.Now().Before(deadline); {
+		use, err := g.plane.manager.use(ctx)
+		if err != nil || use.wakes == wakes {
+			return err
+		}
+		wakes = use.wakes
+		if err := pause(ctx, settling); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest watches the idle group to learn what it uses anyway.
+func (g *group) rest(ctx context.Context) error {
+	if err := g.quiet(ctx); err != nil {
+		return err
+	}
+	began := time.Now()
+	before, err := g.usage(ctx)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, idling); err != nil {
+		return err
+	}
+	after, err := g.usage(ctx)
+	g.idle = after.less(before, 1).times(1 / time.Since(began).Seconds())
+	return err
+}
+
+// abandon stops what runs in this process, so that no watch keeps the API server from ending.
+func (g *group) abandon() {
+	g.unwatch()
+	if g.nodes != nil {
+		g.nodes.stop()
+		g.nodes.running.Wait()
+	}
+}
+
+// takeDown deletes the JobSet and the nodes.
+func (g *group) takeDown(ctx context.Context) error {
+	defer g.unwatch()
+	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: jobSetName}}
+	if err := g.jobSet.client.Delete(ctx, js); err != nil {
+		return fmt.Errorf("deleting the JobSet: %w", err)
+	}
+	deadline := time.Now().Add(patience)
+	for {
+		pods, err := g.client.CoreV1().Pods(corev1.NamespaceDefault).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return fmt.Errorf("listing Pods: %w", err)
+		}
+		if len(pods.Items) == 0 {
+			return g.nodes.end(ctx)
+		}
+		if time.Now().After(deadline) {
+			return errors.New("waiting until the Pods are gone: they are still there")
+		}
+		if err := pause(ctx, time.Second/2); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *group) usage(ctx context.Context) (u usage, err error) {
+	if u.manager, err = g.plane.manager.use(ctx); err != nil {
+		return u, err
+	}
+	if u.cpu, err = cpuOfChildren(); err != nil {
+		return u, err
+	}
+	var self syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
+		return u, fmt.Errorf("reading the CPU time: %w", err)
+	}
+	u.cpu[nodesAndAgents] = (time.Duration(self.Utime.Nano() + self.Stime.Nano())).Seconds()
+	u.jobSetBytes = float64(g.fleet.jobSetBytes.Load())
+	return u, nil
+}
+
+// restart makes one worker fail and measures what follows.
+func (g *group) restart(ctx context.Context) (result, error) {
+	if err := g.quiet(ctx); err != nil {
+		return result{}, err
+	}
+	was := g.jobSet.now()
+	before, err := g.usage(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	failed, err := g.fleet.failOne()
+	if err != nil {
+		return result{}, err
+	}
+	r := result{scenario: g.scenario, failed: failed}
+	err = await(ctx, "all workers run again", patience, func() (bool, error) {
+		now := g.jobSet.now()
+		done := now.synced > was.synced || now.restarts > was.restarts
+		n, first, last := g.fleet.runningSince(failed)
+		r.firstWorker, r.lastWorker = first.Sub(failed), last.Sub(failed)
+		return done && n == g.workers, nil
+	})
+	if err != nil {
+		reports, broken := g.fleet.reported()
+		return result{}, errors.Join(err, fmt.Errorf("reports %d, JobSet was %+v, is %+v", len(reports), was, g.jobSet.now()), broken)
+	}
+	if err := pause(ctx, settling); err != nil {
+		return result{}, err
+	}
+	after, err := g.usage(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	until := time.Now()
+	if err := g.moments(&r, failed, was); err != nil {
+		return result{}, err
+	}
+	if r.requests, err = g.audit.count(failed, until); err != nil {
+		return result{}, err
+	}
+	r.window = until.Sub(failed)
+	r.used = after.less(before, 1).less(g.idle, r.window.Seconds())
+	return r, nil
+}
+
+// moments finds when the JobSet said what, and when the agents reported.
+func (g *group) moments(r *result, failed time.Time, was counters) error {
+	decided, _, err := g.jobSet.first(func(c counters) bool { return c.deprecated > was.deprecated || c.restarts > was.restarts })
+	if err != nil {
+		return err
+	}
+	r.decided = decided.Sub(failed)
+	if !g.inPlace() {
+		return nil
+	}
+	reports, err := g.fleet.reported()
+	if err != nil {
+		return fmt.Errorf("agents ended with errors: %w", err)
+	}
+	if len(reports) != g.workers {
+		return fmt.Errorf("%d agents reported %d times", g.workers, len(reports))
+	}
+	lift, _, err := g.jobSet.first(func(c counters) bool { return c.synced > was.synced })
+	if err != nil {
+		return err
+	}
+	r.firstReport, r.lastReport, r.lift = reports[0].Sub(failed), reports[len(reports)-1].Sub(failed), lift.Sub(failed)
+	return nil
+}
+
+// agentProcess is what one agent of its own process needs.
+type agentProcess struct {
+	resident float64
+	cpu      time.Duration
+}
+
+// runAgent runs the agent binary once, for a Pod that does not exist: it reads the JobSet,
+// tries to report, and holds a worker that is not there.
+func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
+	env := []string{
+		"NAMESPACE=" + corev1.NamespaceDefault, "POD_NAME=benchrestart-none", "JOBSET_NAME=" + jobSetName,
+		"BARRIER_ADDRESS=127.0.0.1", "BARRIER_PORT=18080", "KUBECONFIG=" + g.kubeconfig,
+	}
+	p, err := startProcess(g.dir, g.agentBinary, env)
+	if err != nil {
+		return agentProcess{}, err
+	}
+	err = pause(ctx, 2*time.Second)
+	memory, readErr := resident(p.cmd.Process.Pid)
+	if err := errors.Join(err, readErr, p.stop()); err != nil {
+		return agentProcess{}, err
+	}
+	state := p.cmd.ProcessState
+	return agentProcess{resident: memory, cpu: state.UserTime() + state.SystemTime()}, nil
+}
+
+func residentHere() (float64, error) { return resident(os.Getpid()) }

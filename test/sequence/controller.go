@@ -1,0 +1,361 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package sequence
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// opKind is a write of the controller to a Job.
+type opKind uint8
+
+// In the order in which the controller makes them.
+const (
+	opDelete opKind = iota
+	opScale
+	opCreate
+	opSuspend
+	opResume
+)
+
+// op is one write to a Job. Those of one kind are under way at the same time, but for
+// creates, which are of one batch after the other.
+type op struct {
+	kind  opKind
+	batch int8
+	// job is the Job to create, or the one that the controller saw.
+	job job
+	// workers is the new size, of opScale.
+	workers int8
+}
+
+// pass is what the controller has decided and not written yet.
+type pass struct {
+	// closer is what was seen when a loss showed, with the Pods of that Job as they were past
+	// the cache. The Job is still to be read, and all to be decided again.
+	closer *view
+	ops    []op
+	// uid is the JobSet's.
+	uid int16
+	// fresh: the status is to be written when all ops are done, and nobody wrote the JobSet
+	// since it was seen. Otherwise next and basis mean nothing.
+	fresh bool
+	next  status
+	basis basis
+}
+
+// basis is what the checker makes of the view that a decision was made on.
+type basis struct {
+	notWhole    string
+	differs     bool
+	ranToTheEnd bool
+}
+
+func (v *view) basis(sc *scenario) basis {
+	return basis{v.notWhole(sc), v.differs(sc), v.ranToTheEnd()}
+}
+
+// view is what a decision is made on.
+type view struct {
+	js   jobSet
+	jobs []job
+	pods [][]podObject // of each of jobs
+	// confirmed is the Job that was read past the cache, -1 if none was.
+	confirmed int
+	gate      bool
+}
+
+// decided is what policy.Decide made of a view.
+type decided struct {
+	// confirm is the Job to read past the cache, -1 if none.
+	confirm int
+	ops     []op
+	next    status
+	err     error
+}
+
+// look is what the controller gathers from its caches.
+func (w *world) look() view {
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate}
+	for _, j := range w.jobs.cached() {
+		if j.owner != v.js.uid {
+			continue
+		}
+		v.jobs = append(v.jobs, j)
+		v.pods = append(v.pods, w.cachedPodsOf(&j))
+	}
+	return v
+}
+
+func (w *world) cachedPodsOf(j *job) []podObject {
+	if w.sc.twist == podsByName {
+		return w.cachedPodsByName(j)
+	}
+	if c := w.cacheOf(j.uid); c != nil {
+		return c.cached()
+	}
+	return nil
+}
+
+// cachedPodsByName is the fault podsByName.
+func (w *world) cachedPodsByName(of *job) []podObject {
+	var pods []podObject
+	for i := range w.podCache {
+		if c := &w.podCache[i]; c.rjob == of.rjob && c.index == of.index {
+			pods = append(pods, c.cached()...)
+		}
+	}
+	return pods
+}
+
+// begin makes the controller look and decide. A pass that only writes the status writes it
+// at once; one that changes Jobs has them to do; one that has to look closer has read the
+// Pods of a Job past the cache. It returns false if nothing comes of it.
+func (w *world) begin(d *decider) (bool, error) {
+	v := w.look()
+	if !v.js.exists {
+		return false, nil
+	}
+	plan := d.decide(v)
+	if plan.confirm < 0 {
+		return w.follow(v, plan)
+	}
+	if w.jobSet.lag() > 0 {
+		return false, nil // what can come of it is a new status only, and that would be refused
+	}
+	v.confirmed = plan.confirm
+	if w.sc.twist != staleConfirm {
+		v.pods = slices.Clone(v.pods)
+		v.pods[v.confirmed] = w.podsNow(v.jobs[v.confirmed].uid)
+	}
+	w.pass = &pass{uid: v.js.uid, closer: &v}
+	return true, nil
+}
+
+// confirm reads a Job past the cache, after its Pods, and decides again.
+func (w *world) confirm(d *decider, v view) (bool, error) {
+	w.pass = nil
+	at := v.confirmed
+	fresh := w.jobNamed(v.jobs[at].rjob, v.jobs[at].index)
+	v.jobs, v.pods = slices.Clone(v.jobs), slices.Clone(v.pods)
+	switch {
+	case w.sc.twist == staleConfirm:
+	case fresh == nil || fresh.uid != v.jobs[at].uid:
+		v.jobs, v.pods, v.confirmed = slices.Delete(v.jobs, at, at+1), slices.Delete(v.pods, at, at+1), -1
+	default:
+		v.jobs[at] = *fresh
+	}
+	plan := d.decide(v)
+	if plan.confirm >= 0 {
+		return true, nil // another Job: the next pass looks at it
+	}
+	_, err := w.follow(v, plan)
+	return true, err
+}
+
+// follow does what was decided, or has it to do.
+func (w *world) follow(v view, plan *decided) (bool, error) {
+	if plan.err != nil {
+		return false, plan.err
+	}
+	fresh := w.jobSet.lag() == 0
+	if len(plan.ops) > 0 {
+		if !w.sc.staleJobSet && !fresh {
+			return false, nil // it reads the JobSet past the cache, finds another, and looks again later
+		}
+		w.pass = &pass{ops: plan.ops, uid: v.js.uid}
+		if fresh && plan.next != v.js.status {
+			w.pass.fresh, w.pass.next, w.pass.basis = true, plan.next, v.basis(w.sc)
+		}
+		return true, nil
+	}
+	if !fresh || plan.next == v.js.status {
+		return false, nil // there is nothing to write, or it is refused
+	}
+	return true, w.writeStatus(v.basis(w.sc), plan.next)
+}
+
+func (w *world) podsNow(job int16) []podObject {
+	var pods []podObject
+	for i := range w.pods {
+		if w.pods[i].job == job {
+			pods = append(pods, w.pods[i].podObject)
+		}
+	}
+	return pods
+}
+
+// writeStatus writes a status that was decided on the JobSet as it is.
+func (w *world) writeStatus(on basis, next status) error {
+	err := w.judge(on, next)
+	js := w.jobSet.live()
+	js.status = next
+	w.writeJobSet(js)
+	return err
+}
+
+// perform makes one write of a pass and returns what is left of the pass.
+func (w *world) perform(p *pass, at int) *pass {
+	o := p.ops[at]
+	rest := *p
+	rest.ops = slices.Delete(slices.Clone(p.ops), at, at+1)
+	if !w.write(p, o) {
+		return nil // an error ends the pass
+	}
+	if len(rest.ops) == 0 && !rest.fresh {
+		return nil
+	}
+	return &rest
+}
+
+// write makes a write to a Job, as far as the API server lets it.
+func (w *world) write(p *pass, o op) bool {
+	existing := w.jobNamed(o.job.rjob, o.job.index)
+	if o.kind == opCreate {
+		if existing != nil {
+			return existing.owner == p.uid // the cache had not shown it yet
+		}
+		created := o.job
+		created.uid, created.owner = w.newUID(), p.uid
+		w.writeJobs(append(slices.Clone(w.jobs.live()), created))
+		return true
+	}
+	if existing == nil {
+		return true
+	}
+	switch o.kind {
+	case opDelete:
+		if existing.uid != o.job.uid {
+			return false
+		}
+		w.changeJob(existing.uid, func(j *job) { j.deleting = true })
+	case opScale:
+		w.changeJob(existing.uid, func(j *job) {
+			j.size = o.workers
+			j.done &= 1<<o.workers - 1
+		})
+		w.forgetSucceeded(existing.uid, o.workers)
+	case opSuspend:
+		w.changeJob(existing.uid, func(j *job) { j.suspend = true })
+	case opResume:
+		w.changeJob(existing.uid, func(j *job) { j.suspend = false })
+	}
+	return true
+}
+
+// underWay is how many of the writes of a pass are made at the same time now.
+func (p *pass) underWay() int {
+	n := 0
+	for n < len(p.ops) && p.ops[n].kind == p.ops[0].kind && p.ops[n].batch == p.ops[0].batch {
+		n++
+	}
+	return n
+}
+
+// decider asks policy.Decide, and remembers what it answered.
+type decider struct {
+	objects
+	answers sync.Map // of the encoded view
+	forget  bool
+}
+
+func newDecider(sc *scenario) *decider { return &decider{objects: objects{sc: sc}} }
+
+func (d *decider) decide(v view) *decided {
+	if d.forget {
+		return d.ask(v)
+	}
+	key := v.key()
+	if answer, ok := d.answers.Load(key); ok {
+		return answer.(*decided)
+	}
+	answer, _ := d.answers.LoadOrStore(key, d.ask(v))
+	return answer.(*decided)
+}
+
+func (d *decider) ask(v view) *decided {
+	in := policy.Input{
+		JobSet: d.jobSet(v.js), ServiceExists: true, Now: now,
+		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true},
+	}
+	if v.gate {
+		in.Pods = map[types.UID][]*corev1.Pod{}
+	}
+	if v.confirmed >= 0 {
+		in.Confirmed = map[types.UID]bool{types.UID(uidText(v.jobs[v.confirmed].uid)): true}
+	}
+	for i, j := range v.jobs {
+		object := d.job(j)
+		in.Jobs = append(in.Jobs, object)
+		for _, p := range v.pods[i] {
+			if v.gate {
+				in.Pods[object.UID] = append(in.Pods[object.UID], d.pod(p, j))
+			}
+		}
+	}
+	plan, err := policy.Decide(in)
+	if err != nil {
+		return &decided{confirm: -1, err: fmt.Errorf("policy.Decide: %w", err)}
+	}
+	return d.read(v, &plan)
+}
+
+// read makes values of a plan.
+func (d *decider) read(v view, plan *policy.Plan) *decided {
+	at := func(uid types.UID) int {
+		return slices.IndexFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(uid) })
+	}
+	seen := func(uid types.UID) job { // which Job it is, without the past that no write reads
+		j := v.jobs[at(uid)]
+		return job{uid: j.uid, rjob: j.rjob, index: j.index}
+	}
+	answer := &decided{confirm: -1, next: statusOf(&plan.Status)}
+	if plan.Confirm != nil {
+		answer.confirm = at(plan.Confirm.UID)
+		return answer
+	}
+	for _, j := range plan.DeleteJobs {
+		answer.ops = append(answer.ops, op{kind: opDelete, job: seen(j.UID)})
+	}
+	for _, s := range plan.ScaleJobs {
+		answer.ops = append(answer.ops, op{kind: opScale, job: seen(s.Job.UID), workers: int8(s.Workers)})
+	}
+	for i, batch := range plan.CreateJobs {
+		for _, j := range batch {
+			created, err := d.jobOfPlan(j)
+			if err != nil {
+				return &decided{confirm: -1, err: err}
+			}
+			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(i), job: created})
+		}
+	}
+	for _, j := range plan.SuspendJobs {
+		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
+	}
+	for _, r := range plan.ResumeJobs {
+		answer.ops = append(answer.ops, op{kind: opResume, job: seen(r.From.UID)})
+	}
+	return answer
+}
+
+// stale is a pass that can no longer write the status: the JobSet was written meanwhile.
+func (p *pass) stale() *pass {
+	if len(p.ops) == 0 {
+		return nil
+	}
+	if !p.fresh {
+		return p
+	}
+	return &pass{ops: p.ops, uid: p.uid}
+}

@@ -1,0 +1,247 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package sequence
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/agent"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+// The clock stands still: deletion timestamps are before or after it.
+var (
+	now    = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	before = metav1.NewTime(now.Add(-time.Minute))
+	after  = metav1.NewTime(now.Add(time.Minute))
+)
+
+// objects are the API objects of the values of one scenario, each built once. Decide changes none of them.
+type objects struct {
+	sc      *scenario
+	jobSets sync.Map // jobSet -> *jobset.JobSet
+	jobs    sync.Map // job -> *batchv1.Job
+	pods    sync.Map // podKey -> *corev1.Pod
+}
+
+func (o *objects) jobSet(v jobSet) *jobset.JobSet {
+	if js, ok := o.jobSets.Load(v); ok {
+		return js.(*jobset.JobSet)
+	}
+	js, _ := o.jobSets.LoadOrStore(v, o.newJobSet(v))
+	return js.(*jobset.JobSet)
+}
+
+func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
+	w := builders.MakeJobSet("js", "ns").UID(uidText(v.uid)).Suspend(v.suspend).
+		FailurePolicy(jobset.InPlaceRestart, int32(o.sc.maxRestarts)).
+		Epochs(int32(v.d), int32(v.s)).InPlaceRestarts(int32(v.inPlace)).Restarts(int32(v.restarts), int32(v.counted))
+	if v.disabled {
+		w.Annotation(jobset.DisableInPlaceRestartKey, "true")
+	}
+	for i, rjob := range o.sc.rjobs {
+		r := builders.MakeReplicatedJob(rjob.name).Replicas(int32(rjob.replicas)).Workers(int32(v.size[i]))
+		if rjob.after >= 0 {
+			r.DependsOn(o.sc.rjobs[rjob.after].name, jobset.DependencyComplete)
+		}
+		w.ReplicatedJob(r)
+	}
+	switch v.restarting {
+	case restartingInPlace:
+		w.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, "a cause", now)
+	case restartingAll:
+		w.Condition(jobset.JobSetRestarting, true, constants.DefaultFailurePolicyReason, "a cause", now)
+	case restarted:
+		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
+	}
+	if v.suspended != absent {
+		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.SuspendedReason, constants.SuspendedMessage, now)
+	}
+	if v.gateOff != absent {
+		w.Condition(jobset.JobSetInPlaceRestartDisabled, v.gateOff == isTrue, constants.InPlaceRestartDisabledReason, "gate", now)
+	}
+	switch v.phase {
+	case completed:
+		w.Condition(jobset.JobSetCompleted, true, constants.AllJobsCompletedReason, "completed", now).TerminalState(jobset.JobSetCompleted)
+	case failed:
+		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
+	}
+	return w.Obj()
+}
+
+// statusOf is the other way round, for the status that Decide wants.
+func statusOf(s *jobset.JobSetStatus) status {
+	v := status{
+		d: int8(ptr.Deref(s.DeprecatedEpoch, 0)), s: int8(ptr.Deref(s.SyncedEpoch, 0)), inPlace: int8(s.InPlaceRestarts),
+		restarts: int8(s.Restarts), counted: int8(s.RestartsCountTowardsMax),
+	}
+	if c := apimeta.FindStatusCondition(s.Conditions, string(jobset.JobSetRestarting)); c != nil {
+		switch {
+		case c.Status != metav1.ConditionTrue:
+			v.restarting = restarted
+		case c.Reason == constants.InPlaceRestartReason:
+			v.restarting = restartingInPlace
+		default:
+			v.restarting = restartingAll
+		}
+	}
+	v.suspended = conditionOf(s, jobset.JobSetSuspended)
+	v.gateOff = conditionOf(s, jobset.JobSetInPlaceRestartDisabled)
+	if conditionOf(s, jobset.JobSetCompleted) == isTrue {
+		v.phase = completed
+	}
+	if conditionOf(s, jobset.JobSetFailed) == isTrue {
+		v.phase = failed
+	}
+	return v
+}
+
+func conditionOf(s *jobset.JobSetStatus, conditionType jobset.JobSetConditionType) condition {
+	switch c := apimeta.FindStatusCondition(s.Conditions, string(conditionType)); {
+	case c == nil:
+		return absent
+	case c.Status == metav1.ConditionTrue:
+		return isTrue
+	}
+	return isFalse
+}
+
+func (o *objects) job(v job) *batchv1.Job {
+	if j, ok := o.jobs.Load(v); ok {
+		return j.(*batchv1.Job)
+	}
+	j, _ := o.jobs.LoadOrStore(v, o.newJob(v))
+	return j.(*batchv1.Job)
+}
+
+// newJob builds a Job as the controller does, and gives it a past.
+func (o *objects) newJob(v job) *batchv1.Job {
+	js := jobSet{uid: v.owner, status: status{restarts: v.attempt}, suspend: v.suspend}
+	js.size[v.rjob] = v.size
+	spec := o.newJobSet(js)
+	j := children.NewBuilder(spec).Job(&spec.Spec.ReplicatedJobs[v.rjob], int(v.index))
+	j.UID = types.UID(uidText(v.uid))
+	j.Status.CompletedIndexes = indexesText(v.done)
+	if v.deleting {
+		j.DeletionTimestamp = &before
+	}
+	for _, c := range []struct {
+		is     bool
+		called batchv1.JobConditionType
+	}{
+		{v.failing, batchv1.JobFailureTarget}, {v.criteriaMet, batchv1.JobSuccessCriteriaMet},
+		{v.complete, batchv1.JobComplete}, {v.broken, batchv1.JobFailed},
+	} {
+		if c.is {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+				Type: c.called, Status: corev1.ConditionTrue, LastTransitionTime: before,
+			})
+		}
+	}
+	return j
+}
+
+// jobOfPlan is the other way round, for a Job that Decide wants to create.
+func (o *objects) jobOfPlan(j *batchv1.Job) (job, error) {
+	v := job{rjob: -1, size: int8(ptr.Deref(j.Spec.Completions, 0)), suspend: ptr.Deref(j.Spec.Suspend, false)}
+	for i, rjob := range o.sc.rjobs {
+		if rjob.name == j.Labels[jobset.ReplicatedJobNameKey] {
+			v.rjob = int8(i)
+		}
+	}
+	index, err1 := strconv.Atoi(j.Labels[jobset.JobIndexKey])
+	attempt, err2 := strconv.Atoi(j.Labels[constants.RestartsKey])
+	if v.rjob < 0 || err1 != nil || err2 != nil {
+		return job{}, fmt.Errorf("reading the labels of the Job to create: %v", j.Labels)
+	}
+	v.index, v.attempt = int8(index), int8(attempt)
+	return v, nil
+}
+
+type podKey struct {
+	podObject
+	rjob, jobIndex int8
+}
+
+func (o *objects) pod(v podObject, of job) *corev1.Pod {
+	v.uid = 0 // which Pod it is does not matter to a decision
+	key := podKey{v, of.rjob, of.index}
+	if p, ok := o.pods.Load(key); ok {
+		return p.(*corev1.Pod)
+	}
+	p, _ := o.pods.LoadOrStore(key, o.newPod(v, of))
+	return p.(*corev1.Pod)
+}
+
+func (o *objects) newPod(v podObject, of job) *corev1.Pod {
+	w := builders.MakePod(o.job(of), int(v.index)).Name(podName(o.sc, of, v))
+	switch {
+	case v.epoch > 0:
+		w.Epoch(strconv.Itoa(int(v.epoch)))
+	case v.epoch < 0:
+		w.Epoch("nonsense")
+	}
+	switch v.phase {
+	case podSucceeded:
+		w.Phase(corev1.PodSucceeded)
+	case podFailed:
+		w.Phase(corev1.PodFailed)
+	}
+	if !v.tracked {
+		w.Counted()
+	}
+	if v.overdue {
+		w.Terminating(before.Time)
+	} else if v.deleting {
+		w.Terminating(after.Time)
+	}
+	return w.Obj()
+}
+
+// viewOf is what an agent reads of a JobSet.
+func viewOf(js *jobSet) agent.JobSet {
+	if !js.exists {
+		return agent.JobSet{}
+	}
+	return agent.JobSet{
+		Exists: true, UID: uidText(js.uid), InPlace: true, DisabledByAnnotation: js.disabled,
+		DisabledByGate: js.gateOff == isTrue, Deprecated: int32(js.d), Synced: int32(js.s),
+	}
+}
+
+func uidText(uid int16) string { return "uid-" + strconv.Itoa(int(uid)) }
+
+func indexesText(mask uint64) string {
+	var parts []string
+	for i := range 64 {
+		if mask&(1<<i) != 0 {
+			parts = append(parts, strconv.Itoa(i))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+func jobName(sc *scenario, j *job) string {
+	return fmt.Sprintf("%s-%d", sc.rjobs[j.rjob].name, j.index)
+}
+
+func podName(sc *scenario, of job, p podObject) string {
+	return fmt.Sprintf("%s-%d", jobName(sc, &of), p.index)
+}

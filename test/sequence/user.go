@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package sequence
+
+// troubles appends what may go wrong now, and what users may do.
+func (w *world) troubles(steps []step) []step {
+	js := w.jobSet.live()
+	if w.left.failures > 0 || w.left.jobFailures > 0 || w.left.pokes > 0 {
+		for i := range w.pods {
+			steps = w.podTroubles(steps, &w.pods[i])
+		}
+	}
+	if w.left.leaders > 0 {
+		steps = w.leaderChanges(steps)
+	}
+	if js.suspend {
+		steps = append(steps, step{kind: resumeJobSet})
+	} else if w.left.suspends > 0 && js.exists && js.phase == unfinished {
+		steps = append(steps, step{kind: suspendJobSet})
+	}
+	if w.left.resizes > 0 && js.phase == unfinished {
+		for i, rjob := range w.sc.rjobs {
+			if js.size[i] != rjob.workers {
+				steps = append(steps, step{kind: resize, uid: int16(i), n: rjob.workers})
+				continue
+			}
+			steps = append(steps, step{kind: resize, uid: int16(i), n: js.size[i] + 1})
+			if js.size[i] > 1 {
+				steps = append(steps, step{kind: resize, uid: int16(i), n: js.size[i] - 1})
+			}
+		}
+	}
+	if w.left.pokes > 0 {
+		for _, kind := range []stepKind{toggleDisabled, toggleGate, wipeStatus, recreateJobSet} {
+			if kind == wipeStatus && js.s == 1 && !w.sc.wipeAtOne {
+				continue
+			}
+			if w.sc.pokes&(1<<(kind-toggleDisabled)) != 0 {
+				steps = append(steps, step{kind: kind})
+			}
+		}
+	}
+	return steps
+}
+
+func (w *world) leaderChanges(steps []step) []step {
+	for n := range int8(4) {
+		old, lingers := n&1 != 0, n&2 != 0
+		if old && !w.sc.oldCaches || lingers && (!w.sc.lingering || w.pass == nil || w.pass.closer != nil || w.ghost != nil) {
+			continue
+		}
+		if !old && !lingers && w.pass == nil {
+			continue // nobody would notice
+		}
+		steps = append(steps, step{kind: leaderChange, n: n})
+	}
+	return steps
+}
+
+func (w *world) podTroubles(steps []step, p *pod) []step {
+	if p.phase != running {
+		return steps
+	}
+	add := func(kind stepKind) { steps = append(steps, step{kind: kind, uid: p.uid}) }
+	if w.left.failures > 0 {
+		kinds := w.sc.kinds
+		if kinds&workerExit != 0 && p.worker != 0 && !p.deleting {
+			add(workerExits)
+		}
+		if kinds&exitZero != 0 && p.worker != 0 {
+			add(workerExits0)
+		}
+		if kinds&agentCrash != 0 && p.agent.epoch > 0 && !p.deleting {
+			add(agentCrashes)
+		}
+		if kinds&podDeleted != 0 && !p.deleting {
+			add(podIsDeleted)
+		}
+		if kinds&podFailure != 0 && !p.deleting {
+			add(podFails)
+		}
+	}
+	if w.left.jobFailures > 0 && p.worker != 0 && !p.deleting {
+		add(jobFails)
+	}
+	if w.left.pokes > 0 && !p.deleting {
+		if w.sc.pokes&pokeForge != 0 && (!p.agent.looked || p.worker > 0) { // else only a user's hand could mend it
+			add(forgeEpoch)
+		}
+		if w.sc.pokes&pokeDouble != 0 {
+			add(doublePod)
+		}
+	}
+	return steps
+}
+
+// trouble takes a step of the kinds above.
+func (w *world) trouble(s step) {
+	switch s.kind {
+	case workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, jobFails, forgeEpoch, doublePod:
+		w.podTrouble(s)
+		return
+	case leaderChange:
+		w.left.leaders--
+		w.changeLeader(s.n&1 != 0, s.n&2 != 0)
+		return
+	case toggleGate:
+		w.left.pokes--
+		w.gate = !w.gate
+		// What went on while nobody watched, as a restart of all Jobs that did not move D, may cost a restart.
+		w.book.pending = true
+		w.changeLeader(false, false)
+		return
+	}
+	js := w.jobSet.live()
+	switch s.kind {
+	case suspendJobSet:
+		w.left.suspends--
+		js.suspend = true
+	case resumeJobSet:
+		js.suspend = false
+	case resize:
+		w.left.resizes--
+		js.size[s.uid] = s.n
+	case toggleDisabled:
+		w.left.pokes--
+		js.disabled = !js.disabled
+	case wipeStatus:
+		w.left.pokes--
+		if js.s > 0 { // else no epoch is lost
+			w.era++
+		}
+		js.status = status{}
+		w.book = book{pending: true} // S begins anew, and so does what the properties compare
+	case recreateJobSet:
+		w.left.pokes--
+		js = jobSet{uid: w.newUID(), exists: true, size: js.size}
+		w.book = book{}
+	}
+	w.writeJobSet(js)
+}
+
+func (w *world) podTrouble(s step) {
+	at := w.podAt(s.uid)
+	p := &w.pods[at]
+	switch s.kind {
+	case jobFails:
+		w.left.jobFailures--
+	case forgeEpoch, doublePod:
+		w.left.pokes--
+	default:
+		w.left.failures--
+	}
+	switch s.kind {
+	case workerExits:
+		w.failing(p)
+		p.restart()
+	case workerExits0:
+		w.stop(at, podSucceeded)
+	case agentCrashes:
+		w.failing(p)
+		if w.sc.twist == narrowRule {
+			p.agent = process{}
+			return
+		}
+		p.restart()
+	case podIsDeleted:
+		w.failing(p)
+		p.deleting = true
+		w.publish(p.job)
+	case podFails:
+		w.failing(p)
+		w.stop(at, podFailed)
+	case jobFails:
+		if j := w.jobOf(p.job); j.owner == w.jobSet.live().uid {
+			w.book.pendingJob = w.book.pendingJob || j.attempt >= w.jobSet.live().restarts
+			if p.worker > 0 && p.agent.era == w.era {
+				w.failedIn(j, p)
+			}
+		}
+		p.fatal = true
+		w.stop(at, podFailed)
+	case forgeEpoch:
+		p.epoch = -1
+		w.book.pending = true
+		w.publish(p.job)
+	case doublePod:
+		w.book.pending = true
+		w.createPod(p.job, p.index)
+	}
+}
+
+// changeLeader is a controller that crashed, or lost its lease. Its successor's caches may be older.
+func (w *world) changeLeader(older, lingers bool) {
+	if lingers {
+		w.ghost = w.pass
+	}
+	w.pass = nil
+	if !older {
+		return
+	}
+	w.jobSet, w.jobs = w.jobSet.rewind(), w.jobs.rewind()
+	caches := make([]podsOfJob, len(w.podCache))
+	for i, c := range w.podCache {
+		caches[i] = c
+		caches[i].history = c.rewind()
+	}
+	w.podCache = caches
+}

@@ -1,0 +1,368 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package sequence
+
+import (
+	"slices"
+
+	"sigs.k8s.io/jobset/agent"
+)
+
+// maxReplicatedJobs bounds the size of a spec, so that a jobSet is a comparable value.
+const maxReplicatedJobs = 2
+
+// world is all there is at a moment. Its slices are replaced, never changed, but for pods,
+// which every copy has for itself.
+type world struct {
+	sc *scenario
+
+	// What the API server has, and how far the controller's caches are behind it.
+	jobSet history[jobSet]
+	jobs   history[[]job]
+	// podCache is what the cache has of the Pods of each Job: each Job's Pods lag on their own.
+	podCache []podsOfJob
+
+	// pods are the Pods as they are, with what runs in them, ordered by Job, index and UID.
+	pods []pod
+	// views are the versions of the JobSet that agents may still be about to see.
+	views []agent.JobSet
+
+	// pass is what the controller is about to write, nil between passes. ghost is the same
+	// of a former leader whose requests are still under way.
+	pass, ghost *pass
+	// gate is the feature gate of the controller.
+	gate bool
+
+	// era is how often the status was lost. Epochs of different eras are different epochs.
+	era int8
+
+	left budgets
+	book book
+	// lastUID names Jobs, Pods and JobSets.
+	lastUID int16
+}
+
+// condition is a condition that may be absent.
+type condition uint8
+
+const (
+	absent condition = iota
+	isTrue
+	isFalse
+)
+
+// restarting is what condition RestartingJobSet says.
+type restarting uint8
+
+const (
+	notRestarting restarting = iota
+	restartingInPlace
+	restartingAll
+	restarted
+)
+
+// phase is how far the JobSet has come.
+type phase uint8
+
+const (
+	unfinished phase = iota
+	completed
+	failed
+)
+
+// jobSet is what matters of a JobSet.
+type jobSet struct {
+	uid     int16
+	exists  bool
+	suspend bool
+	// disabled is annotation disable-in-place-restart.
+	disabled bool
+	// size is how many workers each Job of a ReplicatedJob has.
+	size [maxReplicatedJobs]int8
+
+	status
+}
+
+type status struct {
+	d, s       int8
+	inPlace    int8 // inPlaceRestarts
+	restarts   int8
+	counted    int8 // restartsCountTowardsMax
+	restarting restarting
+	suspended  condition
+	gateOff    condition
+	phase      phase
+}
+
+// job is what matters of a Job.
+type job struct {
+	uid, owner       int16
+	rjob, index      int8
+	attempt          int8
+	size             int8
+	suspend          bool
+	deleting         bool
+	done             uint64 // completedIndexes
+	failing          bool   // FailureTarget
+	criteriaMet      bool   // SuccessCriteriaMet
+	complete, broken bool   // Complete, Failed
+}
+
+func (j *job) finished() bool { return j.complete || j.broken }
+
+func (j *job) isDone(index int8) bool { return j.done&(1<<index) != 0 }
+
+// podPhase: a Pod that has not ended runs, as far as the protocol is concerned.
+type podPhase uint8
+
+const (
+	running podPhase = iota
+	podSucceeded
+	podFailed
+)
+
+// podObject is what matters of a Pod in the API.
+type podObject struct {
+	uid, job int16
+	index    int8
+	epoch    int8 // the annotation: 0 none, -1 not a number
+	phase    podPhase
+	tracked  bool // it has the Job controller's finalizer
+	deleting bool
+	overdue  bool // past its deletion timestamp
+}
+
+func (p *podObject) live() bool { return p.phase == running && !p.deleting }
+
+// pod is a Pod and what runs in it.
+type pod struct {
+	podObject
+	agent process
+	// worker is the epoch in which the worker runs, 0 if none runs, -1 if it was started while
+	// in-place restart was off.
+	worker int8
+	// fatal: it failed in a way that fails its Job.
+	fatal bool
+}
+
+// process is an agent process. The zero value has not looked at the JobSet yet.
+type process struct {
+	epoch    int8
+	sending  bool // the report is under way
+	reported bool
+	lifted   lifted
+	looked   bool
+	gone     bool // it ended, and the kubelet does not start it again
+	view     int8 // the last of world.views that it saw
+	era      int8 // how often the status had been lost when it chose its epoch
+}
+
+type lifted uint8
+
+const (
+	held lifted = iota
+	byEpoch
+	byBypass
+)
+
+type podsOfJob struct {
+	job         int16
+	rjob, index int8 // its name
+	history[[]podObject]
+}
+
+// budgets is what may still go wrong.
+type budgets struct {
+	failures, leaders, suspends, resizes, jobFailures, pokes int8
+}
+
+// book is what the properties remember of the past.
+type book struct {
+	// failedAt is the last epoch in which the worker of a slot failed.
+	failedAt []slotEpoch
+	// pending: something failed that a group restart has not been charged for. pendingJob: a Job did.
+	pending, pendingJob bool
+}
+
+type slotEpoch struct{ rjob, job, index, epoch int8 }
+
+func (w *world) clone() *world {
+	next := *w
+	next.pods = slices.Clone(w.pods)
+	return &next
+}
+
+func (w *world) newUID() int16 {
+	w.lastUID++
+	return w.lastUID
+}
+
+func (w *world) podAt(uid int16) int {
+	return slices.IndexFunc(w.pods, func(p pod) bool { return p.uid == uid })
+}
+
+// jobOf returns the Job of a UID as it is, nil if it is gone.
+func (w *world) jobOf(uid int16) *job {
+	jobs := w.jobs.live()
+	for i := range jobs {
+		if jobs[i].uid == uid {
+			return &jobs[i]
+		}
+	}
+	return nil
+}
+
+func (w *world) jobNamed(rjob, index int8) *job {
+	jobs := w.jobs.live()
+	for i := range jobs {
+		if jobs[i].rjob == rjob && jobs[i].index == index {
+			return &jobs[i]
+		}
+	}
+	return nil
+}
+
+// changeJob writes a Job.
+func (w *world) changeJob(uid int16, change func(*job)) {
+	jobs := slices.Clone(w.jobs.live())
+	for i := range jobs {
+		if jobs[i].uid == uid {
+			change(&jobs[i])
+		}
+	}
+	w.writeJobs(jobs)
+}
+
+func (w *world) writeJobs(jobs []job) {
+	if !slices.Equal(jobs, w.jobs.live()) {
+		w.jobs = w.jobs.write(jobs, w.sc.lag)
+	}
+}
+
+// writeJobSet writes the JobSet. Whoever decided on an older version can no longer write its status.
+func (w *world) writeJobSet(js jobSet) {
+	if js == w.jobSet.live() {
+		return
+	}
+	w.jobSet = w.jobSet.write(js, w.sc.lag)
+	for _, p := range []**pass{&w.pass, &w.ghost} {
+		if *p != nil {
+			*p = (*p).stale()
+		}
+	}
+	if view := viewOf(&js); view != w.views[len(w.views)-1] {
+		w.views = append(slices.Clip(w.views), view)
+	}
+}
+
+// publish lets the cache know, some time, how the Pods of a Job are now.
+func (w *world) publish(uid int16) {
+	now := w.podsNow(uid)
+	for i := range w.podCache {
+		if w.podCache[i].job != uid {
+			continue
+		}
+		if !slices.Equal(now, w.podCache[i].live()) {
+			w.podCache = slices.Clone(w.podCache)
+			w.podCache[i].history = w.podCache[i].write(now, w.sc.lag)
+		}
+		return
+	}
+	h := newHistory[[]podObject](nil).write(now, w.sc.lag)
+	j := w.jobOf(uid)
+	w.podCache = append(slices.Clip(w.podCache), podsOfJob{uid, j.rjob, j.index, h})
+}
+
+func (w *world) cacheOf(uid int16) *podsOfJob {
+	for i := range w.podCache {
+		if w.podCache[i].job == uid {
+			return &w.podCache[i]
+		}
+	}
+	return nil
+}
+
+func (w *world) addPod(p pod) {
+	at, _ := slices.BinarySearchFunc(w.pods, p, func(a, b pod) int {
+		if a.job != b.job {
+			return int(a.job) - int(b.job)
+		}
+		if a.index != b.index {
+			return int(a.index) - int(b.index)
+		}
+		return int(a.uid) - int(b.uid)
+	})
+	w.pods = slices.Insert(w.pods, at, p)
+	w.publish(p.job)
+}
+
+func (w *world) removePod(at int) {
+	uid := w.pods[at].job
+	w.pods = slices.Delete(w.pods, at, at+1)
+	w.publish(uid)
+}
+
+// tidy forgets what nobody can see any more, so that worlds with the same future are the same.
+func (w *world) tidy() {
+	if w.left.leaders == 0 || !w.sc.oldCaches {
+		w.jobSet, w.jobs = w.jobSet.forget(), w.jobs.forget()
+		w.podCache = slices.Clone(w.podCache)
+		for i := range w.podCache {
+			w.podCache[i].history = w.podCache[i].forget()
+		}
+	}
+	w.podCache = slices.DeleteFunc(slices.Clone(w.podCache), func(c podsOfJob) bool {
+		if w.sc.twist == podsByName && len(c.cached()) > 0 {
+			return false
+		}
+		return !slices.ContainsFunc(w.jobs.versions, func(jobs []job) bool {
+			return slices.ContainsFunc(jobs, func(j job) bool { return j.uid == c.job })
+		})
+	})
+	w.tidyBook()
+	w.tidyViews()
+}
+
+// tidyBook drops failures in epochs that no process has, and none can choose again as long as S does not decrease.
+func (w *world) tidyBook() {
+	w.book.failedAt = slices.DeleteFunc(slices.Clone(w.book.failedAt), func(f slotEpoch) bool {
+		if f.epoch >= w.jobSet.live().s {
+			return false
+		}
+		j := w.jobNamed(f.rjob, f.job)
+		return j == nil || !slices.ContainsFunc(w.pods, func(p pod) bool {
+			return p.job == j.uid && p.index == f.index && p.agent.epoch > 0 && p.agent.epoch <= f.epoch
+		})
+	})
+}
+
+// tidyViews drops the versions of the JobSet that all agents have seen.
+func (w *world) tidyViews() {
+	oldest := len(w.views) - 1
+	if w.sc.twist == staleFirstRead {
+		oldest = max(0, oldest-1)
+	}
+	for i := range w.pods {
+		if a := &w.pods[i].agent; a.looked && !a.gone {
+			oldest = min(oldest, int(a.view))
+		}
+	}
+	if oldest > 0 {
+		w.views = w.views[oldest:]
+		for i := range w.pods {
+			w.pods[i].agent.view = max(0, w.pods[i].agent.view-int8(oldest))
+		}
+	}
+}
+
+// lagInAll is how many events all caches are behind together.
+func (w *world) lagInAll() int {
+	lag := w.jobSet.lag() + w.jobs.lag()
+	for i := range w.podCache {
+		lag += w.podCache[i].lag()
+	}
+	return lag
+}
