@@ -28,11 +28,29 @@ leftovers() {
     --all-namespaces --selector "app.kubernetes.io/name=jobset,app.kubernetes.io/instance=$release" --output name
 }
 
+# create creates a manifest. A manager that has just started may not be known to the
+# API server yet, or one that has just ended still be: that is no answer, and asked again.
+create() {
+  local message
+  for _ in $(seq 60); do
+    if message=$(kubectl create --namespace "$team" "$@" 2>&1); then
+      return
+    fi
+    case $message in
+    *"failed calling webhook"*) sleep 0.5 ;;
+    *) break ;;
+    esac
+  done
+  printf '%s\n' "$message"
+  return 1
+}
+
 manager_pods() { kubectl get pods --namespace "$system" --selector app.kubernetes.io/component=controller --field-selector status.phase=Running --output name; }
 
 finish() {
   local status=$?
   trap - EXIT INT TERM
+  rm -f "${small:-}"
   if [ "$status" != 0 ]; then
     kubectl get all --namespace "$system" || true
     kubectl get events --namespace "$system" || true
@@ -62,7 +80,8 @@ helm install "$release" charts/jobset --create-namespace --wait --timeout 180s >
   --set "agentAccess.enable=true,agentAccess.namespaces={$team}"
 say "installed, and ready"
 
-cat <<EOF | kubectl create --namespace "$team" -f - >/dev/null
+small=$(mktemp)
+cat >"$small" <<EOF
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata:
@@ -81,11 +100,12 @@ spec:
               image: $repo/worker:$tag
               args: [resolve, localhost]
 EOF
+create -f "$small" || die "no JobSet could be created"
 kubectl wait --namespace "$team" --for=condition=Completed jobset/small --timeout=60s >/dev/null
 say "a JobSet completed"
 
 # Admission says whether the gate is on.
-kubectl create --namespace "$team" --dry-run=server -f "$in_place" >/dev/null || die "the feature gate is off"
+create --dry-run=server -f "$in_place" || die "the feature gate is off"
 kubectl get --namespace "$team" serviceaccount/jobset-agent rolebinding/jobset-agent >/dev/null
 before=$(manager_pods)
 certificate=$(kubectl get secret --namespace "$system" jobset-webhook-server-cert --output 'jsonpath={.data.tls\.crt}')
@@ -100,7 +120,7 @@ for pod in $before; do
 done
 say "upgraded: the manager has its new configuration"
 
-if message=$(kubectl create --namespace "$team" --dry-run=server -f "$in_place" 2>&1); then
+if message=$(create --dry-run=server -f "$in_place"); then
   die "the feature gate is still on"
 fi
 grep -q InPlaceRestart <<<"$message" || die "refused for another reason: $message"
