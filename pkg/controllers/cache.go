@@ -62,12 +62,9 @@ func stripPod(obj any) (any, error) {
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
 		Spec: corev1.PodSpec{NodeName: pod.Spec.NodeName},
-		Status: corev1.PodStatus{
-			Phase:                 pod.Status.Phase,
-			InitContainerStatuses: failedContainers(pod.Status.InitContainerStatuses),
-			ContainerStatuses:     failedContainers(pod.Status.ContainerStatuses),
-		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason},
 	}
+	keepCauses(stripped, pod)
 	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 		stripped.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	}
@@ -76,8 +73,8 @@ func stripPod(obj any) (any, error) {
 		stripped.Spec.NodeSelector = pick(pod.Spec.NodeSelector, topology)
 	}
 	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.AllContainersRestarting || exclusive && c.Type == corev1.DisruptionTarget {
-			stripped.Status.Conditions = append(stripped.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
+		if c.Type == corev1.AllContainersRestarting || c.Type == corev1.DisruptionTarget {
+			stripped.Status.Conditions = append(stripped.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 		}
 	}
 	return stripped, nil
@@ -91,21 +88,4 @@ func pick(all map[string]string, keys ...string) map[string]string {
 		}
 	}
 	return picked
-}
-
-// failedContainers keeps the containers that ended with an exit code other than 0, and of them the end.
-func failedContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var failed []corev1.ContainerStatus
-	for i := range all {
-		if end := all[i].State.Terminated; end != nil && end.ExitCode != 0 {
-			failed = append(failed, corev1.ContainerStatus{
-				Name: all[i].Name,
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-					ExitCode:   end.ExitCode,
-					FinishedAt: end.FinishedAt,
-				}},
-			})
-		}
-	}
-	return failed
 }

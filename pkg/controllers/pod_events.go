@@ -8,10 +8,10 @@ package controllers
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // podEvents wakes a JobSet that restarts in place when a Pod of it changes in
@@ -45,6 +44,11 @@ func (e *podEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) 
 }
 
 func (e *podEvents) Delete(ctx context.Context, evt event.DeleteEvent, q queue) {
+	if pod, ok := evt.Object.(*corev1.Pod); ok && pod.DeletionTimestamp == nil { // by force
+		deleted := *pod
+		deleted.DeletionTimestamp = ptr.To(metav1.Now())
+		evt.Object = &deleted
+	}
 	e.changed(ctx, nil, evt.Object, q)
 }
 
@@ -59,10 +63,11 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 	if js == nil || !restartsInPlace(js) {
 		return // one of another strategy; or one not in the cache yet, and then its own event comes
 	}
-	if failure, failed := failureOf(pod); failed && ranIn(pod, js) {
+	old, known := before.(*corev1.Pod)
+	if failure, failed := failureIn(js, old, pod); failed {
 		e.memory.sawFailure(js, failure)
 	}
-	if old, ok := before.(*corev1.Pod); ok && !matters(old, pod) {
+	if known && !matters(old, pod) {
 		return
 	}
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
@@ -95,43 +100,4 @@ func matters(old, pod *corev1.Pod) bool {
 
 func tracked(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
-}
-
-// ranIn tells whether a Pod is of the epoch that runs: one that failed in an
-// earlier epoch is still shown, and shown again to a new leader.
-func ranIn(pod *corev1.Pod, js *jobset.JobSet) bool {
-	return pod.Annotations[jobset.EpochKey] == strconv.FormatInt(int64(ptr.Deref(js.Status.SyncedEpoch, 0)), 10)
-}
-
-// failureOf returns the container failure that takes a whole Pod down, if that
-// is what the Pod shows: all its containers are being restarted, or it Failed.
-// Of several failed containers it is the one that ended first.
-func failureOf(pod *corev1.Pod) (policy.Failure, bool) {
-	restarting := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue
-	})
-	if !restarting && pod.Status.Phase != corev1.PodFailed {
-		return policy.Failure{}, false
-	}
-	var first *corev1.ContainerStatus
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range statuses {
-			end := statuses[i].State.Terminated
-			if end == nil || end.ExitCode == 0 {
-				continue
-			}
-			if first == nil || end.FinishedAt.Before(&first.State.Terminated.FinishedAt) {
-				first = &statuses[i]
-			}
-		}
-	}
-	if first == nil {
-		return policy.Failure{}, false
-	}
-	return policy.Failure{
-		Pod:       pod.Name,
-		Container: first.Name,
-		ExitCode:  first.State.Terminated.ExitCode,
-		Node:      pod.Spec.NodeName,
-	}, true
 }

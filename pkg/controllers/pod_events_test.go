@@ -52,49 +52,6 @@ func shows(restarting bool, containers ...corev1.ContainerStatus) func(*corev1.P
 	}
 }
 
-// failureFrom is the failure that a Pod shows, empty if none.
-func failureFrom(pod *corev1.Pod) policy.Failure {
-	failure, _ := failureOf(pod)
-	return failure
-}
-
-func TestFailureOf(t *testing.T) {
-	t.Parallel()
-	_, job := workers()
-	pod := func() *builders.PodWrapper { return builders.MakePod(job, 0) }
-	failure := func(container string, code int32) policy.Failure {
-		return policy.Failure{Pod: "js-w-0-0", Container: container, ExitCode: code, Node: "n1"}
-	}
-	notRestarting := func(pod *corev1.Pod) {
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionFalse}}
-	}
-	tests := map[string]struct {
-		pod  *builders.PodWrapper
-		want policy.Failure
-	}{
-		"P21: all containers restart because of the worker":                {pod().Change(shows(true, exit("worker", 1, 0))), failure("worker", 1)},
-		"P21: all containers restart because of the agent":                 {pod().Change(shows(true, exit("agent", 88, 0))), failure("agent", 88)},
-		"P21: the first that ended, the others were killed":                {pod().Change(shows(true, exit("side", 143, 2), exit("worker", 7, 1), exit("agent", 143, 2))), failure("worker", 7)},
-		"P21: the agent first, then the worker was killed":                 {pod().Change(shows(true, exit("worker", 137, 2), exit("agent", 88, 1))), failure("agent", 88)},
-		"P21: in one second the worker is named":                           {pod().Change(shows(true, exit("agent", 143, 1), exit("worker", 7, 1))), failure("worker", 7)},
-		"P21, C296: a worker that a signal killed is told by its own code": {pod().Change(shows(true, exit("worker", 139, 1), exit("agent", 143, 2))), failure("worker", 139)},
-		"P21: a container that ended well is no cause":                     {pod().Change(shows(true, exit("setup", 0, 0), exit("worker", 7, 1))), failure("worker", 7)},
-		"P21: all ended well":                                              {pod().Change(shows(true, exit("worker", 0, 0))), policy.Failure{}},
-		"P21: a Failed Pod":                                                {pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 3, 0))), failure("worker", 3)},
-		"P21: a Failed Pod without containers, evicted":                    {pod().Phase(corev1.PodFailed), policy.Failure{}},
-		"P21, C286: a container that is restarted alone is no failure":     {pod().Change(shows(false, exit("worker", 1, 0))), policy.Failure{}},
-		"P21: the condition is False":                                      {pod().Change(shows(false, exit("worker", 1, 0))).Change(notRestarting), policy.Failure{}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tc.want, failureFrom(tc.pod.Obj())); diff != "" {
-				t.Errorf("failure (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestMatters(t *testing.T) {
 	t.Parallel()
 	_, job := workers()
@@ -142,7 +99,10 @@ func TestPodEvents(t *testing.T) {
 	assembling := js.DeepCopy()
 	assembling.Status.DeprecatedEpoch = ptr.To[int32](1)
 	pod := func(epoch string) *builders.PodWrapper { return builders.MakePod(job, 0).Epoch(epoch) }
-	failing := func(epoch string) *corev1.Pod { return pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj() }
+	failing := func(epoch string) *corev1.Pod {
+		return strip(t, pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj())
+	}
+	deleted := pod("1").Terminating(now).Obj()
 	seen := &policy.Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 7, Node: "n1"}
 	tests := map[string]struct {
 		js       *jobset.JobSet
@@ -159,6 +119,11 @@ func TestPodEvents(t *testing.T) {
 		"P21: a failure is caught though it wakes nobody":            {js, pod("1").Obj(), failing("1"), false, seen},
 		"P21: a failure in an earlier epoch is not of this one":      {js, nil, failing("0"), true, nil},
 		"P21: a failure before a report is not of this epoch":        {js, pod("2").Obj(), failing("2"), false, nil},
+		"P21: the end of an earlier epoch, shown beside the new one": {js, failing("0"), failing("1"), true, nil},
+		"P21: the same end, shown again":                             {js, failing("1"), failing("1"), false, nil},
+		"P21: a restart that was there before we looked":             {js, nil, failing("1"), true, nil},
+		"P21: a Failed Pod that was there before we looked":          {js, nil, strip(t, pod("1").Phase(corev1.PodFailed).Change(shows(false, exit("worker", 7, 0))).Obj()), true, seen},
+		"P21: a Pod is deleted":                                      {js, pod("1").Obj(), deleted, true, &policy.Failure{Pod: "js-w-0-0", Deleted: true}},
 		"P21: while assembling containers are meant to end":          {assembling, pod("1").Obj(), failing("1"), false, nil},
 	}
 	for name, tc := range tests {
@@ -189,6 +154,9 @@ func TestPodEvents(t *testing.T) {
 		(&podEvents{reader: s.fake, memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: pod("1").Obj()}, queue)
 		if queue.Len() != 1 {
 			t.Errorf("%d in the queue, want 1", queue.Len())
+		}
+		if diff := cmp.Diff(&policy.Failure{Pod: "js-w-0-0", Deleted: true}, s.memory.failure(js)); diff != "" {
+			t.Errorf("failure (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 const (
 	reported = "worker pod js-w-0-0 restarted, its exit code was not seen"
 	lost     = "a worker pod of Job js-w-0 failed, was deleted or did not stop in time"
-	exited   = "container worker of worker pod js-w-0-0 exited with code 137 on node n1"
+	exited   = "container worker of worker pod js-w-0-0 exited with code 137 (signal 9) on node n1"
 )
 
 // broken: D := S, charged, and told.

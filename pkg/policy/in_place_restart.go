@@ -174,7 +174,7 @@ func (d *decision) breakGroup(g group, synced int32) {
 			return
 		}
 	}
-	cause := d.cause(g)
+	cause := causeOf(d.in.FirstFailure, g)
 	switch {
 	case d.budgetSpent(): // P15
 		d.fail(constants.ReachedMaxRestartsReason, constants.ReachedMaxRestartsMessage)
@@ -190,17 +190,6 @@ func (d *decision) breakGroup(g group, synced int32) {
 		d.event(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, message)
 		d.plan.Outcomes = append(d.plan.Outcomes, GroupBroken)
 	}
-}
-
-// cause says, for the user, why the group breaks.
-func (d *decision) cause(g group) string {
-	if f := d.in.FirstFailure; f != nil {
-		return fmt.Sprintf("container %s of worker pod %s exited with code %d on node %s", f.Container, f.Pod, f.ExitCode, f.Node)
-	}
-	if g.reporter != nil {
-		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", g.reporter.Name)
-	}
-	return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", g.lost[0].Name)
 }
 
 func incomplete(succeeded *corev1.Pod, synced int32) string {

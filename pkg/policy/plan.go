@@ -32,7 +32,7 @@ type Input struct {
 	Pods map[types.UID][]*corev1.Pod
 	// Confirmed Jobs, and their Pods, were just read past the cache.
 	Confirmed map[types.UID]bool
-	// FirstFailure is the first container failure seen in the epoch that runs, if any was.
+	// FirstFailure is the first failure seen in the epoch that runs, if any was.
 	FirstFailure *Failure
 	// BrokenAt is when the group broke, if that is remembered.
 	BrokenAt time.Time
@@ -53,12 +53,17 @@ type Progress struct {
 	ForcefulDeletion time.Duration
 }
 
-// Failure is a container failure as a Pod showed it for a moment.
+// Failure is what brought a Pod down, as the Pod showed it for a moment.
 type Failure struct {
-	Pod       string
+	Pod  string
+	Node string
+	// Deleted: the Pod is being deleted. Otherwise one of its containers ended, or the
+	// Pod failed as a whole if Container is empty.
+	Deleted   bool
 	Container string
 	ExitCode  int32
-	Node      string
+	// Reason is the kubelet's, such as OOMKilled, or that of a disruption; may be empty.
+	Reason string
 }
 
 // Plan is what is to be done, in this order: deletes, of Pods too, Service, claims, scaling,
