@@ -186,11 +186,12 @@ var _ = Describe("The rights of an agent", func() {
 	It("do not grow by another role: subresources stay out of reach", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
-		grant(ctx, n.space, framework.AgentAccount, "patch", "pods/status", "pods/ephemeralcontainers")
+		grant(ctx, n.space, framework.AgentAccount, "patch", "pods/ephemeralcontainers")
 		agent := n.agentOf(own)
 
 		Eventually(func() error {
-			return agent.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"message":"mine"}}`))
+			return agent.SubResource("ephemeralcontainers").Patch(ctx, own.DeepCopy(),
+				merge(`{"spec":{"ephemeralContainers":[{"name":"mine","image":"i"}]}}`))
 		}).Should(MatchError(ContainSubstring("may change no subresource of a Pod")))
 	})
 
