@@ -100,16 +100,3 @@ func TestMedians(t *testing.T) {
 		t.Errorf("medians, each figure by itself, by number of Jobs (-want +got):\n%s", diff)
 	}
 }
-
-func TestSizes(t *testing.T) {
-	t.Parallel()
-	var got sizes
-	if err := got.Set(" 500 100  500 "); err != nil || cmp.Diff(sizes{100, 500}, got) != "" {
-		t.Errorf("got %v, %v", got, err)
-	}
-	for _, wrong := range []string{"", "100,500", "0", "many"} {
-		if err := got.Set(wrong); err == nil {
-			t.Errorf("%q is accepted", wrong)
-		}
-	}
-}

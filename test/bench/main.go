@@ -22,51 +22,26 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"sigs.k8s.io/jobset/test/sizes"
 )
 
 type options struct {
 	assets, root string
-	jobs         sizes
+	jobs         sizes.Sizes
 	repeat, rate int
 	profiles     string
 	// manager, a kubeconfig, makes this process the one that is measured.
 	manager string
 }
 
-// sizes is a flag: numbers of Jobs, in ascending order.
-type sizes []int
-
-// String implements flag.Value.
-func (s *sizes) String() string { return strings.Trim(fmt.Sprint([]int(*s)), "[]") }
-
-// Set implements flag.Value.
-func (s *sizes) Set(text string) error {
-	var parsed sizes
-	for _, field := range strings.Fields(text) {
-		n, err := strconv.Atoi(field)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not a number of Jobs", field)
-		}
-		parsed = append(parsed, n)
-	}
-	if len(parsed) == 0 {
-		return errors.New("no number of Jobs is given")
-	}
-	slices.Sort(parsed)
-	*s = slices.Compact(parsed)
-	return nil
-}
-
 func main() {
-	o := options{jobs: sizes{100, 500, 1000, 2000}}
+	o := options{jobs: sizes.Sizes{100, 500, 1000, 2000}}
 	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd and kube-apiserver")
 	flag.StringVar(&o.root, "root", ".", "root of this repository")
 	flag.Var(&o.jobs, "jobs", "numbers of Jobs to measure")

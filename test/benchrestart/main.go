@@ -24,52 +24,27 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"sigs.k8s.io/jobset/test/sizes"
 )
 
 type options struct {
 	assets, root               string
 	managerBinary, agentBinary string
-	workers                    sizes
+	workers                    sizes.Sizes
 	jobs                       int
 	restarts, defaultRestarts  int
 	only, delays, report       string
 	keep                       bool
 }
 
-// sizes is a flag: numbers of workers, in ascending order.
-type sizes []int
-
-// String implements flag.Value.
-func (s *sizes) String() string { return strings.Trim(fmt.Sprint([]int(*s)), "[]") }
-
-// Set implements flag.Value.
-func (s *sizes) Set(text string) error {
-	var parsed sizes
-	for _, field := range strings.Fields(text) {
-		n, err := strconv.Atoi(field)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not a number of workers", field)
-		}
-		parsed = append(parsed, n)
-	}
-	if len(parsed) == 0 {
-		return errors.New("no number of workers is given")
-	}
-	slices.Sort(parsed)
-	*s = slices.Compact(parsed)
-	return nil
-}
-
 func main() {
-	o := options{workers: sizes{100, 500, 1000}}
+	o := options{workers: sizes.Sizes{100, 500, 1000}}
 	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of the control plane's binaries")
 	flag.StringVar(&o.root, "root", ".", "root of this repository")
 	flag.StringVar(&o.managerBinary, "manager", "bin/manager", "the manager binary")

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -25,6 +24,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -53,7 +54,7 @@ internalCertManagement:
 
 // manager is the manager binary, running with the rights that ship for it.
 type manager struct {
-	process *process
+	process *process.Process
 	metrics string
 	token   string
 }
@@ -82,23 +83,15 @@ func (p *plane) startManager(ctx context.Context) (*manager, error) {
 	if err := p.writeKubeconfig(kubeconfig, m.token); err != nil {
 		return nil, err
 	}
-	m.process, err = startProcess(p.dir, p.managerBinary, nil, "--config="+config, "--kubeconfig="+kubeconfig, "--feature-gates=InPlaceRestart=true")
+	m.process, err = process.Start(process.Command{Dir: p.dir, Name: "manager", Program: p.managerBinary,
+		Args: []string{"--config=" + config, "--kubeconfig=" + kubeconfig, "--feature-gates=InPlaceRestart=true"}})
 	if err != nil {
 		return nil, err
 	}
-	err = await(ctx, "the manager is ready", time.Minute, func() (bool, error) {
-		select {
-		case <-m.process.done:
-			return false, fmt.Errorf("it has ended, see its log in %s", p.dir)
-		default:
-		}
-		response, err := http.Get("http://" + health + "/readyz") //nolint:noctx // loopback
-		if err != nil {
-			return false, nil //nolint:nilerr // not up yet
-		}
-		return response.StatusCode == http.StatusOK, response.Body.Close()
-	})
-	return m, err
+	if err := m.process.WaitReady(ctx, "http://"+health+"/readyz"); err != nil {
+		return nil, fmt.Errorf("waiting for the manager to be ready: %w", err)
+	}
+	return m, nil
 }
 
 // managerToken returns a token of the manager's account, which may also read its own metrics.

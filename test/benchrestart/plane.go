@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // auditPolicy records who asked for what, without bodies. Of a watch it keeps the
@@ -61,7 +63,7 @@ type plane struct {
 	client      kubernetes.Interface
 	kubeconfig  string
 	audit       string
-	controllers []*process
+	controllers []*process.Process
 	manager     *manager
 	seats       chan struct{} // see turnstile
 }
@@ -187,7 +189,7 @@ func (p *plane) startControllers(l limits) error {
 		"kube-scheduler": l.scheduler,
 	} {
 		args = append(args, "--kubeconfig="+p.kubeconfigOf(name), "--leader-elect=false", "--secure-port=0")
-		started, err := startProcess(p.dir, filepath.Join(p.assets, name), nil, args...)
+		started, err := process.Start(process.Command{Dir: p.dir, Name: name, Program: filepath.Join(p.assets, name), Args: args})
 		if err != nil {
 			return err
 		}
@@ -199,7 +201,7 @@ func (p *plane) startControllers(l limits) error {
 func (p *plane) stopControllers() error {
 	var errs []error
 	for _, controller := range p.controllers {
-		errs = append(errs, controller.stop())
+		errs = append(errs, controller.Stop())
 	}
 	p.controllers = nil
 	return errors.Join(errs...)
@@ -240,7 +242,7 @@ func (p *plane) accountsExist(ctx context.Context) error {
 func (p *plane) stop() error {
 	var errs []error
 	if p.manager != nil {
-		errs = append(errs, p.manager.process.stop())
+		errs = append(errs, p.manager.process.Stop())
 	}
 	errs = append(errs, p.stopControllers())
 	if p.env != nil {

@@ -15,57 +15,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
-
-// stopGrace is how long a process may take to end before it is killed.
-const stopGrace = 20 * time.Second
-
-// process is one that this benchmark started.
-type process struct {
-	name string
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-// startProcess starts a program; what it prints goes to a file of its name in dir.
-func startProcess(dir, program string, env []string, args ...string) (*process, error) {
-	p := &process{name: filepath.Base(program), done: make(chan struct{})}
-	log, err := os.OpenFile(filepath.Join(dir, p.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the log of %s: %w", p.name, err)
-	}
-	defer log.Close() //nolint:errcheck // the process has its own handle
-	p.cmd = exec.Command(program, args...)
-	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	// In a group of its own, an interrupt from the keyboard reaches it through stop only.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", p.name, err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // how it ended is in its log
-		close(p.done)
-	}()
-	return p, nil
-}
-
-// stop ends the process: gently, then by force.
-func (p *process) stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stopping %s: %w", p.name, err)
-	}
-	select {
-	case <-p.done:
-		return nil
-	case <-time.After(stopGrace):
-	}
-	err := p.cmd.Process.Kill()
-	<-p.done
-	return errors.Join(fmt.Errorf("stopping %s: still there after %s, killed", p.name, stopGrace), err)
-}
 
 func runCommand(ctx context.Context, env []string, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -264,17 +265,16 @@ func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
 		"NAMESPACE=" + corev1.NamespaceDefault, "POD_NAME=benchrestart-none", "JOBSET_NAME=" + jobSetName,
 		"BARRIER_ADDRESS=127.0.0.1", "BARRIER_PORT=18080", "KUBECONFIG=" + g.kubeconfig,
 	}
-	p, err := startProcess(g.dir, g.agentBinary, env)
+	p, err := process.Start(process.Command{Dir: g.dir, Name: "agent", Program: g.agentBinary, Env: env})
 	if err != nil {
 		return agentProcess{}, err
 	}
 	err = pause(ctx, 2*time.Second)
-	memory, readErr := resident(p.cmd.Process.Pid)
-	if err := errors.Join(err, readErr, p.stop()); err != nil {
+	memory, readErr := resident(p.PID())
+	if err := errors.Join(err, readErr, p.Stop()); err != nil {
 		return agentProcess{}, err
 	}
-	state := p.cmd.ProcessState
-	return agentProcess{resident: memory, cpu: state.UserTime() + state.SystemTime()}, nil
+	return agentProcess{resident: memory, cpu: p.CPU()}, nil
 }
 
 func residentHere() (float64, error) { return resident(os.Getpid()) }

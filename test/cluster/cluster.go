@@ -24,6 +24,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // Options configures a Cluster.
@@ -48,7 +50,7 @@ type Cluster struct {
 
 	opts      Options
 	env       *envtest.Environment
-	processes []*Process
+	processes []*process.Process
 }
 
 // Start starts the control plane and installs the CRD and the webhooks. What it
@@ -92,7 +94,7 @@ func Start(opts Options) (_ *Cluster, err error) {
 }
 
 func (c *Cluster) startControllers(certs string) error {
-	_, err := c.StartProcess("kube-controller-manager", filepath.Join(c.opts.Assets, "kube-controller-manager"),
+	_, err := c.start("kube-controller-manager", c.asset("kube-controller-manager"),
 		"--kubeconfig="+c.Kubeconfig,
 		"--service-account-private-key-file="+filepath.Join(certs, "sa-signer.key"),
 		"--root-ca-file="+c.CAFile,
@@ -101,14 +103,27 @@ func (c *Cluster) startControllers(certs string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.StartProcess("kube-scheduler", filepath.Join(c.opts.Assets, "kube-scheduler"),
+	_, err = c.start("kube-scheduler", c.asset("kube-scheduler"),
 		"--kubeconfig="+c.Kubeconfig, "--leader-elect=false", "--secure-port=0")
 	return err
 }
 
+// start starts a program that lives as long as the cluster does. What it prints
+// goes to a file of its name.
+func (c *Cluster) start(name, program string, args ...string) (*process.Process, error) {
+	p, err := process.Start(process.Command{Dir: c.opts.Dir, Name: name, Program: program, Args: args})
+	if err != nil {
+		return nil, err
+	}
+	c.processes = append(c.processes, p)
+	return p, nil
+}
+
+func (c *Cluster) asset(program string) string { return filepath.Join(c.opts.Assets, program) }
+
 // Kubectl runs kubectl as the administrator and returns what it printed.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.opts.Assets, "kubectl"), args...)
+	cmd := exec.CommandContext(ctx, c.asset("kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

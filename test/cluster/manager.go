@@ -9,18 +9,17 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // ManagerOptions configures StartManager.
@@ -54,7 +53,7 @@ internalCertManagement:
 
 // StartManager starts a manager as a process of its own, with the token of its
 // service account, and waits until its webhooks answer.
-func (c *Cluster) StartManager(ctx context.Context, opts ManagerOptions) (*Process, error) {
+func (c *Cluster) StartManager(ctx context.Context, opts ManagerOptions) (*process.Process, error) {
 	kubeconfig, err := c.KubeconfigFor(ctx, opts.Account)
 	if err != nil {
 		return nil, err
@@ -70,14 +69,14 @@ func (c *Cluster) StartManager(ctx context.Context, opts ManagerOptions) (*Proce
 		return nil, fmt.Errorf("writing the configuration of the manager: %w", err)
 	}
 	args := append([]string{"--config=" + config, "--kubeconfig=" + kubeconfig}, opts.Args...)
-	process, err := c.StartProcess("manager", opts.Program, args...)
+	p, err := c.start("manager", opts.Program, args...)
 	if err != nil {
 		return nil, err
 	}
-	if err := process.waitReady(ctx, "http://"+health+"/readyz"); err != nil {
-		return nil, fmt.Errorf("waiting for the manager to be ready (see %s): %w", process.LogFile, err)
+	if err := p.WaitReady(ctx, "http://"+health+"/readyz"); err != nil {
+		return nil, fmt.Errorf("waiting for the manager to be ready (see %s): %w", p.LogFile, err)
 	}
-	return process, nil
+	return p, nil
 }
 
 // KubeconfigFor writes a kubeconfig with a token of a service account and returns its path.
@@ -98,26 +97,6 @@ func (c *Cluster) KubeconfigFor(ctx context.Context, account types.NamespacedNam
 		return "", fmt.Errorf("writing the kubeconfig of service account %s: %w", account, err)
 	}
 	return file, nil
-}
-
-func (p *Process) waitReady(ctx context.Context, url string) error {
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-p.done:
-			return false, fmt.Errorf("%s has ended", p.name)
-		default:
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false, nil //nolint:nilerr // not up yet
-		}
-		defer response.Body.Close() //nolint:errcheck // nothing is read
-		return response.StatusCode == http.StatusOK, nil
-	})
 }
 
 // freeAddress finds a loopback address with a port that nothing listens on.

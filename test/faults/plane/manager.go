@@ -17,6 +17,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // managerConfig is that of a manager beside a control plane on this machine. Leases are
@@ -42,7 +44,7 @@ type Manager struct {
 
 	mu       sync.Mutex
 	on       bool
-	process  *Process
+	process  *process.Process
 	restarts int
 	watched  sync.WaitGroup
 }
@@ -102,41 +104,45 @@ func (m *Manager) Start() error {
 }
 
 func (m *Manager) startLocked() error {
-	process, err := startProcess(m.dir, m.name, m.program, "--config="+m.config, "--kubeconfig="+m.kubeconfig, "--zap-log-level=2")
+	started, err := start(m.dir, m.name, m.program, "--config="+m.config, "--kubeconfig="+m.kubeconfig, "--zap-log-level=2")
 	if err != nil {
 		return err
 	}
-	m.process = process
+	m.process = started
 	m.watched.Go(func() {
-		<-process.Done()
-		time.AfterFunc(restartDelay, func() { m.ended(process) })
+		<-started.Done()
+		time.AfterFunc(restartDelay, func() { m.ended(started) })
 	})
 	return nil
 }
 
 // ended starts the manager again unless somebody wanted it to end.
-func (m *Manager) ended(process *Process) {
+func (m *Manager) ended(gone *process.Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.on && m.process == process {
+	if m.on && m.process == gone {
 		m.restarts++
 		_ = m.startLocked() // not to be started is to hang, which is found
 	}
 }
 
 // Crash kills the manager, if it is on, and leaves it off.
-func (m *Manager) Crash() { m.end((*Process).Crash) }
+func (m *Manager) Crash() { m.end((*process.Process).Crash) }
 
 // Stop stops the manager gently and leaves it off.
-func (m *Manager) Stop() { m.end((*Process).Stop) }
+func (m *Manager) Stop() {
+	m.end(func(p *process.Process) {
+		_ = p.Stop() // that it had to be killed is no failure of what is tested
+	})
+}
 
-func (m *Manager) end(how func(*Process)) {
+func (m *Manager) end(how func(*process.Process)) {
 	m.mu.Lock()
-	process, on := m.process, m.on
+	running, on := m.process, m.on
 	m.on = false
 	m.mu.Unlock()
 	if on {
-		how(process)
+		how(running)
 	}
 }
 
@@ -155,7 +161,7 @@ func (m *Manager) Restarts() int {
 }
 
 // Log is the end of what it printed.
-func (m *Manager) Log() string { return tail(filepath.Join(m.dir, m.name+".log"), 16<<10) }
+func (m *Manager) Log() string { return process.Tail(filepath.Join(m.dir, m.name+".log"), 16<<10) }
 
 // Ready waits until it answers its readiness probe.
 func (m *Manager) Ready(ctx context.Context) error {

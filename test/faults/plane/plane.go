@@ -34,6 +34,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -63,7 +65,7 @@ type Plane struct {
 	keys    *keys
 	etcdURL string
 
-	etcd, apiServer, controllerManager, scheduler *Process
+	etcd, apiServer, controllerManager, scheduler *process.Process
 	managers                                      []*Manager
 }
 
@@ -142,7 +144,7 @@ func (p *Plane) StartAPIServer(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-p.apiServer.Done():
-			return false, fmt.Errorf("kube-apiserver has ended: %s", tail(p.apiServer.LogFile, 2<<10))
+			return false, fmt.Errorf("kube-apiserver has ended: %s", process.Tail(p.apiServer.LogFile, 2<<10))
 		default:
 		}
 		status := 0
@@ -178,8 +180,13 @@ func (p *Plane) startControllers() (err error) {
 	return err
 }
 
-func (p *Plane) start(name string, args ...string) (*Process, error) {
-	return startProcess(p.opts.Dir, name, filepath.Join(p.opts.Assets, name), args...)
+func (p *Plane) start(name string, args ...string) (*process.Process, error) {
+	return start(p.opts.Dir, name, filepath.Join(p.opts.Assets, name), args...)
+}
+
+// start starts a program which knows nothing of this machine's user.
+func start(dir, name, program string, args ...string) (*process.Process, error) {
+	return process.Start(process.Command{Dir: dir, Name: name, Program: program, Args: args, Env: []string{"HOME=" + dir, "TMPDIR=" + dir}})
 }
 
 // Kubectl runs kubectl as the administrator.
@@ -219,9 +226,9 @@ func (p *Plane) Stop() {
 	for _, manager := range p.managers {
 		manager.Stop()
 	}
-	for _, process := range []*Process{p.scheduler, p.controllerManager, p.apiServer, p.etcd} {
-		if process != nil {
-			process.Crash() // the API server would wait for every watch, and nothing is to be kept
+	for _, running := range []*process.Process{p.scheduler, p.controllerManager, p.apiServer, p.etcd} {
+		if running != nil {
+			running.Crash() // the API server would wait for every watch, and nothing is to be kept
 		}
 	}
 	p.managers, p.scheduler, p.controllerManager, p.apiServer, p.etcd = nil, nil, nil, nil, nil

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 	"sigs.k8s.io/jobset/test/stories"
 )
@@ -31,7 +32,7 @@ type simulation struct {
 	containers *simnode.ProcessRuntime
 
 	manager string
-	run     *cluster.Process
+	run     *process.Process
 	gate    bool
 }
 
