@@ -128,8 +128,8 @@ demo: cluster build ## Show an in-place restart on an embedded cluster
 	  --manager=bin/manager --agent=bin/agent --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 
 .PHONY: check
-check: ## Run verify, test, test-sequence, test-integration and demo
-	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' 'make test-integration' 'make demo'
+check: ## Run verify, test, test-sequence, test-integration, test-faults and demo
+	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' 'make test-integration' 'make test-faults' 'make demo'
 
 .PHONY: nightly
 nightly: ## Run the long checks: fuzzing, exhaustive search, mutants, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
