@@ -81,6 +81,21 @@ func TestElasticGroups(t *testing.T) {
 		t.Parallel()
 		check(t, resized(1, 1, "2 2", 3), func(w *summary) { assembling(w); w.Scales = map[string]int32{"js-w-0": 3} })
 	})
+	// The Job controller forgets that an index ended when it leaves the range; if the Job
+	// grew again, it would run beside a Pod that says the index is done.
+	for name, picture := range map[string]string{
+		"P16, P17: a worker of this round succeeded and stays in the range":  "ok1 2 2",
+		"P16, P17: a worker of this round succeeded and goes with the range": "2 2 ok1",
+	} {
+		t.Run(name+": all Jobs are made anew in the new size", func(t *testing.T) {
+			t.Parallel()
+			plan := decideOnce(t, resized(1, 1, picture, 2))
+			got := [3]int32{plan.Status.Restarts, plan.Status.RestartsCountTowardsMax, int32(len(plan.ScaleJobs))}
+			if want := [3]int32{1, 0, 0}; got != want {
+				t.Errorf("restarts, charged, scaled: got %v, want %v", got, want)
+			}
+		})
+	}
 	t.Run("P10: Pods beyond the new size are nothing", func(t *testing.T) {
 		t.Parallel()
 		in := resized(1, 1, "2 2 1", 2)
