@@ -44,10 +44,13 @@ func TestUpdateElastic(t *testing.T) {
 		}
 	}
 	refused := []violation{invalid(replicatedJobs, "field is immutable, changed: "+workersJob+".parallelism, "+workersJob+".completions")}
+	refusedByGate := []violation{invalid(replicatedJobs, refused[0].Detail+"; a size may change behind a feature gate of the manager: "+
+		"start it with --feature-gates=ElasticJobSet=true")}
 	runUpdate(t, plainJobSet, map[string]updateCase{
 		"W90, W91, W137: an Indexed Job grows":                   {gates: elastic, mut: size(4)},
 		"W90, W91: an Indexed Job shrinks":                       {gates: elastic, mut: size(1)},
-		"W79, W137, W139: with the gate off it does not":         {mut: size(4), want: refused},
+		"W79, W137, W139: with the gate off it does not":         {mut: size(4), want: refusedByGate},
+		"W79: with the gate off a Job without indexes does not":  {old: nonIndexed, mut: size(4), want: refused},
 		"W90: a Job without indexes does not":                    {gates: elastic, old: nonIndexed, mut: size(4), want: refused},
 		"W90: neither does one that no longer says what it is":   {gates: elastic, old: func(js *jobset.JobSet) { job(js, 1).CompletionMode = nil }, mut: size(4), want: refused},
 		"W90: suspended as well, which makes no difference here": {gates: elastic, old: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, mut: size(4)},

@@ -43,9 +43,16 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		return nil
 	}
 	detail := fmt.Sprintf("%s, changed: %s", immutable, summary(changed))
-	setAll := func(to, from *jobset.ReplicatedJob) { set(to, from); copyPodTemplateFields(to, from) }
-	if len(differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, setAll))) == 0 {
+	changedOnly := func(copied func(to, from *jobset.ReplicatedJob)) bool {
+		all := func(to, from *jobset.ReplicatedJob) { set(to, from); copied(to, from) }
+		return len(differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, all))) == 0
+	}
+	switch {
+	case changedOnly(copyPodTemplateFields):
 		detail += "; this may change while the JobSet is suspended: set spec.suspend to true in the same update"
+	case !g.ElasticJobSet && changedOnly(copySizeIfIndexed):
+		detail += "; a size may change behind a feature gate of the manager: start it with " +
+			"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration"
 	}
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
@@ -89,6 +96,12 @@ func copyPodTemplateFields(to, from *jobset.ReplicatedJob) {
 func copySize(to, from *jobset.ReplicatedJob) {
 	to.Template.Spec.Parallelism = from.Template.Spec.Parallelism
 	to.Template.Spec.Completions = from.Template.Spec.Completions
+}
+
+func copySizeIfIndexed(to, from *jobset.ReplicatedJob) {
+	if isIndexed(&to.Template.Spec) {
+		copySize(to, from)
+	}
 }
 
 // copyDependsOn leaves a list that changed to dependsOnUnchanged, which says so in other words.
