@@ -61,7 +61,7 @@ func stripPod(obj any) (any, error) {
 			Annotations: pick(pod.Annotations, jobset.EpochKey, batchv1.JobCompletionIndexAnnotation,
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
-		Spec: corev1.PodSpec{NodeName: pod.Spec.NodeName},
+		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason},
 	}
 	keepCauses(stripped, pod)

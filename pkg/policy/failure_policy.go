@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // failurePolicy applies one action because of one failed Job: the earliest
@@ -81,24 +82,28 @@ func (d *decision) restartAll(conditionReason, eventReason, message string) {
 	d.event(corev1.EventTypeWarning, eventReason, message)
 }
 
-// budgetSpent tells whether every counted restart that maxRestarts allows was
-// used: restarts of the whole JobSet, of single Jobs and of the group draw on
-// one budget.
+// budgetSpent tells whether every counted restart that maxRestarts allows was used.
 func (d *decision) budgetSpent() bool {
 	var maxRestarts int64
 	if policy := d.in.JobSet.Spec.FailurePolicy; policy != nil {
 		maxRestarts = int64(policy.MaxRestarts)
 	}
-	status := &d.in.JobSet.Status
+	return UsedRestarts(&d.in.JobSet.Status, d.in.Gates) >= maxRestarts
+}
+
+// UsedRestarts is how many restarts count towards maxRestarts: those of the whole
+// JobSet, of single Jobs and of the group draw on one budget.
+func UsedRestarts(status *jobset.JobSetStatus, g gates.Set) int64 {
 	used := int64(status.RestartsCountTowardsMax) + int64(status.InPlaceRestarts)
-	if d.in.Gates.RestartJob {
-		for i := range status.ReplicatedJobsStatus {
-			for _, restarts := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
-				used += int64(restarts)
-			}
+	if !g.RestartJob {
+		return used
+	}
+	for i := range status.ReplicatedJobsStatus {
+		for _, restarts := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
+			used += int64(restarts)
 		}
 	}
-	return used >= maxRestarts
+	return used
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty

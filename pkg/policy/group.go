@@ -92,6 +92,11 @@ func (d *decision) look(synced int32) group {
 	return g
 }
 
+// sizeOf is how many completion indexes a Job has.
+func sizeOf(job *batchv1.Job) int64 {
+	return int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1)))
+}
+
 func (g *group) addJob(job *batchv1.Job, pods []*corev1.Pod, synced int32, now time.Time) {
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobSuccessCriteriaMet) || hasCondition(job, batchv1.JobFailureTarget) {
 		for _, pod := range pods {
@@ -99,7 +104,7 @@ func (g *group) addJob(job *batchv1.Job, pods []*corev1.Pod, synced int32, now t
 		}
 		return
 	}
-	size := int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1)))
+	size := sizeOf(job)
 	done := parseIndexes(job.Status.CompletedIndexes, size)
 	doneCount := done.size()
 	slots := make(map[int64]slot, len(pods))

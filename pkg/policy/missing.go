@@ -12,7 +12,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // WorkerSlot is one slot of the group (P10) and what stands in it, for those who
@@ -60,7 +59,7 @@ func WorkerSlots(in Input) ([]WorkerSlot, error) {
 	deprecated, synced := (&decision{in: in}).epochs()
 	var slots []WorkerSlot
 	for _, job := range observed.Active {
-		size := int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1)))
+		size := sizeOf(job)
 		done := parseIndexes(job.Status.CompletedIndexes, size)
 		pods := map[int64][]*corev1.Pod{}
 		for _, pod := range in.Pods[job.UID] {

@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/client-go/clientset/versioned"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// cluster reads what a report is made of.
+type cluster struct {
+	jobSets    versioned.Interface
+	kubernetes kubernetes.Interface
+	namespace  string
+}
+
+func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("reading the namespace from kubeconfig and flags: %w", err)
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading kubeconfig and flags: %w", err)
+	}
+	jobSets, err := versioned.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building a client for JobSets: %w", err)
+	}
+	// Thousands of Pods are read much faster as protobuf. JobSets have no such form.
+	compact := rest.CopyConfig(config)
+	compact.ContentType = runtime.ContentTypeProtobuf
+	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	core, err := kubernetes.NewForConfig(compact)
+	if err != nil {
+		return nil, fmt.Errorf("building a client for Jobs, Pods and events: %w", err)
+	}
+	return &cluster{jobSets: jobSets, kubernetes: core, namespace: namespace}, nil
+}
+
+// read makes four requests, three if the report does not look at Pods. Without
+// the JobSet there is nothing to tell; what else may not be read is left out.
+func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error) {
+	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return restarts.Input{}, c.explain(err, name)
+	}
+	in := restarts.Input{JobSet: js}
+	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()}
+	jobs, err := c.kubernetes.BatchV1().Jobs(c.namespace).List(ctx, ours)
+	if in.JobsUnread, err = unlessForbidden(err); err != nil {
+		return in, fmt.Errorf("listing the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
+	}
+	if in.JobsUnread == nil {
+		in.Jobs = jobs.Items
+	}
+	if restarts.NeedsPods(js) {
+		pods, err := c.kubernetes.CoreV1().Pods(c.namespace).List(ctx, ours)
+		if in.PodsUnread, err = unlessForbidden(err); err != nil {
+			return in, fmt.Errorf("listing the Pods of JobSet %s/%s: %w", c.namespace, name, err)
+		}
+		if in.PodsUnread == nil {
+			in.Pods = pods.Items
+		}
+	}
+	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(js.UID)).String()}
+	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
+	if in.EventsUnread, err = unlessForbidden(err); err != nil {
+		return in, fmt.Errorf("listing the events of JobSet %s/%s: %w", c.namespace, name, err)
+	}
+	if in.EventsUnread == nil {
+		in.Events = events.Items
+	}
+	return in, nil
+}
+
+// unlessForbidden sorts out the errors that leave a report worth reading.
+func unlessForbidden(err error) (unread, fatal error) {
+	if apierrors.IsForbidden(err) {
+		return err, nil
+	}
+	return nil, err
+}
+
+// explain says what to do about a JobSet that cannot be read.
+func (c *cluster) explain(err error, name string) error {
+	switch {
+	case noSuchAPI(err):
+		return fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("there is no JobSet %q in namespace %q; --namespace chooses another", name, c.namespace)
+	default:
+		return fmt.Errorf("reading JobSet %s/%s: %w", c.namespace, name, err)
+	}
+}
+
+// noSuchAPI tells a path that the API server does not know from an object that is not there.
+func noSuchAPI(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// completeNames offers the JobSets of the namespace to a shell.
+func completeNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := connect(flags)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c.names(command.Context()), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// names of JobSets; none if they cannot be read: a completion has no place for errors.
+func (c *cluster) names(ctx context.Context) []string {
+	list, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{Limit: 500})
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}

@@ -1,0 +1,101 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// restartsOptions are the flags of `kubectl jobset restarts`.
+type restartsOptions struct {
+	output string
+	limit  int
+	all    bool
+}
+
+func newRestarts(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	var o restartsOptions
+	command := &cobra.Command{
+		Use:   "restarts NAME",
+		Short: "Show how a JobSet restarts, who is not back, and the last restarts",
+		Long: `Show how a JobSet restarts: its strategy, its epochs, what it does now, what is
+left of failurePolicy.maxRestarts, which workers are not back and why, and the
+last restarts with their first causes.`,
+		Example: `  # A JobSet of the current namespace
+  kubectl jobset restarts train
+
+  # All workers that are not back, and all restarts that events tell of
+  kubectl jobset restarts train --namespace research --all --limit 0
+
+  # For a program: the nodes of the workers that are not back
+  kubectl jobset restarts train -o json | jq -r '.workers.missing[]?.node // empty'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("name one JobSet, as in: kubectl jobset restarts NAME; there are %d names", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: completeNames(flags),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.validate(); err != nil {
+				return err
+			}
+			c, err := connect(flags)
+			if err != nil {
+				return err
+			}
+			in, err := c.read(command.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in.Limit, in.Now = o.limit, time.Now()
+			text, err := o.show(restarts.Of(in))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(streams.Out, text)
+			return err
+		},
+	}
+	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
+	command.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
+	command.Flags().BoolVar(&o.all, "all", false, "show all workers that are not back; a table shows 20 without it")
+	return command
+}
+
+func (o *restartsOptions) validate() error {
+	switch o.output {
+	case "table", "json", "yaml":
+	default:
+		return fmt.Errorf("--output is %q, it must be table, json or yaml", o.output)
+	}
+	if o.limit < 0 {
+		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", o.limit)
+	}
+	return nil
+}
+
+func (o *restartsOptions) show(report restarts.Report) (string, error) {
+	switch o.output {
+	case "json":
+		text, err := json.MarshalIndent(report, "", "  ")
+		return string(text) + "\n", err
+	case "yaml":
+		text, err := yaml.Marshal(report)
+		return string(text), err
+	default:
+		return restarts.Text(&report, o.all), nil
+	}
+}

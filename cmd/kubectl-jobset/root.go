@@ -1,0 +1,47 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"sigs.k8s.io/jobset/pkg/version"
+)
+
+func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
+	flags := genericclioptions.NewConfigFlags(true)
+	root := &cobra.Command{
+		Use:   "kubectl-jobset",
+		Short: "Look at JobSets",
+		Long:  "Look at JobSets, beyond what `kubectl get` and `kubectl describe` show.",
+		Example: `  # How does JobSet train restart, and who is not back?
+  kubectl jobset restarts train`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl jobset"},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	flags.AddFlags(root.PersistentFlags())
+	root.AddCommand(newRestarts(flags, streams), newVersion(streams))
+	return root
+}
+
+func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this plugin",
+		Args:  cobra.NoArgs,
+		Run: func(*cobra.Command, []string) {
+			fmt.Fprintln(streams.Out, version.String())
+		},
+	}
+}

@@ -1,0 +1,247 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package restarts tells how a JobSet restarts: what its group of workers does
+// now, who is missing, and what the last restarts were. Values in, values out.
+//
+//	JobSet, Jobs, Pods, events, now  -> Of   -> Report
+//	Report                           -> Text -> what a terminal shows
+//
+// Who is in the group, and who is back, is told by package policy, which decides by it.
+package restarts
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// Input is what was read.
+type Input struct {
+	JobSet *jobset.JobSet
+	// Jobs and Pods may be more than those of the JobSet: the others are left out.
+	Jobs []batchv1.Job
+	Pods []corev1.Pod
+	// Events are those about the JobSet.
+	Events []corev1.Event
+	// JobsUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
+	JobsUnread, PodsUnread, EventsUnread error
+	// Limit is how many restarts to tell at the most; 0 means all.
+	Limit int
+	Now   time.Time
+}
+
+// Report is what there is to tell about the restarts of a JobSet.
+type Report struct {
+	// Time is when the report was made; all that says "for" or "ago" counts from it.
+	Time      metav1.Time `json:"time"`
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	// Strategy is failurePolicy.restartStrategy.
+	Strategy jobset.JobSetRestartStrategy `json:"strategy"`
+	State    State                        `json:"state"`
+	// Epochs is nil for other strategies than InPlaceRestart.
+	Epochs *Epochs `json:"epochs,omitempty"`
+	Budget Budget  `json:"budget"`
+	// Jobs is nil if they could not be read.
+	Jobs *Jobs `json:"jobs,omitempty"`
+	// Workers is nil if no worker is waited for, or if they could not be read.
+	Workers *Workers `json:"workers,omitempty"`
+	// LastRestarts has the newest first.
+	LastRestarts []Restart `json:"lastRestarts"`
+	// Notes are what a reader must know to read the rest.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Epochs are the two epochs of the status.
+type Epochs struct {
+	// Synced says whose workers may run: those of this epoch.
+	Synced int32 `json:"synced"`
+	// Deprecated says whose workers must restart: those of this epoch, or of an earlier one.
+	Deprecated int32 `json:"deprecated"`
+}
+
+// Budget is what failurePolicy.maxRestarts leaves.
+type Budget struct {
+	MaxRestarts int64 `json:"maxRestarts"`
+	Used        int64 `json:"used"`
+	Left        int64 `json:"left"`
+	// InPlace, AllJobs and OneJob add up to Used.
+	InPlace int64 `json:"inPlace"`
+	AllJobs int64 `json:"allJobs"`
+	OneJob  int64 `json:"oneJob"`
+	// NotCounted are restarts of all Jobs that consumed nothing.
+	NotCounted int64 `json:"notCounted"`
+}
+
+// Jobs counts Jobs, those of the current attempt where nothing else is said.
+type Jobs struct {
+	Wanted    int64 `json:"wanted"`
+	Created   int64 `json:"created"`
+	Ready     int64 `json:"ready"`
+	Succeeded int64 `json:"succeeded"`
+	Failed    int64 `json:"failed"`
+	Suspended int64 `json:"suspended"`
+	// Previous are of an earlier attempt, and not gone yet.
+	Previous int64 `json:"previous"`
+}
+
+// Of makes the report.
+func Of(in Input) Report {
+	js := in.JobSet
+	r := Report{
+		Time: metav1.NewTime(in.Now), Namespace: js.Namespace, Name: js.Name,
+		Strategy: strategyOf(js), State: stateOf(js), Budget: budgetOf(js),
+	}
+	if r.inPlace() {
+		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
+	}
+	r.explainStrategy(js)
+	r.addJobs(in)
+	r.addRestarts(in)
+	return r
+}
+
+// NeedsPods tells whether a report looks at Pods: only a group that runs, or is to, waits for workers.
+func NeedsPods(js *jobset.JobSet) bool {
+	state := stateOf(js).Name
+	return strategyOf(js) == jobset.InPlaceRestart && (state == Running || state == Assembling)
+}
+
+func (r *Report) inPlace() bool { return r.Strategy == jobset.InPlaceRestart }
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *Report) explainStrategy(js *jobset.JobSet) {
+	if by := js.Spec.ManagedBy; by != nil && *by != jobset.JobSetControllerName {
+		r.note("spec.managedBy is %s: another controller restarts this JobSet, by its own rules", *by)
+	}
+	switch {
+	case r.inPlace():
+	case js.Spec.FailurePolicy == nil:
+		r.note("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
+	default:
+		r.note("restartStrategy is %s: a restart recreates Jobs; there are no epochs and no group restarts, which need InPlaceRestart", r.Strategy)
+	}
+}
+
+// addJobs adds the counts of Jobs, and of workers if any are waited for.
+func (r *Report) addJobs(in Input) {
+	if in.JobsUnread != nil {
+		r.note("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
+		return
+	}
+	input := policyInput(in)
+	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
+	if err != nil {
+		r.note("Jobs cannot be told apart: %v", err)
+		return
+	}
+	r.Jobs = countJobs(in.JobSet, observed)
+	if !NeedsPods(in.JobSet) {
+		return
+	}
+	if in.PodsUnread != nil {
+		r.note("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
+		return
+	}
+	slots, err := policy.WorkerSlots(input)
+	if err != nil {
+		r.note("workers cannot be told apart: %v", err)
+		return
+	}
+	r.Workers = workersOf(in.JobSet, slots, *r.Epochs, in.Now)
+	if r.State.Name == Assembling {
+		r.explainBarrier(observed)
+	}
+}
+
+// explainBarrier says what keeps the barrier besides workers that are not back.
+func (r *Report) explainBarrier(observed policy.Observed) {
+	if n := len(observed.Previous); n > 0 {
+		r.note("Jobs of an earlier attempt that are not gone yet: %d; the barrier stays until they are gone", n)
+	}
+	for _, job := range observed.Active {
+		switch {
+		case job.DeletionTimestamp != nil:
+			r.note("Job %s is being deleted: the barrier stays until it is gone", job.Name)
+		case hasCondition(job, batchv1.JobFailureTarget):
+			r.note("Job %s is about to fail: the barrier stays until the failure policy has acted", job.Name)
+		}
+	}
+}
+
+func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool {
+	for _, c := range job.Status.Conditions {
+		if c.Type == conditionType {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// policyInput sorts what was read as the controller has it: Jobs that the JobSet
+// controls, and the Pods that each of these Jobs controls.
+func policyInput(in Input) policy.Input {
+	out := policy.Input{JobSet: in.JobSet, Gates: gatesOf(in.JobSet), Now: in.Now, Pods: podsByOwner(in.Pods)}
+	for i := range in.Jobs {
+		if metav1.IsControlledBy(&in.Jobs[i], in.JobSet) {
+			out.Jobs = append(out.Jobs, &in.Jobs[i])
+		}
+	}
+	return out
+}
+
+// gatesOf tells which gates left their traces in a JobSet.
+func gatesOf(js *jobset.JobSet) gates.Set {
+	set := gates.Set{InPlaceRestart: true}
+	for i := range js.Status.ReplicatedJobsStatus {
+		set.RestartJob = set.RestartJob || len(js.Status.ReplicatedJobsStatus[i].JobRestarts) > 0
+	}
+	return set
+}
+
+func countJobs(js *jobset.JobSet, observed policy.Observed) *Jobs {
+	counts := &Jobs{Previous: int64(len(observed.Previous))}
+	counts.Created = int64(len(observed.Active) + len(observed.Successful) + len(observed.Failed))
+	for i := range js.Spec.ReplicatedJobs {
+		counts.Wanted += int64(children.Replicas(&js.Spec.ReplicatedJobs[i]))
+	}
+	for _, status := range observed.Statuses {
+		counts.Ready += int64(status.Ready)
+		counts.Succeeded += int64(status.Succeeded)
+		counts.Failed += int64(status.Failed)
+		counts.Suspended += int64(status.Suspended)
+	}
+	return counts
+}
+
+func budgetOf(js *jobset.JobSet) Budget {
+	status := &js.Status
+	b := Budget{InPlace: int64(status.InPlaceRestarts), AllJobs: int64(status.RestartsCountTowardsMax)}
+	for i := range status.ReplicatedJobsStatus {
+		for _, n := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
+			b.OneJob += int64(n)
+		}
+	}
+	if p := js.Spec.FailurePolicy; p != nil {
+		b.MaxRestarts = int64(p.MaxRestarts)
+	}
+	b.Used = b.InPlace + b.AllJobs + b.OneJob
+	b.Left = max(0, b.MaxRestarts-b.Used)
+	b.NotCounted = max(0, int64(status.Restarts)-int64(status.RestartsCountTowardsMax))
+	return b
+}

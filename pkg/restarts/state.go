@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restarts
+
+import (
+	"cmp"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// State is what a JobSet does now.
+type State struct {
+	Name StateName `json:"name"`
+	// Since is nil if nothing tells.
+	Since *metav1.Time `json:"since,omitempty"`
+	// Message says why, as the controller told it.
+	Message string `json:"message,omitempty"`
+}
+
+// StateName is one of the states below.
+type StateName string
+
+const (
+	// Running: the group runs at the synced epoch; with another strategy, no restart is under way.
+	Running StateName = "Running"
+	// Assembling: the workers are held until all of them are back.
+	Assembling StateName = "Assembling"
+	// Recreating: with another strategy, Jobs are being recreated.
+	Recreating StateName = "Recreating"
+	// Suspended by spec.suspend.
+	Suspended StateName = "Suspended"
+	// Bypassed: by an annotation, workers start at once and are not restarted in place.
+	Bypassed StateName = "Bypassed"
+	// GateDisabled: the same because the feature gate of the manager is off.
+	GateDisabled StateName = "GateDisabled"
+	// Completed: the success policy is satisfied.
+	Completed StateName = "Completed"
+	// Failed: the failure policy ended it.
+	Failed StateName = "Failed"
+	// Deleting: it has a deletion timestamp.
+	Deleting StateName = "Deleting"
+)
+
+func strategyOf(js *jobset.JobSet) jobset.JobSetRestartStrategy {
+	if js.Spec.FailurePolicy == nil {
+		return jobset.Recreate
+	}
+	return cmp.Or(js.Spec.FailurePolicy.RestartStrategy, jobset.Recreate)
+}
+
+func stateOf(js *jobset.JobSet) State {
+	deprecated, synced := ptr.Deref(js.Status.DeprecatedEpoch, 0), ptr.Deref(js.Status.SyncedEpoch, 0)
+	restarting := condition(js, jobset.JobSetRestarting)
+	inPlace := strategyOf(js) == jobset.InPlaceRestart
+	disabled := condition(js, jobset.JobSetInPlaceRestartDisabled)
+	_, bypassed := js.Annotations[jobset.DisableInPlaceRestartKey]
+	completed, failed := condition(js, jobset.JobSetCompleted), condition(js, jobset.JobSetFailed)
+	switch {
+	case js.DeletionTimestamp != nil:
+		return State{Name: Deleting, Since: js.DeletionTimestamp.DeepCopy()}
+	case isTrue(completed):
+		return told(Completed, completed)
+	case isTrue(failed):
+		return told(Failed, failed)
+	case ptr.Deref(js.Spec.Suspend, false):
+		if suspended := condition(js, jobset.JobSetSuspended); isTrue(suspended) {
+			return State{Name: Suspended, Since: &suspended.LastTransitionTime}
+		}
+		return State{Name: Suspended}
+	case !inPlace && isTrue(restarting):
+		return told(Recreating, restarting)
+	case !inPlace:
+		return State{Name: Running}
+	case bypassed:
+		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"}
+	case isTrue(disabled):
+		return told(GateDisabled, disabled)
+	case deprecated >= synced:
+		return assembling(js, synced)
+	}
+	running := State{Name: Running}
+	if restarting != nil && !isTrue(restarting) && restarting.Reason == constants.WorkersSyncedReason {
+		running.Since = &restarting.LastTransitionTime
+	}
+	return running
+}
+
+// assembling says since when, and why. Without a restart that is announced, the
+// group starts for the first time or comes back from what does not count: it
+// was suspended, resized or joined by Jobs.
+func assembling(js *jobset.JobSet, synced int32) State {
+	state := State{Name: Assembling}
+	restarting, suspended := condition(js, jobset.JobSetRestarting), condition(js, jobset.JobSetSuspended)
+	switch {
+	case isTrue(restarting):
+		return told(Assembling, restarting)
+	case js.Status.AssemblingSince != nil:
+		state.Since = js.Status.AssemblingSince
+	case suspended != nil && !isTrue(suspended):
+		state.Since = &suspended.LastTransitionTime
+	case synced == 0:
+		state.Since = js.CreationTimestamp.DeepCopy()
+	}
+	if synced == 0 {
+		state.Message = "first start"
+	}
+	return state
+}
+
+func condition(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {
+	return apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType))
+}
+
+func isTrue(c *metav1.Condition) bool { return c != nil && c.Status == metav1.ConditionTrue }
+
+func told(name StateName, c *metav1.Condition) State {
+	message := c.Message
+	if name == Failed {
+		message = c.Reason + ": " + message
+	}
+	return State{Name: name, Since: &c.LastTransitionTime, Message: message}
+}

@@ -1,0 +1,210 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restarts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// shown is how many missing workers are shown unless all are asked for.
+const shown = 20
+
+// widest is how many characters of a message are shown in a table.
+const widest = 160
+
+// Text is a report for a terminal. It shows up to 20 missing workers, or all.
+func Text(r *Report, all bool) string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	r.head(w)
+	flush(w)
+	if r.Workers != nil && r.Workers.NotBack > 0 {
+		out.WriteString("\nNot back:\n")
+		left := r.missing(w, all)
+		flush(w)
+		if left > 0 {
+			fmt.Fprintf(&out, "... and %d more, see them with --all\n", left)
+		}
+	}
+	if len(r.LastRestarts) > 0 {
+		out.WriteString("\nLast restarts:\n")
+		r.history(w)
+		flush(w)
+	}
+	if len(r.Notes) > 0 {
+		out.WriteString("\n")
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&out, "Note: %s.\n", oneLine(note))
+	}
+	return out.String()
+}
+
+// flush writes to a strings.Builder, which never fails.
+func flush(w *tabwriter.Writer) { _ = w.Flush() }
+
+func (r *Report) head(w *tabwriter.Writer) {
+	fmt.Fprintf(w, "JobSet:\t%s/%s\n", r.Namespace, r.Name)
+	fmt.Fprintf(w, "Strategy:\t%s\n", r.Strategy)
+	fmt.Fprintf(w, "State:\t%s\n", r.stateText())
+	if r.State.Message != "" {
+		fmt.Fprintf(w, "Because:\t%s\n", oneLine(r.State.Message))
+	}
+	if r.Epochs != nil {
+		fmt.Fprintf(w, "Epochs:\tsynced %d, deprecated %d\n", r.Epochs.Synced, r.Epochs.Deprecated)
+	}
+	fmt.Fprintf(w, "Restarts:\t%s\n", r.Budget.text())
+	if r.Jobs != nil {
+		fmt.Fprintf(w, "Jobs:\t%s\n", r.Jobs.text())
+	}
+	if r.Workers != nil {
+		fmt.Fprintf(w, "Workers:\t%s\n", r.Workers.text())
+	}
+}
+
+func (r *Report) stateText() string {
+	name := map[StateName]string{
+		Running: "running", Assembling: "assembling", Recreating: "recreating Jobs", Suspended: "suspended", Bypassed: "bypassed",
+		GateDisabled: "disabled by the feature gate", Completed: "completed", Failed: "failed", Deleting: "being deleted",
+	}[r.State.Name]
+	if r.State.Name == Running && r.Epochs != nil {
+		name += fmt.Sprintf(" at epoch %d", r.Epochs.Synced)
+	}
+	if r.State.Since != nil && !r.State.Since.IsZero() {
+		name += " for " + duration.HumanDuration(r.Time.Sub(r.State.Since.Time))
+	}
+	if r.State.Name == Assembling {
+		name += fmt.Sprintf(", the workers are held until all report epoch %d", int64(r.Epochs.Synced)+1)
+	}
+	return name
+}
+
+func (b Budget) text() string {
+	parts := []string{fmt.Sprintf("%d in place", b.InPlace), fmt.Sprintf("%d of all Jobs", b.AllJobs)}
+	if b.OneJob > 0 {
+		parts = append(parts, fmt.Sprintf("%d of single Jobs", b.OneJob))
+	}
+	text := fmt.Sprintf("%d of %d used, %d left (%s)", b.Used, b.MaxRestarts, b.Left, strings.Join(parts, ", "))
+	if b.NotCounted > 0 {
+		text += fmt.Sprintf(", and %d not counted", b.NotCounted)
+	}
+	return text
+}
+
+func (j Jobs) text() string {
+	text := fmt.Sprintf("%d of %d created, %d ready", j.Created, j.Wanted, j.Ready)
+	for _, count := range []struct {
+		n    int64
+		what string
+	}{{j.Succeeded, "succeeded"}, {j.Failed, "failed"}, {j.Suspended, "suspended"}, {j.Previous, "of an earlier attempt"}} {
+		if count.n > 0 {
+			text += fmt.Sprintf(", %d %s", count.n, count.what)
+		}
+	}
+	return text
+}
+
+func (w Workers) text() string {
+	switch {
+	case w.Total == 0:
+		return "none are to run now"
+	case w.NotBack == 0:
+		return fmt.Sprintf("all %d back", w.Total)
+	default:
+		return fmt.Sprintf("%d of %d not back", w.NotBack, w.Total)
+	}
+}
+
+// missing writes the workers that are not back, and returns how many it left out.
+func (r *Report) missing(w *tabwriter.Writer, all bool) int {
+	show := r.Workers.Missing
+	if !all {
+		show = show[:min(shown, len(show))]
+	}
+	fmt.Fprintln(w, "REPLICATEDJOB\tJOB\tINDEX\tPOD\tNODE\tEPOCH\tSTATE\tDETAIL")
+	for i := range show {
+		m := &show[i]
+		epoch := "-"
+		if m.Epoch != 0 {
+			epoch = strconv.Itoa(int(m.Epoch))
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", m.ReplicatedJob, m.JobIndex, m.Index,
+			orDash(m.Pod), orDash(m.Node), epoch, m.State, cut(oneLine(m.Message)))
+	}
+	return len(r.Workers.Missing) - len(show)
+}
+
+func (r *Report) history(w *tabwriter.Writer) {
+	fmt.Fprintln(w, "KIND\tEPOCH\tSTARTED\tTOOK\tFIRST CAUSE")
+	for i := range r.LastRestarts {
+		restart := &r.LastRestarts[i]
+		epoch := "-"
+		if restart.Epoch != 0 {
+			epoch = fmt.Sprintf("%d to %d", restart.Epoch, int64(restart.Epoch)+1)
+		}
+		cause := "unknown, its event is gone"
+		if restart.Cause != "" {
+			cause = cut(oneLine(restart.Cause))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), cause)
+	}
+}
+
+// started is the start of a restart or, if only its end is known, what follows from it.
+func (r *Report) started(restart *Restart) string {
+	switch {
+	case restart.Started != nil:
+		return r.at(restart.Started.Time)
+	case restart.Ended != nil && restart.Seconds != nil:
+		return r.at(restart.Ended.Add(-time.Duration(*restart.Seconds * float64(time.Second))))
+	case restart.Ended != nil:
+		return "before " + r.at(restart.Ended.Time)
+	default:
+		return "-"
+	}
+}
+
+func (r *Report) at(t time.Time) string {
+	return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), duration.HumanDuration(r.Time.Sub(t)))
+}
+
+func (r *Report) took(restart *Restart) string {
+	switch {
+	case restart.Seconds != nil:
+		return fmt.Sprintf("%.1fs", *restart.Seconds)
+	case restart.InProgress && restart.Started != nil:
+		return duration.HumanDuration(r.Time.Sub(restart.Started.Time)) + " so far"
+	default:
+		return "-"
+	}
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// oneLine keeps text from the API from breaking a table.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
+}
+
+func cut(text string) string {
+	if utf8.RuneCountInString(text) <= widest {
+		return text
+	}
+	return string([]rune(text)[:widest-3]) + "..."
+}

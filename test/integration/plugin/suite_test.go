@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package plugin runs `kubectl jobset` by kubectl against a real API server.
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+
+	"sigs.k8s.io/jobset/test/integration/framework"
+)
+
+func TestPlugin(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "kubectl plugin")
+}
+
+var (
+	cluster *framework.Cluster
+	// kubeconfig has all rights.
+	kubeconfig string
+	// path is what PATH was, with the directory of the plugin and that of kubectl in front.
+	path string
+)
+
+var _ = BeforeSuite(func() {
+	cluster = framework.Start(framework.GateOn)
+	built, err := gexec.Build("sigs.k8s.io/jobset/cmd/kubectl-jobset", "-buildvcs=false")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	dir := filepath.Dir(built)
+	completion, err := os.ReadFile(filepath.Join(cluster.Root, "cmd", "kubectl-jobset", "kubectl_complete-jobset"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(filepath.Join(dir, "kubectl_complete-jobset"), completion, 0o700)).To(Succeed())
+	path = dir + string(os.PathListSeparator) + os.Getenv(framework.AssetsEnv) + string(os.PathListSeparator) + os.Getenv("PATH")
+	kubeconfig = filepath.Join(dir, "kubeconfig")
+	Expect(os.WriteFile(kubeconfig, []byte(cluster.Kubectl("config", "view", "--raw")), 0o600)).To(Succeed())
+})
+
+// answer is what a command printed and how it ended.
+type answer struct {
+	Out, Err string
+	Code     int
+}
+
+// kubectl finds the plugin on PATH.
+func kubectl(ctx context.Context, args ...string) answer {
+	GinkgoHelper()
+	command := exec.CommandContext(ctx, filepath.Join(os.Getenv(framework.AssetsEnv), "kubectl"), args...)
+	command.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig)
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	_ = command.Run()
+	Expect(command.ProcessState).NotTo(BeNil(), "kubectl did not start")
+	return answer{Out: out.String(), Err: errs.String(), Code: command.ProcessState.ExitCode()}
+}
+
+// restarts runs `kubectl jobset restarts`, which must succeed.
+func restarts(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	a := kubectl(ctx, append([]string{"jobset", "restarts"}, args...)...)
+	Expect(a.Code).To(BeZero(), "kubectl jobset restarts %v: %s", args, a.Err)
+	return a.Out
+}
