@@ -3,12 +3,14 @@
 # objects listed in hack/install-objects.txt: their names are what users and
 # other programs rely on. Components cannot be rendered alone; some kustomization
 # has to use each. What a Deployment mounts exists or is made by a Certificate.
+# A component that replaces the configuration does not do so to one of the user's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 hack/build-tool.sh kustomize
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+own=$(mktemp -d bin/kustomize-own.XXXXXX) # in the repository: kustomize takes relative paths only
+trap 'rm -rf "$work" "$own"' EXIT
 status=0
 
 # Secrets and ConfigMaps that Pods of a rendered file mount, but that are not in it.
@@ -47,6 +49,36 @@ while read -r file; do
     status=1
   fi
 done < <(find . -name kustomization.yaml -not -path "./bin/*" | sort)
+
+# Renders a kustomization with its own configuration, and the argument as one more line.
+with_own_configuration() {
+  printf 'featureGates: {OfTheUser: true}\n' >"$own/controller_manager_config.yaml"
+  cat >"$own/kustomization.yaml" <<EOF
+resources: [../../config/default]
+$1
+configMapGenerator:
+- name: jobset-manager-config
+  namespace: jobset-system
+  behavior: replace
+  files: [controller_manager_config.yaml]
+  options: {disableNameSuffixHash: true}
+EOF
+  bin/tools/kustomize build "$own" 2>&1 || true
+}
+case $(with_own_configuration "") in
+*OfTheUser*) ;;
+*)
+  echo "config/default does not take a configuration of the user's own; look at config/components/manager" >&2
+  status=1
+  ;;
+esac
+case $(with_own_configuration "components: [../../config/components/certmanager]") in
+*OfTheUser* | *"testing value /data/controller_manager_config.yaml failed"*) ;;
+*)
+  echo "config/components/certmanager replaces a configuration of the user's own without a word; its patch has to test first what is there" >&2
+  status=1
+  ;;
+esac
 
 # One line per object: kind, namespace (or -), name.
 objects() {

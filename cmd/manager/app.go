@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/version"
 	"sigs.k8s.io/jobset/pkg/webhooks"
@@ -84,6 +85,9 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	if err := webhooks.Setup(mgr, gates); err != nil {
+		return nil, err
+	}
+	if err := metrics.WatchJobSets(mgr, gates); err != nil {
 		return nil, err
 	}
 	if err := addChecks(mgr, cfg); err != nil {

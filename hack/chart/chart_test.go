@@ -78,6 +78,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a probe that asks something else":          {`controller: {livenessProbe: {exec: {command: [true]}}}`, []string{"/controller/livenessProbe", "exec"}},
 		"a label that is a number":                  {`commonLabels: {year: 2026}`, []string{"/commonLabels/year"}},
 		"a namespace that is none":                  {`agentAccess: {enable: true, namespaces: [Team_A]}`, []string{"/agentAccess/namespaces/0"}},
+		"flow control that is half on":              {`flowControl: {enable: "yes"}`, []string{"/flowControl/enable"}},
 		"null in place of what has to be":           {`controller: {replicas: null}`, []string{"replicas"}},
 		"a cipher suite that is none":               {`controller: {tls: {cipherSuites: [AES]}}`, []string{"/controller/tls/cipherSuites/0"}},
 		"a whole block of another kind":             {`certManager: true`, []string{"certManager"}},

@@ -29,6 +29,10 @@ var installs = map[string]struct {
 		kustomizations: []string{"config/default", "config/components/agent-access"},
 		values:         `agentAccess: {enable: true, namespaces: [default]}`,
 	},
+	"flow control": {
+		kustomizations: []string{"config/overlays/large"},
+		values:         `flowControl: {enable: true}`,
+	},
 	"cert-manager": {
 		kustomizations: []string{"config/overlays/certmanager"},
 		values:         `certManager: {enable: true}`,

@@ -20,6 +20,8 @@ const marker = "DO NOT EDIT"
 const (
 	install     = "config/default"
 	agentAccess = "config/components/agent-access"
+	prometheus  = "config/prometheus"
+	large       = "config/overlays/large" // the install with flow control; a component has no build of its own
 )
 
 // template is a file of the chart that is made from objects of a kustomization.
@@ -96,6 +98,18 @@ var templates = []template{
 		objects: []string{"ServiceAccount jobset-agent", "RoleBinding jobset-agent"},
 		values:  map[string]string{"metadata.namespace": "{{ . }}", "subjects.namespace": "{{ . }}"},
 	},
+	{
+		file: "flow-control/agents.yaml", source: large, begin: "{{- if .Values.flowControl.enable }}", end: "{{- end }}",
+		objects: []string{
+			"PriorityLevelConfiguration jobset-agents",
+			"FlowSchema jobset-agents",
+			"FlowSchema jobset-controller-manager",
+		},
+	},
+	{
+		file: "prometheus/rules.yaml", source: prometheus, begin: "{{- if and .Values.prometheus.enable .Values.prometheus.alerts }}", end: "{{- end }}",
+		objects: []string{"PrometheusRule jobset-alerts"},
+	},
 }
 
 func (t template) render(source []object) ([]byte, error) {
@@ -124,10 +138,7 @@ func (t template) render(source []object) ([]byte, error) {
 }
 
 func (t template) renderObject(out *bytes.Buffer, source object) error {
-	if text, err := yaml.Marshal(source); err != nil || bytes.Contains(text, []byte("{{")) {
-		return fmt.Errorf("it cannot stand in a template: %q in it has a meaning there (%v)", "{{", err)
-	}
-	made := translate(source, func(name translation) string { return name.template }).(object)
+	made := translate(quoted(source), func(name translation) string { return name.template }).(object)
 	for path, expression := range t.values {
 		replace(map[string]any(made), strings.Split(path, "."), expression)
 	}
@@ -157,6 +168,30 @@ func (t template) renderObject(out *bytes.Buffer, source object) error {
 	}
 	out.Write(body)
 	return nil
+}
+
+// quoted makes templates of others, such as those in alerts, text of the chart's. Backquotes
+// mean nothing to YAML, however it quotes the string around them.
+func quoted(value any) any {
+	switch value := value.(type) {
+	case object:
+		return object(quoted(map[string]any(value)).(map[string]any))
+	case map[string]any:
+		copied := make(map[string]any, len(value))
+		for key, member := range value {
+			copied[key] = quoted(member)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(value))
+		for i, member := range value {
+			copied[i] = quoted(member)
+		}
+		return copied
+	case string:
+		return strings.ReplaceAll(value, "{{", "{{`{{`}}")
+	}
+	return value
 }
 
 // isCommonLabel tells the labels that the chart gives to every object.

@@ -59,10 +59,21 @@ rules:
 			source:   role,
 			wantErr:  "config/x has no Role gone",
 		},
-		"what would mean something else in a template is an error": {
-			template: template{source: "config/x", objects: []string{"ConfigMap a"}},
-			source:   "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {text: 'a {{ b'}}",
-			wantErr:  "cannot stand in a template",
+		"a template of somebody else, as alerts have them, is text": {
+			template: template{file: "a.yaml", source: "config/x", objects: []string{"ConfigMap a"}},
+			source:   "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {text: 'since: {{ $value }}', list: ['{{\"{{\"}}']}}",
+			want: `{{- /* Made from config/x by ` + "`make update-chart`" + `. DO NOT EDIT. */}}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+  labels:
+    {{- include "jobset.labels" $ | nindent 4 }}
+data:
+  list:
+  - '{{` + "`{{`" + `}}"{{` + "`{{`" + `}}"}}'
+  text: 'since: {{` + "`{{`" + `}} $value }}'
+`,
 		},
 	}
 	for name, tc := range tests {

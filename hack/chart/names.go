@@ -27,7 +27,7 @@ func named(kustomize, suffix string) translation {
 var translations = []translation{
 	{kustomize: "jobset-system", chart: "jobset-system", template: "{{ $.Release.Namespace }}"},
 
-	named("jobset-controller-manager", "controller"), // Deployment and ServiceAccount
+	named("jobset-controller-manager", "controller"), // Deployment, ServiceAccount and FlowSchema
 	named("jobset-manager-config", "controller-config"),
 	named("jobset-controller-manager-metrics-service", "metrics-service"),
 	named("jobset-webhook-service", "webhook-service"),
@@ -48,6 +48,7 @@ var translations = []translation{
 	named("jobset-serving-cert", "cert"),
 	named("jobset-selfsigned-issuer", "self-signed-issuer"),
 	named("controller-manager-metrics-monitor", "metrics-service-monitor"),
+	named("jobset-alerts", "alerts"),
 }
 
 // A name stands alone, or in names of DNS and in NAMESPACE/NAME.

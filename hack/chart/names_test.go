@@ -20,7 +20,7 @@ import (
 
 // all turns on all that makes objects of its own.
 const all = `{certManager: {enable: true}, prometheus: {enable: true}, agentAccess: {enable: true, namespaces: [team-a]},
-  controller: {podDisruptionBudget: {enabled: true}}}`
+  flowControl: {enable: true}, controller: {podDisruptionBudget: {enabled: true}}}`
 
 func TestObjectNames(t *testing.T) {
 	usual := []string{
@@ -79,8 +79,9 @@ func TestObjectNames(t *testing.T) {
 				"Certificate jobset-ca", "Issuer jobset-ca-issuer",
 				"ClusterRole jobset-agent", "ValidatingAdmissionPolicy jobset-agent", "ValidatingAdmissionPolicyBinding jobset-agent",
 				"team-a: RoleBinding jobset-agent", "team-a: ServiceAccount jobset-agent",
+				"PriorityLevelConfiguration jobset-agents", "FlowSchema jobset-agents", "FlowSchema jobset-controller",
 				"ClusterRoleBinding jobset-prometheus-metrics-reader", "Role jobset-prometheus-k8s", "RoleBinding jobset-prometheus-k8s",
-				"ServiceMonitor jobset-metrics-service-monitor", "PodDisruptionBudget jobset-controller-pdb",
+				"ServiceMonitor jobset-metrics-service-monitor", "PrometheusRule jobset-alerts", "PodDisruptionBudget jobset-controller-pdb",
 			},
 		},
 	}

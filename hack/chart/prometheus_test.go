@@ -112,3 +112,25 @@ func TestPrometheusRights(t *testing.T) {
 		t.Errorf("O98: the account of Prometheus may not get /metrics: %v to %v", scrape.Subjects, scrape.RoleRef)
 	}
 }
+
+func TestAlerts(t *testing.T) {
+	const rules = "PrometheusRule jobset-alerts"
+	tests := map[string]struct {
+		values string
+		want   bool
+	}{
+		"O150: nobody asked for them":             {``, false},
+		"O150: they come with the ServiceMonitor": {`prometheus: {enable: true}`, true},
+		"who has others leaves them out":          {`prometheus: {enable: true, alerts: false}`, false},
+		"they need a Prometheus that scrapes":     {`prometheus: {enable: false, alerts: true}`, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			found := find(t, release{values: tc.values, apis: []string{serviceMonitorAPI}}.objects(t), rules)
+			if (found != nil) != tc.want {
+				t.Errorf("%s is there: %t, want %t", rules, found != nil, tc.want)
+			}
+			// That the rules are those of config/, with their own templates in them, is in drift_test.go.
+		})
+	}
+}

@@ -24,7 +24,7 @@ die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # All that the release made, by kind and name; configurations of webhooks have a name of their own.
 leftovers() {
-  kubectl get deployments,replicasets,pods,services,endpointslices,configmaps,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,poddisruptionbudgets \
+  kubectl get deployments,replicasets,pods,services,endpointslices,configmaps,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,poddisruptionbudgets,flowschemas,prioritylevelconfigurations \
     --all-namespaces --selector "app.kubernetes.io/name=jobset,app.kubernetes.io/instance=$release" --output name
 }
 
@@ -77,6 +77,7 @@ kubectl create namespace "$team" >/dev/null
 helm install "$release" charts/jobset --create-namespace --wait --timeout 180s >/dev/null \
   --set "image.repository=$repo/manager,image.tag=$tag" \
   --set controller.featureGates.InPlaceRestart=true \
+  --set flowControl.enable=true \
   --set "agentAccess.enable=true,agentAccess.namespaces={$team}"
 say "installed, and ready"
 

@@ -56,7 +56,7 @@ func init() {
 	for _, action := range restartActions {
 		restartsTotal.WithLabelValues(string(action)) // so that the first restart is an increase
 	}
-	metrics.Registry.MustRegister(failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration)
+	metrics.Registry.MustRegister(failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration, jobSetCollector)
 }
 
 // JobSetFailed counts a JobSet that has failed.
@@ -74,7 +74,7 @@ var restartActions = []jobset.FailurePolicyAction{
 	jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts,
 }
 
-// Restarted counts a restart that an action asked for, in place or not: one of all Jobs for the
+// Restarted counts a restart that an action asked for: one of all Jobs for the
 // actions that restart the JobSet, one of a single Job for the others. No policy means
 // RestartJobSet. What is no restart is not counted, so the label has four values at most.
 func Restarted(action jobset.FailurePolicyAction) {

@@ -57,6 +57,7 @@ func gather(t *testing.T, name string) []series {
 var metricsOfJobSets = []string{
 	"jobset_failed_total", "jobset_completed_total",
 	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds",
+	"jobset_in_place_assembling_seconds", "jobset_in_place_assembling", "jobset_restart_budget_nearly_spent", // in collector_test.go
 }
 
 func TestOutcomesAreCounted(t *testing.T) {

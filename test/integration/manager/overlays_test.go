@@ -95,7 +95,7 @@ var _ = Describe("Overlays", func() {
 	It("O110, O111, O466, O495: config/prometheus lets the Prometheus of the operator in", func() {
 		overlay := render("config/prometheus")
 		Expect(added(overlay, nil)).To(Equal([]string{
-			"ClusterRoleBinding jobset-prometheus-metrics-reader", "Role prometheus-k8s", "RoleBinding prometheus-k8s",
+			"ClusterRoleBinding jobset-prometheus-metrics-reader", "PrometheusRule jobset-alerts", "Role prometheus-k8s", "RoleBinding prometheus-k8s",
 			"ServiceMonitor controller-manager-metrics-monitor",
 		}))
 		scraper := rbacv1.Subject{Kind: "ServiceAccount", Namespace: "monitoring", Name: "prometheus-k8s"}
