@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
-import "go/ast"
+import (
+	"go/ast"
+
+	"sigs.k8s.io/jobset/hack/testnames"
+)
 
 // helpers are functions of a package that hand one of their parameters on as
 // the name of a test, each with the position of that parameter:
@@ -89,12 +93,12 @@ func (h helpers) learn(name string, signature *ast.FuncType, body *ast.BlockStmt
 
 // nameArgument is the argument of a call that is the name of a test, nil if there is none.
 func (h helpers) nameArgument(call *ast.CallExpr) ast.Expr {
-	name := called(call)
+	name := testnames.Called(call)
 	at, known := h[name]
 	_, plain := call.Fun.(*ast.Ident)
 	switch {
 	case known && plain:
-	case ginkgoNodes[name]:
+	case testnames.GinkgoText(call) != nil:
 		at = 0
 	case name == "Run" && !plain && len(call.Args) == 2: // t.Run and b.Run
 		at = 0
