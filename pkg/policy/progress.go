@@ -35,7 +35,7 @@ const maxNamed = 5
 // cleared while nobody is waited for, so that the deadline of a group that was
 // suspended, or bypassed, counts from when it is waited for again.
 func (d *decision) clockAssembly() {
-	if d.in.Progress.Assembly <= 0 || !d.inPlace() || d.plan.Confirm != nil {
+	if !d.inPlace() || d.plan.Confirm != nil {
 		return
 	}
 	status := &d.plan.Status
@@ -43,7 +43,7 @@ func (d *decision) clockAssembly() {
 	restarted := status.Restarts != d.in.JobSet.Status.Restarts
 	cameBack := apimeta.IsStatusConditionTrue(d.in.JobSet.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
 	switch {
-	case ended || status.TerminalState != "" || !d.watching() ||
+	case d.in.Progress.Assembly <= 0 || ended || status.TerminalState != "" || !d.watching() ||
 		ptr.Deref(status.DeprecatedEpoch, 0) < ptr.Deref(status.SyncedEpoch, 0):
 		status.AssemblingSince = nil
 	case status.AssemblingSince == nil || restarted || cameBack:

@@ -99,7 +99,10 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		}},
 		"P24: nobody is waited for while agents pass through": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, bypassed)), func(w *summary) { w.Status.AssemblingSince = nil }},
 		"P24: the first period is not over":                   {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute)), waits(6 * time.Minute)},
-		"P24: without a period the group waits for ever":      {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), assembling},
+		"P24: without a period the group waits for ever, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), func(w *summary) {
+			assembling(w)
+			w.Status.AssemblingSince = nil
+		}},
 		"P24: after a period who has not reported is deleted": {inPlace(1, 1, "2 1 _", sinceAgo(11*time.Minute)), deletes(2, 3, 2, "js-w-0-1", "js-w-0-2")},
 		"P24: one that came since is not deleted again":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
 		"P24: one that waits for a node is not deleted":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), waits(9 * time.Minute)},
