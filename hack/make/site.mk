@@ -1,0 +1,26 @@
+# The documentation site, see site/README.md. Included from Makefile.
+
+##@ Documentation site
+
+SITE_PORT ?= 1313## port on which `make site-serve` shows the site
+
+SITE_GO = cd hack/site && GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false" go
+
+.PHONY: site
+site: cluster ## Build the site into bin/site, check its links, and apply the manifests it shows to a real API server
+	@hack/run-parts.sh 'hack/site/build.sh' \
+	  '$(SITE_GO) run ./check ../../bin/site' \
+	  '$(SITE_GO) run ./pictures -check ../../docs/pictures' \
+	  'KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go test ./test/integration/examples -count=1 -ginkgo.focus="page of the site" -ginkgo.no-color'
+
+.PHONY: site-serve
+site-serve: ## Show the site on SITE_PORT, and build it again when a file changes
+	@SITE_PORT='$(SITE_PORT)' hack/site/build.sh serve
+
+.PHONY: site-look
+site-look: ## Build the site and look at every page with chromium, on phone and desktop, light and dark; writes bin/site-look
+	@hack/run-parts.sh 'hack/site/build.sh' '$(SITE_GO) test ./look' '$(SITE_GO) run ./look -out=../../bin/site-look ../../bin/site'
+
+.PHONY: update-pictures
+update-pictures: ## Draw docs/pictures/*.svg from the *.txt beside them
+	@$(SITE_GO) run ./pictures ../../docs/pictures
