@@ -132,9 +132,9 @@ check: ## Run verify, test, test-sequence, test-integration, test-faults and dem
 	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' 'make test-integration' 'make test-faults' 'make demo'
 
 .PHONY: nightly
-nightly: ## Run the long checks: fuzzing, exhaustive search, mutants, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make fuzz' 'make bench' \
-	  'make test-sequence-full' 'make mutants' 'make test-faults FAULT_RESTARTS=200' \
+nightly: ## Run the long checks: site, fuzzing, exhaustive search, mutants, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' \
+	  'make test-faults FAULT_RESTARTS=200' 'make soak' 'make bench' 'make bench-restart' \
 	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
 	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'
 
