@@ -13,8 +13,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // ask is one kind of request of one client.
@@ -33,6 +38,17 @@ type auditEvent struct {
 		Code int `json:"code"`
 	} `json:"responseStatus"`
 	Received time.Time `json:"requestReceivedTimestamp"`
+	Answered time.Time `json:"stageTimestamp"`
+	// RequestObject is there for writes of a JobSet's status.
+	RequestObject struct {
+		Status jobset.JobSetStatus `json:"status"`
+	} `json:"requestObject"`
+}
+
+// epochWrite is a write of a JobSet's status.
+type epochWrite struct {
+	received           time.Time
+	deprecated, synced int32
 }
 
 // requests are those that the API server was asked in some time.
@@ -41,6 +57,10 @@ type requests struct {
 	by map[ask][]time.Time
 	// refused counts those that were refused with 429, by client.
 	refused map[string]int
+	// answered says when the agents' reports were answered.
+	answered []time.Time
+	// epochs are the writes of the status that were accepted.
+	epochs []epochWrite
 }
 
 // countRequests counts the requests of an audit log that were received in a window. A watch
@@ -71,8 +91,44 @@ func countRequests(log io.Reader, from, to time.Time) (requests, error) {
 			}
 		case (event.Verb == "watch") == (event.Stage == "ResponseStarted"):
 			counted.by[event.ask()] = append(counted.by[event.ask()], event.Received)
+			counted.keep(&event)
 		}
 	}
+}
+
+// keep notes the requests of which a group restart is made.
+func (r *requests) keep(event *auditEvent) {
+	if event.ResponseStatus.Code != http.StatusOK {
+		return
+	}
+	switch event.ask() {
+	case ask{agentClient, report}:
+		r.answered = append(r.answered, event.Answered)
+	case ask{managerClient, statusWrite}:
+		status := &event.RequestObject.Status
+		r.epochs = append(r.epochs, epochWrite{event.Received, ptr.Deref(status.DeprecatedEpoch, 0), ptr.Deref(status.SyncedEpoch, 0)})
+	}
+}
+
+// managersShare is what the manager itself adds to a group restart, by the clock of the API
+// server: from the answer to the first report until the break arrives there, and from the
+// answer to the last one until the lift does. What the API server then takes to write it, and
+// to tell a thousand agents, is in it no more than what it took for the reports.
+func (r requests) managersShare() (breaks, lifts time.Duration, known bool) {
+	if len(r.answered) == 0 {
+		return 0, 0, false
+	}
+	var broke time.Time
+	for _, write := range slices.SortedFunc(slices.Values(r.epochs), func(a, b epochWrite) int { return a.received.Compare(b.received) }) {
+		switch {
+		case broke.IsZero() && write.deprecated == write.synced:
+			broke = write.received
+			breaks = broke.Sub(slices.MinFunc(r.answered, time.Time.Compare))
+		case !broke.IsZero() && write.deprecated < write.synced:
+			return breaks, write.received.Sub(slices.MaxFunc(r.answered, time.Time.Compare)), true
+		}
+	}
+	return breaks, 0, false
 }
 
 func (e *auditEvent) ask() ask {

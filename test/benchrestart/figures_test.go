@@ -80,11 +80,11 @@ passes{controller="pod",result="a b"} 1e+01
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func TestCountRequests(t *testing.T) {
-	log := `{"stage":"ResponseComplete","verb":"patch","userAgent":"jobset-agent","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
+	log := `{"stage":"ResponseComplete","verb":"patch","userAgent":"jobset-agent","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z","stageTimestamp":"2026-01-01T12:00:02Z"}
 {"stage":"ResponseStarted","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":429},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
-{"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
+{"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z","requestObject":{"status":{"deprecatedEpoch":1,"syncedEpoch":2}}}
 {"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:11Z"}
 {"stage":"ResponseComplete","verb":"get","userAgent":"bench-restart","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
 {"stage":"ResponseCompl`
@@ -97,12 +97,45 @@ func TestCountRequests(t *testing.T) {
 		{"jobset-agent", "watch jobsets"}:   {noon.Add(time.Second)},
 		{"jobset", "update jobsets/status"}: {noon.Add(2 * time.Second)},
 		{benchAgent, "get pods"}:            {noon.Add(2 * time.Second)},
-	}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{})); diff != "" {
+	}, answered: []time.Time{noon.Add(2 * time.Second)}, epochs: []epochWrite{{noon.Add(2 * time.Second), 1, 2}}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{}, epochWrite{})); diff != "" {
 		t.Errorf("countRequests() (-want +got):\n%s", diff)
 	}
 	if got.total() != 3 {
 		t.Errorf("total() = %d, want 3: the benchmark's own do not count", got.total())
+	}
+}
+
+func TestManagersShare(t *testing.T) {
+	at := func(seconds ...int) (moments []time.Time) {
+		for _, s := range seconds {
+			moments = append(moments, noon.Add(time.Duration(s)*time.Second))
+		}
+		return moments
+	}
+	write := func(second int, deprecated, synced int32) epochWrite {
+		return epochWrite{at(second)[0], deprecated, synced}
+	}
+	for name, tc := range map[string]struct {
+		requests      requests
+		breaks, lifts time.Duration
+		unknown       bool
+	}{
+		"from the first report to the break, from the last to the lift": {
+			requests{answered: at(10, 1, 5), epochs: []epochWrite{write(3, 1, 1), write(14, 1, 2)}}, 2 * time.Second, 4 * time.Second, false,
+		},
+		"writes of counts before, between and behind are others": {
+			requests{answered: at(1, 10), epochs: []epochWrite{write(20, 1, 2), write(14, 1, 2), write(7, 1, 1), write(3, 1, 1), write(2, 0, 1)}}, 2 * time.Second, 4 * time.Second, false,
+		},
+		"nothing was written":   {requests{answered: at(1)}, 0, 0, true},
+		"nothing was reported":  {requests{epochs: []epochWrite{write(3, 1, 1), write(14, 1, 2)}}, 0, 0, true},
+		"the lift is not there": {requests{answered: at(1), epochs: []epochWrite{write(3, 1, 1)}}, 2 * time.Second, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if breaks, lifts, known := tc.requests.managersShare(); breaks != tc.breaks || lifts != tc.lifts || known == tc.unknown {
+				t.Errorf("managersShare() = %s, %s, %v, want %s, %s, %v", breaks, lifts, known, tc.breaks, tc.lifts, !tc.unknown)
+			}
+		})
 	}
 }
 
@@ -159,8 +192,11 @@ func TestBudgets(t *testing.T) {
 		change func(*result)
 		broken string
 	}{
-		"P22: all budgets are kept":                       {change: func(*result) {}},
-		"the manager lets the workers wait for a second":  {change: func(r *result) { r.firstReport = 0; r.lastReport = 4 * time.Second }, broken: "seconds that workers waited for the manager"},
+		"P22: all budgets are kept": {change: func(*result) {}},
+		"the manager takes more than a second for break and lift": {change: func(r *result) {
+			r.requests.answered = []time.Time{noon, noon.Add(4 * time.Second)}
+			r.requests.epochs = []epochWrite{{noon.Add(600 * time.Millisecond), 1, 1}, {noon.Add(4500 * time.Millisecond), 1, 2}}
+		}, broken: "seconds of the manager's own"},
 		"the API server refuses although it should queue": {change: func(r *result) { r.requests.refused = map[string]int{agentClient: 1} }, broken: "requests of agents refused with 429"},
 		"P38: an agent watches twice": {change: func(r *result) {
 			by := map[ask][]time.Time{}

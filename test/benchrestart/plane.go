@@ -25,12 +25,17 @@ import (
 	"sigs.k8s.io/jobset/test/process"
 )
 
-// auditPolicy records who asked for what, without bodies. Of a watch it keeps the
-// beginning, of everything else the end; see countRequests.
+// auditPolicy records who asked for what; only of the manager's status writes what they say,
+// since the epochs are in it. Of a watch it keeps the beginning, of everything else the end;
+// see countRequests.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
+omitManagedFields: true
 rules:
+- level: Request
+  verbs: [update]
+  resources: [{group: jobset.x-k8s.io, resources: [jobsets/status]}]
 - level: None
   nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/metrics", "/version"]
 - level: Metadata

@@ -92,8 +92,8 @@ func printTimes(out io.Writer, all []series) {
 
 func printPhases(out io.Writer, all []series) {
 	fmt.Fprintf(out, "\n## Phases, in seconds\n\nInPlaceRestart:\n\n")
-	row(out, "workers", "delays", "flow control", "failure to first report", "to break", "to last report", "to lift", "to last worker")
-	rule(out, 8)
+	row(out, "workers", "delays", "flow control", "failure to first report", "to break", "to last report", "to lift", "to last worker", "of these the manager's own")
+	rule(out, 9)
 	for _, s := range all {
 		if s.inPlace() {
 			row(out, s.workers, s.delays, onOff(s.flowControl),
@@ -101,10 +101,12 @@ func printPhases(out io.Writer, all []series) {
 				seconds(s.median(breaking)),
 				seconds(s.median(func(r result) float64 { return secondsOf(r.lastReport - r.decided) })),
 				seconds(s.median(lifting)),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.lastWorker - r.lift) })))
+				seconds(s.median(func(r result) float64 { return secondsOf(r.lastWorker - r.lift) })),
+				seconds(s.median(ownShare)))
 		}
 	}
-	fmt.Fprintf(out, "\nRecreate:\n\n")
+	fmt.Fprintf(out, "\nThe manager's own is counted by the API server's clock: from its answer to the first report until the break\n")
+	fmt.Fprintf(out, "arrives there, and from its answer to the last one until the lift does.\n\nRecreate:\n\n")
 	row(out, "workers", "controllers", "failure to restart in the status", "to first new worker", "to last worker")
 	rule(out, 5)
 	for _, s := range all {

@@ -222,6 +222,9 @@ func (g *group) restart(ctx context.Context) (result, error) {
 	if r.requests, err = g.audit.count(failed, until); err != nil {
 		return result{}, err
 	}
+	if _, _, known := r.requests.managersShare(); g.inPlace() && !known {
+		return result{}, errors.New("the audit log lacks the reports, the break or the lift")
+	}
 	r.window = until.Sub(failed)
 	r.used = after.less(before, 1).less(g.idle, r.window.Seconds())
 	return r, nil
