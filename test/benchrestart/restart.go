@@ -29,6 +29,8 @@ const (
 	longestSettling = 2 * time.Minute
 	// idling is how long an idle group is watched.
 	idling = 8 * time.Second
+	// restingTries is how often it is watched until the manager leaves it alone for so long.
+	restingTries = 30
 	// patience is how long anything may take.
 	patience = 20 * time.Minute
 )
@@ -114,22 +116,32 @@ func (g *group) quiet(ctx context.Context) error {
 	return nil
 }
 
-// rest watches the idle group to learn what it uses anyway.
+// rest watches the idle group to learn what it uses anyway. It begins again if the manager had
+// something to do meanwhile: counts of Jobs go on for a while after the last worker runs, and
+// what they cost would be taken off each restart.
 func (g *group) rest(ctx context.Context) error {
-	if err := g.quiet(ctx); err != nil {
-		return err
+	for range restingTries {
+		if err := g.quiet(ctx); err != nil {
+			return err
+		}
+		began := time.Now()
+		before, err := g.usage(ctx)
+		if err != nil {
+			return err
+		}
+		if err := pause(ctx, idling); err != nil {
+			return err
+		}
+		after, err := g.usage(ctx)
+		if err != nil {
+			return err
+		}
+		if after.manager.wakes == before.manager.wakes && after.jobSetBytes == before.jobSetBytes {
+			g.idle = after.less(before, 1).times(1 / time.Since(began).Seconds())
+			return nil
+		}
 	}
-	began := time.Now()
-	before, err := g.usage(ctx)
-	if err != nil {
-		return err
-	}
-	if err := pause(ctx, idling); err != nil {
-		return err
-	}
-	after, err := g.usage(ctx)
-	g.idle = after.less(before, 1).times(1 / time.Since(began).Seconds())
-	return err
+	return fmt.Errorf("the group of %d workers does not come to rest", g.workers)
 }
 
 // abandon stops what runs in this process, so that no watch keeps the API server from ending.
