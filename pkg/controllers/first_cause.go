@@ -25,30 +25,26 @@ import (
 //	all waiting RestartingAllContainers  False
 //	agent running                        annotation epoch 2
 //
-// Under load the kubelet's report comes late, even after the new agent's; then
-// an old end, most often that of an agent which was told to exit, stands beside
-// the new epoch. So an end counts only where it first appears, and an agent's
-// restart code never does.
+// The ends of an epoch may still stand beside the next one that the Pod reports,
+// and be shown again to a new leader. So a failure counts only in the change in
+// which it appears, in a Pod that was of the epoch before; and an agent's restart
+// code never does, since an agent is told to exit. One hole is left: a kubelet
+// whose report of a worker's end comes only after the lift of the next epoch.
 
 // restartedWithOthers is the reason that the kubelet gives, with exit code 137, for
 // containers that it ended because another one asked for a restart of the Pod.
 const restartedWithOthers = "RestartingAllContainers"
 
-// failureIn returns what failed in the epoch that runs, if a change of a Pod shows it first.
+// failureIn returns what failed in the epoch that runs, if this change of a Pod shows it first.
 // Before is nil if the Pod was not known.
 func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool) {
-	failure, failed := failureOf(pod)
-	if !failed || !ranIn(pod, js) {
+	if before == nil || !ranIn(before, js) || !ranIn(pod, js) {
 		return policy.Failure{}, false
 	}
-	if pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil {
-		return failure, true // no later epoch of this Pod
+	if _, failedBefore := failureOf(before); failedBefore {
+		return policy.Failure{}, false
 	}
-	if before == nil || !ranIn(before, js) {
-		return policy.Failure{}, false // may be the end of an earlier epoch
-	}
-	_, failedBefore := failureOf(before)
-	return failure, !failedBefore
+	return failureOf(pod)
 }
 
 // ranIn tells whether a Pod is of the epoch that runs: one that failed in an
@@ -66,11 +62,12 @@ func failureOf(pod *corev1.Pod) (policy.Failure, bool) {
 		return policy.Failure{}, false
 	case pod.DeletionTimestamp != nil: // the ends of its containers follow from that
 		failure.Deleted, failure.Reason = true, disruption(pod)
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // and from an eviction
+		failure.Reason = pod.Status.Reason
 	case first != nil && (pod.Status.Phase == corev1.PodFailed || restartsAll(pod)):
 		failure.Container, failure.ExitCode = first.Name, first.State.Terminated.ExitCode
 		failure.Reason = first.State.Terminated.Reason
-	case pod.Status.Phase == corev1.PodFailed: // evicted, or never started
-		failure.Reason = pod.Status.Reason
+	case pod.Status.Phase == corev1.PodFailed: // no container says why
 	default:
 		return policy.Failure{}, false
 	}
@@ -126,7 +123,7 @@ func causes(pod *corev1.Pod, all []corev1.Container, statuses []corev1.Container
 		}
 		c := corev1.Container{Name: all[at].Name, RestartPolicy: all[at].RestartPolicy, RestartPolicyRules: all[at].RestartPolicyRules}
 		if env := workerpod.FindEnv(&all[at], workerpod.RestartExitCodeEnv); env >= 0 {
-			c.Env = all[at].Env[env : env+1]
+			c.Env = []corev1.EnvVar{all[at].Env[env]}
 		}
 		of = append(of, c)
 		kept = append(kept, corev1.ContainerStatus{

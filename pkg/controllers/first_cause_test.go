@@ -68,6 +68,9 @@ func TestFailureOf(t *testing.T) {
 		"P21: an unrelated container alone is no cause":               {pod().Change(shows(true, exit("side", 3, 0))), policy.Failure{}},
 		"P21: a Failed Pod":                                           {pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 3, 0))), failure("worker", 3)},
 		"P21: a Failed Pod of which a container without rules failed": {pod().Phase(corev1.PodFailed).Change(shows(false, exit("side", 3, 0))), failure("side", 3)},
+		"P21: a Pod that the kubelet evicted, whatever its containers show": {
+			pod().Phase(corev1.PodFailed).Change(shows(false, exit("worker", 137, 0))).Change(func(pod *corev1.Pod) { pod.Status.Reason = "Evicted" }),
+			policy.Failure{Pod: "js-w-0-0", Node: "n1", Reason: "Evicted"}},
 		"P21: a Failed Pod without containers, evicted": {pod().Phase(corev1.PodFailed).Change(func(pod *corev1.Pod) { pod.Status.Reason = "Evicted" }),
 			policy.Failure{Pod: "js-w-0-0", Reason: "Evicted"}},
 		"P21: a Pod that is deleted, whatever its containers show": {pod().Change(shows(false, exit("worker", 143, 0))).Terminating(now),

@@ -41,7 +41,7 @@ type remembered struct {
 	countsWritten time.Time
 	// jobs is how many Jobs the last pass saw.
 	jobs int
-	// failure is the first container failure seen in an epoch.
+	// failure is the first failure seen in an epoch.
 	failure      *policy.Failure
 	failureEpoch int32
 	// broken is when the group of an epoch broke.

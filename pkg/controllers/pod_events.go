@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -44,12 +45,17 @@ func (e *podEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) 
 }
 
 func (e *podEvents) Delete(ctx context.Context, evt event.DeleteEvent, q queue) {
-	if pod, ok := evt.Object.(*corev1.Pod); ok && pod.DeletionTimestamp == nil { // by force
-		deleted := *pod
-		deleted.DeletionTimestamp = ptr.To(metav1.Now())
-		evt.Object = &deleted
+	before, ok := evt.Object.(*corev1.Pod)
+	if !ok {
+		return
 	}
-	e.changed(ctx, nil, evt.Object, q)
+	pod := *before
+	if pod.DeletionTimestamp == nil { // by force
+		pod.DeletionTimestamp = ptr.To(metav1.Now())
+	}
+	if js := e.observe(ctx, before, &pod); js != nil {
+		wakeJobSet(js, q)
+	}
 }
 
 func (e *podEvents) Generic(context.Context, event.GenericEvent, queue) {}
@@ -59,18 +65,51 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 	if !ok {
 		return
 	}
+	old, known := before.(*corev1.Pod)
+	if js := e.observe(ctx, old, pod); js != nil && (!known || matters(old, pod)) {
+		wakeJobSet(js, q)
+	}
+}
+
+// observe catches a failure that a change of a Pod shows, and returns the JobSet of the Pod if it
+// restarts in place; nil if it does not, or is not in the cache yet: then its own event comes.
+func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobset.JobSet {
 	js := e.jobSetOf(ctx, pod)
 	if js == nil || !restartsInPlace(js) {
-		return // one of another strategy; or one not in the cache yet, and then its own event comes
+		return nil
 	}
-	old, known := before.(*corev1.Pod)
-	if failure, failed := failureIn(js, old, pod); failed {
+	if failure, failed := failureIn(js, before, pod); failed && !bypassed(js) && e.inGroup(ctx, js, pod) {
 		e.memory.sawFailure(js, failure)
 	}
-	if known && !matters(old, pod) {
-		return
-	}
+	return js
+}
+
+func wakeJobSet(js *jobset.JobSet, q queue) {
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
+}
+
+// bypassed tells whether the agents let their workers run without asking (P20).
+func bypassed(js *jobset.JobSet) bool {
+	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
+	return disabled || meta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+}
+
+// inGroup tells whether a Pod is of a Job that is still to run (P10): when a Job has met its
+// success policy, the Pods that it does not need are deleted.
+func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return false
+	}
+	job := &batchv1.Job{}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}
+	if err := e.reader.Get(ctx, key, job, client.UnsafeDisableDeepCopy); err != nil || job.UID != owner.UID {
+		return false
+	}
+	over := slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobSuccessCriteriaMet || c.Type == batchv1.JobComplete)
+	})
+	return !over && job.DeletionTimestamp == nil && metav1.IsControlledBy(job, js)
 }
 
 func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSet {

@@ -103,6 +103,17 @@ func TestPodEvents(t *testing.T) {
 		return strip(t, pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj())
 	}
 	deleted := pod("1").Terminating(now).Obj()
+	failed := func() *corev1.Pod {
+		return strip(t, pod("1").Phase(corev1.PodFailed).Change(shows(false, exit("worker", 7, 0))).Obj())
+	}
+	disabled := js.DeepCopy()
+	disabled.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
+	gateWasOff := js.DeepCopy()
+	gateWasOff.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetInPlaceRestartDisabled, true, "", "", now)}
+	stray := func(pod *corev1.Pod) *corev1.Pod {
+		pod.OwnerReferences[0].UID = "another"
+		return pod
+	}
 	seen := &policy.Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 7, Node: "n1"}
 	tests := map[string]struct {
 		js       *jobset.JobSet
@@ -122,14 +133,19 @@ func TestPodEvents(t *testing.T) {
 		"P21: the end of an earlier epoch, shown beside the new one": {js, failing("0"), failing("1"), true, nil},
 		"P21: the same end, shown again":                             {js, failing("1"), failing("1"), false, nil},
 		"P21: a restart that was there before we looked":             {js, nil, failing("1"), true, nil},
-		"P21: a Failed Pod that was there before we looked":          {js, nil, strip(t, pod("1").Phase(corev1.PodFailed).Change(shows(false, exit("worker", 7, 0))).Obj()), true, seen},
+		"P21: a Pod fails":                                           {js, pod("1").Obj(), failed(), true, seen},
+		"P21: one that failed at the barrier, before the lift":       {js, nil, failed(), true, nil},
+		"P21: one that failed at the barrier is told to go":          {js, failed(), deletedToo(failed()), true, nil},
 		"P21: a Pod is deleted":                                      {js, pod("1").Obj(), deleted, true, &policy.Failure{Pod: "js-w-0-0", Deleted: true}},
+		"P10, P21: a Pod of a Job that is gone is nothing":           {js, stray(pod("1").Obj()), stray(failing("1")), false, nil},
+		"P20: while the annotation is there nobody waits":            {disabled, pod("1").Obj(), failing("1"), false, nil},
+		"P20: while the gate was off nobody waits":                   {gateWasOff, pod("1").Obj(), failing("1"), false, nil},
 		"P21: while assembling containers are meant to end":          {assembling, pod("1").Obj(), failing("1"), false, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShell(t, tc.js)
+			s := newShell(t, tc.js, job)
 			handler := &podEvents{reader: s.fake, memory: s.memory}
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
@@ -146,17 +162,40 @@ func TestPodEvents(t *testing.T) {
 			}
 		})
 	}
-	t.Run("P22: a Pod that is gone wakes", func(t *testing.T) {
-		t.Parallel()
-		s := newShell(t, js)
-		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-		defer queue.ShutDown()
-		(&podEvents{reader: s.fake, memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: pod("1").Obj()}, queue)
-		if queue.Len() != 1 {
-			t.Errorf("%d in the queue, want 1", queue.Len())
-		}
-		if diff := cmp.Diff(&policy.Failure{Pod: "js-w-0-0", Deleted: true}, s.memory.failure(js)); diff != "" {
-			t.Errorf("failure (-want +got):\n%s", diff)
-		}
-	})
+	for name, tc := range map[string]struct {
+		job  *batchv1.Job
+		pod  *corev1.Pod
+		want *policy.Failure
+	}{
+		"P21, P22: a Pod that is gone wakes, and was deleted by force": {job, pod("1").Obj(), &policy.Failure{Pod: "js-w-0-0", Deleted: true}},
+		"P21, P22: a Failed Pod that is gone wakes, and is no cause":   {job, failed(), nil},
+		"P21, P22: a Pod that was told to go, and went, wakes":         {job, deleted, nil},
+		"P10, P21: a Pod that its Job does not need any more":          {doneEarly(job), pod("1").Obj(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t, js, tc.job)
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer queue.ShutDown()
+			(&podEvents{reader: s.fake, memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: tc.pod}, queue)
+			if queue.Len() != 1 {
+				t.Errorf("%d in the queue, want 1", queue.Len())
+			}
+			if diff := cmp.Diff(tc.want, s.memory.failure(js)); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func deletedToo(pod *corev1.Pod) *corev1.Pod {
+	pod.DeletionTimestamp = ptr.To(metav1.NewTime(now))
+	return pod
+}
+
+// doneEarly is a Job that has met its success policy while Pods run.
+func doneEarly(job *batchv1.Job) *batchv1.Job {
+	done := job.DeepCopy()
+	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}}
+	return done
 }
