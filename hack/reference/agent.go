@@ -102,8 +102,13 @@ func agentPage(root string) (map[string]string, error) {
 	}, nil
 }
 
-// shortDuration drops seconds that are zero.
-func shortDuration(text string) string { return strings.TrimSuffix(text, "0s") }
+// shortDuration drops seconds that are zero, behind minutes.
+func shortDuration(text string) string {
+	if strings.HasSuffix(text, "m0s") {
+		return strings.TrimSuffix(text, "0s")
+	}
+	return text
+}
 
 func environmentTable(src *source, variables []variable) (string, error) {
 	rows := table{head: []string{"variable", "required", "default", "meaning"}}

@@ -7,11 +7,11 @@ SPDX-License-Identifier: Apache-2.0
 // writes and that are not part of the API package.
 package constants
 
-// RestartsKey, a label and an annotation on child Jobs and Pods, holds status.restarts as it was when the Job was built.
+// RestartsKey holds status.restarts as it was when the Job was built. It is a label and an annotation on child Jobs and Pods.
 const RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
 
-// JobRestartAttemptKey, a label and an annotation on child Jobs and Pods, holds how often
-// the Job had been restarted on its own when it was built.
+// JobRestartAttemptKey holds how often the Job had been restarted on its own when it was built. It is a
+// label and an annotation on child Jobs and Pods.
 const JobRestartAttemptKey = "jobset.sigs.k8s.io/job-restart-attempt"
 
 // JobsIndexByJobSetKey is the cache index of Jobs by the UID of the JobSet that controls them.

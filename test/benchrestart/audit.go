@@ -65,21 +65,23 @@ type requests struct {
 
 // countRequests counts the requests of an audit log that were received in a window. A watch
 // counts when it begins, everything else when it ends. Requests that were refused with 429
-// count apart from the others.
-func countRequests(log io.Reader, from, to time.Time) (requests, error) {
-	counted := requests{by: map[ask][]time.Time{}, refused: map[string]int{}}
+// count apart from the others. It also says how long the lines are that it read; the rest of
+// one that is still being written is left for the next time.
+func countRequests(log io.Reader, from, to time.Time) (counted requests, read int64, err error) {
+	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}}
 	lines := bufio.NewReaderSize(log, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return counted, nil // the rest of a line that is still being written is of no window
+			return counted, read, nil
 		}
 		if err != nil {
-			return counted, fmt.Errorf("reading the audit log: %w", err)
+			return counted, read, fmt.Errorf("reading the audit log: %w", err)
 		}
+		read += int64(len(line))
 		var event auditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return counted, fmt.Errorf("parsing the audit log: %w", err)
+			return counted, read, fmt.Errorf("parsing the audit log: %w", err)
 		}
 		if event.Received.Before(from) || event.Received.After(to) {
 			continue
@@ -123,9 +125,9 @@ func (r requests) managersShare() (breaks, lifts time.Duration, known bool) {
 		switch {
 		case broke.IsZero() && write.deprecated == write.synced:
 			broke = write.received
-			breaks = broke.Sub(slices.MinFunc(r.answered, time.Time.Compare))
+			breaks = max(0, broke.Sub(slices.MinFunc(r.answered, time.Time.Compare)))
 		case !broke.IsZero() && write.deprecated < write.synced:
-			return breaks, write.received.Sub(slices.MaxFunc(r.answered, time.Time.Compare)), true
+			return breaks, max(0, write.received.Sub(slices.MaxFunc(r.answered, time.Time.Compare))), true
 		}
 	}
 	return breaks, 0, false
@@ -156,8 +158,8 @@ func (a *auditLog) count(from, to time.Time) (requests, error) {
 	if err != nil {
 		return requests{}, fmt.Errorf("reading the audit log: %w", err)
 	}
-	counted, err := countRequests(io.NewSectionReader(file, a.read, end-a.read), from, to)
-	a.read = end
+	counted, read, err := countRequests(io.NewSectionReader(file, a.read, end-a.read), from, to)
+	a.read += read
 	return counted, err
 }
 

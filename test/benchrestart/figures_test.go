@@ -88,9 +88,12 @@ func TestCountRequests(t *testing.T) {
 {"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:11Z"}
 {"stage":"ResponseComplete","verb":"get","userAgent":"bench-restart","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
 {"stage":"ResponseCompl`
-	got, err := countRequests(strings.NewReader(log), noon, noon.Add(10*time.Second))
+	got, read, err := countRequests(strings.NewReader(log), noon, noon.Add(10*time.Second))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := strings.LastIndex(log, "\n") + 1; read != int64(want) {
+		t.Errorf("countRequests() read %d bytes, want %d: a line that is being written is left", read, want)
 	}
 	want := requests{refused: map[string]int{"jobset-agent": 1}, by: map[ask][]time.Time{
 		{"jobset-agent", "patch pods"}:      {noon.Add(time.Second)},
