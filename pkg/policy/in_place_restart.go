@@ -96,6 +96,11 @@ func (d *decision) restartIncompleteGroup() bool {
 	return true
 }
 
+// countsIntervalPerWorker is how long, for each worker, the writes of nothing but counts are apart
+// while a group assembles. Each is sent to every agent while all of them report, and the lift waits
+// behind it. So a group of 1,000 comes back with one at the most, and one that takes minutes shows its counts.
+const countsIntervalPerWorker = 10 * time.Millisecond
+
 // group lifts the barrier of an assembled group, or breaks a group that lost a worker.
 func (d *decision) group() {
 	if !d.watching() {
@@ -107,7 +112,7 @@ func (d *decision) group() {
 	switch {
 	case g.failing:
 	case deprecated >= synced:
-		d.plan.CountsInterval = min(max(time.Second, time.Duration(g.slots)*time.Millisecond), time.Minute)
+		d.plan.CountsInterval = min(max(time.Second, time.Duration(g.slots)*countsIntervalPerWorker), time.Minute)
 		d.lift(g, synced)
 		d.progress(g, synced)
 	default:
