@@ -28,6 +28,10 @@ CONTROL_PLANE=$KIND_CLUSTER_NAME-control-plane
 # kind takes the network from here. It warns that this is experimental.
 export KIND_EXPERIMENTAL_DOCKER_NETWORK=$NETWORK
 
+# No script asks anything; without this, docker exec swallows the commands that
+# were pasted into the terminal after `make kind-up`.
+exec </dev/null
+
 # Mind `| grep -q` with pipefail: it ends early, and the writer fails for it.
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }

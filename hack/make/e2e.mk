@@ -17,6 +17,11 @@ KUBECTL = $(or $(wildcard $(CLUSTER_DIR)/kubectl),kubectl)
 deploy: ## Install DEPLOY_CONFIG on the cluster of KUBECONFIG and wait until it is ready
 	$(KUBECTL) apply --server-side --force-conflicts -k $(DEPLOY_CONFIG)
 	$(KUBECTL) rollout status --namespace jobset-system deployment/jobset-controller-manager --timeout=240s
+	@# It is a moment more until the API server reaches the webhooks of a Pod that is ready.
+	@for i in {1..60}; do \
+	  message=$$($(KUBECTL) create --dry-run=server --namespace jobset-system --filename examples/simple/paralleljobs.yaml 2>&1) && exit; \
+	  sleep 1; \
+	done; echo "JobSet is installed, but a JobSet cannot be created: $$message" >&2; exit 1
 
 .PHONY: undeploy
 undeploy: ## Remove DEPLOY_CONFIG, and with it all JobSets, from the cluster of KUBECONFIG
