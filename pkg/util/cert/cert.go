@@ -79,7 +79,7 @@ func namespaceFrom(file string) string {
 
 // AddRotator makes the manager keep the Secret and the webhook configurations up to date.
 func AddRotator(mgr manager.Manager, o Options) error {
-	return rotator.AddRotator(mgr, newRotator(o))
+	return rotator.AddRotator(punctual{mgr}, newRotator(o))
 }
 
 // newRotator leaves periods to the library: the CA lives 10 years and the certificate one;
