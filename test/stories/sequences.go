@@ -110,6 +110,11 @@ func createPod(ctx SpecContext) *plainPod {
 	}
 	Expect(api.Create(ctx, pod)).To(Succeed())
 	p.eventually(func() string { return p.steps(0)[len(p.steps(0))-1] }).Should(Equal("Running sidecar:ready worker:ready"))
+	// A container without a readiness probe is ready as soon as its process is there, which may be
+	// before that listens for signals.
+	p.eventually(func() (string, error) {
+		return cluster.Log(ctx, Container{Pod: pod, Name: "worker"})
+	}).Should(ContainSubstring(`"msg":"start"`))
 	return p
 }
 
