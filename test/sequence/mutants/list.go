@@ -133,8 +133,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "spend one restart too many", file: "pkg/policy/failure_policy.go",
-		old:       "return used >= maxRestarts",
-		new:       "return used > maxRestarts",
+		old:       "UsedRestarts(&d.in.JobSet.Status, d.in.Gates) >= maxRestarts",
+		new:       "UsedRestarts(&d.in.JobSet.Status, d.in.Gates) > maxRestarts",
 		scenarios: "1 restart allowed",
 	},
 	{
