@@ -11,7 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -22,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // podEvents wakes a JobSet that restarts in place when a Pod of it changes in
@@ -78,7 +78,7 @@ func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobse
 	if js == nil || !restartsInPlace(js) {
 		return nil
 	}
-	if failure, failed := failureIn(js, before, pod); failed && !bypassed(js) && e.inGroup(ctx, js, pod) {
+	if failure, failed := failureIn(js, before, pod); failed && !policy.Bypassed(js) && e.inGroup(ctx, js, pod) {
 		e.memory.sawFailure(js, failure)
 	}
 	return js
@@ -86,12 +86,6 @@ func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobse
 
 func wakeJobSet(js *jobset.JobSet, q queue) {
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
-}
-
-// bypassed tells whether the agents let their workers run without asking (P20).
-func bypassed(js *jobset.JobSet) bool {
-	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
-	return disabled || meta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
 }
 
 // inGroup tells whether a Pod is of a Job that is still to run (P10): when a Job has met its

@@ -49,10 +49,8 @@ func summarize(jobSets []*jobset.JobSet, gates gates.Set, now time.Time) summary
 // assemblingSince is since when the group of a JobSet comes together, if somebody waits for it (P20, P24).
 func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 	status := &js.Status
-	_, bypassed := js.Annotations[jobset.DisableInPlaceRestartKey]
-	gateOff := apimeta.IsStatusConditionTrue(status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
 	runs := ptr.Deref(status.DeprecatedEpoch, 0) < ptr.Deref(status.SyncedEpoch, 0)
-	if bypassed || gateOff || runs || ptr.Deref(js.Spec.Suspend, false) {
+	if policy.Bypassed(js) || runs || ptr.Deref(js.Spec.Suspend, false) {
 		return time.Time{}, false
 	}
 	if status.AssemblingSince != nil {

@@ -96,10 +96,20 @@ func (d *decision) restartIncompleteGroup() bool {
 	return true
 }
 
+// Bypassed tells whether the agents of a JobSet let their workers run without asking: by the
+// annotation, or because the gate was off and nobody has taken that back yet (P20, P34).
+func Bypassed(js *jobset.JobSet) bool {
+	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
+	return disabled || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+}
+
 // countsIntervalPerWorker is how long, for each worker, the writes of nothing but counts are apart
 // while a group assembles. Each is sent to every agent while all of them report, and the lift waits
 // behind it. So a group of 1,000 comes back with one at the most, and one that takes minutes shows its counts.
 const countsIntervalPerWorker = 10 * time.Millisecond
+
+// mostCounted workers make that a minute; more do not make it longer.
+const mostCounted = int64(time.Minute / countsIntervalPerWorker)
 
 // group lifts the barrier of an assembled group, or breaks a group that lost a worker.
 func (d *decision) group() {
@@ -112,7 +122,7 @@ func (d *decision) group() {
 	switch {
 	case g.failing:
 	case deprecated >= synced:
-		d.plan.CountsInterval = min(max(time.Second, time.Duration(g.slots)*countsIntervalPerWorker), time.Minute)
+		d.plan.CountsInterval = max(time.Second, time.Duration(min(g.slots, mostCounted))*countsIntervalPerWorker)
 		d.lift(g, synced)
 		d.progress(g, synced)
 	default:
