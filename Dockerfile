@@ -20,6 +20,7 @@ RUN go mod download
 COPY api/ api/
 COPY cmd/manager/ cmd/manager/
 COPY pkg/ pkg/
+COPY supervisor/protocol/ supervisor/protocol/
 
 ARG TARGETOS
 ARG TARGETARCH

@@ -13,19 +13,20 @@ GIT_COMMIT ?= $(shell git rev-parse --verify --quiet HEAD 2>/dev/null || echo un
 ARTIFACTS ?= $(CURDIR)/bin## where test reports go
 UNIT_TARGET ?=## packages of `make test` (default: all but test/integration and test/e2e)
 INTEGRATION_TARGET ?= ./test/integration/...## packages of `make test-integration`
-INTEGRATION_REPEAT ?= 1## how often each integration suite runs
-INTEGRATION_TIMEOUT ?= 30m## after this long an integration run is a failure
-GINKGO_ARGS ?=## more flags for ginkgo, e.g. --focus='in place'
-GO_TEST_ARGS ?=## more flags for `go test` in `make test`, e.g. -run=TestDecide -v
+INTEGRATION_LABELS ?=## only integration tests with these labels, e.g. !slow: none that take a minute and more
+INTEGRATION_REPEAT ?= 1## number of runs of each integration suite
+INTEGRATION_TIMEOUT ?= 40m## timeout of an integration run
+GINKGO_ARGS ?=## additional flags for ginkgo, e.g. --focus='in place'
+GO_TEST_ARGS ?=## additional flags for `go test` in `make test`, e.g. -run=TestDecide -v
 RACE ?= auto## 1: tests run with the race detector, 0: without, auto: unit tests do if there is a C compiler
-KEEP ?=## 1: `make demo` leaves its cluster running until you interrupt it
-KUBEBUILDER_ASSETS ?=## directory with etcd, kube-apiserver, ...; nothing is built then
+KEEP ?=## 1: `make demo` keeps its cluster running until you interrupt it
+KUBEBUILDER_ASSETS ?=## directory with etcd, kube-apiserver, ..., instead of building them
 IMAGE_REPO ?= jobset## prefix of image names: IMAGE_REPO/manager, /agent, /worker
 IMAGE_TAG ?= dev## tag of the images, the one that config/ names
 IMAGE_ARCH ?= $(shell go env GOARCH)## architecture of the images
 
 export KUBEBUILDER_ASSETS
-# The version comes from LDFLAGS; asking git for it fails in checkouts of another user.
+# The version comes from LDFLAGS; reading it from git fails if another user owns the checkout.
 export GOFLAGS ?= -buildvcs=false
 
 # The binary directory of the control plane, wherever it comes from.
@@ -49,9 +50,10 @@ help: ## Show this list
 ##@ Build
 
 .PHONY: build
-build: ## Build bin/manager, bin/agent and bin/worker
+build: ## Build bin/manager, bin/agent, bin/supervisor and bin/worker
 	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager
 	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent
+	CGO_ENABLED=0 GOOS=linux $(GO_BUILD) -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor
 	CGO_ENABLED=0 $(GO_BUILD) -o bin/worker ./test/worker
 
 .PHONY: image-build
@@ -60,10 +62,16 @@ image-build: ## Build images of manager, agent and worker for clusters on this m
 	mkdir -p bin/images
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -o bin/images/worker ./test/worker
-	for image in manager agent worker; do \
-	  docker build --quiet --platform linux/$(IMAGE_ARCH) --file hack/images/Dockerfile --target $$image \
-	    --tag $(IMAGE_REPO)/$$image:$(IMAGE_TAG) bin/images; \
+	@# The images hold a static binary each, the agent's two, so neither a builder nor a base image is needed.
+	@hack/offline-kind/build.sh mkimage
+	@for image in manager agent worker; do \
+	  beside=; [ $$image != agent ] || beside="-file bin/images/supervisor=/supervisor"; \
+	  bin/kind/bin/mkimage -out bin/images/$$image.tar -tag $(IMAGE_REPO)/$$image:$(IMAGE_TAG) -arch $(IMAGE_ARCH) \
+	    -file bin/images/$$image=/$$image $$beside -entrypoint /$$image -user 65532:65532; \
+	  docker load --quiet --input bin/images/$$image.tar >/dev/null; \
+	  rm bin/images/$$image.tar; \
 	  echo "built $(IMAGE_REPO)/$$image:$(IMAGE_TAG)"; \
 	done
 
@@ -91,7 +99,7 @@ lint: ## Run the linter
 	hack/verify-lint.sh
 
 .PHONY: lint-fix
-lint-fix: tool-golangci-lint ## Let the linter mend what it can
+lint-fix: tool-golangci-lint ## Let the linter fix what it can
 	bin/tools/golangci-lint run --timeout 20m --fix ./...
 
 .PHONY: tidy
@@ -101,7 +109,7 @@ tidy: ## Tidy go.mod and go.sum of every module
 ##@ Check
 
 .PHONY: verify
-verify: ## Run every hack/verify-*.sh; each says how to mend what it finds
+verify: ## Run every hack/verify-*.sh; each says how to fix what it finds
 	@hack/run-parts.sh hack/verify-*.sh
 
 .PHONY: test
@@ -120,21 +128,21 @@ test-integration: cluster tool-ginkgo ## Run the integration tests against a rea
 	@mkdir -p $(ARTIFACTS)
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) bin/tools/ginkgo run -v --no-color --timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=60s \
 	  --keep-going --repeat=$$(( $(INTEGRATION_REPEAT) - 1 )) --junit-report=junit-integration.xml --output-dir=$(ARTIFACTS) \
-	  $(RACE_FLAG) $(GINKGO_ARGS) $(INTEGRATION_TARGET)
+	  --label-filter='$(INTEGRATION_LABELS)' $(RACE_FLAG) $(GINKGO_ARGS) $(INTEGRATION_TARGET)
 
 .PHONY: demo
 demo: cluster build ## Show an in-place restart on an embedded cluster
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/demo \
-	  --manager=bin/manager --agent=bin/agent --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
+	  --manager=bin/manager --agent=bin/agent --supervisor=bin/supervisor --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 
 .PHONY: check
-check: ## Run verify, test, test-sequence, test-integration, test-faults and demo
-	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' 'make test-integration' 'make test-faults' 'make demo'
+check: ## Run verify, test, test-sequence, test-integration without the slow ones, test-faults and demo
+	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' "make test-integration INTEGRATION_LABELS='!slow'" 'make test-faults' 'make demo'
 
 .PHONY: nightly
-nightly: ## Run the long checks: site, fuzzing, exhaustive search, mutants, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' \
-	  'make test-faults FAULT_RESTARTS=200' 'make soak' 'make bench' 'make bench-restart' \
+nightly: ## Run the long checks: alerts, dashboard, licences, two builds of a release, site, fuzzing, exhaustive search, mutants, upgrades, end-to-end tests, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make licences' 'make verify-release' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
+	  'make test-e2e' 'make test-faults FAULT_RESTARTS=200' 'make soak' 'make bench' 'make bench-restart' \
 	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
 	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'
 

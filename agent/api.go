@@ -19,6 +19,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
 const (
@@ -27,24 +30,24 @@ const (
 	acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	mergePatch     = "application/merge-patch+json"
 
-	// errorBodyLimit bounds what is read of an answer that is an error.
+	// errorBodyLimit bounds how much of an error response is read.
 	errorBodyLimit = 64 << 10
-	// drainLimit bounds what is read of an answer nobody wants, so that an HTTP/1 connection can be used again.
+	// drainLimit bounds how much of the response to a report is read.
 	drainLimit = 256 << 10
 )
 
-// api speaks the three requests of an agent: watch and list of one JobSet, patch of one Pod.
+// api makes the three requests of an agent: watch and list one JobSet, and patch one Pod.
 type api struct {
 	client  *http.Client
 	jobSets string
 	pod     string
 }
 
-// newAPI takes from client-go what is hard to get right (credentials that rotate, TLS,
-// HTTP/2 with pings on idle connections) and leaves its codecs and discovery alone.
+// newAPI uses the parts of client-go that are hard to get right (credentials that rotate, TLS,
+// HTTP/2 with pings on idle connections), but not its codecs and discovery.
 func newAPI(config *rest.Config, cfg Config) (*api, error) {
 	config = rest.CopyConfig(config)
-	// A timeout of the client would cut the watch; each request brings its own.
+	// A timeout of the client would end the watch; each request has its own.
 	config.Timeout = 0
 	if config.UserAgent == "" {
 		config.UserAgent = fieldManager
@@ -66,15 +69,15 @@ func newAPI(config *rest.Config, cfg Config) (*api, error) {
 	}, nil
 }
 
-// unusable: the credentials or the address cannot even be tried, and a restart would not change them.
+// unusable wraps an error of credentials or an address that cannot even be tried. A restart would not help.
 func unusable(err error) error {
-	return &SettingError{
+	return &setting.Error{
 		Setting: "the connection to the API server", Problem: fmt.Sprintf("cannot be prepared: %v", err),
 		Fix: "correct the file in " + envKubeconfig + ", or the Pod's service account",
 	}
 }
 
-// statusError is an answer of the API server, or an event of a watch, that says no.
+// statusError is an error response of the API server, or an ERROR event of a watch.
 type statusError struct {
 	code       int
 	reason     string
@@ -86,7 +89,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("API server answered %d %s: %s", e.code, e.reason, e.message)
 }
 
-// hasCode says whether an error is one of these answers of the API server.
+// hasCode reports whether an error is a response of the API server with one of these codes.
 func hasCode(err error, codes ...int) bool {
 	var status *statusError
 	if !errors.As(err, &status) {
@@ -100,27 +103,31 @@ func hasCode(err error, codes ...int) bool {
 	return false
 }
 
-// get asks for the JobSets that the query selects. The caller closes the body.
+// get requests the JobSets that the query selects. The caller closes the body.
 func (a *api) get(ctx context.Context, query url.Values) (io.ReadCloser, error) {
 	return a.do(ctx, http.MethodGet, a.jobSets+"?"+query.Encode(), acceptJSON, nil)
 }
 
-// patchEpoch reports an epoch on the Pod.
-func (a *api) patchEpoch(ctx context.Context, epoch int32) error {
-	patch, err := epochPatch(epoch)
+// patch reports on the Pod what reportPatch says. It returns the UID of the Pod's JobSet, from the label
+// of the Pod, or "" if the response has none.
+func (a *api) patch(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, err error) {
+	patch, err := reportPatch(epoch, exit)
 	if err != nil {
-		return fmt.Errorf("encoding epoch %d: %w", epoch, err)
+		return "", fmt.Errorf("encoding the report of epoch %d: %w", epoch, err)
 	}
 	query := url.Values{"fieldManager": {fieldManager}}
-	// Of the answer nothing is read, so let it be small: metadata instead of the whole Pod.
+	// Little of the response is needed, so ask for the metadata instead of the whole Pod.
 	body, err := a.do(ctx, http.MethodPatch, a.pod+"?"+query.Encode(), acceptMetadata, patch)
 	if err != nil {
-		return err
+		return "", err
 	}
-	// The patch is done, whatever happens to the rest of the answer.
-	_, _ = io.CopyN(io.Discard, body, drainLimit)
-	_ = body.Close()
-	return nil
+	defer func() { _ = body.Close() }()
+	// The patch has succeeded, whatever happens to the rest of the response.
+	var pod wirePod
+	answer := io.LimitReader(body, drainLimit)
+	_ = json.NewDecoder(answer).Decode(&pod)
+	_, _ = io.Copy(io.Discard, answer)
+	return pod.Metadata.Labels[jobSetUIDKey], nil
 }
 
 func (a *api) do(ctx context.Context, method, address, accept string, body []byte) (io.ReadCloser, error) {
@@ -134,8 +141,8 @@ func (a *api) do(ctx context.Context, method, address, accept string, body []byt
 	}
 	response, err := a.client.Do(request)
 	if err != nil {
-		// Without the URL, whose query differs from one attempt to the next, while a log
-		// that tells each error once goes by the text.
+		// Leave out the URL: its query differs between attempts, and retryLog recognizes a
+		// repeated error by its text.
 		var detail *url.Error
 		if errors.As(err, &detail) {
 			err = detail.Err
@@ -149,8 +156,8 @@ func (a *api) do(ctx context.Context, method, address, accept string, body []byt
 	return response.Body, nil
 }
 
-// readStatus makes an error of an answer. Whatever stands between agent and API server
-// may have written it, so nothing but the code is relied on.
+// readStatus turns a response into an error. A proxy between agent and API server may have
+// written it, so only the code is relied on.
 func readStatus(response *http.Response) *statusError {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, errorBodyLimit))
 	var status wireStatus

@@ -7,32 +7,32 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
-// Barrier holds the worker of this Pod back and releases it. How, nobody but the
-// implementation knows: by a startup probe (ProbeBarrier), or one day by starting and
-// stopping the worker as a child process.
+// Barrier holds the worker of this Pod back and releases it. ProbeBarrier does so by a
+// startup probe. In process mode supervisors take its place, since they can hold a worker again.
 type Barrier interface {
-	// Hold begins to hold. Run calls it once, before anything is read of the JobSet: no
-	// kubelet takes back a startup probe that succeeded, so a restart is the end of the
-	// process. A barrier that can stop its worker could be held again instead. The channel,
-	// which may be nil, tells of a barrier that broke afterwards.
+	// Hold starts to hold. Run calls it once, before it reads the JobSet: a startup probe
+	// that has succeeded cannot fail again, so a restart ends the process. The channel,
+	// which may be nil, receives an error if the barrier breaks afterwards.
 	Hold() (broken <-chan error, err error)
 	// Release lets the worker start.
 	Release() error
-	// Close gives back what Hold took and does not release anything.
+	// Close frees what Hold took. It does not release the worker.
 	Close() error
 }
 
 const (
-	// BarrierPath is what the startup probe asks for.
+	// BarrierPath is the path that the startup probe requests.
 	BarrierPath = "/barrier-is-lifted"
 
 	// longestWait bounds ?wait=SECONDS. A kubelet gives up long before.
@@ -41,15 +41,15 @@ const (
 
 // ProbeBarrier is the startup probe of a sidecar: as long as it fails, the kubelet starts
 // no container after the sidecar. The port is bound from the start, so that a port that is
-// taken shows at once and not when the group is about to start.
+// in use shows at once and not when the group is about to start. It is closed some time after a
+// probe succeeded. See probe_server.go for what other clients can cost.
 type ProbeBarrier struct {
 	address string
-	// second is a second, but for tests.
+	limits  limits
+	// second is a second, except in tests.
 	second time.Duration
 
-	listener net.Listener
-	server   *http.Server
-	served   sync.WaitGroup
+	server *probeServer
 
 	release, close sync.Once
 	released       chan struct{}
@@ -62,93 +62,83 @@ var _ Barrier = (*ProbeBarrier)(nil)
 func NewProbeBarrier(address string, port int) *ProbeBarrier {
 	return &ProbeBarrier{
 		address:  net.JoinHostPort(address, strconv.Itoa(port)),
+		limits:   defaultLimits(),
 		second:   time.Second,
 		released: make(chan struct{}),
 		closed:   make(chan struct{}),
 	}
 }
 
-// Hold binds the port and answers 503.
-func (b *ProbeBarrier) Hold() (<-chan error, error) {
-	listener, err := net.Listen("tcp", b.address)
+// Listen binds the port and answers 503. Hold calls it if nobody did. A process calls it
+// first of all, because the kubelet's next probe may come only a second after one that
+// was not answered.
+func (b *ProbeBarrier) Listen() error {
+	server, err := newProbeServer(b.address, b.limits, b.answer)
 	if err != nil {
-		return nil, &SettingError{
+		return &setting.Error{
 			Setting: envBarrierPort + " or " + envBarrierAddress,
 			Problem: fmt.Sprintf("cannot be listened on: %v", err),
 			Fix: "set " + envBarrierPort + " to a port that nothing else in the Pod uses (with hostNetwork: on the node), " +
 				"and the port of the agent's startup probe to the same",
 		}
 	}
-	b.listener = listener
-	b.server = &http.Server{
-		Handler: b,
-		// No write timeout: a probe that waits is written to after as long as it asked for.
-		ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-	}
-	broken := make(chan error, 1)
-	b.served.Go(func() {
-		if err := b.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			broken <- fmt.Errorf("serving the startup probe on %s: %w", listener.Addr(), err)
-		}
-	})
-	return broken, nil
+	b.server = server
+	return nil
 }
 
-// Addr is where the barrier listens while it holds.
-func (b *ProbeBarrier) Addr() net.Addr { return b.listener.Addr() }
+// Hold listens. The channel receives an error if listening fails later.
+func (b *ProbeBarrier) Hold() (<-chan error, error) {
+	if b.server == nil {
+		if err := b.Listen(); err != nil {
+			return nil, err
+		}
+	}
+	return b.server.broken, nil
+}
 
-// Release makes the probe succeed, also those that wait at this moment.
+// Addr returns the address that the barrier listens on.
+func (b *ProbeBarrier) Addr() net.Addr { return b.server.listener.Addr() }
+
+// Release makes probes succeed, including those that are waiting.
 func (b *ProbeBarrier) Release() error {
 	b.release.Do(func() { close(b.released) })
 	return nil
 }
 
-// Close frees the port. Probes that wait end without success.
+// Close frees the port. Probes that are waiting fail.
 func (b *ProbeBarrier) Close() error {
 	b.close.Do(func() { close(b.closed) })
-	if b.server == nil {
-		return nil
-	}
-	err := b.server.Close()
-	b.served.Wait()
-	if err != nil {
-		return fmt.Errorf("closing the startup probe: %w", err)
+	if b.server != nil {
+		b.server.close()
 	}
 	return nil
 }
 
-// ServeHTTP answers the probe.
-func (b *ProbeBarrier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != BarrierPath {
-		http.Error(w, "not found; the startup probe is "+BarrierPath, http.StatusNotFound)
-		return
+// answer answers a request. It may wait; the context ends when the client disconnects.
+func (b *ProbeBarrier) answer(ctx context.Context, method string, asked *url.URL) reply {
+	if asked.Path != BarrierPath {
+		return reply{code: http.StatusNotFound, text: "not found; the startup probe is " + BarrierPath}
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
-		return
+	if method != http.MethodGet && method != http.MethodHead {
+		return reply{code: http.StatusMethodNotAllowed, text: "only GET and HEAD"}
 	}
 	seconds := 0
-	if query := r.URL.Query(); query.Has("wait") {
+	if query := asked.Query(); query.Has("wait") {
 		var err error
 		if seconds, err = strconv.Atoi(query.Get("wait")); err != nil || seconds < 0 || seconds > longestWait {
-			http.Error(w, fmt.Sprintf("wait is %q; it must be a whole number of seconds from 0 to %d",
-				query.Get("wait"), longestWait), http.StatusBadRequest)
-			return
+			return reply{code: http.StatusBadRequest, text: fmt.Sprintf(
+				"wait is %q; it must be a whole number of seconds from 0 to %d", query.Get("wait"), longestWait)}
 		}
 	}
-	if !b.lifted(r.Context(), time.Duration(seconds)*b.second) {
-		http.Error(w, "the barrier is not lifted", http.StatusServiceUnavailable)
-		return
+	if !b.lifted(ctx, time.Duration(seconds)*b.second) {
+		return reply{code: http.StatusServiceUnavailable, text: "the barrier is not lifted"}
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = fmt.Fprintln(w, "the barrier is lifted")
+	return reply{code: http.StatusOK, text: "the barrier is lifted", last: true}
 }
 
-// lifted waits for the release, but not longer than told, nor than the client or the agent live.
+// lifted waits for the release until the time is up, the client disconnects or the barrier is closed.
 func (b *ProbeBarrier) lifted(ctx context.Context, wait time.Duration) bool {
-	// First, so that no coin is tossed between a release that is there and a time that is over.
+	// select picks at random when both are ready, so check released first.
 	select {
 	case <-b.released:
 		return true

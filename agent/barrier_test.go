@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
 // hold starts a barrier on a free port.
@@ -78,15 +80,29 @@ func TestTheProbe(t *testing.T) {
 	}
 	t.Run("P35: nothing but reading", func(t *testing.T) {
 		t.Parallel()
-		recorder := httptest.NewRecorder()
-		lifted.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, BarrierPath, nil))
-		if recorder.Code != http.StatusMethodNotAllowed {
-			t.Errorf("POST answers %d", recorder.Code)
+		response, err := http.Post("http://"+lifted.Addr().String()+BarrierPath, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusMethodNotAllowed || response.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST answers %d, Allow: %q", response.StatusCode, response.Header.Get("Allow"))
+		}
+	})
+	t.Run("P35: HEAD gets no body", func(t *testing.T) {
+		t.Parallel()
+		response, err := http.Head("http://" + lifted.Addr().String() + BarrierPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("HEAD answers %d", response.StatusCode)
 		}
 	})
 }
 
-// waiting is a probe that waits, in a bubble.
+// waiting is a probe that waits, in a synctest bubble.
 type waiting struct {
 	code   int
 	after  time.Duration
@@ -101,9 +117,8 @@ func startWaiting(t *testing.T, b *ProbeBarrier, target string) *waiting {
 	go func() {
 		defer close(w.ended)
 		started := time.Now()
-		recorder := httptest.NewRecorder()
-		b.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, target, nil))
-		w.code, w.after = recorder.Code, time.Since(started)
+		request := httptest.NewRequest(http.MethodGet, target, nil)
+		w.code, w.after = b.answer(ctx, request.Method, request.URL).code, time.Since(started)
 	}()
 	synctest.Wait()
 	return w
@@ -146,53 +161,12 @@ func TestTheProbeThatWaits(t *testing.T) {
 
 func TestTheBarrierOverTheNetwork(t *testing.T) {
 	t.Parallel()
-	// serve puts a barrier behind a server that tells of each probe when it arrives and when it is answered.
-	serve := func(t *testing.T) (b *ProbeBarrier, address string, arrived, left chan struct{}) {
-		b, arrived, left = NewProbeBarrier("", 0), make(chan struct{}), make(chan struct{})
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			close(arrived)
-			b.ServeHTTP(w, r)
-			close(left)
-		}))
-		t.Cleanup(server.Close)
-		return b, server.Listener.Addr().String(), arrived, left
-	}
-	t.Run("P35: a probe that waits is answered at the release", func(t *testing.T) {
-		t.Parallel()
-		b, address, arrived, _ := serve(t)
-		go func() {
-			<-arrived
-			_ = b.Release()
-		}()
-		response, err := http.Get("http://" + address + "/barrier-is-lifted?wait=3600")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("the probe got %d", response.StatusCode)
-		}
-	})
-	t.Run("P35: the probe ends when the client goes away", func(t *testing.T) {
-		t.Parallel()
-		_, address, arrived, left := serve(t)
-		connection, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(connection, "GET /barrier-is-lifted?wait=3600 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		<-arrived
-		_ = connection.Close()
-		<-left
-	})
 	t.Run("P37, C298: a port that is taken is a wrong setting", func(t *testing.T) {
 		t.Parallel()
 		taken := hold(t).Addr().(*net.TCPAddr)
 		_, err := NewProbeBarrier("127.0.0.1", taken.Port).Hold()
-		var setting *SettingError
-		if !errors.As(err, &setting) || !strings.Contains(err.Error(), "BARRIER_PORT") || !strings.Contains(err.Error(), "in use") {
+		var wrong *setting.Error
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "BARRIER_PORT") || !strings.Contains(err.Error(), "in use") {
 			t.Errorf("error %v", err)
 		}
 	})

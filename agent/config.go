@@ -6,13 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
 // The environment variables of an agent.
@@ -25,6 +30,10 @@ const (
 	envBarrierPort     = "BARRIER_PORT"
 	envBarrierAddress  = "BARRIER_ADDRESS"
 	envKubeconfig      = "KUBECONFIG"
+	envReplicatedJob   = "REPLICATED_JOB_NAME"
+	envReplicas        = "REPLICATED_JOB_REPLICAS"
+	envJobIndex        = "JOB_INDEX"
+	envPodIndex        = "JOB_COMPLETION_INDEX"
 )
 
 const (
@@ -32,7 +41,7 @@ const (
 	defaultBarrierPort     = 8080
 )
 
-// Config is what an agent is told by its environment.
+// Config holds the settings of an agent, which come from its environment.
 type Config struct {
 	// Namespace of the Pod and of its JobSet.
 	Namespace string
@@ -41,7 +50,7 @@ type Config struct {
 	// JobSetName is the only JobSet the agent ever reads.
 	JobSetName string
 	// JobSetUID, when set, makes a JobSet of the same name but another UID count as absent.
-	// When empty, the UID of the first JobSet read takes its place.
+	// When empty, the UID of the first JobSet read takes its place until the Pod's own label is known.
 	JobSetUID string
 	// RestartExitCode ends the process when the Pod must restart in place; 0 means 88.
 	RestartExitCode int
@@ -50,98 +59,110 @@ type Config struct {
 	BarrierAddress string
 	// Kubeconfig is a path; empty means the service account of the Pod.
 	Kubeconfig string
+	// Containers are those that run workers, in process mode; empty means container mode.
+	Containers []string
+	// SupervisorDir is where agent and supervisors find each other.
+	SupervisorDir string
+	// Place is where the Pod stands in its JobSet, in process mode.
+	Place Place
+	// StopGrace is how long a worker may take to end when it is told to.
+	StopGrace time.Duration
 }
 
-// SettingError is an error that a restart cannot mend: a setting is wrong.
-type SettingError struct {
-	// Setting that is wrong, usually an environment variable.
-	Setting string
-	// Problem with it.
-	Problem string
-	// Fix says how to set it.
-	Fix string
-}
-
-func (e *SettingError) Error() string {
-	return fmt.Sprintf("%s %s; %s", e.Setting, e.Problem, e.Fix)
-}
-
-// FromEnv reads a Config. The error joins one SettingError for each variable that is wrong.
+// FromEnv reads a Config. The error joins one setting.Error per wrong variable.
 func FromEnv(lookup func(string) (string, bool)) (Config, error) {
-	env := environment{lookup: lookup}
+	env := environment{setting.Env{Lookup: lookup}}
 	cfg := Config{
 		Namespace:       env.name(envNamespace, "metadata.namespace", validation.IsDNS1123Label),
 		PodName:         env.name(envPodName, "metadata.name", validation.IsDNS1123Subdomain),
 		JobSetName:      env.name(envJobSetName, "metadata.labels['"+jobSetNameKey+"']", validation.IsDNS1123Subdomain),
-		JobSetUID:       env.get(envJobSetUID),
-		RestartExitCode: env.number(envRestartExitCode, defaultRestartExitCode, 255),
-		BarrierPort:     env.number(envBarrierPort, defaultBarrierPort, 65535),
-		BarrierAddress:  env.address(envBarrierAddress),
-		Kubeconfig:      env.get(envKubeconfig),
+		JobSetUID:       env.Get(envJobSetUID),
+		RestartExitCode: env.Number(envRestartExitCode, defaultRestartExitCode, 1, 255),
+		Kubeconfig:      env.Get(envKubeconfig),
 	}
-	if cfg.RestartExitCode == exitSetting {
-		env.reject(envRestartExitCode, fmt.Sprintf("is %d, which the agent uses for wrong settings", exitSetting),
+	if cfg.Containers = env.containers(); len(cfg.Containers) > 0 {
+		cfg.SupervisorDir = env.directory()
+		cfg.Place = env.place()
+		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, protocol.DefaultStopGraceSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
+	} else {
+		cfg.BarrierPort = env.Number(envBarrierPort, defaultBarrierPort, 1, 65535)
+		cfg.BarrierAddress = env.address(envBarrierAddress)
+	}
+	if cfg.RestartExitCode == setting.ExitCode {
+		env.Reject(envRestartExitCode, fmt.Sprintf("is %d, which the agent uses for wrong settings", setting.ExitCode),
 			"set another code from 1 to 255, or leave it out for "+strconv.Itoa(defaultRestartExitCode))
 	}
-	if len(env.errs) > 0 {
-		return Config{}, errors.Join(env.errs...)
+	if err := env.Err(); err != nil {
+		return Config{}, err
 	}
 	return cfg, nil
 }
 
-// environment looks variables up and gathers what is wrong with them.
-type environment struct {
-	lookup func(string) (string, bool)
-	errs   []error
-}
-
-func (e *environment) reject(variable, problem, fix string) {
-	e.errs = append(e.errs, &SettingError{Setting: variable, Problem: problem, Fix: fix})
-}
-
-// get reads a variable. Empty is unset: that is what the downward API makes of a label that is missing.
-func (e *environment) get(variable string) string {
-	value, _ := e.lookup(variable)
-	return value
-}
+// environment reads what only an agent has.
+type environment struct{ setting.Env }
 
 func (e *environment) name(variable, fieldPath string, check func(string) []string) string {
-	value := e.get(variable)
+	value := e.Get(variable)
 	fix := fmt.Sprintf(`add to the agent's env: {name: %s, valueFrom: {fieldRef: {fieldPath: "%s"}}}`, variable, fieldPath)
 	if value == "" {
-		e.reject(variable, "is not set", fix)
+		e.Reject(variable, "is not set", fix)
 		return ""
 	}
-	// The names become parts of a URL path, so what is no name must not get there.
+	// Names become parts of a URL path, so only valid names may pass.
 	if problems := check(value); len(problems) > 0 {
-		e.reject(variable, fmt.Sprintf("is %q: %s", value, strings.Join(problems, ", ")), fix)
+		e.Reject(variable, fmt.Sprintf("is %q: %s", value, strings.Join(problems, ", ")), fix)
 		return ""
 	}
 	return value
 }
 
-func (e *environment) number(variable string, fallback, highest int) int {
-	text := e.get(variable)
-	if text == "" {
-		return fallback
+// place reads where the Pod stands in its JobSet. An agent that does not know it tells its workers nothing about it.
+func (e *environment) place() Place {
+	return Place{
+		ReplicatedJob: e.Get(envReplicatedJob),
+		Jobs:          e.Number(envReplicas, 1, 1, math.MaxInt32),
+		Job:           e.Number(envJobIndex, 0, 0, math.MaxInt32),
+		Index:         e.Number(envPodIndex, 0, 0, math.MaxInt32),
 	}
-	value, err := strconv.Atoi(text)
-	if err != nil || value < 1 || value > highest {
-		e.reject(variable, fmt.Sprintf("is %q", text),
-			fmt.Sprintf("set a whole number from 1 to %d, or leave it out for %d", highest, fallback))
-		return fallback
-	}
-	return value
 }
 
 func (e *environment) address(variable string) string {
-	text := e.get(variable)
+	text := e.Get(variable)
 	if text == "" {
 		return ""
 	}
 	if _, err := netip.ParseAddr(text); err != nil {
-		e.reject(variable, fmt.Sprintf("is %q, which is no IP address", text),
+		e.Reject(variable, fmt.Sprintf("is %q, which is not an IP address", text),
 			"set an address of the Pod, or leave it out for all addresses")
 	}
 	return text
+}
+
+// containers reads the names that select process mode.
+func (e *environment) containers() []string {
+	text := e.Get(protocol.WorkerContainersEnv)
+	if text == "" {
+		return nil
+	}
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		problems := validation.IsDNS1123Label(name)
+		if slices.Contains(names[:i], name) {
+			problems = append(problems, "it is there twice")
+		}
+		if len(problems) > 0 {
+			e.Reject(protocol.WorkerContainersEnv, fmt.Sprintf("has the container %q: %s", name, strings.Join(problems, ", ")),
+				"set the names of all regular containers of the Pod, separated by commas, or leave it out if they have no supervisor")
+		}
+	}
+	return names
+}
+
+func (e *environment) directory() string {
+	fix := "set the path at which a volume is mounted that all containers of the Pod share, such as " + protocol.Dir
+	path := e.Directory(protocol.AgentDirEnv, protocol.Socket, protocol.MaxSocketPath, fix)
+	if path == "" {
+		e.Reject(protocol.AgentDirEnv, "is not set, but "+protocol.WorkerContainersEnv+" is", fix)
+	}
+	return path
 }

@@ -8,34 +8,55 @@ package agent
 import (
 	"fmt"
 	"math"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// Lifted says whether, and why, this process has let its worker start.
+// Lifted says whether, and why, this process has released its worker.
 type Lifted string
 
 const (
-	// Held: the worker has not been let go. The zero value, so that forgetting to set it holds.
+	// Held: the worker has not been released. It is the zero value, so an unset field means held.
 	Held Lifted = ""
-	// ByEpoch: the whole group stood at the epoch of this process.
+	// ByEpoch: the whole group had reached the epoch of this process.
 	ByEpoch Lifted = "epoch"
 	// ByBypass: in-place restart was off for this JobSet.
 	ByBypass Lifted = "bypass"
 )
 
-// Self is what an agent process knows of itself. Nothing of it outlives the
-// process: a new agent process means that no older worker runs in this Pod.
+// Self is what an agent process knows about itself. None of it outlives the process. In container
+// mode a new agent process means that no older worker runs in this Pod; in process mode
+// the supervisors say whether one does, and Epoch, Reported and Lifted are those of a round.
 type Self struct {
-	// UID of the JobSet that this Pod belongs to; empty while unknown.
+	// UID is that of the JobSet of this Pod; empty while unknown.
 	UID string
-	// Epoch that this process chose; 0 while it has chosen none.
+	// Epoch is the one that this process chose; 0 if it has chosen none yet.
 	Epoch int32
 	// Reported is true once the API server has accepted Epoch.
 	Reported bool
-	// Lifted is what became of the barrier.
+	// Lifted is the state of the barrier.
 	Lifted Lifted
+
+	// The rest is for process mode only.
+
+	// Ending: the round is over. What still runs is to be stopped, and then a fresh round begins.
+	Ending bool
+	// Told is true once the end of all workers was reported (P66).
+	Told bool
+	// Leaving is why this Pod must be replaced, empty if it need not (P70).
+	Leaving string
+	// Tell is the exit that the next report tells, or the one that is not accepted yet (P66).
+	Tell *protocol.WorkerExit
+	// LiftedAt is when the workers of this round were released.
+	LiftedAt time.Time
+	// Quick counts the failures in a row of workers that ran for a short time during a bypass,
+	// and Pause is until when such a worker is not started.
+	Quick int
+	Pause time.Time
 }
 
-// JobSet is what the agent reads of its JobSet. The zero value is a JobSet that does not exist.
+// JobSet holds what the agent needs to know about its JobSet. The zero value is a JobSet that does not exist.
 type JobSet struct {
 	Exists bool
 	UID    string
@@ -43,57 +64,78 @@ type JobSet struct {
 	Deleting bool
 	// InPlace: its restart strategy is InPlaceRestart.
 	InPlace bool
-	// DisabledByAnnotation: it carries the annotation that makes agents pass straight through.
+	// DisabledByAnnotation: it has the annotation that disables in-place restart.
 	DisabledByAnnotation bool
 	// DisabledByGate: condition InPlaceRestartDisabled is True.
 	DisabledByGate bool
 	// Deprecated is D, Synced is S. Neither is negative.
 	Deprecated, Synced int32
+	// Restarts counts those of all its Jobs and those in place; workers are told in process mode.
+	Restarts int32
+	// World is the place of our worker in the synced epoch; workers are told in process mode.
+	World protocol.World
 }
 
-// View is all that a decision is made on.
+// View is everything that a decision depends on.
 type View struct {
 	Self   Self
 	JobSet JobSet
+	// Workers are all that this Pod should have, in process mode; nil in container mode.
+	Workers []Worker
+	// Now is needed in process mode only.
+	Now time.Time
 }
 
 // Kind names what an agent does next.
 type Kind string
 
 const (
-	// Wait: nothing to do. A held worker stays held, a running one runs on.
+	// Wait: do nothing. A held worker stays held, a running one keeps running.
 	Wait Kind = "Wait"
 	// Report: choose Action.Epoch and write it to the Pod.
 	Report Kind = "Report"
-	// Lift: let the worker start, because the group is complete.
+	// Lift: release the worker, because the group is complete.
 	Lift Kind = "Lift"
-	// Bypass: let the worker start without reporting, because in-place restart is off.
+	// Bypass: release the worker without reporting, because in-place restart is off.
 	Bypass Kind = "Bypass"
-	// Restart: end the process with the restart exit code.
+	// Restart: end the process with the restart exit code. In container mode only.
 	Restart Kind = "Restart"
+	// StopWorkers: end the round and stop what runs of it. In process mode only, like Leave.
+	StopWorkers Kind = "StopWorkers"
+	// Leave: let the supervisors end, so that the Pod is replaced.
+	Leave Kind = "Leave"
 )
 
-// Action is a decision and its reason, fit for a log line.
+// Action is a decision and its reason, for the log.
 type Action struct {
 	Kind Kind
-	// Epoch to report; set with Report only.
-	Epoch   int32
-	Because string
+	// Epoch to report with Report. In process mode also the one to run at with Lift, which the
+	// workers may be running at already: then this is that agent again (P65).
+	Epoch int32
+	// Reason and Container at fault are set with Leave only.
+	Reason    protocol.LeaveReason
+	Container string
+	Because   string
 }
 
-// Decide says what an agent does on a view. The order of the questions is the protocol:
+// Decide returns the next action of an agent. The order of the checks matters:
 // whose JobSet is it, does it restart in place at all, and only then the epochs.
 func Decide(v View) Action {
 	self, js := v.Self, v.JobSet
 	switch {
-	// A JobSet that is not ours, or no longer there, says nothing about our worker:
-	// no reason to start it and none to stop it. Its Pods are about to be deleted.
+	case self.Leaving != "":
+		return leaveAgain(v)
+	// A JobSet that is not ours, or no longer exists, is no reason to start our worker
+	// and none to stop it. Our Pod is about to be deleted.
 	case !js.Exists:
 		return wait("the JobSet does not exist")
 	case self.UID != "" && js.UID != self.UID:
 		return wait("the JobSet has UID %s, this Pod belongs to %s", js.UID, self.UID)
 	case js.Deleting:
 		return wait("the JobSet is being deleted")
+	}
+	if v.Workers != nil {
+		return decideRound(v)
 	}
 	if off := bypass(js); off != "" {
 		if self.Lifted != Held {
@@ -102,8 +144,8 @@ func Decide(v View) Action {
 		return Action{Kind: Bypass, Because: off}
 	}
 	if self.Lifted == ByBypass {
-		// The worker runs in no epoch at all, so it cannot join the group as it is.
-		return Action{Kind: Restart, Because: "the worker was started while in-place restart was off, which it no longer is"}
+		// The worker runs in no epoch, so it must restart to join the group.
+		return Action{Kind: Restart, Because: bypassEnded}
 	}
 	if self.Epoch == 0 {
 		return choose(js)
@@ -111,7 +153,7 @@ func Decide(v View) Action {
 	return compare(self, js)
 }
 
-// bypass is P34: why the barrier does not apply to this JobSet, or "".
+// bypass returns why the barrier does not apply to this JobSet, or "" (P34).
 func bypass(js JobSet) string {
 	switch {
 	case !js.InPlace:
@@ -124,14 +166,14 @@ func bypass(js JobSet) string {
 	return ""
 }
 
-// choose is P31, step 2 of the picture.
+// choose picks the epoch to report (P31), step 2 of the picture in doc.go.
 func choose(js JobSet) Action {
 	switch {
 	case js.Synced == math.MaxInt32:
 		return wait("synced epoch %d has no successor", js.Synced)
 	case js.Synced < js.Deprecated:
-		// No controller writes this. Reporting S+1 <= D would end in a restart at once,
-		// and RestartAllContainers has no backoff; so hold until the status is mended.
+		// No controller writes this. Reporting S+1 <= D would lead to a restart at once,
+		// and RestartAllContainers has no backoff, so hold until the status is repaired.
 		return wait("deprecated epoch %d is above synced epoch %d", js.Deprecated, js.Synced)
 	}
 	return Action{
@@ -141,8 +183,8 @@ func choose(js JobSet) Action {
 	}
 }
 
-// compare is P32, then P33: steps 4 and 5 of the picture. The order matters: after a break
-// D == S, and a worker of that very epoch must restart, not start.
+// compare restarts (P32) or lifts (P33) by the epochs: steps 4 and 5 of the picture. The order
+// matters: after a break D == S, and a worker of that epoch must restart, not start.
 func compare(self Self, js JobSet) Action {
 	epoch, deprecated, synced := int64(self.Epoch), int64(js.Deprecated), int64(js.Synced)
 	switch {
@@ -151,13 +193,13 @@ func compare(self Self, js JobSet) Action {
 	case epoch < synced:
 		return restart("epoch %d was left behind (synced epoch %d)", epoch, synced)
 	case epoch > synced+1, epoch > synced && self.Lifted != Held:
-		// Nothing is lifted above S, so a worker that was lifted sees a smaller S only if the status went back.
+		// No worker is lifted above S, so a lifted worker sees a smaller S only if the status was reset.
 		return restart("epoch %d is ahead of the JobSet, whose status was lost or restored (synced epoch %d)", epoch, synced)
 	case self.Lifted != Held:
 		return wait("running at epoch %d", epoch)
 	case !self.Reported:
 		// S can reach this epoch without our report: an earlier process of this Pod may
-		// have reported it and died. The worker starts only when this process is counted.
+		// have reported it and died. The worker starts only after this process has reported.
 		return wait("the report of epoch %d is not accepted yet", epoch)
 	case epoch == synced:
 		return Action{Kind: Lift, Because: fmt.Sprintf("the whole group stands at epoch %d", epoch)}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// at is a JobSet that restarts in place, with these epochs.
+// at returns a JobSet that restarts in place, with these epochs.
 func at(deprecated, synced int32) JobSet {
 	return JobSet{Exists: true, UID: "ours", InPlace: true, Deprecated: deprecated, Synced: synced}
 }
@@ -78,10 +78,13 @@ func TestDecide(t *testing.T) {
 		"hold: the JobSet is gone and the worker runs":                       {running, JobSet{}, Wait, 0},
 		"hold: the JobSet is gone after a bypass":                            {bypassed, JobSet{}, Wait, 0},
 		"hold: the JobSet is another one":                                    {fresh, with(at(0, 0), other), Wait, 0},
-		"C269: another JobSet lifts nobody":                                  {held, with(at(1, 2), other), Wait, 0},
-		"C269: another JobSet restarts nobody":                               {running, with(at(0, 0), other), Wait, 0},
+		"C269: another JobSet does not lift":                                 {held, with(at(1, 2), other), Wait, 0},
+		"C269: another JobSet does not restart":                              {running, with(at(0, 0), other), Wait, 0},
 		"hold: another JobSet's bypass is not ours":                          {fresh, with(with(at(0, 0), other), plain), Wait, 0},
 		"hold: any UID will do as long as none is known":                     {Self{}, at(0, 0), Report, 1},
+		"hold: without JOBSET_UID, the JobSet was created anew":              {Self{UID: "first read"}, at(0, 0), Wait, 0},
+		"hold: likewise once the epoch is reported":                          {Self{UID: "of the Pod", Epoch: 2, Reported: true}, at(1, 2), Wait, 0},
+		"hold: likewise while the worker runs":                               {Self{UID: "first read", Epoch: 2, Reported: true, Lifted: ByEpoch}, at(2, 2), Wait, 0},
 		"hold: the JobSet is being deleted":                                  {fresh, with(at(0, 0), deleting), Wait, 0},
 		"hold: a worker runs on while the JobSet is deleted":                 {running, with(at(2, 2), deleting), Wait, 0},
 		"hold: a deletion is stronger than a bypass":                         {fresh, with(with(at(0, 0), deleting), annotated), Wait, 0},
@@ -100,7 +103,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// everyView calls back with every view of a small world.
+// everyView calls a function with every view that can be made of a few values.
 func everyView(look func(View)) {
 	const top = 4
 	bools := []bool{false, true}

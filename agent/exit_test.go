@@ -10,19 +10,21 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	setting := &SettingError{Setting: "X", Problem: "is wrong", Fix: "set it"}
+	wrong := &setting.Error{Setting: "X", Problem: "is wrong", Fix: "set it"}
 	for name, tc := range map[string]struct {
 		restartCode int
 		outcome     Outcome
 		err         error
 		want        int
 	}{
-		"P37, C294: a wrong setting":                          {88, Outcome{}, setting, 64},
-		"P37: a wrong setting inside other errors":            {88, Outcome{}, fmt.Errorf("a: %w", errors.Join(errors.New("b"), setting)), 64},
+		"P37, C294: a wrong setting":                          {88, Outcome{}, wrong, 64},
+		"P37: a wrong setting inside other errors":            {88, Outcome{}, fmt.Errorf("a: %w", errors.Join(errors.New("b"), wrong)), 64},
 		"P37, C294: a restart":                                {88, Outcome{Kind: Restarted}, nil, 88},
 		"P37: a restart with another code":                    {7, Outcome{Kind: Restarted}, nil, 7},
 		"P37, O54: a restart with the default code":           {0, Outcome{Kind: Restarted}, nil, 88},
@@ -33,7 +35,7 @@ func TestExitCode(t *testing.T) {
 		"P37: an unexpected error is never a success":         {0, Outcome{}, errors.New("accept: broken"), 88},
 		"P37: an error is stronger than a signal":             {88, Outcome{Kind: Stopped, Cause: stopSignal{syscall.SIGTERM}}, errors.New("broken"), 88},
 		"P37: no outcome at all is no success either":         {88, Outcome{}, nil, 88},
-		"P37, C294: an outcome does not hide a wrong setting": {88, Outcome{Kind: Restarted}, setting, 64},
+		"P37, C294: an outcome does not hide a wrong setting": {88, Outcome{Kind: Restarted}, wrong, 64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,13 +19,14 @@ import (
 	"time"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // fakeAPI behaves like an API server that holds one namespace with one JobSet and some Pods.
 type fakeAPI struct {
 	mu      sync.Mutex
 	version int
-	// object is the JobSet in JSON, nil while there is none.
+	// object is the JobSet in JSON, nil if it does not exist.
 	object map[string]any
 	// history holds every event; the version of an event is its index plus 1.
 	history []fakeEvent
@@ -33,12 +34,18 @@ type fakeAPI struct {
 	changed chan struct{}
 	// dropped is closed, and replaced, to break every watch.
 	dropped chan struct{}
-	// reports are the epochs by Pod, in the order of their arrival.
+	// owner is the UID in the label of every Pod.
+	owner string
+	// reports has the reported epochs by Pod, in order.
 	reports map[string][]string
-	// requests are all that arrived.
+	// exits has the annotation worker-exit by Pod.
+	exits map[string]string
+	// patched, if set, is called after each report.
+	patched func()
+	// requests has all requests.
 	requests []fakeRequest
-	// intercept may answer instead of the fake; it returns true if it did.
-	intercept func(http.ResponseWriter, *http.Request) bool
+	// intercept may answer instead of the fake; it returns true if it did. It gets the body too.
+	intercept func(http.ResponseWriter, *http.Request, string) bool
 }
 
 type fakeEvent struct {
@@ -55,7 +62,7 @@ type fakeRequest struct {
 }
 
 func newFakeAPI() *fakeAPI {
-	return &fakeAPI{changed: make(chan struct{}), dropped: make(chan struct{}), reports: map[string][]string{}}
+	return &fakeAPI{changed: make(chan struct{}), dropped: make(chan struct{}), reports: map[string][]string{}, exits: map[string]string{}}
 }
 
 // set creates or changes the JobSet.
@@ -85,7 +92,7 @@ func (f *fakeAPI) set(js JobSet) {
 	f.object = map[string]any{
 		"apiVersion": jobset.GroupVersion.String(), "kind": jobset.Kind, "metadata": metadata,
 		"spec":   map[string]any{"failurePolicy": map[string]any{"restartStrategy": strategy}},
-		"status": map[string]any{"conditions": conditions, "deprecatedEpoch": js.Deprecated, "syncedEpoch": js.Synced},
+		"status": map[string]any{"conditions": conditions, "deprecatedEpoch": js.Deprecated, "syncedEpoch": js.Synced, "inPlaceRestarts": js.Restarts},
 	}
 	f.record(kind)
 }
@@ -94,7 +101,7 @@ func (f *fakeAPI) set(js JobSet) {
 func (f *fakeAPI) remove() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// A copy, because the old one may be on its way to someone.
+	// A copy, because a watch may still be sending the old one.
 	f.object = maps.Clone(f.object)
 	f.object["metadata"] = maps.Clone(f.object["metadata"].(map[string]any))
 	f.record("DELETED")
@@ -109,7 +116,7 @@ func (f *fakeAPI) record(kind string) {
 	f.changed = make(chan struct{})
 }
 
-// drop breaks every watch without a word.
+// drop breaks every watch without an error.
 func (f *fakeAPI) drop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,12 +126,28 @@ func (f *fakeAPI) drop() {
 
 // meddle sets the interceptor.
 func (f *fakeAPI) meddle(intercept func(http.ResponseWriter, *http.Request) bool) {
+	if intercept == nil {
+		f.meddleBody(nil)
+		return
+	}
+	f.meddleBody(func(w http.ResponseWriter, r *http.Request, _ string) bool { return intercept(w, r) })
+}
+
+// meddleBody sets an interceptor that reads the body.
+func (f *fakeAPI) meddleBody(intercept func(http.ResponseWriter, *http.Request, string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.intercept = intercept
 }
 
-// lastReport is the epoch in the annotation of a Pod, "" while there is none.
+// report is a patch of somebody else.
+func (f *fakeAPI) report(pod, epoch string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reports[pod] = append(f.reports[pod], epoch)
+}
+
+// lastReport returns the epoch in the annotation of a Pod, or "".
 func (f *fakeAPI) lastReport(pod string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +157,16 @@ func (f *fakeAPI) lastReport(pod string) string {
 	return ""
 }
 
-// seen are the requests of a kind; of all kinds with "".
+// lastExit returns the exit in the annotation of a Pod, or the zero value.
+func (f *fakeAPI) lastExit(pod string) protocol.WorkerExit {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var exit protocol.WorkerExit
+	_ = json.Unmarshal([]byte(f.exits[pod]), &exit)
+	return exit
+}
+
+// seen returns the requests of a kind, or of all kinds with "".
 func (f *fakeAPI) seen(kind string) []fakeRequest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +203,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests = append(f.requests, fakeRequest{kind, r.URL.Query(), r.Header, string(body), time.Now()})
 	intercept := f.intercept
 	f.mu.Unlock()
-	if intercept != nil && intercept(w, r) {
+	if intercept != nil && intercept(w, r, string(body)) {
 		return
 	}
 	switch kind {
@@ -194,11 +226,23 @@ func (f *fakeAPI) patch(w http.ResponseWriter, r *http.Request, body []byte) {
 		refuse(w, http.StatusBadRequest, "BadRequest", "no merge patch", 0)
 		return
 	}
+	if f.patched != nil {
+		defer f.patched()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pod := strings.TrimPrefix(r.URL.Path, fakePods)
-	f.reports[pod] = append(f.reports[pod], patch.Metadata.Annotations[jobset.EpochKey])
-	writeJSON(w, map[string]any{"kind": "PartialObjectMetadata", "metadata": map[string]any{"name": pod}})
+	if epoch, ok := patch.Metadata.Annotations[jobset.EpochKey]; ok {
+		f.reports[pod] = append(f.reports[pod], epoch)
+	}
+	if exit, ok := patch.Metadata.Annotations[protocol.WorkerExitKey]; ok {
+		f.exits[pod] = exit
+	}
+	labels := map[string]string{}
+	if f.owner != "" {
+		labels[jobset.JobSetUIDKey] = f.owner
+	}
+	writeJSON(w, map[string]any{"kind": "PartialObjectMetadata", "metadata": map[string]any{"name": pod, "labels": labels}})
 }
 
 func (f *fakeAPI) list(w http.ResponseWriter) {
@@ -279,7 +323,7 @@ func writeJSON(w io.Writer, value any) {
 }
 
 // inProcess is a RoundTripper that calls a handler without a network, so that a test can
-// run in a bubble of testing/synctest, where time passes only when everybody waits.
+// run in a bubble of testing/synctest, where time passes only when all goroutines wait.
 type inProcess struct{ handler http.Handler }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {

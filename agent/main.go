@@ -7,36 +7,36 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
-// memoryLimit is a soft limit of what the Go runtime holds; the binary's own pages, some
-// 7 MiB, are not part of it.
+// memoryLimit is a soft limit for the memory of the Go runtime, without the pages of the
+// binary, about 7 MiB.
 const memoryLimit = 10 << 20
 
 // Main is the agent as a process: settings from the environment, signals, log lines on
 // stderr. It returns the exit code.
 func Main(args []string) int {
-	// A JobSet of most of a megabyte, decoded at each change, would let the heap grow past
-	// the budget (P38) before the garbage collector sees a reason to run.
+	// Decoding a JobSet of nearly a megabyte at each change would let the heap grow past
+	// the budget (P38) before the garbage collector runs.
 	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	// Early: the first process of a container gets no signal that it does not ask for.
+	// Early: PID 1 receives only signals that it has a handler for.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
@@ -50,18 +50,18 @@ func Main(args []string) int {
 
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
-	// client-go has few things to say, in a format of its own.
+	// client-go logs through klog.
 	klog.SetSlogLogger(log)
 	cfg, outcome, err := start(ctx, args, lookup, log)
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "jobset-agent: "+oneLine(err))
+		setting.Tell(stderr, "jobset-agent", err)
 	}
 	return exitCode(cfg, outcome, err)
 }
 
 func start(ctx context.Context, args []string, lookup func(string) (string, bool), log *slog.Logger) (Config, Outcome, error) {
 	if len(args) > 0 {
-		return Config{}, Outcome{}, &SettingError{
+		return Config{}, Outcome{}, &setting.Error{
 			Setting: "args", Problem: fmt.Sprintf("are %q, but the agent takes none", args),
 			Fix: "remove them from the agent's container; all its settings are environment variables",
 		}
@@ -70,24 +70,30 @@ func start(ctx context.Context, args []string, lookup func(string) (string, bool
 	if err != nil {
 		return cfg, Outcome{}, err
 	}
-	api, err := connection(cfg)
-	if err != nil {
+	deps := Deps{Log: log}
+	if len(cfg.Containers) == 0 {
+		// Before credentials are read: a probe that arrives meanwhile waits for the lift
+		// like any other.
+		barrier := NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort)
+		if err := barrier.Listen(); err != nil {
+			return cfg, Outcome{}, err
+		}
+		defer func() { _ = barrier.Close() }()
+		deps.Barrier = barrier
+	}
+	if deps.API, err = connection(cfg); err != nil {
 		return cfg, Outcome{}, err
 	}
-	outcome, err := Run(ctx, cfg, Deps{
-		API:     api,
-		Barrier: NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort),
-		Log:     log,
-	})
+	outcome, err := Run(ctx, cfg, deps)
 	return cfg, outcome, err
 }
 
-// connection says how to reach the API server: by a kubeconfig, else as the Pod.
+// connection returns how to reach the API server: by a kubeconfig, else by the Pod's service account.
 func connection(cfg Config) (*rest.Config, error) {
 	if cfg.Kubeconfig != "" {
 		api, err := clientcmd.BuildConfigFromFlags("", cfg.Kubeconfig)
 		if err != nil {
-			return nil, &SettingError{
+			return nil, &setting.Error{
 				Setting: envKubeconfig, Problem: fmt.Sprintf("cannot be used: %v", err),
 				Fix: "set the path of one kubeconfig file, or leave it out to use the Pod's service account",
 			}
@@ -96,23 +102,10 @@ func connection(cfg Config) (*rest.Config, error) {
 	}
 	api, err := rest.InClusterConfig()
 	if err != nil {
-		return nil, &SettingError{
+		return nil, &setting.Error{
 			Setting: "the Pod's service account", Problem: fmt.Sprintf("cannot be used: %v", err),
 			Fix: "set automountServiceAccountToken: true and a serviceAccountName in the Pod spec, or " + envKubeconfig + " in the agent's env",
 		}
 	}
 	return api, nil
-}
-
-// oneLine is an error as one line, whatever it joins.
-func oneLine(err error) string {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return strings.ReplaceAll(err.Error(), "\n", " ")
-	}
-	var parts []string
-	for _, part := range joined.Unwrap() {
-		parts = append(parts, oneLine(part))
-	}
-	return strings.Join(parts, " | ")
 }

@@ -74,8 +74,8 @@ func binary(t testing.TB) string {
 	return path
 }
 
-// serveFake puts the fake behind TLS and HTTP/2, as an API server is, and returns a
-// kubeconfig. The channel tells when reports arrive.
+// serveFake serves the fake with TLS and HTTP/2, as an API server does, and returns a
+// kubeconfig. The channel receives when reports arrive.
 func serveFake(t testing.TB, fake *fakeAPI) (kubeconfig string, reports <-chan time.Time) {
 	t.Helper()
 	arrivals := make(chan time.Time, 100)
@@ -106,7 +106,7 @@ func serveFake(t testing.TB, fake *fakeAPI) (kubeconfig string, reports <-chan t
 
 var addresses atomic.Int32
 
-// freeAddress is a loopback address and port of our own, where the system has more than one.
+// freeAddress returns a free loopback address and port, with an address of its own if the system has several.
 func freeAddress(t testing.TB) (address, port string) {
 	t.Helper()
 	address = "127.0.0.1"
@@ -121,7 +121,7 @@ func freeAddress(t testing.TB) (address, port string) {
 	return address, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
-// command is the agent as a process that has not started, with these variables and no others.
+// command returns the command of the agent, not started yet, with these variables and no others.
 func command(t testing.TB, env map[string]string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -154,6 +154,11 @@ func TestTheProcessRejectsWrongSettings(t *testing.T) {
 	t.Cleanup(func() { _ = taken.Close() })
 	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
 	kubeconfig, _ := serveFake(t, newFakeAPI())
+	// The port is bound first, and other tests run in parallel.
+	free := func(pairs ...string) map[string]string {
+		address, port := freeAddress(t)
+		return environ(append(pairs, "BARRIER_ADDRESS", address, "BARRIER_PORT", port)...)
+	}
 
 	for name, tc := range map[string]struct {
 		env  map[string]string
@@ -162,8 +167,8 @@ func TestTheProcessRejectsWrongSettings(t *testing.T) {
 	}{
 		"P37, C294, C302: nothing is set":         {nil, nil, []string{"NAMESPACE is not set", "POD_NAME is not set", "JOBSET_NAME is not set", "fieldPath"}},
 		"P37, C298, C302: the port is taken":      {environ("KUBECONFIG", kubeconfig, "BARRIER_ADDRESS", "127.0.0.1", "BARRIER_PORT", port), nil, []string{"BARRIER_PORT", "in use", "hostNetwork"}},
-		"P37, C294, C302: there is no API server": {environ(), nil, []string{"service account", "automountServiceAccountToken"}},
-		"P37: there is no kubeconfig":             {environ("KUBECONFIG", "/nowhere"), nil, []string{"KUBECONFIG", "/nowhere"}},
+		"P37, C294, C302: there is no API server": {free(), nil, []string{"service account", "automountServiceAccountToken"}},
+		"P37: there is no kubeconfig":             {free("KUBECONFIG", "/nowhere"), nil, []string{"KUBECONFIG", "/nowhere"}},
 		"P37, O52: arguments are not taken":       {environ(), []string{"--port=1"}, []string{"--port=1", "environment variables"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +185,7 @@ func TestTheProcessRejectsWrongSettings(t *testing.T) {
 				}
 			}
 			if len(lines) != 1 {
-				t.Fatalf("%d lines that say what is wrong, want 1:\n%s", len(lines), stderr)
+				t.Fatalf("%d error lines, want 1:\n%s", len(lines), stderr)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(lines[0], want) {
@@ -194,7 +199,7 @@ func TestTheProcessRejectsWrongSettings(t *testing.T) {
 func TestTheProcess(t *testing.T) {
 	t.Parallel()
 	binary(t)
-	// reported is a process that has reported epoch 1 to a fake of its own.
+	// reported starts a process that has reported epoch 1 to a fake of its own.
 	reported := func(t *testing.T, pairs ...string) (*fakeAPI, *exec.Cmd, *bytes.Buffer, string) {
 		fake := newFakeAPI()
 		fake.set(at(0, 0))
@@ -302,7 +307,7 @@ func TestTheBinaryIsSmall(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is the budget of P38: from exec to the report at an API server behind TLS
+// BenchmarkStart measures the budget of P38: from exec to the report at an API server behind TLS
 // and HTTP/2, on this machine.
 func BenchmarkStart(b *testing.B) {
 	path := binary(b)
@@ -340,8 +345,42 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(info.Size())/1e6, "MB-binary")
 }
 
-// highWater is the most memory that a process ever had resident, in MiB; 0 where /proc does
-// not say. What wait4 says would include the process that forked it.
+// BenchmarkListen measures how long a kubelet's probe is refused: from exec to the first
+// connection. On a busy machine the shortest time is the one that matters.
+func BenchmarkListen(b *testing.B) {
+	fake := newFakeAPI()
+	kubeconfig, _ := serveFake(b, fake)
+	address, port := freeAddress(b)
+	env := environ("KUBECONFIG", kubeconfig, "BARRIER_ADDRESS", address, "BARRIER_PORT", port)
+	var walls []float64
+	for b.Loop() {
+		cmd, _ := command(b, env)
+		started := time.Now()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		for {
+			conn, err := net.Dial("tcp", net.JoinHostPort(address, port))
+			if err == nil {
+				walls = append(walls, float64(time.Since(started).Microseconds())/1000)
+				_ = conn.Close()
+				break
+			}
+			if time.Since(started) > time.Minute {
+				b.Fatal(err)
+			}
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	slices.Sort(walls)
+	b.ReportMetric(walls[0], "ms-to-listen-min")
+	b.ReportMetric(walls[len(walls)/2], "ms-to-listen-median")
+	b.ReportMetric(walls[len(walls)-1], "ms-to-listen-max")
+}
+
+// highWater returns the peak resident memory of a process in MiB, 0 if /proc does not have
+// it. The value from wait4 would include the process that forked it.
 func highWater(pid int) float64 {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -357,7 +396,7 @@ func highWater(pid int) float64 {
 	return 0
 }
 
-// certificate is the certificate of a test server, in PEM.
+// certificate returns the certificate of a test server in PEM.
 func certificate(server *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }

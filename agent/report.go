@@ -8,9 +8,13 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// reporter writes an epoch to the Pod, step 3 of the picture, until the API server accepts it.
+// reporter writes an epoch to the Pod, step 3 of the picture in doc.go, until the API server accepts it.
 type reporter struct {
 	api    *api
 	timing Timing
@@ -18,34 +22,61 @@ type reporter struct {
 	log    *slog.Logger
 }
 
-// run returns true once the epoch is reported and false when the context ends first.
+// run returns true once the epoch is reported, with the UID of the Pod's JobSet if the response
+// had it; false if the context ends first. In process mode it tells an exit too, if there is one (P66), or
+// that alone if epoch is 0.
 //
-// No answer ends the retrying. A Pod that is not found is one that the kubelet is about
-// to stop, a conflict or a full queue passes, and rights that are missing can be granted.
+// It retries after every error. If the Pod does not exist, the kubelet is about to stop this
+// process; conflicts and full queues are temporary, and missing rights can be granted.
 // Sending the same patch twice does no harm.
-func (r *reporter) run(ctx context.Context, epoch int32) bool {
-	const doing = "reporting the epoch"
+func (r *reporter) run(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, ok bool) {
 	retries := backoff{timing: r.timing, rand: r.rand}
 	errs := retryLog{log: r.log.With("epoch", epoch)}
 	for {
-		err := r.once(ctx, epoch)
+		uid, err := r.once(ctx, epoch, exit)
+		if exit != nil && hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
+			if epoch == 0 {
+				r.log.Warn("telling why this Pod must be replaced was refused", "error", err)
+				return "", false
+			}
+			// The group waits for the epoch, and for nothing else.
+			refused := err
+			if uid, err = r.once(ctx, epoch, nil); err == nil {
+				r.log.Warn("the report was refused until it left out how the worker ended", "epoch", epoch, "error", refused,
+					"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.WorkerExitKey)
+			}
+		}
 		if err == nil {
-			errs.succeeded(doing)
-			return true
+			errs.succeeded(reporting)
+			return uid, true
 		}
 		if ctx.Err() != nil {
-			return false
+			return "", false
 		}
-		delay := retries.next(err)
-		errs.failed(doing, err, delay)
+		delay := retries.next(err, true)
+		errs.failed(reporting, err, delay)
 		if !sleep(ctx, delay) {
-			return false
+			return "", false
 		}
 	}
 }
 
-func (r *reporter) once(ctx context.Context, epoch int32) error {
+// repeat repeats a report until the context ends, ever more rarely (P72). It overwrites a
+// patch of an agent that died while that was on its way.
+func (r *reporter) repeat(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
+	for delay := r.timing.Repeat; ; delay = min(2*delay, r.timing.RepeatCap) {
+		// Agents that reported together do not come back together.
+		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
+			return
+		}
+		if _, ok := r.run(ctx, epoch, exit); !ok {
+			return
+		}
+	}
+}
+
+func (r *reporter) once(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Request)
 	defer cancel()
-	return r.api.patchEpoch(ctx, epoch)
+	return r.api.patch(ctx, epoch, exit)
 }

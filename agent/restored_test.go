@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// TestAStatusThatWentBack: a worker that was lifted at S and now reads a smaller
-// S knows that the status went back, even by one.
+// TestAStatusThatWentBack: an agent that lifted at S and now reads a smaller
+// S knows that the status was reset, even by one.
 func TestAStatusThatWentBack(t *testing.T) {
 	bubble(t, "C275, C276: a failed worker stays out of the epoch it ran, also when the status went back by one", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(2, 3))

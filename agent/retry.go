@@ -12,48 +12,57 @@ import (
 	"time"
 )
 
-// Timing is how patient an agent is. Nil in Deps means DefaultTiming.
+// Timing holds the timeouts and delays of an agent.
 type Timing struct {
 	// Spread bounds the random delay before the first request.
 	Spread time.Duration
-	// Backoff is the longest first delay between attempts. It doubles up to BackoffCap.
+	// Backoff bounds the first delay between attempts of an agent that holds its worker. The bound
+	// doubles up to BackoffCap. For an agent that has lifted it is BackoffCap from the start.
 	Backoff, BackoffCap time.Duration
 	// InitialEvents is how long a watch may take to deliver the initial state.
 	InitialEvents time.Duration
-	// Request is how long any other request may take.
+	// Request is the timeout of any other request.
 	Request time.Duration
-	// Watch is how long a watch lives at least; the server ends it after a random time up to twice as long.
+	// Watch is the shortest lifetime of a watch; the server ends it after a random time of up to twice as long.
 	Watch time.Duration
+	// Repeat is the delay before an accepted report is repeated in process mode. It doubles up to RepeatCap.
+	Repeat, RepeatCap time.Duration
 }
 
 // DefaultTiming is the timing of a real agent.
 //
-// Spread: kubelets notice exits by a relist each second, which spreads the agents of a
-// group over that second already. What is left are the Pods of one node, started by one
-// sync within milliseconds, and 50 ms is enough to pull those apart while the slowest
-// report still fits into 100 ms after exec (P38).
+// Spread: kubelets notice exits by a relist once a second, which already spreads the agents of a
+// group over that second. The Pods of one node are still started within milliseconds, and
+// 50 ms is enough to spread those, while the slowest report stays within 100 ms after
+// exec (P38).
 //
-// Request: an API server holds a request in its queues for up to 15 s before it answers
+// Backoff: an API server that restarts breaks all watches at once. It must not get thousands of
+// TLS handshakes at once. Nothing waits for agents that have lifted, so they reconnect
+// over 5 s. A group may wait for agents that hold, so they reconnect sooner.
+//
+// Request: an API server keeps a request in its queues for up to 15 s before it answers
 // 429. Giving up earlier would lose the place in the queue.
 //
-// Watch: what client-go's reflectors use. It bounds how long anything that pings do not
-// notice, such as a proxy that keeps a dead stream open, can keep news from the agent.
+// Watch: the same as in client-go's reflectors. It bounds the effect of failures that pings do
+// not detect, such as a proxy that keeps a dead stream open.
 func DefaultTiming() Timing {
 	return Timing{
 		Spread:        50 * time.Millisecond,
-		Backoff:       250 * time.Millisecond,
+		Backoff:       500 * time.Millisecond,
 		BackoffCap:    5 * time.Second,
 		InitialEvents: 10 * time.Second,
 		Request:       30 * time.Second,
 		Watch:         5 * time.Minute,
+		Repeat:        20 * time.Second,
+		RepeatCap:     5 * time.Minute,
 	}
 }
 
-// retryAfterLimit bounds what a server can make the agent wait for. Servers ask for a
-// second or so; a day would be a mistake that nobody notices.
+// retryAfterLimit bounds how long a server can make the agent wait. Servers ask for about a
+// second; a day would be a mistake that nobody notices.
 const retryAfterLimit = time.Minute
 
-// backoff yields the delays between attempts (P36). Not for concurrent use.
+// backoff computes the delays between attempts (P36, P49). It is not safe for concurrent use.
 type backoff struct {
 	timing  Timing
 	rand    func() float64
@@ -62,10 +71,10 @@ type backoff struct {
 
 func (b *backoff) reset() { b.attempt = 0 }
 
-// next is how long to wait after an error: a random part of an interval that doubles up to
-// the cap. If the server says when to come back, the wait is that much and the random part
-// on top, so that all who were told the same do not come back in one instant.
-func (b *backoff) next(err error) time.Duration {
+// next returns how long to wait after an error: a random part of an interval that doubles up to
+// the cap, or of the cap if no group waits for this agent. If the server sends Retry-After, that
+// time is added, so that agents with the same Retry-After do not come back at once.
+func (b *backoff) next(err error, awaited bool) time.Duration {
 	interval := b.timing.Backoff
 	for range b.attempt {
 		interval = min(2*interval, b.timing.BackoffCap)
@@ -73,8 +82,13 @@ func (b *backoff) next(err error) time.Duration {
 	if interval < b.timing.BackoffCap {
 		b.attempt++
 	}
-	// At least a quarter: a stream that ends as soon as it starts must not become a busy loop.
-	delay := interval/4 + time.Duration(b.rand()*float64(interval-interval/4))
+	if !awaited {
+		interval = b.timing.BackoffCap
+	}
+	// Use the whole interval, to spread many agents, but never 0: a stream that ends
+	// as soon as it starts must not become a busy loop.
+	least := interval / 20
+	delay := least + time.Duration(b.rand()*float64(interval-least))
 	var status *statusError
 	if errors.As(err, &status) && status.retryAfter > 0 {
 		delay += min(status.retryAfter, retryAfterLimit)
@@ -82,7 +96,7 @@ func (b *backoff) next(err error) time.Duration {
 	return delay
 }
 
-// sleep waits; false means that the context ended first.
+// sleep waits. It returns false if the context ends first.
 func sleep(ctx context.Context, delay time.Duration) bool {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -94,23 +108,29 @@ func sleep(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-// retryLog logs an error that repeats once, and once that it is over: an API server that is
-// away for an hour costs two lines.
+// retryLog logs a repeated error once, and once that it is over: an API server that is
+// down for an hour costs two lines.
 type retryLog struct {
 	log  *slog.Logger
 	last string
 }
 
-func (r *retryLog) failed(doing string, err error, delay time.Duration) {
-	if text := err.Error(); text != r.last {
-		r.last = text
-		r.log.Warn(doing+" failed, retrying", "error", text, "in", delay.Round(time.Millisecond))
+func (r *retryLog) failed(what operation, err error, delay time.Duration) {
+	text := err.Error()
+	if text == r.last {
+		return
 	}
+	r.last = text
+	attributes := []any{"error", text, "in", delay.Round(time.Millisecond)}
+	if fix := remedy(what, err); fix != "" {
+		attributes = append(attributes, "fix", fix)
+	}
+	r.log.Warn(string(what)+" failed, retrying", attributes...)
 }
 
-func (r *retryLog) succeeded(doing string) {
+func (r *retryLog) succeeded(what operation) {
 	if r.last != "" {
 		r.last = ""
-		r.log.Info(doing + " works again")
+		r.log.Info(string(what) + " works again")
 	}
 }

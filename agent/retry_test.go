@@ -20,36 +20,42 @@ func TestBackoff(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, tc := range map[string]struct {
-		rand float64
-		err  error
-		want []time.Duration
+		rand    float64
+		awaited bool
+		err     error
+		want    []time.Duration
 	}{
-		"P36: the shortest delays": {0, broken, []time.Duration{
-			62500 * time.Microsecond, 125 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
-			time.Second, 1250 * time.Millisecond, 1250 * time.Millisecond,
+		"P36, P49: the shortest delays of who is awaited": {0, true, broken, []time.Duration{
+			25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+			250 * time.Millisecond, 250 * time.Millisecond,
 		}},
-		"P36, C299: the longest delays are capped": {1, broken, []time.Duration{
-			250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second,
-			4 * time.Second, 5 * time.Second, 5 * time.Second,
+		"P36, P49, C299: the longest delays of who is awaited are capped": {1, true, broken, []time.Duration{
+			500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second,
 		}},
-		"P36, C299: Retry-After comes on top": {1, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
-			3250 * time.Millisecond, 3500 * time.Millisecond,
+		"P49: the shortest delays of who has lifted":         {0, false, broken, []time.Duration{250 * time.Millisecond, 250 * time.Millisecond}},
+		"P49: the longest delays of who has lifted":          {1, false, broken, []time.Duration{5 * time.Second, 5 * time.Second}},
+		"P49: half of the agents that have lifted take half": {0.5, false, broken, []time.Duration{2625 * time.Millisecond}},
+		"P36, C299: Retry-After comes on top": {1, true, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
+			3500 * time.Millisecond, 4 * time.Second,
 		}},
-		"P36: an absurd Retry-After is bounded": {1, &statusError{code: 503, retryAfter: 24 * time.Hour}, []time.Duration{
-			time.Minute + 250*time.Millisecond,
+		"P36, P49: Retry-After comes on top for who has lifted": {1, false, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
+			8 * time.Second,
 		}},
-		"P36: an answer without Retry-After": {1, &statusError{code: 500}, []time.Duration{250 * time.Millisecond}},
+		"P36: an absurd Retry-After is bounded": {1, true, &statusError{code: 503, retryAfter: 24 * time.Hour}, []time.Duration{
+			time.Minute + 500*time.Millisecond,
+		}},
+		"P36: an answer without Retry-After": {1, true, &statusError{code: 500}, []time.Duration{500 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := backoff{timing: DefaultTiming(), rand: func() float64 { return tc.rand }}
 			for i, want := range tc.want {
-				if got := b.next(tc.err); got != want {
+				if got := b.next(tc.err, tc.awaited); got != want {
 					t.Errorf("delay %d is %v, want %v", i, got, want)
 				}
 			}
 			b.reset()
-			if got := b.next(tc.err); got != tc.want[0] {
+			if got := b.next(tc.err, tc.awaited); got != tc.want[0] {
 				t.Errorf("delay after a reset is %v, want %v", got, tc.want[0])
 			}
 		})

@@ -10,22 +10,29 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/rest"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// Deps are what an agent uses of the world, so that thousands can live in one process.
+// Deps are the dependencies of an agent. None is a global, so thousands of agents can run in one process.
 type Deps struct {
-	// API is how to reach the API server. It is not changed. Agents with equal ones share connections.
+	// API is how to reach the API server. It is not modified. Agents with equal configurations share connections.
 	API *rest.Config
-	// Barrier holds the worker. Run closes it.
+	// Barrier holds the worker in container mode. Run closes it.
 	Barrier Barrier
-	// Log is told the few things worth telling; nil is silent.
+	// Listen serves the socket in process mode; nil serves a real one.
+	Listen func(path string) (net.Listener, error)
+	// Log receives a few lines; nil discards them.
 	Log *slog.Logger
-	// Timing is how patient the agent is; nil is DefaultTiming.
+	// Timing holds timeouts and delays; nil is DefaultTiming.
 	Timing *Timing
-	// Rand yields numbers in [0, 1) and may be called by several goroutines; nil is math/rand/v2.
+	// Rand returns numbers in [0, 1) and may be called concurrently; nil is math/rand/v2.
 	Rand func() float64
 }
 
@@ -33,52 +40,54 @@ type Deps struct {
 type OutcomeKind string
 
 const (
-	// Restarted: this Pod has to restart in place; the exit code is what makes it.
+	// Restarted: this Pod must restart in place, which the exit code causes.
 	Restarted OutcomeKind = "Restarted"
 	// Stopped: the context ended.
 	Stopped OutcomeKind = "Stopped"
 )
 
-// Outcome is the end of an agent that met no error.
+// Outcome is how an agent ended without an error.
 type Outcome struct {
 	Kind OutcomeKind
 	// Cause is the reason of the restart, or the cause of the context.
 	Cause error
-	// Self is what the agent was at its end.
+	// Self is the state of the agent at its end.
 	Self Self
 }
 
-// Run is one agent process: it holds the barrier, looks at the JobSet, decides and performs
-// until the Pod must restart or the context ends. It has no globals, signal handlers or
-// exits, and leaves no goroutine behind. An error is a barrier or a client that does not
-// work; whatever an API server does is retried.
+// Run is one agent process: it holds the barrier, watches the JobSet, decides and acts
+// until the Pod must restart or the context ends. It uses no globals, signal handlers or
+// exits, and leaves no goroutine behind. It returns an error if the barrier or the client
+// does not work; errors of an API server are retried.
 func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	deps = deps.withDefaults()
-	broken, err := deps.Barrier.Hold()
+	p := &process{
+		self:          Self{UID: cfg.JobSetUID},
+		uidConfigured: cfg.JobSetUID != "",
+		barrier:       deps.Barrier,
+		log:           deps.Log,
+		reported:      make(chan reported),
+	}
+	broken, err := p.begin(cfg, deps)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("holding the worker: %w", err)
 	}
-	defer func() { _ = deps.Barrier.Close() }()
+	defer p.close()
 	api, err := newAPI(deps.API, cfg)
 	if err != nil {
 		return Outcome{}, err
 	}
 
 	ctx, cancel := context.WithCancel(ctx)
-	var children sync.WaitGroup
-	defer children.Wait()
+	defer p.children.Wait()
 	defer cancel()
 
-	p := &process{
-		self:     Self{UID: cfg.JobSetUID},
-		barrier:  deps.Barrier,
-		log:      deps.Log,
-		reporter: reporter{api: api, timing: *deps.Timing, rand: deps.Rand, log: deps.Log},
-		reported: make(chan struct{}),
-		children: &children,
-	}
+	p.reporter = reporter{api: api, timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
 	states := make(chan JobSet)
-	watch := watcher{api: api, name: cfg.JobSetName, timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
+	watch := watcher{
+		place: cfg.Place,
+		api:   api, name: cfg.JobSetName, timing: *deps.Timing, rand: deps.Rand, log: deps.Log, lifted: p.lifted.Load,
+	}
 	watch.see = func(js JobSet) {
 		select {
 		case states <- js:
@@ -86,7 +95,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		}
 	}
 	deps.Log.Info("start", "namespace", cfg.Namespace, "pod", cfg.PodName, "jobset", cfg.JobSetName, "uid", cfg.JobSetUID)
-	children.Go(func() { watch.run(ctx) })
+	p.children.Go(func() { watch.run(ctx) })
 	return p.loop(ctx, states, broken)
 }
 
@@ -101,28 +110,61 @@ func (d Deps) withDefaults() Deps {
 	if d.Rand == nil {
 		d.Rand = rand.Float64
 	}
+	if d.Listen == nil {
+		d.Listen = listenUnix
+	}
 	return d
 }
 
 // process is the state of one agent. Only loop touches it.
 type process struct {
-	self    Self
-	jobSet  JobSet
-	barrier Barrier
-	log     *slog.Logger
-	// waiting is the reason of the last wait that was logged.
+	self Self
+	// uidConfigured: the UID of the JobSet comes from the configuration.
+	uidConfigured bool
+	jobSet        JobSet
+	// barrier is nil in process mode, and supervisors and workers are in container mode.
+	barrier     Barrier
+	supervisors *supervisors
+	workers     []Worker
+	log         *slog.Logger
+	// waiting is the last reason to wait that was logged.
 	waiting string
+	// lifted is the part of self that other goroutines read.
+	lifted atomic.Bool
 
 	reporter reporter
-	// reported receives once, when the API server has accepted the epoch.
-	reported chan struct{}
-	// stopReport ends a report that is under way.
+	// reported receives when the API server has accepted a report.
+	reported chan reported
+	// stopReport ends a report in progress.
 	stopReport context.CancelFunc
-	children   *sync.WaitGroup
+	children   sync.WaitGroup
 }
 
-// loop decides whenever something that a decision is made on has changed. It never waits
-// for the API server: while a report is retried, the epoch may become deprecated.
+// reported is a report that the API server has accepted.
+type reported struct {
+	epoch int32
+	// owner is the UID of the Pod's JobSet, if the response had it.
+	owner string
+}
+
+// begin starts to hold the workers.
+func (p *process) begin(cfg Config, deps Deps) (broken <-chan error, err error) {
+	if len(cfg.Containers) > 0 {
+		return p.beginRounds(cfg, deps)
+	}
+	return p.barrier.Hold()
+}
+
+func (p *process) close() {
+	if p.supervisors != nil {
+		p.supervisors.server.close()
+		return
+	}
+	_ = p.barrier.Close()
+}
+
+// loop decides whenever the view has changed. It never waits for the API
+// server: while a report is retried, the epoch may become deprecated.
 func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan error) (Outcome, error) {
 	for {
 		select {
@@ -135,9 +177,15 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 			if p.self.UID == "" {
 				p.self.UID = p.jobSet.UID
 			}
-		case <-p.reported:
-			p.self.Reported = true
-			p.log.Info("reported", "epoch", p.self.Epoch)
+		case report := <-p.reported:
+			p.accepted(report)
+		case e := <-p.events():
+			p.supervisors.take(e, p.workers, time.Now())
+		case <-p.later():
+		}
+		if p.supervisors != nil {
+			p.round(ctx)
+			continue
 		}
 		action := Decide(View{Self: p.self, JobSet: p.jobSet})
 		if action.Kind == Restart {
@@ -150,40 +198,68 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 	}
 }
 
-// perform does what was decided, except for a restart, which is the end of the loop.
+// accepted notes a report that the API server has accepted.
+func (p *process) accepted(report reported) {
+	p.self = p.self.Accepted(report.epoch)
+	if report.owner != "" && !p.uidConfigured {
+		// The JobSet that was read may be a later one of the same name.
+		p.self.UID = report.owner
+	}
+	p.log.Info("reported", "epoch", report.epoch)
+}
+
+// perform does what was decided in container mode, except for a restart, which ends the loop.
 func (p *process) perform(ctx context.Context, action Action) error {
 	switch action.Kind {
 	case Report:
 		p.self.Epoch = action.Epoch
-		p.report(ctx, action.Epoch)
+		p.report(ctx, action.Epoch, nil)
 	case Lift:
 		return p.lift(ByEpoch, action.Because)
 	case Bypass:
-		if p.stopReport != nil {
-			p.stopReport()
-		}
+		p.cancelReport()
 		return p.lift(ByBypass, action.Because)
 	case Wait:
-		if p.self.Lifted == Held && action.Because != p.waiting {
-			p.waiting = action.Because
-			p.log.Info("hold", "because", action.Because)
-		}
+		p.hold(action.Because)
 	}
 	return nil
 }
 
-// report runs beside the loop. If it ends just when nobody listens any more, nobody needs to know.
-func (p *process) report(ctx context.Context, epoch int32) {
+// hold logs why the worker is held, once.
+func (p *process) hold(because string) {
+	if p.self.Lifted == Held && because != p.waiting {
+		p.waiting = because
+		p.log.Info("hold", "because", because)
+	}
+}
+
+// report reports in the background. The result is dropped if the loop has ended. In process mode
+// the report of an epoch is repeated until the next one or the lift.
+func (p *process) report(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
+	p.cancelReport()
 	ctx, p.stopReport = context.WithCancel(ctx)
+	repeat := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done)
 	p.children.Go(func() {
-		if !p.reporter.run(ctx, epoch) {
+		owner, ok := p.reporter.run(ctx, epoch, exit)
+		if !ok {
 			return
 		}
 		select {
-		case p.reported <- struct{}{}:
+		case p.reported <- reported{epoch, owner}:
 		case <-ctx.Done():
+			return
+		}
+		if repeat {
+			p.reporter.repeat(ctx, epoch, exit)
 		}
 	})
+}
+
+// cancelReport ends a report in progress and its repetitions.
+func (p *process) cancelReport() {
+	if p.stopReport != nil {
+		p.stopReport()
+	}
 }
 
 func (p *process) lift(how Lifted, because string) error {
@@ -191,6 +267,7 @@ func (p *process) lift(how Lifted, because string) error {
 		return fmt.Errorf("releasing the worker: %w", err)
 	}
 	p.self.Lifted = how
+	p.lifted.Store(true)
 	p.log.Info("lift", "epoch", p.self.Epoch, "because", because)
 	return nil
 }

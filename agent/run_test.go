@@ -19,9 +19,11 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
-// fakeBarrier remembers what was done to it.
+// fakeBarrier records its calls.
 type fakeBarrier struct {
 	released, closed atomic.Int32
 	broken           chan error
@@ -33,7 +35,7 @@ func (b *fakeBarrier) Hold() (<-chan error, error) { return b.broken, b.holdErr 
 func (b *fakeBarrier) Release() error              { b.released.Add(1); return b.releaseErr }
 func (b *fakeBarrier) Close() error                { b.closed.Add(1); return nil }
 
-// agentProcess is one agent in a bubble.
+// agentProcess is one agent in a synctest bubble.
 type agentProcess struct {
 	barrier *fakeBarrier
 	stop    context.CancelCauseFunc
@@ -60,7 +62,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// startAgent starts the agent of a Pod, waits until it has nothing left to do, and ends it with the test.
+// startAgent starts the agent of a Pod, waits until it is idle, and stops it at the end of the test.
 func startAgent(t *testing.T, fake *fakeAPI, pod string) *agentProcess {
 	t.Helper()
 	cfg := testConfig
@@ -75,8 +77,14 @@ func startAgentWith(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrie
 	return a
 }
 
-// beginAgent starts an agent at this instant and waits for nothing.
+// beginAgent starts an agent and does not wait.
 func beginAgent(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrier) *agentProcess {
+	t.Helper()
+	return beginAgentWithLuck(t, fake, cfg, barrier, nil)
+}
+
+// beginAgentWithLuck starts an agent with the given random numbers.
+func beginAgentWithLuck(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrier, luck func() float64) *agentProcess {
 	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := &agentProcess{barrier: barrier, stop: stop, ended: make(chan struct{}), log: &lockedBuffer{}}
@@ -86,6 +94,7 @@ func beginAgent(t *testing.T, fake *fakeAPI, cfg Config, barrier *fakeBarrier) *
 			API:     &rest.Config{Host: "http://fake", Transport: inProcess{fake}},
 			Barrier: barrier,
 			Log:     slog.New(slog.NewTextHandler(a.log, nil)),
+			Rand:    luck,
 		})
 	}()
 	t.Cleanup(func() {
@@ -117,7 +126,7 @@ func (a *agentProcess) wantRestart(t *testing.T, because string) {
 	}
 }
 
-// want asserts where an agent stands.
+// want asserts that an agent runs, and whether it has lifted.
 func (a *agentProcess) want(t *testing.T, lifted bool) {
 	t.Helper()
 	if !a.running() {
@@ -135,7 +144,7 @@ func wantReport(t *testing.T, fake *fakeAPI, pod, epoch string) {
 	}
 }
 
-func TestTheStoryOfTheGroupRestart(t *testing.T) {
+func TestGroupRestart(t *testing.T) {
 	bubble(t, "P31 P32 P33: the picture of the package comment, step by step", func(t *testing.T, fake *fakeAPI) {
 		// move plays the controller.
 		move := func(deprecated, synced int32) {
@@ -197,7 +206,7 @@ func TestTheBypass(t *testing.T) {
 		}
 		fake.set(at(7, 7))
 		synctest.Wait()
-		a.wantRestart(t, "no longer is")
+		a.wantRestart(t, "it is on again")
 	})
 	bubble(t, "P34: stops a report under way", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
@@ -282,6 +291,39 @@ func TestTheEndOfAnAgent(t *testing.T) {
 		synctest.Wait()
 		wantReport(t, fake, "a", "1")
 	})
+	bubble(t, "O50: without JOBSET_UID, a JobSet that is created anew under its name changes nothing", func(t *testing.T, fake *fakeAPI) {
+		fake.owner = "ours"
+		fake.set(at(0, 0))
+		a := startAgent(t, fake, "a")
+		fake.remove()
+		fake.set(with(at(0, 1), func(js *JobSet) { js.UID = "another" }))
+		pass(time.Minute)
+		a.want(t, false)
+		if !strings.Contains(a.log.String(), "the JobSet has UID another, this Pod belongs to ours") {
+			t.Errorf("the log does not say why it holds:\n%s", a.log)
+		}
+	})
+	bubble(t, "O50: without JOBSET_UID, an agent that meets the later JobSet first learns by its report that it is not its own", func(t *testing.T, fake *fakeAPI) {
+		fake.owner = "ours"
+		fake.set(with(at(0, 0), func(js *JobSet) { js.UID = "another" }))
+		a := startAgent(t, fake, "a")
+		fake.set(with(at(0, 1), func(js *JobSet) { js.UID = "another" }))
+		pass(time.Minute)
+		a.want(t, false)
+		if !strings.Contains(a.log.String(), "the JobSet has UID another, this Pod belongs to ours") {
+			t.Errorf("the log does not say why it holds:\n%s", a.log)
+		}
+	})
+	bubble(t, "O50: JOBSET_UID is stronger than the label of the Pod", func(t *testing.T, fake *fakeAPI) {
+		cfg := testConfig
+		cfg.JobSetUID = "ours"
+		fake.owner = "somebody's"
+		fake.set(at(0, 0))
+		a := startAgentWith(t, fake, cfg, &fakeBarrier{})
+		fake.set(at(0, 1))
+		synctest.Wait()
+		a.want(t, true)
+	})
 	bubble(t, "P37: the context ends the agent, which does not lift and closes its barrier", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		a := startAgent(t, fake, "a")
@@ -296,10 +338,10 @@ func TestTheEndOfAnAgent(t *testing.T) {
 		}
 	})
 	bubble(t, "P37, C298: a barrier that cannot hold ends it before any request", func(t *testing.T, fake *fakeAPI) {
-		setting := &SettingError{Setting: "BARRIER_PORT"}
-		a := startAgentWith(t, fake, testConfig, &fakeBarrier{holdErr: setting})
+		wrong := &setting.Error{Setting: "BARRIER_PORT"}
+		a := startAgentWith(t, fake, testConfig, &fakeBarrier{holdErr: wrong})
 		<-a.ended
-		if !errors.Is(a.err, setting) {
+		if !errors.Is(a.err, wrong) {
 			t.Errorf("error %v", a.err)
 		}
 		wantRequests(t, fake)

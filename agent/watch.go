@@ -18,44 +18,47 @@ import (
 	"time"
 )
 
-// The watch of one JobSet (P30), step 1 of the picture and the thread through all others.
+// The watch of one JobSet (P30), step 1 of the picture in doc.go and the trigger of all others.
 //
 // The first read must not be stale: an agent that reads an S from before its worker ran
 // would report an epoch that the worker has already failed in, and rejoin it alone. So the
-// initial state is asked for at no resourceVersion, which makes the API server confirm with
-// etcd, and nothing is told before the server says that this state is complete. After
-// each disconnect it starts over in the same way; that is simpler than resuming, is right
-// after 410 Gone too, and costs one object.
+// initial state is requested without a resourceVersion, which makes the API server confirm it
+// with etcd, and no state is used before the server marks the initial state as complete. After
+// each disconnect the watch starts over in the same way. That is simpler than resuming, also
+// handles 410 Gone, and costs one object.
 
 var (
 	// errInitialEvents: the initial state did not arrive in time.
 	errInitialEvents = errors.New("the initial state did not arrive in time")
-	// errStalled: the server should have ended the watch long ago.
+	// errStalled: the server should have ended the watch before.
 	errStalled = errors.New("the watch outlived its time")
-	// errEnded: the server ended the watch, as it does from time to time.
+	// errEnded: the server ended the watch early, as it does when it stops.
 	errEnded = errors.New("the watch ended")
+	// errDue: the server ended the watch at the requested timeout.
+	errDue = errors.New("the watch ended in due time")
 )
 
-// stallGrace is how much longer than asked for a watch may live.
+// stallGrace is how much longer than requested a watch may live.
 const stallGrace = 10 * time.Second
 
 type watcher struct {
 	api    *api
 	name   string
+	place  Place
 	timing Timing
 	rand   func() float64
 	log    *slog.Logger
 	// see is called with every state of the JobSet, one at a time.
 	see func(JobSet)
+	// lifted reports whether the worker was released, so that no group waits for this agent.
+	lifted func() bool
 
-	// listFirst: the server has refused to stream the initial state, and will again.
+	// listFirst: the server does not support streaming the initial state.
 	listFirst bool
 	// seen: this attempt has delivered a state.
 	seen bool
 	errs retryLog
 }
-
-const watching = "watching the JobSet"
 
 func (w *watcher) tell(js JobSet) {
 	w.seen = true
@@ -63,8 +66,8 @@ func (w *watcher) tell(js JobSet) {
 	w.see(js)
 }
 
-// run watches until the context ends. Errors are never fatal: what cannot be read now
-// holds a worker that is held, and leaves alone one that runs.
+// run watches until the context ends. Errors are never fatal: until the JobSet can be
+// read again, a held worker stays held and a running one keeps running.
 func (w *watcher) run(ctx context.Context) {
 	retries := backoff{timing: w.timing, rand: w.rand}
 	w.errs = retryLog{log: w.log}
@@ -78,12 +81,20 @@ func (w *watcher) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		// A watch that lived shorter than the longest delay may be one of many that fail soon.
+		// A watch that was shorter than the longest delay may be one of a series that fails quickly.
 		if w.seen && time.Since(started) > w.timing.BackoffCap {
 			retries.reset()
 		}
-		delay := retries.next(err)
-		if !errors.Is(err, errEnded) {
+		var delay time.Duration
+		switch {
+		case errors.Is(err, errDue) && w.seen:
+			// Each watch has a different length, so agents do not reconnect together, and a
+			// longer gap would delay a group that breaks just now.
+			delay = time.Duration(w.rand() * float64(w.timing.Spread))
+		default:
+			delay = retries.next(err, !w.lifted())
+		}
+		if !errors.Is(err, errEnded) && !errors.Is(err, errDue) {
 			w.errs.failed(watching, err, delay)
 		}
 		if !sleep(ctx, delay) {
@@ -92,7 +103,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// once reads the initial state and follows it until something breaks; it never returns nil.
+// once reads the initial state and follows it until an error; it never returns nil.
 func (w *watcher) once(ctx context.Context) error {
 	if !w.listFirst {
 		err := w.stream(ctx, "")
@@ -114,14 +125,14 @@ func (w *watcher) once(ctx context.Context) error {
 	return w.stream(ctx, version)
 }
 
-// query selects the one JobSet, so that the server's authorizer may be told its name and
-// no other object ever travels.
+// query selects the one JobSet, so that the server can authorize by its name and
+// sends no other object.
 func (w *watcher) query() url.Values {
 	return url.Values{"fieldSelector": {"metadata.name=" + w.name}}
 }
 
-// list tells the state as of now and returns the version to watch from. No
-// resourceVersion: at version 0 any cache may answer with anything it once knew.
+// list passes on the current state and returns the version to watch from. It sets no
+// resourceVersion: with version 0 a stale cache may answer.
 func (w *watcher) list(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.timing.Request)
 	defer cancel()
@@ -140,20 +151,22 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 	state := JobSet{}
 	for i := range list.Items {
 		if list.Items[i].Metadata.Name == w.name {
-			state = list.Items[i].jobSet()
+			state = list.Items[i].jobSet(w.place)
 		}
 	}
 	w.tell(state)
 	return list.Metadata.ResourceVersion, nil
 }
 
-// stream watches from a version, or, without one, with the initial state in the stream.
+// stream watches from a version, or, if it is "", with the initial state in the stream.
 func (w *watcher) stream(ctx context.Context, version string) error {
+	began := time.Now()
 	lifetime := w.timing.Watch + time.Duration(w.rand()*float64(w.timing.Watch))
+	lifetime = max(time.Second, lifetime.Truncate(time.Second))
 	query := w.query()
 	query.Set("watch", "true")
 	query.Set("allowWatchBookmarks", "true")
-	query.Set("timeoutSeconds", strconv.Itoa(int(max(1, lifetime/time.Second))))
+	query.Set("timeoutSeconds", strconv.Itoa(int(lifetime/time.Second)))
 	if version == "" {
 		query.Set("sendInitialEvents", "true")
 		query.Set("resourceVersionMatch", "NotOlderThan")
@@ -161,7 +174,7 @@ func (w *watcher) stream(ctx context.Context, version string) error {
 		query.Set("resourceVersion", version)
 	}
 
-	// Pings find a dead connection within 45 s; the deadline finds whatever pings do not.
+	// Pings detect a dead connection within 45 s; the deadline handles what pings do not detect.
 	ctx, cancelStalled := context.WithTimeoutCause(ctx, lifetime+stallGrace, errStalled)
 	defer cancelStalled()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -177,14 +190,17 @@ func (w *watcher) stream(ctx context.Context, version string) error {
 		}
 		err = w.follow(body, version == "", func() { initial.Stop() })
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
 		return cause
+	case errors.Is(err, errEnded) && time.Since(began) >= lifetime:
+		return errDue
 	}
 	return err
 }
 
-// follow reads events until something breaks. While initial, states are gathered but not
-// told until the bookmark that ends the initial events, whereupon begun is called.
+// follow reads events until an error. If initial, it passes on no state before the bookmark
+// that ends the initial events, and then calls begun.
 func (w *watcher) follow(body io.Reader, initial bool, begun func()) error {
 	events := json.NewDecoder(body)
 	state := JobSet{}
@@ -210,11 +226,11 @@ func (w *watcher) follow(body io.Reader, initial bool, begun func()) error {
 			initial = false
 			begun()
 		case "ADDED", "MODIFIED", "DELETED":
-			// The selector leaves no other names. If someone ignores it, do not believe them.
+			// The selector excludes other names. Ignore a server that sends them anyway.
 			if object.Metadata.Name != w.name {
 				continue
 			}
-			state = object.jobSet()
+			state = object.jobSet(w.place)
 			if event.Type == "DELETED" {
 				state = JobSet{}
 			}
@@ -227,8 +243,8 @@ func (w *watcher) follow(body io.Reader, initial bool, begun func()) error {
 	}
 }
 
-// eventError makes an error of an ERROR event: 410 when the version is too old, 504 when
-// the server could not catch up, 429 or 500 when it is in trouble.
+// eventError turns an ERROR event into an error: 410 if the version is too old, 504 if
+// the server could not catch up, 429 or 500 if it is overloaded or broken.
 func eventError(object json.RawMessage) error {
 	var status wireStatus
 	if err := json.Unmarshal(object, &status); err != nil {

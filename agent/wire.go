@@ -9,14 +9,17 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// What the agent knows of the API, on the wire. Importing the API package and its types
-// would add 3.8 MB to the binary (see the package comment); wire_test.go holds these
-// equal to it instead.
+// The parts of the API that the agent uses, as JSON. Importing the API package
+// would add 3.8 MB to the binary (see the package comment); wire_test.go checks that
+// these match it.
 const (
 	jobSetGroupVersion = "jobset.x-k8s.io/v1alpha2"
 	jobSetNameKey      = "jobset.sigs.k8s.io/jobset-name"
+	jobSetUIDKey       = "jobset.sigs.k8s.io/jobset-uid"
 	epochKey           = "jobset.sigs.k8s.io/epoch"
 	disableKey         = "jobset.sigs.k8s.io/disable-in-place-restart"
 	strategyInPlace    = "InPlaceRestart"
@@ -35,6 +38,13 @@ type wireMeta struct {
 	Annotations       map[string]string `json:"annotations"`
 }
 
+// wirePod is the part of its own Pod that the agent reads, in the response to its report.
+type wirePod struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+}
+
 // wireJobSet is the part of a JobSet that the agent reads.
 type wireJobSet struct {
 	Metadata wireMeta `json:"metadata"`
@@ -50,6 +60,13 @@ type wireJobSet struct {
 		} `json:"conditions"`
 		DeprecatedEpoch int32 `json:"deprecatedEpoch"`
 		SyncedEpoch     int32 `json:"syncedEpoch"`
+		Restarts        int32 `json:"restarts"`
+		InPlaceRestarts int32 `json:"inPlaceRestarts"`
+
+		ReplicatedJobsStatus []struct {
+			Name          string `json:"name"`
+			SyncedWorkers int32  `json:"syncedWorkers"`
+		} `json:"replicatedJobsStatus"`
 	} `json:"status"`
 }
 
@@ -67,7 +84,7 @@ type wireEvent struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// wireStatus is how the API server says that something went wrong.
+// wireStatus is the body of an error response of the API server.
 type wireStatus struct {
 	Message string `json:"message"`
 	Reason  string `json:"reason"`
@@ -81,8 +98,29 @@ func (s wireStatus) retryAfter() time.Duration {
 	return time.Duration(s.Details.RetryAfterSeconds) * time.Second
 }
 
-// jobSet is what Decide wants to know of an object.
-func (o *wireJobSet) jobSet() JobSet {
+// Place is where a Pod stands in its JobSet.
+type Place struct {
+	// ReplicatedJob is empty if it is not known.
+	ReplicatedJob string
+	// Jobs is the number of Jobs of the ReplicatedJob, Job the index of ours, Index that of the Pod in it.
+	Jobs, Job, Index int
+}
+
+// world returns the place of a Pod among the workers of its ReplicatedJob in the synced epoch.
+func (o *wireJobSet) world(at Place) protocol.World {
+	for _, status := range o.Status.ReplicatedJobsStatus {
+		if status.Name != at.ReplicatedJob || at.Jobs < 1 {
+			continue
+		}
+		if each := int(status.SyncedWorkers) / at.Jobs; at.Job < at.Jobs && at.Index < each {
+			return protocol.World{Size: status.SyncedWorkers, Rank: int32(at.Job*each + at.Index)}
+		}
+	}
+	return protocol.World{}
+}
+
+// jobSet returns what Decide needs to know about an object, for the Pod that stands at a place.
+func (o *wireJobSet) jobSet(at Place) JobSet {
 	_, annotated := o.Metadata.Annotations[disableKey]
 	js := JobSet{
 		Exists:               true,
@@ -93,6 +131,8 @@ func (o *wireJobSet) jobSet() JobSet {
 		// The schema forbids negative epochs; 0 is what absent ones mean.
 		Deprecated: max(0, o.Status.DeprecatedEpoch),
 		Synced:     max(0, o.Status.SyncedEpoch),
+		Restarts:   o.Status.Restarts + o.Status.InPlaceRestarts,
+		World:      o.world(at),
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == conditionDisabled && c.Status == conditionTrue {
@@ -102,9 +142,19 @@ func (o *wireJobSet) jobSet() JobSet {
 	return js
 }
 
-// epochPatch is the merge patch that reports an epoch: it names nothing but the one annotation.
-func epochPatch(epoch int32) ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{epochKey: strconv.Itoa(int(epoch))}},
-	})
+// reportPatch returns the merge patch of a report. It contains only the annotation of an
+// epoch that is not 0, and that of an exit that is not nil.
+func reportPatch(epoch int32, exit *protocol.WorkerExit) ([]byte, error) {
+	annotations := map[string]string{}
+	if epoch != 0 {
+		annotations[epochKey] = strconv.Itoa(int(epoch))
+	}
+	if exit != nil {
+		value, err := exit.Encode()
+		if err != nil {
+			return nil, err
+		}
+		annotations[protocol.WorkerExitKey] = value
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 }

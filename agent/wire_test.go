@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 func TestTheWireNamesAreThoseOfTheAPI(t *testing.T) {
@@ -21,6 +22,7 @@ func TestTheWireNamesAreThoseOfTheAPI(t *testing.T) {
 	for got, want := range map[string]string{
 		jobSetGroupVersion:  jobset.GroupVersion.String(),
 		jobSetNameKey:       jobset.JobSetNameKey,
+		jobSetUIDKey:        jobset.JobSetUIDKey,
 		epochKey:            jobset.EpochKey,
 		disableKey:          jobset.DisableInPlaceRestartKey,
 		strategyInPlace:     string(jobset.InPlaceRestart),
@@ -70,8 +72,8 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 			jobset.JobSet{Status: jobset.JobSetStatus{Conditions: conditions(metav1.ConditionFalse)}}, JobSet{Exists: true},
 		},
 		"the epochs": {
-			jobset.JobSet{Status: jobset.JobSetStatus{DeprecatedEpoch: ptr.To[int32](3), SyncedEpoch: ptr.To[int32](4), InPlaceRestarts: 9}},
-			JobSet{Exists: true, Deprecated: 3, Synced: 4},
+			jobset.JobSet{Status: jobset.JobSetStatus{DeprecatedEpoch: ptr.To[int32](3), SyncedEpoch: ptr.To[int32](4), Restarts: 2, InPlaceRestarts: 9}},
+			JobSet{Exists: true, Deprecated: 3, Synced: 4, Restarts: 11},
 		},
 		"a negative epoch is none": {
 			jobset.JobSet{Status: jobset.JobSetStatus{DeprecatedEpoch: ptr.To[int32](-3), SyncedEpoch: ptr.To[int32](-4)}}, JobSet{Exists: true},
@@ -87,20 +89,83 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 			if err := json.Unmarshal(text, &object); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, object.jobSet()); diff != "" {
+			if diff := cmp.Diff(tc.want, object.jobSet(Place{})); diff != "" {
 				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+func TestTheWorldOfAWorker(t *testing.T) {
+	t.Parallel()
+	var object wireJobSet
+	text, err := json.Marshal(jobset.JobSet{Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{
+		{Name: "leader", SyncedWorkers: 1}, {Name: "workers", SyncedWorkers: 6},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		place Place
+		want  protocol.World
+	}{
+		"P102: the only Pod of the only Job":        {Place{ReplicatedJob: "leader", Jobs: 1}, protocol.World{Size: 1}},
+		"P102: one of six in one Job":               {Place{ReplicatedJob: "workers", Jobs: 1, Index: 5}, protocol.World{Size: 6, Rank: 5}},
+		"P102: ranks go on from Job to Job":         {Place{ReplicatedJob: "workers", Jobs: 3, Job: 2, Index: 1}, protocol.World{Size: 6, Rank: 5}},
+		"P102: one that has left the group":         {Place{ReplicatedJob: "workers", Jobs: 1, Index: 6}, protocol.World{}},
+		"P102: one that does not know where it is":  {Place{Jobs: 1}, protocol.World{}},
+		"P102: one whose ReplicatedJob has no size": {Place{ReplicatedJob: "other", Jobs: 1}, protocol.World{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := object.jobSet(tc.place).World; got != tc.want {
+				t.Errorf("world %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheStartTellsTheWorld(t *testing.T) {
+	t.Parallel()
+	world := protocol.World{Size: 4, Rank: 3}
+	view := View{JobSet: JobSet{Restarts: 1, World: world}, Workers: []Worker{{Container: "w", State: Idle}}}
+	for name, tc := range map[string]struct {
+		kind Kind
+		want *protocol.World
+	}{
+		"P102: with an epoch":     {Lift, &world},
+		"P102: not with a bypass": {Bypass, nil},
+	} {
+		_, sends := view.Apply(Action{Kind: tc.kind, Epoch: 2})
+		if diff := cmp.Diff(tc.want, sends[0].Message.World); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	t.Parallel()
-	got, err := epochPatch(7)
+	got, err := reportPatch(7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := `{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"7"}}}`; string(got) != want {
 		t.Errorf("patch %s, want %s", got, want)
+	}
+	// P66: and that of an exit, with the epoch or without.
+	exit := &protocol.WorkerExit{Container: "x", Epoch: 6, Exit: protocol.Exit{Code: 1}}
+	for epoch, want := range map[int32]string{7: `"jobset.sigs.k8s.io/epoch":"7",`, 0: ""} {
+		got, err := reportPatch(epoch, exit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = `{"metadata":{"annotations":{` + want + `"jobset.sigs.k8s.io/worker-exit":` +
+			`"{\"container\":\"x\",\"epoch\":6,\"code\":1,\"time\":\"0001-01-01T00:00:00Z\"}"}}}`
+		if string(got) != want {
+			t.Errorf("patch %s, want %s", got, want)
+		}
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,62 +149,94 @@ func strictly(document []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-func TestInPlaceExamplesAreWhatWorkerPodBuilds(t *testing.T) {
+const ownAgent = "examples/in-place-restart/own-agent.yaml"
+
+func TestP50P51OneExampleBringsItsAgentAndAllOthersLeaveItToTheManager(t *testing.T) {
 	samples, err := manifest.Walk("..", "config/samples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := map[string]workerpod.Options{
-		"config/samples/jobset_v1alpha2_in_place_restart.yaml": {},
-		"examples/in-place-restart/jobset.yaml":                {},
-		"examples/in-place-restart/exit-codes.yaml":            {FailJobOn: []int32{42}, RecreatePodOn: []int32{43}},
-		"examples/pytorch/in-place-restart.yaml":               {},
-	}
+	shown := map[string]jobset.ReplicatedJob{}
 	for _, file := range append(samples, examples(t)...) {
 		for _, document := range file.Documents {
 			js := &jobset.JobSet{}
-			if err := json.Unmarshal(document, js); err != nil || js.Kind != jobset.Kind ||
-				js.Spec.FailurePolicy == nil || js.Spec.FailurePolicy.RestartStrategy != jobset.InPlaceRestart {
+			if err := json.Unmarshal(document, js); err != nil || js.Kind != jobset.Kind || !workerpod.WantsInPlace(js) {
 				continue
 			}
-			t.Run(file.Path, func(t *testing.T) {
-				opts, ok := options[file.Path]
-				if !ok {
-					t.Fatal("restarts in place and is not in the table of this test")
+			for _, written := range js.Spec.ReplicatedJobs {
+				want := bare(&written).Template
+				if file.Path == ownAgent {
+					want = *workerpod.PrepareJob(&want, workerpod.Options{AgentImage: "jobset/agent:dev", ServiceAccountName: "jobset-agent"})
 				}
-				delete(options, file.Path)
-				opts.AgentImage, opts.ServiceAccountName = "jobset/agent:dev", "jobset-agent"
-				for i := range js.Spec.ReplicatedJobs {
-					written := &js.Spec.ReplicatedJobs[i]
-					built := workerpod.PrepareJob(&bare(written).Template, opts)
-					if diff := cmp.Diff(*built, written.Template); diff != "" {
-						t.Errorf("ReplicatedJob %s (-built +written):\n%s", written.Name, diff)
-					}
+				if diff := cmp.Diff(want, written.Template); diff != "" {
+					t.Errorf("%s, ReplicatedJob %s (-want +written):\n%s", file.Path, written.Name, diff)
 				}
-			})
+				shown[file.Path] = written
+			}
 		}
 	}
-	for name := range options {
-		t.Errorf("%s: no JobSet there that restarts in place", name)
+	long, short := shown[ownAgent], shown["examples/in-place-restart/jobset.yaml"]
+	if diff := cmp.Diff(short, *bare(&long)); diff != "" {
+		t.Errorf("jobset.yaml and own-agent.yaml differ in more than the agent (-jobset.yaml +own-agent.yaml):\n%s", diff)
+	}
+	if _, ok := shown["config/samples/jobset_v1alpha2_in_place_restart.yaml"]; !ok {
+		t.Error("config/samples has no JobSet that restarts in place")
 	}
 }
 
-// bare is what a user would have written without InPlaceRestart in mind.
+func TestReadmeShowsTheSample(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := os.ReadFile("../config/samples/jobset_v1alpha2_in_place_restart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, manifest, _ := strings.Cut(string(sample), "\napiVersion:")
+	if !strings.Contains(string(readme), "```yaml\napiVersion:"+manifest+"```\n") {
+		t.Error("README.md does not show config/samples/jobset_v1alpha2_in_place_restart.yaml as it is, without its comment")
+	}
+}
+
+// bare is what a user writes who leaves the rest to the manager.
 func bare(rjob *jobset.ReplicatedJob) *jobset.ReplicatedJob {
 	out := rjob.DeepCopy()
 	job := &out.Template.Spec
-	job.BackoffLimit, job.PodReplacementPolicy, job.CompletionMode, job.Completions, job.PodFailurePolicy = nil, nil, nil, nil, nil
+	job.BackoffLimit, job.PodReplacementPolicy, job.CompletionMode, job.Completions = nil, nil, nil, nil
 	pod := &job.Template.Spec
 	pod.RestartPolicy, pod.ServiceAccountName = "", ""
-	var others []corev1.Container
-	for i := range pod.InitContainers {
-		if c := &pod.InitContainers[i]; !workerpod.IsSidecar(c) || !workerpod.LooksLikeAgent(c) {
-			others = append(others, *c)
-		}
+	pod.InitContainers = slices.DeleteFunc(pod.InitContainers, func(c corev1.Container) bool { return workerpod.LooksLikeAgent(&c) })
+	if len(pod.InitContainers) == 0 {
+		pod.InitContainers = nil
 	}
-	pod.InitContainers = others
 	for i := range pod.Containers {
 		pod.Containers[i].RestartPolicy, pod.Containers[i].RestartPolicyRules = nil, nil
 	}
 	return out
+}
+
+// A field of faultTolerance that no example shows is one that nobody finds.
+func TestEachFieldOfFaultToleranceIsSetInAnExampleAndExplainedBesideIt(t *testing.T) {
+	paths, err := filepath.Glob("fault-tolerance/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It is the list of all fields beside other names, and explains none.
+		if filepath.Base(path) != "from-appwrapper.yaml" {
+			all.Write(text)
+		}
+	}
+	for field := range reflect.TypeFor[jobset.FaultTolerance]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !regexp.MustCompile(`(?m)^    ` + name + `: [0-9]+ +# \S`).MatchString(all.String()) {
+			t.Errorf("no manifest of examples/fault-tolerance sets %s, with a comment that says what it means", name)
+		}
+	}
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Builds the embedded control plane (etcd, kube-apiserver, kube-controller-manager,
 # kube-scheduler, kubectl) from the Go module proxy into bin/k8s/<version>.
-# A binary that is there already is kept, so an interrupted build goes on where it stopped.
+# Existing binaries are kept, so an interrupted build continues where it stopped.
 # If KUBEBUILDER_ASSETS holds all of them, nothing is built.
 #
 #   hack/build-cluster.sh              builds what is missing
-#   hack/build-cluster.sh --kind       builds also what a kind node needs: kubelet, kubeadm, kube-proxy
-#   hack/build-cluster.sh --print-dir  prints where the binaries are or would be
+#   hack/build-cluster.sh --kind       also builds what a kind node needs: kubelet, kubeadm, kube-proxy
+#   hack/build-cluster.sh --print-dir  prints the directory of the binaries
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 version=$(awk '$1 == "k8s.io/kubernetes" {print $2; exit}' hack/cluster/go.mod)
-[ -n "$version" ] || { echo "hack/cluster/go.mod names no version of k8s.io/kubernetes" >&2; exit 1; }
+[ -n "$version" ] || { echo "hack/cluster/go.mod does not pin k8s.io/kubernetes" >&2; exit 1; }
 dir="$PWD/bin/k8s/$version"
 commands="etcd=go.etcd.io/etcd/server/v3
 kube-apiserver=k8s.io/kubernetes/cmd/kube-apiserver

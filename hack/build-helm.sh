@@ -1,28 +1,36 @@
 #!/usr/bin/env bash
-# Builds helm, pinned in hack/chart/go.mod, into bin/tools/helm, from the Go
-# module proxy. Does nothing if the binary is newer than the pin. Flags are those
-# of `go test`, so that what the tests of the chart have compiled is not compiled again.
+# Builds helm, helm-docs or helm-unittest, pinned in hack/chart/go.mod, into bin/tools,
+# from the Go module proxy. Does nothing if the binary is newer than the pin. Flags are
+# those of `go test`, so that what the tests of the chart have compiled is not compiled again.
+#
+#   hack/build-helm.sh [helm|helm-docs|helm-unittest]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target="$PWD/bin/tools/helm"
+name=${1:-helm}
+case $name in
+helm) package=helm.sh/helm/v3/cmd/helm ;;
+helm-docs) package=github.com/norwoodj/helm-docs/cmd/helm-docs ;;
+helm-unittest) package=github.com/helm-unittest/helm-unittest/cmd/helm-unittest ;;
+*) echo "hack/build-helm.sh: unknown tool $name" >&2; exit 1 ;;
+esac
+target="$PWD/bin/tools/$name"
 [ -x "$target" ] && [ "$target" -nt hack/chart/go.mod ] && exit
 
 mkdir -p bin/tools
 start=$(date +%s)
 cd hack/chart
 export GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
-module() { go list -m -f '{{.Version}}' "$1"; }
-version=$(module helm.sh/helm/v3)
+version() { go list -f '{{.Module.Version}}' "$1"; }
 # Without a cluster, charts are made for the Kubernetes version of its client library.
-minor=$(module k8s.io/client-go | cut -d. -f2)
-flags="-s -w -X helm.sh/helm/v3/internal/version.version=$version"
-for package in chartutil lint/rules; do
-  flags+=" -X helm.sh/helm/v3/pkg/$package.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/$package.k8sVersionMinor=$minor"
+minor=$(version k8s.io/client-go/kubernetes | cut -d. -f2)
+flags="-s -w -X helm.sh/helm/v3/internal/version.version=$(version helm.sh/helm/v3/cmd/helm)"
+for part in chartutil lint/rules; do
+  flags+=" -X helm.sh/helm/v3/pkg/$part.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/$part.k8sVersionMinor=$minor"
 done
-printf 'building helm %s (the first time takes a minute or two) ... ' "$version" >&2
+printf 'building %s %s (the first time takes a minute or two) ... ' "$name" "$(version "$package")" >&2
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
-go build -buildvcs=false -ldflags "$flags" -o "$part" helm.sh/helm/v3/cmd/helm
+go build -buildvcs=false -ldflags "$flags" -o "$part" "$package"
 mv "$part" "$target"
 echo "$(($(date +%s) - start)) s" >&2

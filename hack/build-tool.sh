@@ -1,31 +1,35 @@
 #!/usr/bin/env bash
-# Builds one tool pinned in hack/tools/go.mod into bin/tools, from the Go module proxy.
-# Does nothing if the binary is newer than the pin.
+# Builds one tool into bin/tools, from the Go module proxy, at the version that the
+# go.mod of its directory under hack/ pins. Does nothing if the binary is newer than that.
 #
-#   hack/build-tool.sh controller-gen|ginkgo|golangci-lint|kustomize
+#   hack/build-tool.sh controller-gen|crd-ref-docs|ginkgo|golangci-lint|kustomize|promtool
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 name=${1:?usage: hack/build-tool.sh NAME}
+dir=hack/tools flags=""
 case $name in
 controller-gen) package=sigs.k8s.io/controller-tools/cmd/controller-gen ;;
+crd-ref-docs) package=github.com/elastic/crd-ref-docs ;;
 ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo ;;
 golangci-lint) package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
 kustomize) package=sigs.k8s.io/kustomize/kustomize/v5 ;;
+promtool) # without service discovery, whose clients of clouds take long to compile
+  dir=hack/prometheus package=github.com/prometheus/prometheus/cmd/promtool flags="-tags=remove_all_sd" ;;
 *) echo "hack/build-tool.sh: unknown tool $name" >&2; exit 1 ;;
 esac
 
 target="$PWD/bin/tools/$name"
-[ -x "$target" ] && [ "$target" -nt hack/tools/go.mod ] && exit
+[ -x "$target" ] && [ "$target" -nt "$dir/go.mod" ] && exit
 
 mkdir -p bin/tools
 start=$(date +%s)
-cd hack/tools
+cd "$dir"
 export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
-version=$(go list -f '{{.Module.Version}}' "$package")
+version=$(go list $flags -f '{{.Module.Version}}' "$package")
 printf 'building %s %s (the first time takes a minute or more) ... ' "$name" "$version" >&2
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
-go build -buildvcs=false -trimpath -ldflags "-s -w" -o "$part" "$package"
+go build $flags -buildvcs=false -trimpath -ldflags "-s -w" -o "$part" "$package"
 mv "$part" "$target"
 echo "$(($(date +%s) - start)) s" >&2

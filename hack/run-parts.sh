@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs commands one after the other, goes on after a failure, prints how long
-# each took, and fails if one failed. One command per argument.
+# Runs commands one after the other, continues after failures, prints how long
+# each took, and fails if any failed. One command per argument.
 #
 #   hack/run-parts.sh 'make verify' 'make test'
 set -euo pipefail

@@ -14,5 +14,5 @@ wrong=$(find . -name '*.go' -not -path './bin/*' -not -path './.git/*' -print0 |
     END { close_file() }' hack/boilerplate.go.txt)
 [ -z "$wrong" ] && exit
 echo "$wrong"
-echo "licence header missing or different; mend by putting hack/boilerplate.go.txt on top" >&2
+echo "licence header missing or different; fix by adding hack/boilerplate.go.txt at the top" >&2
 exit 1

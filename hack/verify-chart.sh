@@ -1,17 +1,28 @@
 #!/usr/bin/env bash
-# The Helm chart says what config/ says: copied parts are fresh, the rest is the
-# same, object by object, but for the differences that hack/chart/drift_test.go
-# lists. The tests of the chart pass; they lint it as well.
+# The Helm chart installs what config/ installs: copied parts are up to date, and the
+# rest is the same, object by object, but for the differences that
+# hack/chart/drift_test.go lists. Its README has all values, and its tests pass.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 hack/build-tool.sh kustomize
+hack/build-helm.sh helm-docs
+hack/build-helm.sh helm-unittest
+status=0
+bin/tools/helm-unittest --color=false charts/jobset || status=1
+readme=$(bin/tools/helm-docs --chart-search-root charts/jobset --sort-values-order file --log-level warning --dry-run)
+diff -u charts/jobset/README.md <(echo "$readme") ||
+  { echo "the README of the chart is out of date; update it with: make update-chart" >&2; status=1; }
+if grep -E '\| *\| *$' <<<"$readme"; then
+  echo "these values have no comment in charts/jobset/values.yaml; add one that begins with: # --" >&2
+  status=1
+fi
+
 cd hack/chart
 export GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false'
-status=0
 go run . verify || status=1
 go vet . || status=1
 # -count=1: Go does not know that the tests run kustomize.
 go test -count=1 . || status=1
-[ "$status" = 0 ] || echo "if a difference from config/ is meant, add it to hack/chart/drift_test.go, with the reason; copied parts are mended with: make update-chart" >&2
+[ "$status" = 0 ] || echo "if a difference from config/ is intended, add it to hack/chart/drift_test.go with the reason; update copied parts with: make update-chart" >&2
 exit "$status"

@@ -9,5 +9,5 @@ hack/update-client-go.sh "$fresh"
 
 # Files that only one side has count too. What is written by hand is no Go file.
 diff -ur --exclude='*.md' client-go "$fresh/client-go" && exit
-echo "client-go is out of date; mend with: hack/update-client-go.sh" >&2
+echo "client-go is out of date; fix with: hack/update-client-go.sh" >&2
 exit 1

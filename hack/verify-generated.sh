@@ -17,5 +17,5 @@ while read -r path; do
   [ -e "$fresh/$path" ] || { echo "$path is generated from nothing any more; remove it"; status=1; }
 done < <(find api -name 'zz_generated.*' && find config/components/crd/bases -name '*.yaml')
 
-[ "$status" = 0 ] || echo "generated files are out of date; mend with: make generate" >&2
+[ "$status" = 0 ] || echo "generated files are out of date; fix with: make generate" >&2
 exit "$status"

@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 unformatted=$(find . -name '*.go' -not -path './bin/*' -not -path './.git/*' -exec gofmt -s -l {} +)
 [ -z "$unformatted" ] && exit
 echo "$unformatted"
-echo "not in gofmt form; mend with: make fmt" >&2
+echo "not in gofmt form; fix with: make fmt" >&2
 exit 1

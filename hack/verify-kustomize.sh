@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Every kustomization renders without a warning, and the install has exactly the
-# objects listed in hack/install-objects.txt: their names are what users and
-# other programs rely on. Components cannot be rendered alone; some kustomization
-# has to use each. What a Deployment mounts exists or is made by a Certificate.
-# A component that replaces the configuration does not do so to one of the user's.
+# objects listed in hack/install-objects.txt, because users and other programs rely
+# on their names. Components cannot be rendered alone, so some kustomization must
+# use each. Everything that a Deployment mounts exists or is created by a
+# Certificate. No component replaces a configuration that the user supplied.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,20 +32,20 @@ while read -r file; do
   dir=$(dirname "$file")
   if grep -q '^kind: Component$' "$file"; then
     if ! grep -rqE --include=kustomization.yaml "^- (\.\./)+components/$(basename "$dir")\$" config; then
-      echo "nothing uses $dir, so nothing shows that it works; add it to a kustomization under config/overlays" >&2
+      echo "nothing uses $dir, so nothing tests it; add it to a kustomization under config/overlays" >&2
       status=1
     fi
     continue
   fi
   if ! bin/tools/kustomize build "$dir" >"$work/out" 2>"$work/err" || [ -s "$work/err" ]; then
     cat "$work/err"
-    echo "$dir does not render cleanly; mend it and look with: bin/tools/kustomize build $dir" >&2
+    echo "$dir does not render without warnings; check with: bin/tools/kustomize build $dir" >&2
     status=1
   fi
   case $dir in ./config/components/*) continue ;; esac # parts of an install
   dangling=$(mounted "$work/out")
   if [ -n "$dangling" ]; then
-    echo "$dir mounts what it does not hold: $dangling" >&2
+    echo "$dir mounts objects that it does not contain: $dangling" >&2
     status=1
   fi
 done < <(find . -name kustomization.yaml -not -path "./bin/*" | sort)
@@ -68,14 +68,14 @@ EOF
 case $(with_own_configuration "") in
 *OfTheUser*) ;;
 *)
-  echo "config/default does not take a configuration of the user's own; look at config/components/manager" >&2
+  echo "config/default ignores a configuration that the user supplies; see config/components/manager" >&2
   status=1
   ;;
 esac
 case $(with_own_configuration "components: [../../config/components/certmanager]") in
 *OfTheUser* | *"testing value /data/controller_manager_config.yaml failed"*) ;;
 *)
-  echo "config/components/certmanager replaces a configuration of the user's own without a word; its patch has to test first what is there" >&2
+  echo "config/components/certmanager silently replaces a configuration that the user supplied; its patch must first test for the default one" >&2
   status=1
   ;;
 esac
@@ -92,7 +92,7 @@ objects() {
     END { flush() }' | LC_ALL=C sort
 }
 if ! diff -u hack/install-objects.txt <(objects config/default); then
-  echo "the objects of config/default changed; if that is meant, edit hack/install-objects.txt" >&2
+  echo "the objects of config/default changed; if that is intended, edit hack/install-objects.txt" >&2
   status=1
 fi
 exit "$status"

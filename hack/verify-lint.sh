@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # .golangci.yml follows its schema, and the linter finds nothing.
 #
-#   hack/verify-lint.sh              looks at everything
-#   hack/verify-lint.sh ./pkg/...    looks at some packages
+#   hack/verify-lint.sh              checks everything
+#   hack/verify-lint.sh ./pkg/...    checks some packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,5 +11,5 @@ bin/tools/golangci-lint config verify
 
 [ $# -gt 0 ] || set -- ./...
 bin/tools/golangci-lint run --timeout 20m "$@" && exit
-echo "the linter found the above; some of it mends itself with: make lint-fix" >&2
+echo "the linter found the above; some of it can be fixed with: make lint-fix" >&2
 exit 1

@@ -8,7 +8,7 @@ status=0
 while read -r mod; do
   dir=$(dirname "$mod")
   if ! (cd "$dir" && GOWORK=off GOFLAGS=-mod=mod go mod tidy -diff); then
-    echo "$mod is not tidy; mend with: (cd $dir && go mod tidy)" >&2
+    echo "$mod is not tidy; fix with: (cd $dir && go mod tidy)" >&2
     status=1
   fi
 done < <(find . -name go.mod -not -path './bin/*' | sort)
@@ -17,7 +17,7 @@ version_of() { awk -v module="$2" '{for (i = 1; i < NF; i++) if ($i == module) {
 library=$(version_of go.mod github.com/onsi/ginkgo/v2)
 command=$(version_of hack/tools/go.mod github.com/onsi/ginkgo/v2)
 if [ "$library" != "$command" ]; then
-  echo "ginkgo is $library in go.mod and $command in hack/tools/go.mod; mend with:" \
+  echo "ginkgo is $library in go.mod and $command in hack/tools/go.mod; fix with:" \
     "(cd hack/tools && go get github.com/onsi/ginkgo/v2@$library && go mod tidy)" >&2
   status=1
 fi

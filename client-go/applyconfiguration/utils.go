@@ -25,10 +25,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.CoordinatorApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("DependsOn"):
 		return &jobsetv1alpha2.DependsOnApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ElasticBounds"):
+		return &jobsetv1alpha2.ElasticBoundsApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ElasticSize"):
+		return &jobsetv1alpha2.ElasticSizeApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("FailurePolicy"):
 		return &jobsetv1alpha2.FailurePolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("FailurePolicyRule"):
 		return &jobsetv1alpha2.FailurePolicyRuleApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("FaultTolerance"):
+		return &jobsetv1alpha2.FaultToleranceApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("FaultToleranceStatus"):
+		return &jobsetv1alpha2.FaultToleranceStatusApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("InPlaceRestartPolicy"):
+		return &jobsetv1alpha2.InPlaceRestartPolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("JobSet"):
 		return &jobsetv1alpha2.JobSetApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("JobSetSpec"):
@@ -41,6 +51,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.ReplicatedJobApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ReplicatedJobStatus"):
 		return &jobsetv1alpha2.ReplicatedJobStatusApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ResetStatus"):
+		return &jobsetv1alpha2.ResetStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("StartupPolicy"):
 		return &jobsetv1alpha2.StartupPolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("SuccessPolicy"):

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
-// cluster reads what a report is made of.
+// cluster reads the objects that a report needs.
 type cluster struct {
 	jobSets    versioned.Interface
 	kubernetes kubernetes.Interface
@@ -44,7 +44,7 @@ func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building a client for JobSets: %w", err)
 	}
-	// Thousands of Pods are read much faster as protobuf. JobSets have no such form.
+	// Thousands of Pods are read much faster as protobuf, which custom resources do not have.
 	compact := rest.CopyConfig(config)
 	compact.ContentType = runtime.ContentTypeProtobuf
 	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
@@ -55,8 +55,8 @@ func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
 	return &cluster{jobSets: jobSets, kubernetes: core, namespace: namespace}, nil
 }
 
-// read makes four requests, three if the report does not look at Pods. Without
-// the JobSet there is nothing to tell; what else may not be read is left out.
+// read makes three requests, a fourth if the report needs Pods, and a fifth if it needs events of Jobs. It
+// fails if it cannot read the JobSet, and leaves out other kinds that the user may not read.
 func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error) {
 	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -80,6 +80,16 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 			in.Pods = pods.Items
 		}
 	}
+	if restarts.NeedsJobEvents(js) {
+		about := metav1.ListOptions{FieldSelector: fields.Set{"involvedObject.kind": "Job", "reason": "FailedCreate"}.AsSelector().String()}
+		events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
+		if _, err = unlessForbidden(err); err != nil { // EventsUnread below covers that too
+			return in, fmt.Errorf("listing the events of the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
+		}
+		if events != nil {
+			in.JobEvents = events.Items
+		}
+	}
 	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(js.UID)).String()}
 	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
 	if in.EventsUnread, err = unlessForbidden(err); err != nil {
@@ -91,7 +101,7 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 	return in, nil
 }
 
-// unlessForbidden sorts out the errors that leave a report worth reading.
+// unlessForbidden tells forbidden, which leaves a useful report, from other errors.
 func unlessForbidden(err error) (unread, fatal error) {
 	if apierrors.IsForbidden(err) {
 		return err, nil
@@ -99,7 +109,7 @@ func unlessForbidden(err error) (unread, fatal error) {
 	return nil, err
 }
 
-// explain says what to do about a JobSet that cannot be read.
+// explain returns an error that says what to do about a JobSet that cannot be read.
 func (c *cluster) explain(err error, name string) error {
 	switch {
 	case noSuchAPI(err):
@@ -111,12 +121,12 @@ func (c *cluster) explain(err error, name string) error {
 	}
 }
 
-// noSuchAPI tells a path that the API server does not know from an object that is not there.
+// noSuchAPI reports whether the API server does not serve a path, as opposed to an object that does not exist.
 func noSuchAPI(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// completeNames offers the JobSets of the namespace to a shell.
+// completeNames completes the names of the JobSets of the namespace.
 func completeNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -130,7 +140,7 @@ func completeNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	}
 }
 
-// names of JobSets; none if they cannot be read: a completion has no place for errors.
+// names returns the names of JobSets, none on an error: a completion cannot show errors.
 func (c *cluster) names(ctx context.Context) []string {
 	list, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{Limit: 500})
 	if err != nil {

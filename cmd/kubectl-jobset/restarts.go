@@ -6,14 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
@@ -71,15 +69,13 @@ last restarts with their first causes.`,
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
-	command.Flags().BoolVar(&o.all, "all", false, "show all workers that are not back; a table shows 20 without it")
+	command.Flags().BoolVar(&o.all, "all", false, "show all workers that are not back, or do not run; a table shows 20 without it, five in each state")
 	return command
 }
 
 func (o *restartsOptions) validate() error {
-	switch o.output {
-	case "table", "json", "yaml":
-	default:
-		return fmt.Errorf("--output is %q, it must be table, json or yaml", o.output)
+	if err := validateOutput(o.output); err != nil {
+		return err
 	}
 	if o.limit < 0 {
 		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", o.limit)
@@ -88,14 +84,5 @@ func (o *restartsOptions) validate() error {
 }
 
 func (o *restartsOptions) show(report restarts.Report) (string, error) {
-	switch o.output {
-	case "json":
-		text, err := json.MarshalIndent(report, "", "  ")
-		return string(text) + "\n", err
-	case "yaml":
-		text, err := yaml.Marshal(report)
-		return string(text), err
-	default:
-		return restarts.Text(&report, o.all), nil
-	}
+	return encode(o.output, report, func() string { return restarts.Text(&report, o.all) })
 }

@@ -27,7 +27,7 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// apiServer answers by path and keeps what it was asked.
+// apiServer answers by path and records the requests.
 type apiServer struct {
 	answers map[string]func(http.ResponseWriter)
 
@@ -74,7 +74,7 @@ const (
 	eventsPath  = "/api/v1/namespaces/research/events"
 )
 
-// serving answers for JobSet research/train, which runs without Jobs, but for the changes.
+// serving returns a server with JobSet research/train, which has no Jobs, and the given changes.
 func serving(strategy jobset.JobSetRestartStrategy, changes map[string]func(http.ResponseWriter)) *apiServer {
 	js := builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(strategy, 3).Epochs(0, 1).Obj()
 	s := &apiServer{answers: map[string]func(http.ResponseWriter){

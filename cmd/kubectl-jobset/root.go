@@ -22,7 +22,13 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Look at JobSets",
 		Long:  "Look at JobSets, beyond what `kubectl get` and `kubectl describe` show.",
 		Example: `  # How does JobSet train restart, and who is not back?
-  kubectl jobset restarts train`,
+  kubectl jobset restarts train
+
+  # Which elastic jobs have least of what they want, and which accelerators are free?
+  kubectl jobset elastic -A
+
+  # What does this manifest become, agents included?
+  kubectl jobset inject -f train.yaml`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl jobset"},
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -31,7 +37,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newElastic(flags, streams), newInject(flags, streams), newVersion(streams))
 	return root
 }
 

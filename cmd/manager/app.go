@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/webhooks"
 )
 
-// run runs the manager until ctx ends or something fails. All it needs comes in as values, so
-// that managers with different options can run side by side.
+// run runs the manager until ctx ends or something fails. It uses no globals, so
+// managers with different options can run side by side.
 func run(ctx context.Context, opts options) error {
 	log := ctrl.LoggerFrom(ctx)
 	log.Info("Starting the JobSet manager", "version", version.GitVersion, "commit", version.GitCommit)
@@ -56,7 +56,7 @@ func run(ctx context.Context, opts options) error {
 	return nil
 }
 
-// newManager returns a manager with everything added that it runs.
+// newManager returns a manager with all controllers, webhooks, metrics and checks.
 func newManager(ctx context.Context, opts options, cfg *configapi.Configuration, gates gates.Set) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
@@ -78,13 +78,29 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates, progressOf(cfg)); err != nil {
+	agents, err := watchAgents(mgr, cfg, gates)
+	if err != nil {
 		return nil, err
 	}
-	if err := controllers.SetupPodReconciler(ctx, mgr); err != nil {
+	cluster, err := clusterOf(cfg, clients.shared, gates)
+	if err != nil {
 		return nil, err
 	}
-	if err := webhooks.Setup(mgr, gates); err != nil {
+	injection := injectionOf(cfg)
+	injection.Server = cluster.Server
+	agents = append(agents, controllers.WithInjection(injection), controllers.WithTolerance(cluster.Tolerance), controllers.WithNodeHealth(nodeHealthOf(cfg)))
+	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
+		return nil, err
+	}
+	if err := controllers.SetupPodReconciler(ctx, mgr, progressOf(cfg)); err != nil {
+		return nil, err
+	}
+	if gates.ElasticAutoscaling {
+		if err := controllers.SetupAutoscaler(ctx, mgr, autoscalingOf(cfg, gates)); err != nil {
+			return nil, err
+		}
+	}
+	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
 	}
 	if err := metrics.WatchJobSets(mgr, gates); err != nil {
@@ -94,6 +110,24 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	return mgr, nil
+}
+
+// watchAgents makes the controller check, and unless configured otherwise grant, the rights of agents, if in-place
+// restart is enabled.
+func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set) ([]controllers.Option, error) {
+	if !gates.InPlaceRestart {
+		return nil, nil
+	}
+	agentPolicy, err := controllers.WatchAgentPolicy(mgr)
+	if err != nil {
+		return nil, err
+	}
+	metrics.ObserveAgentPolicy(agentPolicy.Gap)
+	agents := []controllers.Option{controllers.WithAgentPolicy(agentPolicy), controllers.WithAccessReviews()}
+	if createsAccess(cfg) {
+		agents = append(agents, controllers.WithAgentGrants())
+	}
+	return agents, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -107,8 +141,8 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// addChecks adds the rotator, if it is wanted, and the probes. Liveness only says that the
-// process serves; readiness says that the API server can call our webhooks.
+// addChecks adds the rotator, if it is enabled, and the probes. Liveness means that the
+// process serves, readiness that the API server can call our webhooks.
 func addChecks(mgr ctrl.Manager, cfg *configapi.Configuration) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("adding the liveness check: %w", err)
@@ -117,7 +151,7 @@ func addChecks(mgr ctrl.Manager, cfg *configapi.Configuration) error {
 		return fmt.Errorf("adding the readiness check of the webhook server: %w", err)
 	}
 	if !*cfg.InternalCertManagement.Enable {
-		return nil // somebody else sees to the certificate
+		return nil // the certificate is managed elsewhere
 	}
 	certs := certOptions(cfg, cert.Namespace())
 	if err := cert.AddRotator(mgr, certs); err != nil {

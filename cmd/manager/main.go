@@ -42,7 +42,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 
 	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(stderr))
-	// Libraries log through these two; our own code takes the logger out of its context.
+	// Libraries log through these two; our own code uses the logger of its context.
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
@@ -53,11 +53,11 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// withoutStack logs an error in one line. The way to main says nothing about what is wrong, and
-// in the messages of a Pod that ended it would push out what does.
+// withoutStack logs an error in one line. The stack to main does not help, and would
+// displace the error in the termination message of the Pod.
 func withoutStack(opts zap.Options, stderr io.Writer) logr.Logger {
 	fs := flag.NewFlagSet("", flag.ContinueOnError)
 	opts.BindFlags(fs)
-	_ = fs.Set("zap-stacktrace-level", "panic") // a flag that BindFlags makes, and one of its values
+	_ = fs.Set("zap-stacktrace-level", "panic") // BindFlags defines this flag and value
 	return zap.New(zap.UseFlagOptions(&opts), zap.WriteTo(stderr))
 }

@@ -35,12 +35,12 @@ import (
 	"sigs.k8s.io/jobset/pkg/util/useragent"
 )
 
-// restConfigs are the ways to the API server.
+// restConfigs are the client configurations for the API server.
 type restConfigs struct {
-	// shared is for everything but leader election, with one limit for the whole process.
-	// Without a limiter of its own, each client, and there is one per kind, makes another.
+	// shared is for everything but leader election, with one rate limiter for the whole process.
+	// Without it each client, and there is one per kind, would have its own.
 	shared *rest.Config
-	// leaderElection does not queue behind the rest: a busy leader would lose its lease.
+	// leaderElection does not share that limiter: a busy leader would lose its lease.
 	leaderElection *rest.Config
 }
 
@@ -52,7 +52,7 @@ func newRESTConfigs(kubeconfig string, limits *configapi.ClientConnection) (rest
 	if base.UserAgent == "" {
 		base.UserAgent = useragent.Default()
 	}
-	// One line per warning of the API server, not one per request.
+	// Log each warning of the API server once, not once per request.
 	base.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	base.QPS, base.Burst = *limits.QPS, int(*limits.Burst)
 
@@ -71,7 +71,7 @@ func loadRESTConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-// newManagerOptions translates a valid configuration.
+// newManagerOptions returns the options for a valid configuration.
 func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Options {
 	tlsOptions, _ := tlsconfig.Parse(cfg.TLS, nil) // valid, so no errors
 	election := cfg.LeaderElection
@@ -91,29 +91,35 @@ func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Optio
 		LeaseDuration:              &election.LeaseDuration.Duration,
 		RenewDeadline:              &election.RenewDeadline.Duration,
 		RetryPeriod:                &election.RetryPeriod.Duration,
-		// The process ends right after the manager does, so nobody acts on a lease given up.
+		// The process ends right after the manager, so nothing acts on a lease that was given up.
 		LeaderElectionReleaseOnCancel: true,
 	}
 }
 
-// newCacheOptions makes reads of kinds that nobody watches fail. By default they would start to
-// watch that kind in the whole cluster, unseen.
+// newCacheOptions makes reads of kinds without an informer fail. By default such a read would
+// silently start a watch of that kind in the whole cluster.
 func newCacheOptions(gates gates.Set) cache.Options {
 	options := controllers.CacheOptions(gates)
 	options.ReaderFailOnMissingInformer = true
 	return options
 }
 
-// defaultConcurrentReconciles is over how many JobSets passes go at the same time: one
-// that creates thousands of Jobs must not hold up a group restart of another.
+// defaultConcurrentReconciles is how many JobSets are reconciled at the same time: one
+// that creates thousands of Jobs must not delay a group restart of another.
 const defaultConcurrentReconciles = 8
 
-// defaultAssemblyGracePeriod is how long a group may take to come together before
-// the Pods that are missing are recreated.
+// defaultAssemblyGracePeriod is how long a group may assemble before
+// missing Pods are recreated.
 const defaultAssemblyGracePeriod = 10 * time.Minute
 
+// defaultNotReadyGracePeriod is how long a worker may be not ready before condition WorkersNotReady says so.
+const defaultNotReadyGracePeriod = time.Minute
+
+// defaultQuickFailureMaxPause is as long as the longest pause of a kubelet.
+const defaultQuickFailureMaxPause = 5 * time.Minute
+
 func progressOf(cfg *configapi.Configuration) policy.Progress {
-	progress := policy.Progress{Assembly: defaultAssemblyGracePeriod}
+	progress := policy.Progress{Assembly: defaultAssemblyGracePeriod, NotReady: defaultNotReadyGracePeriod, QuickFailurePause: defaultQuickFailureMaxPause}
 	if cfg.InPlaceRestart == nil {
 		return progress
 	}
@@ -123,13 +129,19 @@ func progressOf(cfg *configapi.Configuration) policy.Progress {
 	if period := cfg.InPlaceRestart.ForcefulDeletionGracePeriod; period != nil {
 		progress.ForcefulDeletion = period.Duration
 	}
+	if period := cfg.InPlaceRestart.NotReadyGracePeriod; period != nil {
+		progress.NotReady = period.Duration
+	}
+	if pause := cfg.InPlaceRestart.QuickFailureMaxPause; pause != nil {
+		progress.QuickFailurePause = pause.Duration
+	}
 	return progress
 }
 
 func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {
 	options := ctrlconfig.Controller{
-		// The names of controllers are unique here; the check is one per process, and would
-		// forbid a second manager in it.
+		// The check of controller names is process-wide and would refuse a second manager
+		// in the process.
 		SkipNameValidation: ptr.To(true),
 	}
 	options.MaxConcurrentReconciles = defaultConcurrentReconciles
@@ -149,8 +161,8 @@ func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Option
 	}
 }
 
-// checkMetricsCert fails if a certificate was promised to the metrics server and is not there.
-// The server would make its own, and whoever verifies it would be turned away without a word here.
+// checkMetricsCert fails if the metrics server has a certificate directory without a certificate.
+// The server would create its own, and scrapers that verify it would fail without a log line here.
 func checkMetricsCert(cfg *configapi.Configuration) error {
 	if cfg.Metrics.CertDir == "" || cfg.Metrics.BindAddress == "0" {
 		return nil
@@ -161,7 +173,7 @@ func checkMetricsCert(cfg *configapi.Configuration) error {
 	return nil
 }
 
-// endpointPath gives a name the slash without which a mux would take it for a host.
+// endpointPath adds the leading slash without which a mux would take a name for a host.
 func endpointPath(name string) string {
 	if name == "" {
 		return "" // the default of controller-runtime
@@ -178,7 +190,7 @@ func certOptions(cfg *configapi.Configuration, namespace string) cert.Options {
 	}
 }
 
-// webhookCertDir is named here, and not left to libraries, since two of them disagree when
+// webhookCertDir has its own default because the defaults of two libraries differ if
 // the directory for temporary files is not /tmp.
 func webhookCertDir(cfg *configapi.Configuration) string {
 	if cfg.Webhook.CertDir != "" {
@@ -196,19 +208,19 @@ func newWebhookServer(cfg *configapi.Configuration, tlsOptions tlsconfig.Options
 		TLSOpts: []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
 	})
 	if !*cfg.InternalCertManagement.Enable {
-		return server // the certificate has to be there already
+		return server // the certificate must already exist
 	}
 	return &patientServer{Server: server, certDir: dir}
 }
 
 // patientServer is a webhook server that waits for its certificate, where the usual one fails.
-// While it waits, the manager serves probes and runs the rotator, which makes the certificate.
+// While it waits, the manager serves probes and runs the rotator, which creates the certificate.
 type patientServer struct {
 	webhook.Server
 	certDir string
 }
 
-// Start waits for the certificate and serves. Being stopped while it waits is no failure.
+// Start waits for the certificate and serves. If it is stopped while it waits, it returns nil.
 func (s *patientServer) Start(ctx context.Context) error {
 	ctrl.LoggerFrom(ctx).Info("Waiting for the serving certificate of the webhooks", "directory", s.certDir)
 	if err := cert.WaitForFiles(ctx, s.certDir); err != nil {

@@ -34,27 +34,27 @@ const (
 	kubeAPIBurstFlag           = "kube-api-burst"
 )
 
-// options is what the command line says.
+// options holds the parsed command line.
 type options struct {
 	configFile string
 	kubeconfig string
 	version    bool
 	zap        zap.Options
 
-	// gates are the feature gates that were typed.
+	// gates are the feature gates that were set by flag.
 	gates map[string]bool
-	// overrides write the values of the flags that were typed into a configuration.
+	// overrides write the values of the flags that were set into a configuration.
 	overrides []func(*configapi.Configuration)
 }
 
-// parseOptions reads the command line. A flag that was not typed overrides nothing, whatever
-// its default says.
+// parseOptions parses the command line. A flag that was not set overrides nothing, whatever
+// its default is.
 func parseOptions(args []string, usage io.Writer) (options, error) {
 	opts := options{zap: zap.Options{Development: true}}
 	values := overrideValues{}
 
 	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // a wrong flag is one line, not one line under pages of help
+	fs.SetOutput(io.Discard) // a wrong flag prints one line, without pages of help
 	fs.StringVar(&opts.configFile, "config", "",
 		"File with the Configuration (config.jobset.x-k8s.io/v1alpha1). Empty means the defaults. Flags win over the file.")
 	fs.StringVar(&opts.kubeconfig, "kubeconfig", "",
@@ -109,7 +109,7 @@ func (v *overrideValues) bind(fs *flag.FlagSet) {
 		"Requests to the API server at once. Wins over clientConnection.burst.")
 }
 
-// check refuses what does not fit into the configuration; its own limits come later.
+// check refuses values that do not fit into the types of the configuration; config.Validate checks the rest.
 func (v *overrideValues) check() error {
 	if v.kubeAPIBurst > math.MaxInt32 || v.kubeAPIBurst < math.MinInt32 {
 		return fmt.Errorf("--%s=%d: must be at most %d", kubeAPIBurstFlag, v.kubeAPIBurst, math.MaxInt32)
@@ -117,7 +117,7 @@ func (v *overrideValues) check() error {
 	return nil
 }
 
-// override returns nil for a flag that is not about the configuration.
+// override returns nil for a flag that does not override the configuration.
 func (v *overrideValues) override(name string) func(*configapi.Configuration) {
 	switch name {
 	case metricsBindAddressFlag:
@@ -135,8 +135,8 @@ func (v *overrideValues) override(name string) func(*configapi.Configuration) {
 	}
 }
 
-// configuration is the effective one: the flags typed over the file over the defaults. It may
-// still be invalid.
+// configuration returns the effective configuration: flags win over the file, and the file over the
+// defaults. It may still be invalid.
 func (o options) configuration() (*configapi.Configuration, error) {
 	cfg, err := config.Load(o.configFile)
 	if err != nil {
@@ -156,8 +156,8 @@ func (o options) configuration() (*configapi.Configuration, error) {
 	return cfg, nil
 }
 
-// apply checks a configuration and sets the gates as it says. It reports everything that is
-// wrong, so that one start is enough to learn it.
+// apply validates a configuration and sets the gates accordingly. It returns all errors
+// at once.
 func apply(cfg *configapi.Configuration, gate featuregate.MutableFeatureGate) error {
 	var errs []error
 	for _, err := range config.Validate(cfg) {
@@ -165,6 +165,8 @@ func apply(cfg *configapi.Configuration, gate featuregate.MutableFeatureGate) er
 	}
 	if err := features.Apply(gate, cfg.FeatureGates); err != nil {
 		errs = append(errs, fmt.Errorf("featureGates: %w", err))
+	} else if gate.Enabled(features.ElasticAutoscaling) && !gate.Enabled(features.ElasticJobSet) {
+		errs = append(errs, errors.New("featureGates: ElasticAutoscaling needs ElasticJobSet, by which sizes may change: set both to true"))
 	}
 	if err := utilerrors.NewAggregate(errs); err != nil {
 		return fmt.Errorf("invalid configuration: %w", err)

@@ -101,8 +101,8 @@ func newJobSet(namespace, name string) *jobset.JobSet {
 func replicatedJob(name string, replicas, pods int32) jobset.ReplicatedJob {
 	return jobset.ReplicatedJob{
 		Name: name,
-		// A pointer: nil means 1, and 0 is a number of Jobs too.
-		Replicas: &replicas,
+		// 0 is left out of what is sent, and then the API server fills in 1.
+		Replicas: replicas,
 		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Parallelism:  &pods,
 			Completions:  &pods,

@@ -20,6 +20,11 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 )
 
+const (
+	deployment = "Deployment jobset-controller"
+	configHash = "jobset.x-k8s.io/config-hash"
+)
+
 func configurationOf(t *testing.T, r release) string {
 	t.Helper()
 	return get[corev1.ConfigMap](t, r, "ConfigMap jobset-controller-config").Data["controller_manager_config.yaml"]
@@ -42,59 +47,69 @@ internalCertManagement:
 clientConnection:
   qps: 500
   burst: 500
+inPlaceRestart:
+  agentImage: jobset/agent:dev
 `
 	tests := map[string]struct {
 		values string
 		want   string // keys that are not as usual; whole blocks
 	}{
-		"O155: the defaults": {},
-		"O136: leader election can be off": {
+		"the defaults": {},
+		"leader election can be off": {
 			values: `controller: {leaderElection: {enable: false}}`,
 			want:   `leaderElection: {leaderElect: false}`,
 		},
-		"O137: limits of requests, large ones and fractions as well": {
+		"limits of requests, large ones and fractions as well": {
 			values: `controller: {clientConnection: {qps: 0.5, burst: 2000000}}`,
 			want:   `clientConnection: {qps: 0.5, burst: 2000000}`,
 		},
-		"O137: a negative limit is none": {
+		"a negative limit is none": {
 			values: `controller: {clientConnection: {qps: -1}}`,
 			want:   `clientConnection: {qps: -1, burst: 500}`,
 		},
-		"O148: with cert-manager the manager makes no certificates": {
+		"with cert-manager the manager makes no certificates": {
 			values: `certManager: {enable: true}`,
 			want: `{internalCertManagement: {enable: false},
   metrics: {bindAddress: ":8443", certDir: /tmp/k8s-metrics-server/serving-certs}}`,
 		},
-		"O486, O512: feature gates": {
+		"feature gates": {
 			values: `controller: {featureGates: {InPlaceRestart: true, RestartJob: false}}`,
 			want:   `featureGates: {InPlaceRestart: true, RestartJob: false}`,
 		},
-		"O512, O515: workers of the reconcilers": {
+		"workers of the reconcilers": {
 			values: `controller: {maxConcurrentReconciles: 16}`,
 			want:   `controller: {maxConcurrentReconciles: 16}`,
 		},
-		"O512, P24, P25: how long a group may take": {
-			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s}}`,
-			want:   `inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s}`,
+		"P24, P25: how long a group may take": {
+			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}`,
 		},
-		"O512, P24: for ever": {
+		"P24: for ever": {
 			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 0s}}`,
-			want:   `inPlaceRestart: {assemblyGracePeriod: 0s}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 0s}`,
 		},
-		"O512: the oldest version of TLS": {
+		"P52: the agent is beside the manager, with its tag": {
+			values: `image: {repository: "registry.example.com:5000/team/manager", tag: v1}`,
+			want:   `inPlaceRestart: {agentImage: "registry.example.com:5000/team/agent:v1"}`,
+		},
+		"P52, P56: an agent from elsewhere, its resources, and somebody else's access": {
+			values: `controller: {inPlaceRestart: {agentImage: "elsewhere/a:v2", agentResources: {limits: {cpu: 1}}, createAccess: false}}`,
+			want:   `inPlaceRestart: {agentImage: "elsewhere/a:v2", agentResources: {limits: {cpu: 1}}, createAccess: false}`,
+		},
+		"the oldest version of TLS": {
 			values: `controller: {tls: {minVersion: VersionTLS13}}`,
 			want:   `tls: {minVersion: VersionTLS13}`,
 		},
-		"O512: cipher suites": {
+		"cipher suites": {
 			values: `controller: {tls: {cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}}`,
 			want:   `tls: {cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}`,
 		},
-		"O512: the port of the webhooks": {values: `webhook: {port: 10250}`, want: `webhook: {port: 10250}`},
-		"O512: the address of the metrics": {
+		"the port of the webhooks": {values: `webhook: {port: 10250}`, want: `webhook: {port: 10250}`},
+		"the address of the metrics": {
 			values: `metrics: {bindAddress: "127.0.0.1:9000"}`,
 			want:   `metrics: {bindAddress: "127.0.0.1:9000"}`,
 		},
-		"O512: no metrics": {values: `metrics: {bindAddress: "0"}`, want: `metrics: {bindAddress: "0"}`},
+		"no metrics": {values: `metrics: {bindAddress: "0"}`, want: `metrics: {bindAddress: "0"}`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +127,7 @@ clientConnection:
 			before := get[appsv1.Deployment](t, release{}, deployment).Spec.Template.Annotations[configHash]
 			after := get[appsv1.Deployment](t, release{values: tc.values}, deployment).Spec.Template.Annotations[configHash]
 			if (before != after) != (tc.values != "") {
-				t.Errorf("O139: the hash is %s, and %s by default: Pods are replaced exactly if the configuration changes", after, before)
+				t.Errorf("the hash is %s, and %s by default: Pods are replaced exactly if the configuration changes", after, before)
 			}
 		})
 	}
@@ -152,25 +167,5 @@ func TestConfigurationNamesObjectsOfTheRelease(t *testing.T) {
 		if !slices.Contains(names, id) {
 			t.Errorf("the configuration names %s, which is not in %v", id, names)
 		}
-	}
-}
-
-func TestPortsFollowTheConfiguration(t *testing.T) {
-	r := release{values: `{webhook: {port: 10250}, metrics: {bindAddress: "0.0.0.0:9000"}}`}
-	objects := r.objects(t)
-	ports := map[string]int32{}
-	for _, port := range decode[appsv1.Deployment](t, find(t, objects, deployment), deployment).Spec.Template.Spec.Containers[0].Ports {
-		ports[port.Name] = port.ContainerPort
-	}
-	for _, id := range []string{"Service jobset-webhook-service", "Service jobset-metrics-service"} {
-		port := decode[corev1.Service](t, find(t, objects, id), id).Spec.Ports[0]
-		ports[id] = port.TargetPort.IntVal
-	}
-	want := map[string]int32{
-		"health-probe": 8081, "webhook": 10250, "metrics": 9000,
-		"Service jobset-webhook-service": 10250, "Service jobset-metrics-service": 9000,
-	}
-	if diff := cmp.Diff(want, ports); diff != "" {
-		t.Errorf("O512: ports (-want +got):\n%s", diff)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/config"
 )
 
+const serviceMonitorAPI = "monitoring.coreos.com/v1/ServiceMonitor"
+
 // Both installs, side by side: kustomizations, and the values that are to make the same.
 var installs = map[string]struct {
 	kustomizations []string
@@ -44,6 +46,10 @@ var installs = map[string]struct {
 	"Prometheus and cert-manager": {
 		kustomizations: []string{"config/overlays/certmanager", "config/overlays/prometheus-certmanager"},
 		values:         `{prometheus: {enable: true}, certManager: {enable: true}}`,
+	},
+	"Grafana": {
+		kustomizations: []string{"config/default", "config/grafana"},
+		values:         `grafana: {enable: true}`,
 	},
 	"two managers": {
 		kustomizations: []string{"config/overlays/ha"},
@@ -75,7 +81,7 @@ var allowed = []struct {
 	reason  string
 }{
 	{"Namespace jobset-system", "", "helm install --create-namespace makes it"},
-	{"CustomResourceDefinition", "", "it is in crds/, which is no template; chart verify compares it byte for byte"},
+	{"CustomResourceDefinition", "", "it is in crds/, which is not a template; chart verify compares it byte for byte"},
 
 	{"*", "metadata/labels/app.kubernetes.io/managed-by", "each install says that it is the one"},
 	{"*", "metadata/labels/app.kubernetes.io/instance", "some components of config/ have no instance"},
@@ -91,7 +97,7 @@ var allowed = []struct {
 	{"ServiceMonitor", "spec/selector/matchLabels/app.kubernetes.io/instance", "there may be releases of other charts beside"},
 
 	{"Deployment", "spec/template/metadata/annotations/jobset.x-k8s.io/config-hash", "a changed configuration restarts the Pods"},
-	{"Deployment", "spec/template/spec/containers/controller/ports/health-probe", "O154 lists it; a port is open with or without"},
+	{"Deployment", "spec/template/spec/containers/controller/ports/health-probe", "users rely on its name; the port is open with or without it"},
 	{"Deployment", "spec/template/spec/containers/controller/imagePullPolicy", "a value; the default is that of Kubernetes"},
 	{"Deployment", "spec/revisionHistoryLimit", "a value; the default is that of Kubernetes"},
 }
@@ -251,7 +257,7 @@ func asInChart(objects []object) []object {
 			annotation := o["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)["annotations"].(map[string]any)
 			annotation["kubectl.kubernetes.io/default-container"] = "controller"
 			manager := o["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
-			manager["name"] = "controller" // O154, as the next one
+			manager["name"] = "controller" // users rely on this name and the next one
 			for _, port := range manager["ports"].([]any) {
 				if port.(map[string]any)["name"] == "webhook-server" {
 					port.(map[string]any)["name"] = "webhook"

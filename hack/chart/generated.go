@@ -21,6 +21,7 @@ const (
 	install     = "config/default"
 	agentAccess = "config/components/agent-access"
 	prometheus  = "config/prometheus"
+	grafana     = "config/grafana"
 	large       = "config/overlays/large" // the install with flow control; a component has no build of its own
 )
 
@@ -31,7 +32,8 @@ type template struct {
 	objects []string // kind and name in the kustomization, in the order of the file
 	// begin and end stand around all of it, such as a condition.
 	begin, end string
-	// values are YAML paths in each object that become an expression, such as webhooks.failurePolicy.
+	// values are YAML paths in each object that become an expression, such as webhooks.failurePolicy. %s in it
+	// is what stood there.
 	values map[string]string
 	// annotations is what an annotations key of each object holds, as lines of the template.
 	annotations string
@@ -45,7 +47,7 @@ const (
     cert-manager.io/inject-ca-from: {{ $.Release.Namespace }}/{{ include "jobset.certName" $ }}
   {{- end }}`
 	needsAgentAccess = `{{- if .Values.agentAccess.namespaces }}
-{{- if not .Values.agentAccess.enable }}
+{{- if not (or .Values.agentAccess.enable (get .Values.controller.featureGates "InPlaceRestart")) }}
 {{- fail "agentAccess.namespaces needs agentAccess.enable: accounts without their ClusterRole can do nothing" }}
 {{- end }}
 {{- end }}
@@ -86,7 +88,7 @@ var templates = []template{
 		values: map[string]string{"webhooks.failurePolicy": "{{ $.Values.webhook.failurePolicy }}"},
 	},
 	{
-		file: "agent-access/cluster.yaml", source: agentAccess, begin: "{{- if .Values.agentAccess.enable }}", end: "{{- end }}",
+		file: "agent-access/cluster.yaml", source: agentAccess, begin: `{{- if or .Values.agentAccess.enable (get .Values.controller.featureGates "InPlaceRestart") }}`, end: "{{- end }}",
 		objects: []string{
 			"ClusterRole jobset-agent",
 			"ValidatingAdmissionPolicy jobset-agent",
@@ -109,6 +111,11 @@ var templates = []template{
 	{
 		file: "prometheus/rules.yaml", source: prometheus, begin: "{{- if and .Values.prometheus.enable .Values.prometheus.alerts }}", end: "{{- end }}",
 		objects: []string{"PrometheusRule jobset-alerts"},
+		values:  map[string]string{"spec.groups.rules.annotations.runbook_url": `{{ include "jobset.runbookBase" $ }}%s`},
+	},
+	{
+		file: "grafana/dashboard.yaml", source: grafana, begin: "{{- if .Values.grafana.enable }}", end: "{{- end }}",
+		objects: []string{"ConfigMap jobset-dashboard"},
 	},
 }
 
@@ -199,7 +206,7 @@ func isCommonLabel(label string) bool {
 	return slices.Contains([]string{"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by"}, label)
 }
 
-// replace sets the scalars at a path; a list on the way stands for all of its members.
+// replace sets the scalars at a path; a list on the way stands for all of its members, and %s for the scalar.
 func replace(value any, path []string, with string) {
 	switch value := value.(type) {
 	case []any:
@@ -211,7 +218,7 @@ func replace(value any, path []string, with string) {
 		switch {
 		case !ok:
 		case len(path) == 1:
-			value[path[0]] = with
+			value[path[0]] = strings.ReplaceAll(with, "%s", fmt.Sprint(next))
 		default:
 			replace(next, path[1:], with)
 		}

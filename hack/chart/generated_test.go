@@ -33,7 +33,7 @@ func TestRenderTemplate(t *testing.T) {
 		want     string
 		wantErr  string
 	}{
-		"O162: names become expressions, labels those of the chart, and the file says that it is copied": {
+		"names become expressions, labels those of the chart, and the file says that it is copied": {
 			template: template{file: "a.yaml", source: "config/x", objects: []string{"Role jobset-manager-secrets-role"}},
 			source:   role,
 			want: `{{- /* Made from config/x by ` + "`make update-chart`" + `. DO NOT EDIT. */}}

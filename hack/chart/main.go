@@ -10,7 +10,8 @@ SPDX-License-Identifier: Apache-2.0
 //	templates/rbac            roles and bindings, see generated.go
 //	templates/webhook         the webhook configurations
 //	templates/agent-access    rights of agents, and the policy that narrows them
-//	README.md                 the table of values, from the comments in values.yaml
+//	templates/prometheus      the alerts
+//	templates/grafana         the dashboard
 //
 // The rest of the chart is written by hand; drift_test.go compares what both
 // installs make of it, object by object.
@@ -65,7 +66,7 @@ func run(root, kustomize string, args []string) error {
 	}
 	if wrong := append(differing(root, files), stale...); len(wrong) > 0 {
 		slices.Sort(wrong)
-		return fmt.Errorf("the chart is behind config/ or values.yaml; mend with: make update-chart\n  %s", strings.Join(wrong, "\n  "))
+		return fmt.Errorf("the chart is behind config/; fix with: make update-chart\n  %s", strings.Join(wrong, "\n  "))
 	}
 	return nil
 }
@@ -89,10 +90,6 @@ func generate(root, kustomize string) (map[string][]byte, error) {
 		if files[path], err = template.render(sources[template.source]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-	}
-	readme := chartDir + "/README.md"
-	if files[readme], err = renderReadme(filepath.Join(root, readme), filepath.Join(root, chartDir, "values.yaml")); err != nil {
-		return nil, fmt.Errorf("%s: %w", readme, err)
 	}
 	return files, nil
 }

@@ -49,6 +49,7 @@ var translations = []translation{
 	named("jobset-selfsigned-issuer", "self-signed-issuer"),
 	named("controller-manager-metrics-monitor", "metrics-service-monitor"),
 	named("jobset-alerts", "alerts"),
+	named("jobset-dashboard", "dashboard"),
 }
 
 // A name stands alone, or in names of DNS and in NAMESPACE/NAME.

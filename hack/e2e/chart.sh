@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Helm chart on the cluster that KUBECONFIG names, uses it, upgrades
-# it and uninstalls it. The cluster must have the images, and no JobSet. It is
-# left as it was.
+# Installs, uses, upgrades and uninstalls the Helm chart on the cluster that
+# KUBECONFIG names. The cluster must have the images and no JobSet; it is left
+# as it was.
 #
-#   IMAGE_REPO, IMAGE_TAG   images of manager and worker (jobset, dev)
+#   IMAGE_REPO, IMAGE_TAG   images of manager, agent and worker (jobset, dev)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,7 +11,6 @@ cd "$(dirname "$0")/../.."
 repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
 release=jobset system=jobset-chart-system team=jobset-chart-team
 crd=jobsets.jobset.x-k8s.io
-in_place=config/samples/jobset_v1alpha2_in_place_restart.yaml
 
 hack/build-helm.sh
 helm() { bin/tools/helm --namespace "$system" "$@"; }
@@ -22,14 +21,14 @@ kubectl() { command "$kubectl" "$@"; }
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# All that the release made, by kind and name; configurations of webhooks have a name of their own.
+# All objects of the release, by kind and name; webhook configurations have fixed names.
 leftovers() {
   kubectl get deployments,replicasets,pods,services,endpointslices,configmaps,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,poddisruptionbudgets,flowschemas,prioritylevelconfigurations \
     --all-namespaces --selector "app.kubernetes.io/name=jobset,app.kubernetes.io/instance=$release" --output name
 }
 
-# create creates a manifest. A manager that has just started may not be known to the
-# API server yet, or one that has just ended still be: that is no answer, and asked again.
+# create creates a manifest. It retries while the API server does not know a new manager yet,
+# or still asks an old one.
 create() {
   local message
   for _ in $(seq 60); do
@@ -50,7 +49,7 @@ manager_pods() { kubectl get pods --namespace "$system" --selector app.kubernete
 finish() {
   local status=$?
   trap - EXIT INT TERM
-  rm -f "${small:-}"
+  rm -f "${small:-}" "${in_place:-}"
   if [ "$status" != 0 ]; then
     kubectl get all --namespace "$system" || true
     kubectl get events --namespace "$system" || true
@@ -81,7 +80,8 @@ helm install "$release" charts/jobset --create-namespace --wait --timeout 180s >
   --set "agentAccess.enable=true,agentAccess.namespaces={$team}"
 say "installed, and ready"
 
-small=$(mktemp)
+in_place=$(mktemp) small=$(mktemp)
+sed "s#jobset/worker:dev#$repo/worker:$tag#" config/samples/jobset_v1alpha2_in_place_restart.yaml >"$in_place"
 cat >"$small" <<EOF
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -105,8 +105,11 @@ create -f "$small" || die "no JobSet could be created"
 kubectl wait --namespace "$team" --for=condition=Completed jobset/small --timeout=60s >/dev/null
 say "a JobSet completed"
 
-# Admission says whether the gate is on.
-create --dry-run=server -f "$in_place" || die "the feature gate is off"
+# The short manifest runs if the gate is on, and if agents have their image and their rights.
+create -f "$in_place" || die "the feature gate is off"
+kubectl wait --namespace "$team" --for='jsonpath={.status.syncedEpoch}=1' jobset/training --timeout=60s >/dev/null
+kubectl delete --namespace "$team" jobset/training >/dev/null
+say "a group came together"
 kubectl get --namespace "$team" serviceaccount/jobset-agent rolebinding/jobset-agent >/dev/null
 before=$(manager_pods)
 certificate=$(kubectl get secret --namespace "$system" jobset-webhook-server-cert --output 'jsonpath={.data.tls\.crt}')

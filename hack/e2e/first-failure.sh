@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints where the first failure of an end-to-end run is.
+# Prints the location of the first failure of an end-to-end run.
 #
 #   hack/e2e/first-failure.sh LOG_DIRECTORY [PART]
 set -euo pipefail

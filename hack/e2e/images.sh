@@ -5,7 +5,7 @@
 #   hack/e2e/images.sh REPOSITORY TAG UPGRADE_IMAGE
 #
 #   E2E_IMAGES  release  manager and agent from Dockerfile and agent/Dockerfile, whose bases are pulled
-#               local    the same binaries on scratch, from hack/images/Dockerfile
+#               local    the same binaries and nothing else, by make image-build
 #               auto     release if the bases can be pulled within 20 seconds, else local (default)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -34,6 +34,9 @@ if [ "$kind" = release ]; then
   docker buildx build --load --tag "$repo/manager:$tag" --file Dockerfile .
   docker buildx build --load --tag "$repo/agent:$tag" --file agent/Dockerfile .
 fi
-# Another image of the manager: a layer more.
-printf 'FROM %s\nLABEL jobset.upgrade=yes\n' "$repo/manager:$tag" | docker build --quiet --tag "$upgrade" - >/dev/null
+# Another image of the manager: a label more.
+bin/kind/bin/mkimage -out bin/images/upgrade.tar -tag "$upgrade" -label jobset.upgrade=yes \
+  -file bin/images/manager=/manager -entrypoint /manager -user 65532:65532
+docker load --quiet --input bin/images/upgrade.tar >/dev/null
+rm bin/images/upgrade.tar
 echo "built $upgrade"

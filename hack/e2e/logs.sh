@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Collects what there is to know about a kind cluster after a failure: objects,
-# logs of the manager, of all containers and of the kubelets.
+# Collects diagnostics of a kind cluster after a failure: objects, and the logs
+# of the manager, of all containers and of the kubelets.
 #
 #   hack/e2e/logs.sh DIRECTORY
 set -euo pipefail
@@ -12,7 +12,7 @@ kubectl=$(hack/build-cluster.sh --print-dir)/kubectl
 [ -x "$kubectl" ] || kubectl=kubectl
 mkdir -p "$dir/nodes" "$dir/objects"
 
-# A node that a story paused has to run to be asked.
+# Nodes that a test paused must run to answer.
 for node in $(docker ps --quiet --filter "label=io.x-k8s.kind.cluster=$cluster" --filter status=paused); do
   docker unpause "$node" >/dev/null || true
 done

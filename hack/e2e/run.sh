@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# The end-to-end tests from nothing: machine, kind cluster, images, JobSet,
-# stories, uninstall, and an install by the chart; then all of it is removed. If
-# a step fails, what happened is kept in bin/e2e-logs. `make test-e2e` calls this
+# Runs the end-to-end tests from scratch: kind cluster, images, install, tests,
+# uninstall, and an install with the chart; then removes everything. If a step
+# fails, diagnostics are kept in bin/e2e-logs. `make test-e2e` calls this
 # with the variables of hack/make/e2e.mk.
 #
 #   KEEP=1  the cluster stays
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-KUBECONFIG=$(hack/kind/lib.sh | sed -n 's/^KUBECONFIG=//p')
+KUBECONFIG=$(hack/offline-kind/lib.sh | sed -n 's/^KUBECONFIG=//p')
 export KUBECONFIG
 logs=$PWD/bin/e2e-logs
 repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
-upgrade=$repo/manager:$tag-upgrade
+upgrade=$repo/manager:$tag-upgrade python=$repo/python:$tag
 
 rm -rf "$logs" bin/e2e-report.md
 mkdir -p "$logs"
 summary=""
 
-# part NAME COMMAND...: shows what is done and remembers how long it took.
+# part NAME COMMAND...: runs a command and records how long it took.
 part() {
   local name=$1 start=$SECONDS
   shift
@@ -32,7 +32,7 @@ part() {
   return 1
 }
 
-# What Docker holds, one thing in a line.
+# The objects in Docker, one per line.
 holdings() {
   docker ps --all --format 'container {{.Names}}'
   docker network ls --format 'network {{.Name}}'
@@ -40,16 +40,16 @@ holdings() {
 }
 
 install() {
-  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $upgrade" &&
+  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $upgrade" &&
     make --no-print-directory deploy DEPLOY_CONFIG=test/e2e/config
 }
 
 tell() {
   E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_UPGRADE_IMAGE=$upgrade \
-    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag make --no-print-directory test-e2e-only
+    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python make --no-print-directory test-e2e-only
 }
 
-# The machine is left as it was: a mended Docker only if it was mended before.
+# The machine is left as it was: a patched Docker stays patched only if it was before.
 finish() {
   local status=$?
   trap - EXIT INT TERM
@@ -59,30 +59,31 @@ finish() {
   else
     part 'remove the cluster' make --no-print-directory kind-down || status=1
     docker image rm "$upgrade" >/dev/null 2>&1 || true
-    if [ -n "${mended:-}" ]; then
-      part 'take back the mending of Docker' make --no-print-directory kind-doctor FIX=undo || status=1
+    if [ -n "${patched:-}" ]; then
+      part 'undo the patch of Docker' make --no-print-directory kind-doctor FIX=undo || status=1
     fi
     left=$(comm -13 <(echo "$before" | sort) <(holdings | sort))
     [ -z "$left" ] || { printf 'left behind in Docker:\n%s\n' "$left" >&2; status=1; }
   fi
   printf '\n%s' "$summary"
-  printf '%s %5d s  in all\n' "$([ "$status" = 0 ] && echo 'ok    ' || echo FAILED)" "$SECONDS"
+  printf '%s %5d s  total\n' "$([ "$status" = 0 ] && echo 'ok    ' || echo FAILED)" "$SECONDS"
   [ "$status" = 0 ] || hack/e2e/first-failure.sh "$logs" "${failed:-}"
   exit "$status"
 }
 
-command -v docker >/dev/null && docker info >/dev/null 2>&1 || { echo "make test-e2e needs a Docker that answers" >&2; exit 1; }
+command -v docker >/dev/null && docker info >/dev/null 2>&1 || { echo "make test-e2e needs a running Docker daemon" >&2; exit 1; }
 before=$(holdings)
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 if ! make --no-print-directory kind-doctor >/dev/null 2>&1; then
-  mended=1
+  patched=1
 fi
 part 'the machine' make --no-print-directory kind-doctor FIX=1
 part 'the cluster' make --no-print-directory kind-up
 part 'the images' hack/e2e/images.sh "$repo" "$tag" "$upgrade"
+part 'the image with Python' hack/e2e/python-image.sh "$python"
 part 'the install' install
 part 'the stories' tell
 part 'the uninstall' hack/e2e/uninstall.sh test/e2e/config

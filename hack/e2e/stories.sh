@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tells the end-to-end stories on the cluster that KUBECONFIG names. Variables
+# Runs the end-to-end tests on the cluster that KUBECONFIG names. The variables
 # are those of hack/make/e2e.mk and test/e2e.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

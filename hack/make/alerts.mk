@@ -1,7 +1,11 @@
-# The alerts, see hack/alerts/doc.go. Included from Makefile.
+# The alerts of config/components/prometheus and the dashboard of config/components/grafana. Included from Makefile.
 
-##@ Alerts
+##@ Alerts and dashboard
 
 .PHONY: test-alerts
-test-alerts: ## Show when each alert of config/components/prometheus fires, by the engine of Prometheus
-	@hack/verify-alerts.sh
+test-alerts: ## Test when each alert fires, with promtool (the first time builds it, which takes minutes)
+	@hack/test-alerts.sh
+
+.PHONY: test-dashboard
+test-dashboard: build cluster tool-promtool ## Record the metrics of a manager at work, and run every query of the Grafana dashboard on them
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/dashboard

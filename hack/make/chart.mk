@@ -3,10 +3,12 @@
 ##@ Helm chart
 
 CHART_VERSION ?=## `make helm-package`: version of the chart, e.g. 0.13.0 (default: that of Chart.yaml)
-CHART_DIR ?= $(CURDIR)/bin/charts## `make helm-package`: where the package goes
+CHART_DIR ?= $(CURDIR)/bin/charts## `make helm-package`: directory for the package
 
 .PHONY: update-chart
 update-chart: tool-kustomize ## Copy CRD, roles, webhooks and policy from config/ into the chart, and its values into its README
+	@hack/build-helm.sh helm-docs
+	@bin/tools/helm-docs --chart-search-root charts/jobset --sort-values-order file --log-level warning
 	@cd hack/chart && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go run . update
 
 .PHONY: helm
@@ -18,11 +20,11 @@ helm-lint: helm ## Lint the chart
 	bin/tools/helm lint --strict charts/jobset
 
 .PHONY: helm-template
-helm-template: helm ## Show what the chart installs; HELM_ARGS="--set ..." changes values
+helm-template: helm ## Print what the chart installs; HELM_ARGS="--set ..." changes values
 	bin/tools/helm template jobset charts/jobset --namespace jobset-system --include-crds $(HELM_ARGS)
 
 .PHONY: helm-package
-helm-package: helm ## Make a package of the chart whose image is IMAGE_REPO/manager:IMAGE_TAG
+helm-package: helm ## Package the chart with the image IMAGE_REPO/manager:IMAGE_TAG
 	@hack/chart/package.sh '$(CHART_VERSION)' '$(IMAGE_REPO)/manager' '$(IMAGE_TAG)' '$(CHART_DIR)'
 
 .PHONY: test-e2e-chart

@@ -2,7 +2,7 @@
 
 ##@ Fuzzing
 
-FUZZ_TIME ?= 60s## how long each fuzz target runs
+FUZZ_TIME ?= 60s## duration of each fuzz target
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZ_TIME: admission, defaults, decisions, configuration

@@ -1,7 +1,7 @@
-# The site's reference pages that follow from the code, see hack/reference. Included from Makefile.
+# The tables of fields in the site's reference. Included from Makefile.
 
 ##@ Reference
 
 .PHONY: update-reference
-update-reference: ## Write the site's reference: API, configuration, labels, conditions, events, metrics, agent
-	@go run ./hack/reference
+update-reference: ## Write the fields of the API and of the configuration into the site's reference
+	@hack/update-reference.sh

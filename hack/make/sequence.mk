@@ -3,20 +3,20 @@
 ##@ The protocol of in-place restart
 
 SEQUENCE_CASE ?=## search only scenarios whose name matches this expression
-SEQUENCE_SEED ?=## make and show only the random schedule of this seed
-MUTANT ?=## put in only mistakes whose name matches this expression
+SEQUENCE_SEED ?=## run and show only the random schedule of this seed
+MUTANT ?=## insert only mutations whose name matches this expression
 
 SEQUENCE_TEST = go test ./test/sequence -count=1 -v $(if $(SEQUENCE_SEED),-run '^TestRandomSchedules$$' -sequence.seed=$(SEQUENCE_SEED)) \
   $(if $(SEQUENCE_CASE),-run '^TestEverySchedule$$' -sequence.case='$(SEQUENCE_CASE)')
 
 .PHONY: test-sequence
-test-sequence: ## Search all schedules within bounds, and make 5,000 at random (some minutes)
+test-sequence: ## Search all schedules within bounds, and 5,000 random ones (some minutes)
 	$(SEQUENCE_TEST) -timeout=30m -sequence.level=bounded
 
 .PHONY: test-sequence-full
-test-sequence-full: ## The same within wider bounds, and 100,000 at random (about half an hour)
+test-sequence-full: ## Search within wider bounds, and 100,000 random schedules (about half an hour)
 	$(SEQUENCE_TEST) -timeout=4h -sequence.level=full
 
 .PHONY: mutants
-mutants: ## Put mistakes into the decisions, one at a time, and show that the search finds each
+mutants: ## Mutate the decisions, one at a time, and check that the search finds each mutation
 	go run ./test/sequence/mutants $(if $(MUTANT),-run='$(MUTANT)')

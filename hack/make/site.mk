@@ -2,7 +2,7 @@
 
 ##@ Documentation site
 
-SITE_PORT ?= 1313## port on which `make site-serve` shows the site
+SITE_PORT ?= 1313## port of `make site-serve`
 
 SITE_GO = cd hack/site && GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false" go
 
@@ -14,11 +14,11 @@ site: cluster ## Build the site into bin/site, check its links, and apply the ma
 	  'KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go test ./test/integration/examples -count=1 -ginkgo.focus="page of the site" -ginkgo.no-color'
 
 .PHONY: site-serve
-site-serve: ## Show the site on SITE_PORT, and build it again when a file changes
+site-serve: ## Serve the site on SITE_PORT and rebuild it when a file changes
 	@SITE_PORT='$(SITE_PORT)' hack/site/build.sh serve
 
 .PHONY: site-look
-site-look: ## Build the site and look at every page with chromium, on phone and desktop, light and dark; writes bin/site-look
+site-look: ## Build the site and check every page in Chromium, on phone and desktop, light and dark; writes bin/site-look
 	@hack/run-parts.sh 'hack/site/build.sh' '$(SITE_GO) test ./look' '$(SITE_GO) run ./look -out=../../bin/site-look ../../bin/site'
 
 .PHONY: update-pictures

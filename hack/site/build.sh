@@ -20,7 +20,7 @@ status=0
 ! grep -E "^(WARN|ERROR)" "$log" | sed "s|$PWD/||g" >&2 || status=1
 if [ "$status" != 0 ]; then
   grep -vE '^(WARN|ERROR)' "$log" >&2 || true
-  echo "mend the above in site/; site/README.md says what a page may contain" >&2
+  echo "fix the above in site/; site/README.md describes what a page may contain" >&2
   exit 1
 fi
 echo "built bin/site: $(find bin/site -name '*.html' | wc -l | tr -d ' ') pages, $(du -sk bin/site | cut -f1) KiB"

@@ -43,7 +43,18 @@ func Claims(js *jobset.JobSet) []*corev1.PersistentVolumeClaim {
 	return claims
 }
 
-// deletedWithJobSet: without a policy the claim stays, for data is lost only on request.
+// ClaimNames returns the names of the claims that Claims builds, in the same order.
+func ClaimNames(js *jobset.JobSet) []string {
+	var names []string
+	for i := range js.Spec.VolumeClaimPolicies {
+		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
+			names = append(names, placement.ClaimName(js.Spec.VolumeClaimPolicies[i].Templates[j].Name, js.Name))
+		}
+	}
+	return names
+}
+
+// deletedWithJobSet reports whether the claim goes with the JobSet. Without a policy it stays: data is deleted only on request.
 func deletedWithJobSet(policy *jobset.VolumeClaimPolicy) bool {
 	retention := policy.RetentionPolicy
 	return retention != nil && ptr.Deref(retention.WhenDeleted, jobset.RetentionPolicyDelete) == jobset.RetentionPolicyDelete

@@ -68,6 +68,9 @@ func TestClaims(t *testing.T) {
 		if diff := cmp.Diff([]string{"b-js", "a-js", "c-js"}, got); diff != "" {
 			t.Errorf("names (-want +got):\n%s", diff)
 		}
+		if diff := cmp.Diff(got, ClaimNames(js)); diff != "" {
+			t.Errorf("names without the claims (-want +got):\n%s", diff)
+		}
 	})
 }
 

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"testing"
 
-	"k8s.io/utils/ptr"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -42,7 +40,7 @@ func TestCostOfAJob(t *testing.T) {
 	t.Run("C348: sums are taken when the Builder is made", func(t *testing.T) {
 		js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(2), builders.MakeReplicatedJob("b")).Obj()
 		builder := NewBuilder(js)
-		js.Spec.ReplicatedJobs[0].Replicas = ptr.To[int32](100)
+		js.Spec.ReplicatedJobs[0].Replicas = 100
 		labels := builder.Job(&js.Spec.ReplicatedJobs[1], 0).Labels
 		if all, index := labels[jobset.GlobalReplicasKey], labels[jobset.JobGlobalIndexKey]; all != "3" || index != "2" {
 			t.Errorf("the Job is number %s of %s, want 2 of 3, as it was then", index, all)

@@ -5,11 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package children
 
-import (
-	"k8s.io/utils/ptr"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-)
+import jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 // indexes places the Jobs of each ReplicatedJob in the JobSet and in its group.
 //
@@ -37,13 +33,8 @@ func newIndexes(js *jobset.JobSet) indexes {
 		rjob := &js.Spec.ReplicatedJobs[i]
 		ix.globalOffset[rjob.Name] = ix.globalReplicas
 		ix.groupOffset[rjob.Name] = ix.groupReplicas[rjob.GroupName]
-		ix.globalReplicas += int64(Replicas(rjob))
-		ix.groupReplicas[rjob.GroupName] += int64(Replicas(rjob))
+		ix.globalReplicas += int64(rjob.Replicas)
+		ix.groupReplicas[rjob.GroupName] += int64(rjob.Replicas)
 	}
 	return ix
-}
-
-// Replicas is how many Jobs a ReplicatedJob asks for. The schema fills in what is left open.
-func Replicas(rjob *jobset.ReplicatedJob) int32 {
-	return ptr.Deref(rjob.Replicas, 1)
 }

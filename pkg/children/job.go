@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package children builds the objects that a JobSet asks for. It reads nothing
-// but the JobSet: what exists already is not its business.
+// but the JobSet, and does not know what exists already.
 package children
 
 import (
@@ -17,7 +17,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Builder builds the Jobs of one JobSet at its current restart attempt. Sums
@@ -29,6 +31,10 @@ type Builder struct {
 	// byJob: every Job carries its counter.
 	restarts map[string][]int32
 	byJob    bool
+	// injection is what is added to worker Pods without an agent.
+	injection workerpod.Injection
+	// sick says which nodes Pods keep away from.
+	sick nodehealth.Rules
 }
 
 // NewBuilder returns a Builder for a JobSet, which it reads and never changes.
@@ -48,6 +54,18 @@ func NewBuilder(js *jobset.JobSet) *Builder {
 // CountJobRestarts makes every Job carry how often it was restarted on its own, 0 included (gate RestartJob).
 func (b *Builder) CountJobRestarts(on bool) *Builder {
 	b.byJob = on
+	return b
+}
+
+// InjectAgents says which agents Pods without one get, if the JobSet restarts in place.
+func (b *Builder) InjectAgents(with workerpod.Injection) *Builder {
+	b.injection = with
+	return b
+}
+
+// KeepAway makes Pods keep away from nodes on which a resource that they request is sick (P90).
+func (b *Builder) KeepAway(from nodehealth.Rules) *Builder {
+	b.sick = from
 	return b
 }
 
@@ -79,12 +97,16 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 		// template: the Pods say so too, so that nothing else places them.
 		pods.Annotations[jobset.NodeSelectorStrategyKey] = job.Annotations[jobset.NodeSelectorStrategyKey]
 	}
+	if workerpod.IsInjected(js, rjob) {
+		job.Spec.Template = workerpod.Inject(job, js.Spec.FailurePolicy, b.injection)
+	}
+	job.Spec.Template.Spec.Affinity = b.sick.KeepAway(&job.Spec.Template.Spec)
 	// Always explicit, so that the Job never starts before the JobSet does.
 	job.Spec.Suspend = ptr.To(ptr.Deref(js.Spec.Suspend, false))
 	return job
 }
 
-// selectsNodes tells whether exclusive placement of the Job uses nodes labelled beforehand.
+// selectsNodes reports whether exclusive placement of the Job uses nodes labelled beforehand.
 func selectsNodes(job *batchv1.Job) bool {
 	_, exclusive := job.Annotations[jobset.ExclusiveKey]
 	_, strategy := job.Annotations[jobset.NodeSelectorStrategyKey]
@@ -107,7 +129,7 @@ func reserveNodes(job *batchv1.Job) {
 // Resumed returns a copy of a suspended Job as it is to run: the Pod template
 // fields that may change while suspended are merged in from the JobSet, whose
 // values win. Nothing is removed, and the controller's own keys stay as built.
-// The second result tells whether the template changed.
+// The second result reports whether the template changed.
 func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) {
 	resumed := job.DeepCopy()
 	resumed.Spec.Suspend = ptr.To(false)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// reservedKeys belong to the controller: what it wrote when it built a Job, no later value of the user replaces.
+// reservedKeys belong to the controller: users cannot replace what it wrote when it built a Job.
 var reservedKeys = sets.New(
 	jobset.JobSetNameKey, jobset.JobSetUIDKey,
 	jobset.ReplicatedJobNameKey, jobset.ReplicatedJobReplicas, jobset.GlobalReplicasKey,
@@ -27,14 +27,14 @@ var reservedKeys = sets.New(
 	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey,
 )
 
-// keys are what the controller writes, as labels and as annotations, on a Job and on its Pods.
+// keys returns what the controller writes, as labels and as annotations, on a Job and on its Pods.
 func (b *Builder) keys(rjob *jobset.ReplicatedJob, jobIndex int) map[string]string {
 	js := b.jobSet
 	keys := map[string]string{
 		jobset.JobSetNameKey:         js.Name,
 		jobset.JobSetUIDKey:          string(js.UID),
 		jobset.ReplicatedJobNameKey:  rjob.Name,
-		jobset.ReplicatedJobReplicas: strconv.FormatInt(int64(Replicas(rjob)), 10),
+		jobset.ReplicatedJobReplicas: strconv.FormatInt(int64(rjob.Replicas), 10),
 		jobset.GlobalReplicasKey:     strconv.FormatInt(b.indexes.globalReplicas, 10),
 		jobset.JobIndexKey:           strconv.Itoa(jobIndex),
 		jobset.JobGlobalIndexKey:     strconv.FormatInt(b.indexes.globalOffset[rjob.Name]+int64(jobIndex), 10),
@@ -55,7 +55,7 @@ func (b *Builder) keys(rjob *jobset.ReplicatedJob, jobIndex int) map[string]stri
 	return keys
 }
 
-// jobRestarts is how often a Job was restarted on its own.
+// jobRestarts returns how often a Job was restarted on its own.
 func (b *Builder) jobRestarts(rjob string, jobIndex int) int32 {
 	if counters := b.restarts[rjob]; jobIndex < len(counters) {
 		return counters[jobIndex]
@@ -72,13 +72,13 @@ func OwnValue(obj metav1.Object, key string) string {
 	return obj.GetAnnotations()[key]
 }
 
-// CoordinatorEndpoint is the stable address of the coordinator Pod. The JobSet must name a coordinator.
+// CoordinatorEndpoint returns the stable address of the coordinator Pod. The JobSet must name a coordinator.
 func CoordinatorEndpoint(js *jobset.JobSet) string {
 	c := js.Spec.Coordinator
 	return placement.PodHostname(js.Name, c.ReplicatedJob, c.JobIndex, c.PodIndex) + "." + Subdomain(js)
 }
 
-// exclusiveAnnotations are the exclusive-placement annotations that Jobs and
+// exclusiveAnnotations returns the exclusive-placement annotations that Jobs and
 // Pods inherit. Those of the Job template win over those of the JobSet; the
 // node-selector strategy counts only beside the topology key of its own level.
 func exclusiveAnnotations(js *jobset.JobSet, rjob *jobset.ReplicatedJob) map[string]string {

@@ -13,12 +13,12 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// NeedsService tells whether Pods of the JobSet get host names, hence a headless Service.
+// NeedsService reports whether Pods of the JobSet get host names, hence a headless Service.
 func NeedsService(js *jobset.JobSet) bool {
 	return js.Spec.Network != nil && ptr.Deref(js.Spec.Network.EnableDNSHostnames, false)
 }
 
-// Subdomain is the subdomain of the Pods and the name of the headless Service.
+// Subdomain returns the subdomain of the Pods and the name of the headless Service.
 // It is computed at use, so that it follows a generated JobSet name.
 func Subdomain(js *jobset.JobSet) string {
 	if js.Spec.Network != nil && js.Spec.Network.Subdomain != "" {
@@ -27,7 +27,7 @@ func Subdomain(js *jobset.JobSet) string {
 	return js.Name
 }
 
-// Service is the headless Service that gives the Pods their host names.
+// Service returns the headless Service that gives the Pods their host names.
 func Service(js *jobset.JobSet) *corev1.Service {
 	publish := true
 	if js.Spec.Network != nil {

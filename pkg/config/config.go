@@ -28,12 +28,12 @@ var codecs = newCodecs()
 func newCodecs() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(configapi.AddToScheme(scheme))
-	// Strict: a key that we do not know is most likely a known one with a typing error.
+	// Strict: an unknown key is most likely a typing error.
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
 }
 
 // Load reads the file at path and fills in the defaults. An empty path means the defaults.
-// What it returns may be invalid: flags come first, then Validate.
+// The result may be invalid: flags are applied next, and then Validate checks it.
 func Load(path string) (*configapi.Configuration, error) {
 	if path == "" {
 		cfg := &configapi.Configuration{}
@@ -64,8 +64,8 @@ func Decode(data []byte) (*configapi.Configuration, error) {
 	return cfg, nil
 }
 
-// onlyDocument returns the one YAML document that says anything. The decoder reads the first
-// and does not mention the others, so what is in them would be lost without a word.
+// onlyDocument returns the only YAML document that is not empty. The decoder would read the
+// first document and silently ignore the others.
 func onlyDocument(data []byte) ([]byte, error) {
 	var only []byte
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
@@ -79,10 +79,10 @@ func onlyDocument(data []byte) ([]byte, error) {
 		}
 		var content any
 		if err := yaml.Unmarshal(document, &content); err == nil && content == nil {
-			continue // comments at most
+			continue // empty, or only comments
 		}
 		if only != nil {
-			return nil, errors.New("there must be one document, found more")
+			return nil, errors.New("there must be one document, found several")
 		}
 		only = document
 	}

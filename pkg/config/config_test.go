@@ -21,7 +21,7 @@ import (
 
 const head = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
 
-// encodedDefaults is all that an all-default configuration prints (O43).
+// encodedDefaults is an encoded configuration with all defaults (O43).
 const encodedDefaults = `apiVersion: config.jobset.x-k8s.io/v1alpha1
 clientConnection:
   burst: 500

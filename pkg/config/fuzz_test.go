@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// FuzzDecode promises that no file makes the manager panic, and that the configuration it
-// logs at its start (O16) is one it would read back as the same (O14, O43).
+// FuzzDecode checks that no file makes the manager panic, and that the configuration it
+// logs at its start (O16) decodes to the same configuration (O14, O43).
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", head, encodedDefaults, encodedEmpty, "---\n" + head, head + "---\n" + head, "{", "null", "\x00",

@@ -26,16 +26,16 @@ import (
 const (
 	disabledAddress = "0"
 
-	// renewJitter is the factor by which client-go stretches the retry period when it renews
-	// a lease; it refuses to run if two tries do not fit.
+	// renewJitter is the factor by which client-go extends the retry period when it renews
+	// a lease; it refuses to run if two attempts do not fit.
 	renewJitter = 1.2
 
-	// maxWorkers is beyond what an API server would serve.
+	// maxWorkers is more than an API server could serve.
 	maxWorkers = 1000
 )
 
 // Validate reports everything that is wrong with a configuration whose defaults are filled in.
-// Names of feature gates are not checked here: the gates know them.
+// It does not check the names of feature gates; features.Apply does.
 func Validate(cfg *configapi.Configuration) field.ErrorList {
 	checks := []func(*configapi.Configuration) field.ErrorList{
 		validateWebhook,
@@ -47,6 +47,10 @@ func Validate(cfg *configapi.Configuration) field.ErrorList {
 		validateClientConnection,
 		validateController,
 		validateInPlaceRestart,
+		validateAgent,
+		validateFaultTolerance,
+		validateElasticAutoscaling,
+		validateNodeHealth,
 	}
 	var errs field.ErrorList
 	for _, check := range checks {
@@ -92,7 +96,7 @@ func endpoint(name, fallback string) string {
 	return strings.TrimPrefix(name, "/")
 }
 
-// validateEndpoint keeps out what a mux would read as a pattern.
+// validateEndpoint refuses what a mux would take for a pattern.
 func validateEndpoint(name string, path *field.Path) field.ErrorList {
 	for segment := range strings.SplitSeq(name, "/") {
 		if segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, " \t{}?#%") {
@@ -129,7 +133,7 @@ func validateLeaderElection(cfg *configapi.Configuration) field.ErrorList {
 		return field.ErrorList{field.Required(path, "")}
 	}
 	if !ptr.Deref(election.LeaderElect, false) {
-		return nil // nobody reads the rest
+		return nil // the rest is not used
 	}
 	lease, renew, retry := election.LeaseDuration.Duration, election.RenewDeadline.Duration, election.RetryPeriod.Duration
 	var errs field.ErrorList
@@ -199,7 +203,7 @@ func validateController(cfg *configapi.Configuration) field.ErrorList {
 	return nil
 }
 
-// validateInPlaceRestart wants periods of a second or more: the API keeps no finer times.
+// validateInPlaceRestart requires periods of at least one second, the resolution of times in the API.
 func validateInPlaceRestart(cfg *configapi.Configuration) field.ErrorList {
 	if cfg.InPlaceRestart == nil {
 		return nil
@@ -209,9 +213,11 @@ func validateInPlaceRestart(cfg *configapi.Configuration) field.ErrorList {
 	for name, period := range map[string]*metav1.Duration{
 		"assemblyGracePeriod":         cfg.InPlaceRestart.AssemblyGracePeriod,
 		"forcefulDeletionGracePeriod": cfg.InPlaceRestart.ForcefulDeletionGracePeriod,
+		"notReadyGracePeriod":         cfg.InPlaceRestart.NotReadyGracePeriod,
+		"quickFailureMaxPause":        cfg.InPlaceRestart.QuickFailureMaxPause,
 	} {
 		if period != nil && period.Duration != 0 && period.Duration < time.Second {
-			errs = append(errs, field.Invalid(path.Child(name), period.Duration.String(), "must be 0, for never, or 1s at least"))
+			errs = append(errs, field.Invalid(path.Child(name), period.Duration.String(), "must be 0, for never, or at least 1s"))
 		}
 	}
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })

@@ -162,19 +162,21 @@ func TestValidate(t *testing.T) {
 			},
 			want: []string{"controller.maxConcurrentReconciles"},
 		},
-		"periods of in-place restart may be 0, for never (P24, P25)": {
+		"periods of in-place restart may be 0, for never (P24, P25, P71)": {
 			change: func(cfg *configapi.Configuration) {
-				cfg.InPlaceRestart = &configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}, ForcefulDeletionGracePeriod: &metav1.Duration{}}
+				cfg.InPlaceRestart = &configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}, ForcefulDeletionGracePeriod: &metav1.Duration{}, NotReadyGracePeriod: &metav1.Duration{}, QuickFailureMaxPause: &metav1.Duration{}}
 			},
 		},
-		"periods of in-place restart below a second, or negative (P24, P25)": {
+		"periods of in-place restart below a second, or negative (P24, P25, P71)": {
 			change: func(cfg *configapi.Configuration) {
 				cfg.InPlaceRestart = &configapi.InPlaceRestart{
 					AssemblyGracePeriod:         &metav1.Duration{Duration: 999 * time.Millisecond},
 					ForcefulDeletionGracePeriod: &metav1.Duration{Duration: -time.Hour},
+					NotReadyGracePeriod:         &metav1.Duration{Duration: time.Millisecond},
+					QuickFailureMaxPause:        &metav1.Duration{Duration: -1},
 				}
 			},
-			want: []string{"inPlaceRestart.assemblyGracePeriod", "inPlaceRestart.forcefulDeletionGracePeriod"},
+			want: []string{"inPlaceRestart.assemblyGracePeriod", "inPlaceRestart.forcefulDeletionGracePeriod", "inPlaceRestart.notReadyGracePeriod", "inPlaceRestart.quickFailureMaxPause"},
 		},
 		"a controller block that says nothing": {
 			change: func(cfg *configapi.Configuration) { cfg.Controller = &configapi.Controller{} },
@@ -207,8 +209,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Whoever reads the message should know what to write instead.
-func TestValidateSaysHowToMend(t *testing.T) {
+// Each message says what to write instead.
+func TestValidateSaysHowToFix(t *testing.T) {
 	cfg := defaultsBut(func(cfg *configapi.Configuration) {
 		cfg.Webhook.Port = ptr.To(70000)
 		cfg.Metrics.BindAddress = "8443"

@@ -20,6 +20,16 @@ const JobsIndexByJobSetKey = ".metadata.controller"
 // PodsIndexByJobKey is the cache index of Pods by the UID of the Job that controls them.
 const PodsIndexByJobKey = "podsIndexByJob"
 
+// PodsIndexByJobSetKey is the cache index of Pods by the UID of their JobSet.
+const PodsIndexByJobSetKey = "podsIndexByJobSet"
+
+// PodsIndexByNode is the cache index of Pods by the name of their node, MarkedNodesIndex that of nodes
+// which Pods are moved off; it has one key.
+const (
+	PodsIndexByNode  = "podsIndexByNode"
+	MarkedNodesIndex = "markedNodes"
+)
+
 // MaxParallelism bounds how many Jobs are created, deleted or updated at a time.
 const MaxParallelism = 50
 
@@ -78,20 +88,95 @@ const (
 	InPlaceRestartDisabledMessage = "feature gate InPlaceRestart is off: workers run and are not restarted in place; start the manager with --feature-gates=InPlaceRestart=true"
 	InPlaceRestartEnabledReason   = "FeatureGateEnabled"
 	InPlaceRestartEnabledMessage  = "feature gate InPlaceRestart is on"
+	// WorkersNotReadyReason: workers of a group that runs do not; WorkersReadyReason: all do again.
+	WorkersNotReadyReason = "WorkersNotReady"
+	WorkersReadyReason    = "WorkersReady"
+	// GroupNotRunningReason: the group restarts, is suspended or has ended, so nobody is expected to be ready.
+	GroupNotRunningReason  = "GroupNotRunning"
+	GroupNotRunningMessage = "the group restarts, is suspended, not watched or has ended: no worker is expected to be ready"
+	// AgentAccessDeniedReason and AgentAccessGrantedReason: agents lack rights, or have them again.
+	AgentAccessDeniedReason  = "AgentAccessDenied"
+	AgentAccessGrantedReason = "AgentAccessGranted"
+	// AgentAccessWithheldReason: the admission policy is not in force, so agents are not granted what they need.
+	AgentAccessWithheldReason = "AgentAccessWithheld"
+	// MoveRefusedReason: Pods stay on sick nodes because the budget is spent; NotOnSickNodesReason: none does any more.
+	MoveRefusedReason         = "MoveRefused"
+	NotOnSickNodesReason      = "NotOnSickNodes"
+	NotOnSickNodesMessage     = "no Pod stands on a node that it has to leave, or it can be moved again"
+	AgentAccessGrantedMessage = "the service accounts of the worker Pods may do what their agents need"
 )
+
+// Reasons and messages of fault tolerance.
+const (
+	// RetryPauseReason: all Jobs of a reset are gone, and the pause begins.
+	RetryPauseReason = "RetryPause"
+	// PodsFailedReason, PodsMissingReason and PodsNotRunningReason: why a JobSet is unhealthy, and then reset.
+	PodsFailedReason     = "PodsFailed"
+	PodsMissingReason    = "PodsMissing"
+	PodsNotRunningReason = "PodsNotRunning"
+	PodsHealthyReason    = "PodsHealthy"
+	// HealthNotWatchedReason: the JobSet is reset, suspended, or a group that restarts in place.
+	HealthNotWatchedReason  = "NotWatched"
+	HealthNotWatchedMessage = "the JobSet has ended, is reset or suspended, or its group restarts in place"
+	// ResourcesInUseReason and ResourcesReleasedReason: Jobs may run, or nothing of the JobSet does any more.
+	ResourcesInUseReason    = "ResourcesInUse"
+	ResourcesInUseMessage   = "Jobs of the JobSet may run Pods"
+	ResourcesReleasedReason = "ResourcesReleased"
+	// ChildJobDeletedReason: somebody else deleted a Job.
+	ChildJobDeletedReason = "ChildJobDeleted"
+	// PodsKeptReason: a failed JobSet keeps its Pods for a while.
+	PodsKeptReason = "PodsKept"
+	// SuccessTTLExpiredReason: the Jobs of a completed JobSet are deleted.
+	SuccessTTLExpiredReason = "SuccessTTLExpired"
+	// FaultToleranceOffReason: nobody keeps this condition any more.
+	FaultToleranceOffReason  = "FaultToleranceOff"
+	FaultToleranceOffMessage = "spec.faultTolerance was removed, or feature gate FaultTolerance is off"
+)
+
+// AgentAccess is the name of the ClusterRole of agents, and of the ValidatingAdmissionPolicy that
+// narrows them and its binding.
+const AgentAccess = "jobset-agent"
 
 // Reasons of events that announce no condition.
 const (
 	JobCreationFailedReason             = "JobCreationFailed"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	PVCCreationFailedReason             = "PVCCreationFailed"
+	AgentAccessFailedReason             = "AgentAccessFailed"
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"
+	// WorkerReplacedReason: a Pod asked for a new one in its place.
+	WorkerReplacedReason = "WorkerReplaced"
 	// WorkersMissingReason: Pods of workers that did not report in time are deleted.
 	WorkersMissingReason = "WorkersMissing"
+	// WorkersStuckReason: Pods or Jobs that should be gone keep the group from coming together.
+	WorkersStuckReason = "WorkersStuck"
 	// ForcefulDeletionReason: Pods that a lost node does not let go are deleted by force.
 	ForcefulDeletionReason = "ForcefulDeletion"
+
+	// ElasticResizedReason: the manager changed the size of an elastic ReplicatedJob.
+	ElasticResizedReason = "ElasticResized"
+	// ElasticResizeCompletedReason: a group runs with the size that it is to have.
+	ElasticResizeCompletedReason = "ElasticResizeCompleted"
+	// ElasticWaitingReason: the least size of an elastic ReplicatedJob does not fit.
+	ElasticWaitingReason = "ElasticWaiting"
+	// MinimumDoesNotFitReason, LostPodsReason and ElasticRoomFoundReason are those of the condition ElasticWaiting.
+	MinimumDoesNotFitReason = "MinimumDoesNotFit"
+	LostPodsReason          = "LostPods"
+	ElasticRoomFoundReason  = "ElasticRoomFound"
+	ElasticRoomFoundMessage = "it waits no longer"
+	// ElasticCoolingDownReason: its size is to change, and was changed a short time ago.
+	ElasticCoolingDownReason = "ElasticCoolingDown"
+	// MovedOffNodesReason: all Jobs are recreated because Pods stand on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
+	MovedOffNodesReason = "MovedOffNodes"
+	// WorkersMovedReason: such Pods are deleted, and their group waits for those in their place.
+	WorkersMovedReason = "WorkersMoved"
+
+	// AgentPolicyMissingReason: nothing narrows what agents may patch.
+	AgentPolicyMissingReason = "AgentPolicyMissing"
+	// AgentPolicyInForceReason: something does again.
+	AgentPolicyInForceReason = "AgentPolicyInForce"
 
 	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
 	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"

@@ -18,6 +18,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -32,7 +33,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
 			GenerateName: "p-", DeletionGracePeriodSeconds: ptr.To[int64](30),
 			Labels:        map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x", "app": "big"},
-			Annotations:   map[string]string{jobset.EpochKey: "3", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
+			Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
 			Finalizers:    []string{"other", batchv1.JobTrackingFinalizer},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 		},
@@ -55,8 +56,10 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 	want := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
+			DeletionGracePeriodSeconds: ptr.To[int64](30),
+
 			Labels:      map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
-			Annotations: map[string]string{jobset.EpochKey: "3", batchv1.JobCompletionIndexAnnotation: "1"},
+			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1"},
 			Finalizers:  []string{batchv1.JobTrackingFinalizer},
 		},
 		Spec: corev1.PodSpec{
@@ -77,6 +80,47 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 	t.Run("C6, C353, P23: of a Pod", func(t *testing.T) {
 		t.Parallel()
 		wantStripped(t, full, want)
+	})
+	t.Run("C373, P23: of one that is not ready, what tells that, and no more", func(t *testing.T) {
+		t.Parallel()
+		unready := func(conditions ...corev1.PodCondition) *corev1.Pod {
+			pod := want.DeepCopy()
+			pod.Status.Conditions = append(pod.Status.Conditions, conditions...)
+			return pod
+		}
+		ready := corev1.PodCondition{Type: corev1.PodReady, Status: "False", LastTransitionTime: deleted}
+		containers := corev1.PodCondition{Type: corev1.ContainersReady, Status: "False", LastTransitionTime: deleted}
+		noisy := func(c corev1.PodCondition) corev1.PodCondition {
+			c.Message = "containers with unready status: [worker]"
+			return c
+		}
+		wantStripped(t, unready(noisy(ready), noisy(containers)), unready(ready))
+		containers.Status = "True"
+		wantStripped(t, unready(ready, noisy(containers)), unready(ready, containers))
+		pulling, kept := unready(ready), unready(ready)
+		pulling.Status.ContainerStatuses = append(pulling.Status.ContainerStatuses, corev1.ContainerStatus{Name: "other", Image: "i",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "long"}}})
+		kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{Name: "other",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}})
+		wantStripped(t, pulling, kept)
+	})
+	t.Run("P45: of a Pod whose containers all ended with 0, that they did", func(t *testing.T) {
+		t.Parallel()
+		good, kept := full.DeepCopy(), want.DeepCopy()
+		good.Status.ContainerStatuses, kept.Status.ContainerStatuses, kept.Spec.Containers = nil, nil, nil
+		for _, c := range good.Spec.Containers {
+			good.Status.ContainerStatuses = append(good.Status.ContainerStatuses, corev1.ContainerStatus{
+				Name: c.Name, RestartCount: 2, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: deleted, Reason: "Completed"}},
+			})
+			kept.Spec.Containers = append(kept.Spec.Containers, corev1.Container{Name: c.Name})
+			kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{
+				Name: c.Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+			})
+		}
+		wantStripped(t, good, kept)
+		if !policy.EndedWell(good) || !policy.EndedWell(kept) {
+			t.Errorf("ended well: before %v, after %v, want both", policy.EndedWell(good), policy.EndedWell(kept))
+		}
 	})
 	t.Run("C6: of a Node, what it is called, whether it is ready, and what its kubelet can do", func(t *testing.T) {
 		t.Parallel()
@@ -147,7 +191,7 @@ func wantStripped(t *testing.T, full, want *corev1.Pod) {
 	}
 	again, _ := stripPod(got)
 	if diff := cmp.Diff(got, again); diff != "" {
-		t.Errorf("P23: stripping twice is not stripping once:\n%s", diff)
+		t.Errorf("P23: stripping again changed something:\n%s", diff)
 	}
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "ns/p", Obj: want}
 	if kept, err := stripPod(tombstone); err != nil || kept != any(tombstone) {

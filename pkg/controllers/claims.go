@@ -19,7 +19,7 @@ import (
 )
 
 // claimsOf looks up which of the PersistentVolumeClaims that the JobSet asks for
-// exist. Only their metadata is watched, and not before a JobSet has claims.
+// exist. Only their metadata is watched, and only once a JobSet has claims.
 func (r *JobSetReconciler) claimsOf(ctx context.Context, js *jobset.JobSet) (map[string]*metav1.PartialObjectMetadata, error) {
 	if len(js.Spec.VolumeClaimPolicies) == 0 {
 		return nil, nil
@@ -30,15 +30,15 @@ func (r *JobSetReconciler) claimsOf(ctx context.Context, js *jobset.JobSet) (map
 		}
 	}
 	existing := map[string]*metav1.PartialObjectMetadata{}
-	for _, wanted := range children.Claims(js) {
+	for _, name := range children.ClaimNames(js) {
 		claim := claimMetadata()
-		key := types.NamespacedName{Namespace: js.Namespace, Name: wanted.Name}
+		key := types.NamespacedName{Namespace: js.Namespace, Name: name}
 		err := r.client.Get(ctx, key, claim, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("reading PersistentVolumeClaim %s: %w", key, err)
 		}
 		if err == nil {
-			existing[wanted.Name] = claim
+			existing[name] = claim
 		}
 	}
 	return existing, nil

@@ -56,8 +56,8 @@ func TestCreateClaims(t *testing.T) {
 		if err := s.execute(t.Context(), js, planned()); err == nil || !strings.Contains(err.Error(), "creating PersistentVolumeClaim ns/data-js") {
 			t.Errorf("error %v", err)
 		}
-		s.diary.entries = sorted(s.diary.entries)
-		s.diary.expect(t, "create PersistentVolumeClaim data-js", "create PersistentVolumeClaim models-js",
+		s.record.entries = sorted(s.record.entries)
+		s.record.expect(t, "create PersistentVolumeClaim data-js", "create PersistentVolumeClaim models-js",
 			"event Warning PVCCreationFailed Reconciling: creating PersistentVolumeClaim ns/data-js: quota of 100%s is spent")
 	})
 }
@@ -80,7 +80,7 @@ func TestClaimsOf(t *testing.T) {
 	}
 }
 
-// TestCountsAreWrittenThoughAnActionFails: users see how the other Jobs fare (C315).
+// TestCountsAreWrittenThoughAnActionFails: users can follow the other Jobs (C315).
 func TestCountsAreWrittenThoughAnActionFails(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(2)).Obj()
@@ -102,5 +102,5 @@ func TestCountsAreWrittenThoughAnActionFails(t *testing.T) {
 	if diff := cmp.Diff(want, stored(t, s, js).Status); diff != "" {
 		t.Errorf("C315: status (-want +got):\n%s", diff)
 	}
-	s.diary.expect(t, "create Job js-a-1", `event Warning JobCreationFailed Reconciling: job "js-a-1" creation failed with error: forbidden`, "update status JobSet js")
+	s.record.expect(t, "create Job js-a-1", `event Warning JobCreationFailed Reconciling: job "js-a-1" creation failed with error: forbidden`, "update status JobSet js")
 }

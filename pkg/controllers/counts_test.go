@@ -23,22 +23,22 @@ func TestCountsOfManyJobsWait(t *testing.T) {
 	counts := func(n int32) policy.Plan { return policy.Plan{Status: statusOf(js, readyJobs(n))} }
 	later := func(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
-	s.memory.sawJobs(js, 1000)
+	s.memory.forJobSet(js).pace.jobs.Store(1000)
 	report(t, s, js, counts(1), ctrl.Result{})
 	js = stored(t, s, js)
-	s.diary.expect(t, "update status JobSet js")
+	s.record.expect(t, "update status JobSet js")
 
 	later(50 * time.Millisecond) // the pass that the write led to
 	report(t, s, js, counts(2), ctrl.Result{RequeueAfter: 450 * time.Millisecond})
-	s.diary.expect(t) // C352: otherwise each write would lead to a pass and each pass to a write
+	s.record.expect(t) // C352: otherwise each write would lead to a pass and each pass to a write
 
 	ended := counts(2) // a condition never waits
 	ended.Status.Conditions = append(ended.Status.Conditions, metav1.Condition{Type: string(jobset.JobSetCompleted), Status: metav1.ConditionTrue})
 	report(t, s, js, ended, ctrl.Result{})
 	js = stored(t, s, js)
-	s.diary.expect(t, "update status JobSet js")
+	s.record.expect(t, "update status JobSet js")
 
 	later(500 * time.Millisecond)
 	report(t, s, js, counts(3), ctrl.Result{})
-	s.diary.expect(t, "update status JobSet js")
+	s.record.expect(t, "update status JobSet js")
 }

@@ -12,8 +12,8 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// TestGroupsAreChangedOnTheirPresentStatus: a cache that shows the status of
-// before the lift must not lead to changes of a group that runs (P16, P21).
+// TestGroupsAreChangedOnTheirPresentStatus: a cache that still shows the status from
+// before the lift must not lead to changes of a running group (P16, P21).
 func TestGroupsAreChangedOnTheirPresentStatus(t *testing.T) {
 	t.Parallel()
 	of := func(strategy jobset.JobSetRestartStrategy) *builders.JobSetWrapper {
@@ -45,7 +45,7 @@ func TestGroupsAreChangedOnTheirPresentStatus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.diary.expect(t, tc.want...)
+			s.record.expect(t, tc.want...)
 			if again := result.RequeueAfter == passInterval; again != (tc.want == nil) {
 				t.Errorf("looks again after %v", result.RequeueAfter)
 			}

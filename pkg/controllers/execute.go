@@ -7,10 +7,8 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,40 +22,51 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// execute makes the changes of a plan, in the order of its fields. The first
-// step that fails ends it; the next pass starts over from what there is.
+// execute makes the changes of a plan, in the order of its fields. It stops at the
+// first step that fails or runs out of time; the next pass decides anew from
+// what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
-	if err := each(plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job) }); err != nil {
+	c := r.startChanges()
+	if err := each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job) }); err != nil {
 		return err
 	}
+	if plan.TellDeleted != nil {
+		r.tell(js, *plan.TellDeleted)
+	}
 	for _, deletion := range plan.DeletePods {
-		if err := each(deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, deletion.Force) }); err != nil {
+		if err := each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, deletion.Force) }); err != nil {
 			return err
 		}
 		r.tell(js, deletion.Event)
+	}
+	if err := each(c, plan.ForceJobs, func(job *batchv1.Job) error { return r.forceJob(ctx, job) }); err != nil {
+		return err
 	}
 	if plan.CreateService != nil {
 		if err := r.createService(ctx, js, plan.CreateService); err != nil {
 			return err
 		}
 	}
-	if err := each(plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
-		r.tellTrouble(js, constants.PVCCreationFailedReason, err)
+	if err := each(c, plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
+		r.tellTrouble(ctx, js, constants.PVCCreationFailedReason, err)
 		return err
 	}
-	if err := each(plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
+	if err := r.grant(ctx, js, plan); err != nil {
+		return err
+	}
+	if err := each(c, plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
 		return err
 	}
 	for _, batch := range plan.CreateJobs {
-		if err := each(batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
-			r.tellTrouble(js, constants.JobCreationFailedReason, err)
+		if err := each(c, batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
+			r.tellTrouble(ctx, js, constants.JobCreationFailedReason, err)
 			return err
 		}
 	}
-	if err := each(plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
+	if err := each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
 		return err
 	}
-	if err := each(plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
+	if err := each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
 		return err
 	}
 	if plan.DeleteJobSet {
@@ -66,23 +75,8 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	return nil
 }
 
-// each calls do for all items, some at a time, and joins the errors.
-func each[T any](items []T, do func(T) error) error {
-	errs := make([]error, len(items))
-	var group errgroup.Group
-	group.SetLimit(constants.MaxParallelism)
-	for i, item := range items {
-		group.Go(func() error {
-			errs[i] = do(item)
-			return nil
-		})
-	}
-	_ = group.Wait() // the errors are in errs
-	return errors.Join(errs...)
-}
-
 func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) error {
-	err := r.client.Delete(ctx, job.DeepCopy(),
+	err := r.client.Delete(ctx, &batchv1.Job{ObjectMeta: named(job)},
 		client.PropagationPolicy(metav1.DeletePropagationForeground),
 		client.Preconditions{UID: &job.UID})
 	if client.IgnoreNotFound(err) != nil {
@@ -92,25 +86,49 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) erro
 }
 
 // deletePod deletes a worker Pod that keeps its group waiting, unless it changed
-// since it was looked at: then it may have reported.
+// since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
+// podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, for ever if its node is dead.
 func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, force bool) error {
-	options := []client.DeleteOption{client.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
+	seen := &corev1.Pod{ObjectMeta: named(pod)}
+	seen.ResourceVersion = pod.ResourceVersion
+	var options []client.DeleteOption
 	if force {
 		options = append(options, client.GracePeriodSeconds(0))
+		if err := r.failPod(ctx, pod, seen); err != nil {
+			return ignoreChanged(fmt.Errorf("marking Pod %s, which is to be deleted by force, as Failed: %w", klog.KObj(pod), err))
+		}
 	}
-	err := r.client.Delete(ctx, pod.DeepCopy(), options...)
-	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-		return fmt.Errorf("deleting Pod %s, for which its group waits: %w", klog.KObj(pod), err)
+	options = append(options, client.Preconditions{UID: &pod.UID, ResourceVersion: &seen.ResourceVersion})
+	if err := r.client.Delete(ctx, seen, options...); err != nil {
+		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
 	return nil
 }
 
+// failPod sets the phase of a Pod that has not ended. Seen becomes the Pod after that.
+func (r *JobSetReconciler) failPod(ctx context.Context, pod, seen *corev1.Pod) error {
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"status":{"phase":"Failed","reason":%q,"message":"it should have stopped long ago and is deleted by force"}}`,
+		pod.UID, pod.ResourceVersion, constants.ForcefulDeletionReason)
+	return r.client.Status().Patch(ctx, seen, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// ignoreChanged drops the error about a Pod that is gone or has changed since it was looked at.
+func ignoreChanged(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
 func (r *JobSetReconciler) deleteJobSet(ctx context.Context, js *jobset.JobSet) error {
-	err := r.client.Delete(ctx, js.DeepCopy(),
+	err := r.client.Delete(ctx, &jobset.JobSet{ObjectMeta: named(js)},
 		client.PropagationPolicy(metav1.DeletePropagationForeground),
 		client.Preconditions{UID: &js.UID})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting JobSet %s, whose time to live is over: %w", klog.KObj(js), err)
+		return fmt.Errorf("deleting JobSet %s, whose TTL has expired: %w", klog.KObj(js), err)
 	}
 	return nil
 }
@@ -118,13 +136,13 @@ func (r *JobSetReconciler) deleteJobSet(ctx context.Context, js *jobset.JobSet) 
 func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet, service *corev1.Service) error {
 	err := r.client.Create(ctx, service)
 	if err == nil || apierrors.IsAlreadyExists(err) {
-		return nil // whoever made it, a Service of that name is left alone
+		return nil // a Service of that name is left alone, whoever created it
 	}
-	r.tellTrouble(js, constants.HeadlessServiceCreationFailedReason, err)
+	r.tellTrouble(ctx, js, constants.HeadlessServiceCreationFailedReason, err)
 	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
 }
 
-// createClaim creates a PersistentVolumeClaim, unless one of that name exists, whoever made it.
+// createClaim creates a PersistentVolumeClaim. One of that name is left alone, whoever created it.
 func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	if err := r.client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating PersistentVolumeClaim %s: %w", klog.KObj(claim), err)
@@ -133,23 +151,24 @@ func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.Persis
 }
 
 func (r *JobSetReconciler) scaleJob(ctx context.Context, scale policy.Scale) error {
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"parallelism":%d,"completions":%d}}`, scale.Workers, scale.Workers))
-	if err := r.client.Patch(ctx, scale.Job.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+	err := r.patchJob(ctx, scale.Job, fmt.Sprintf(`"spec":{"parallelism":%d,"completions":%d}`, scale.Workers, scale.Workers), false)
+	if err != nil {
 		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(scale.Job), scale.Workers, err)
 	}
 	return nil
 }
 
-// createJob creates a Job. That it exists already is fine if it is this
-// JobSet's: the cache had not shown it yet.
+// createJob creates a Job. If this JobSet's Job exists already, the cache had
+// not shown it yet, and that is fine.
 func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) error {
 	err := r.client.Create(ctx, job)
 	if apierrors.IsAlreadyExists(err) && r.isOwn(ctx, js, job) {
-		return nil
+		err = nil
 	}
 	if err != nil {
 		return fmt.Errorf("job %q creation failed with error: %w", job.Name, err)
 	}
+	r.memory.forJobSet(js).unseen.add(client.ObjectKeyFromObject(job).String(), r.clock.Now())
 	return nil
 }
 
@@ -162,24 +181,55 @@ func (r *JobSetReconciler) isOwn(ctx context.Context, js *jobset.JobSet, job *ba
 }
 
 func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) error {
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))
-	if err := r.client.Patch(ctx, job.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+	if err := r.patchJob(ctx, job, `"spec":{"suspend":true}`, false); err != nil {
 		return fmt.Errorf("suspending Job %s: %w", klog.KObj(job), err)
 	}
 	return nil
 }
 
-// resumeJob lets a Job run. A template may change only while the Job has no
-// start time, so that is reset first where it has to be.
+// resumeJob resumes a Job. Its template may change only while the Job has no
+// start time, so the start time is reset first if the template changes.
 func (r *JobSetReconciler) resumeJob(ctx context.Context, resume policy.Resume) error {
 	if resume.ResetStartTime {
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"startTime":null}}`))
-		if err := r.client.Status().Patch(ctx, resume.From.DeepCopy(), patch); client.IgnoreNotFound(err) != nil {
+		if err := r.patchJob(ctx, resume.From, `"status":{"startTime":null}`, true); err != nil {
 			return fmt.Errorf("resetting the start time of Job %s to resume it: %w", klog.KObj(resume.From), err)
 		}
 	}
-	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(resume.From)); client.IgnoreNotFound(err) != nil {
+	from := *resume.From
+	from.UID = "" // so that the patch contains the UID
+	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(&from)); !isGone(err) && err != nil {
 		return fmt.Errorf("resuming Job %s: %w", klog.KObj(resume.From), err)
 	}
 	return nil
+}
+
+// patchJob patches the Job that was decided on, and not another that has its name by
+// now. If it is gone, that is fine: the next pass sees what exists.
+func (r *JobSetReconciler) patchJob(ctx context.Context, job *batchv1.Job, fields string, ofStatus bool) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},%s}`, job.UID, fields))
+	var err error
+	if patched := (&batchv1.Job{ObjectMeta: named(job)}); ofStatus {
+		err = r.client.Status().Patch(ctx, patched, patch)
+	} else {
+		err = r.client.Patch(ctx, patched, patch)
+	}
+	if isGone(err) {
+		return nil
+	}
+	return err
+}
+
+// isGone reports whether a request failed because the object is gone, or because another
+// object has its name: a patch cannot change a UID, so one with another UID is invalid.
+func isGone(err error) bool {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return true
+	}
+	cause, isInvalid := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return isInvalid && cause.Field == "metadata.uid"
+}
+
+// named returns the metadata that a request needs to identify an object.
+func named(obj client.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 }

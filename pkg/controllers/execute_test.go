@@ -56,7 +56,7 @@ func TestExecuteInOrder(t *testing.T) {
 	if err := s.execute(t.Context(), js, &plan); err != nil {
 		t.Fatal(err)
 	}
-	s.diary.expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
+	s.record.expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
 		"create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
 	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
 		t.Errorf("P22: what the cache holds changed:\n%s", diff)
@@ -114,7 +114,7 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 			if !errors.Is(err, down) {
 				t.Errorf("error %v, want %v", err, down)
 			}
-			s.diary.expect(t, append(append([]string{}, all[:tc.at+1]...), tc.told...)...)
+			s.record.expect(t, append(append([]string{}, all[:tc.at+1]...), tc.told...)...)
 		})
 	}
 }
@@ -138,9 +138,9 @@ func TestCreateJobsOfOneBatch(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("C63: error %v, want %s", err, want)
 	}
-	last := len(s.diary.entries) - 1
-	sorted(s.diary.entries[:last])
-	s.diary.expect(t, "create Job js-a-0", "create Job js-a-1", "create Job js-a-2", "create Job js-a-3", "create Job js-a-4",
+	last := len(s.record.entries) - 1
+	sorted(s.record.entries[:last])
+	s.record.expect(t, "create Job js-a-0", "create Job js-a-1", "create Job js-a-2", "create Job js-a-3", "create Job js-a-4",
 		"event Warning JobCreationFailed Reconciling: "+want)
 }
 
@@ -149,7 +149,7 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
 	mine := builders.MakeJob(js, "a", 0).Obj()
 	foreign := builders.MakeJob(builders.MakeJobSet("js", "ns").UID("an earlier one").Obj(), "a", 0).Obj()
-	nobodys := builders.MakeJob(js, "a", 0).Change(func(job *batchv1.Job) { job.OwnerReferences = nil }).Obj()
+	uncontrolled := builders.MakeJob(js, "a", 0).Change(func(job *batchv1.Job) { job.OwnerReferences = nil }).Obj()
 	create := policy.Plan{CreateJobs: [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}}
 	service := children.Service(js)
 	other := service.DeepCopy()
@@ -161,9 +161,9 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 	}{
 		"C314: a Job of ours that the cache does not show is fine": {mine, create, false},
 		"C314: a Job of an earlier JobSet of that name is not":     {foreign, create, true},
-		"C314: a Job of nobody is not":                             {nobodys, create, true},
+		"C314: a Job without a controller is not":                  {uncontrolled, create, true},
 		"C94: a Service of ours is fine":                           {service, policy.Plan{CreateService: service.DeepCopy()}, false},
-		"C94: a Service of another is left alone":                  {other, policy.Plan{CreateService: service.DeepCopy()}, false},
+		"C94: a Service of another owner is left alone":            {other, policy.Plan{CreateService: service.DeepCopy()}, false},
 		"C103: a Job to delete that is gone is fine":               {js, policy.Plan{DeleteJobs: []*batchv1.Job{mine}}, false},
 		"C163: a Job to suspend that is gone is fine":              {js, policy.Plan{SuspendJobs: []*batchv1.Job{mine}}, false},
 		"C166: a Job to resume that is gone is fine":               {js, policy.Plan{ResumeJobs: []policy.Resume{{From: mine, Job: mine.DeepCopy(), ResetStartTime: true}}}, false},
@@ -181,13 +181,13 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 				t.Errorf("error %v, wanted one: %v", err, tc.fails)
 			}
 			events := 0
-			for _, entry := range s.diary.entries {
+			for _, entry := range s.record.entries {
 				if strings.HasPrefix(entry, "event Warning JobCreationFailed") {
 					events++
 				}
 			}
 			if want := map[bool]int{true: 1}[tc.fails]; events != want {
-				t.Errorf("%d events, want %d: %v", events, want, s.diary.entries)
+				t.Errorf("%d events, want %d: %v", events, want, s.record.entries)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// strip is a Pod as the cache keeps it, made from one with an agent, a worker whose
-// failures restart all containers, and two containers whose failures do not.
+// strip gives a Pod an agent, a worker whose failures restart all containers, and two
+// containers whose failures do not, and returns it as the cache keeps it.
 func strip(t *testing.T, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	always := corev1.ContainerRestartPolicyAlways

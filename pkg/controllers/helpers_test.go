@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -32,22 +33,22 @@ import (
 
 var now = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// diary is what the API server was asked for and what users were told, in order.
-type diary struct {
+// record is what the API server was asked for and which events were recorded, in order.
+type record struct {
 	mu      sync.Mutex
 	entries []string
-	// about are the versions of the JobSet that events were about.
+	// about has the resourceVersions of the JobSet that events were about.
 	about []string
 }
 
-func (d *diary) write(format string, args ...any) {
+func (d *record) write(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.entries = append(d.entries, fmt.Sprintf(format, args...))
 }
 
-// Eventf makes the diary an event recorder.
-func (d *diary) Eventf(about, _ runtime.Object, eventType, reason, action, note string, args ...any) {
+// Eventf implements events.EventRecorder.
+func (d *record) Eventf(about, _ runtime.Object, eventType, reason, action, note string, args ...any) {
 	if object, ok := about.(client.Object); ok {
 		d.mu.Lock()
 		d.about = append(d.about, object.GetResourceVersion())
@@ -56,13 +57,13 @@ func (d *diary) Eventf(about, _ runtime.Object, eventType, reason, action, note 
 	d.write("event %s %s %s: %s", eventType, reason, action, fmt.Sprintf(note, args...))
 }
 
-// expect compares what was written, and starts a new page.
-func (d *diary) expect(t *testing.T, want ...string) {
+// expect compares the entries since the last call.
+func (d *record) expect(t *testing.T, want ...string) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if diff := cmp.Diff(want, d.entries, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("diary (-want +got):\n%s", diff)
+		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	d.entries = nil
 }
@@ -70,10 +71,10 @@ func (d *diary) expect(t *testing.T, want ...string) {
 // shell is a reconciler over a fake API server.
 type shell struct {
 	*JobSetReconciler
-	diary *diary
-	clock *testingclock.FakePassiveClock
-	fake  client.WithWatch
-	// fail, if not nil, is asked before each write: "create Job js-a-0".
+	record *record
+	clock  *testingclock.FakePassiveClock
+	fake   client.WithWatch
+	// fail, if not nil, is called before each write with a text like "create Job js-a-0".
 	fail func(request string) error
 }
 
@@ -86,7 +87,7 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 			t.Fatal(err)
 		}
 	}
-	s := &shell{diary: &diary{}, clock: testingclock.NewFakePassiveClock(now)}
+	s := &shell{record: &record{}, clock: testingclock.NewFakePassiveClock(now)}
 	for i, obj := range objs { // the fake writes into what it is given, and tests share that
 		objs[i] = obj.DeepCopyObject().(client.Object)
 	}
@@ -100,9 +101,13 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 			kind = "Service"
 		case *corev1.PersistentVolumeClaim:
 			kind = "PersistentVolumeClaim"
+		case *rbacv1.Role:
+			kind = "Role"
+		case *rbacv1.RoleBinding:
+			kind = "RoleBinding"
 		}
 		request := fmt.Sprintf("%s %s %s", verb, kind, obj.GetName())
-		s.diary.write("%s", request)
+		s.record.write("%s", request)
 		if s.fail != nil {
 			if err := s.fail(request); err != nil {
 				return err
@@ -135,13 +140,13 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 		},
 	})
 	s.JobSetReconciler = &JobSetReconciler{
-		client: intercepted, live: s.fake, events: s.diary, clock: s.clock, memory: newMemory(), gates: gates.Set{InPlaceRestart: true},
-		jobs: owned[*batchv1.Job]{index: constants.JobsIndexByJobSetKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
+		client: intercepted, live: s.fake, events: s.record, clock: s.clock, memory: newMemory(), slots: newSlots(), gates: gates.Set{InPlaceRestart: true},
+		jobs: indexed[*batchv1.Job]{index: constants.JobsIndexByJobSetKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
 			constants.JobsIndexByJobSetKey: func(obj any) ([]string, error) {
 				return controllerUID(obj.(*batchv1.Job), jobset.GroupVersion.String(), jobset.Kind), nil
 			},
 		})},
-		pods: owned[*corev1.Pod]{index: constants.PodsIndexByJobKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
+		pods: indexed[*corev1.Pod]{index: constants.PodsIndexByJobKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
 			constants.PodsIndexByJobKey: func(obj any) ([]string, error) {
 				return controllerUID(obj.(*corev1.Pod), batchv1.SchemeGroupVersion.String(), "Job"), nil
 			},

@@ -19,47 +19,51 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// owned reads the cached objects that one object controls, by its UID. It
-// hands out what the cache holds: read it, never change it. A cached List would
+// indexed reads cached objects by an index, such as those that an object controls, by its UID. It
+// returns the objects of the cache itself, which must not be changed: a List would
 // copy every object on every pass.
-type owned[T client.Object] struct {
+type indexed[T client.Object] struct {
 	index string
 	store toolscache.Indexer
 }
 
-// indexOwned adds an index by controller UID to the informer of T, unless another
+// indexKind adds an index to the informer of T, unless another
 // controller of this manager has added it already.
-func indexOwned[T client.Object](ctx context.Context, c cache.Cache, kind T, index string, keyOf func(T) []string) (owned[T], error) {
+func indexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, index string, keyOf func(T) []string) (indexed[T], error) {
 	informer, err := c.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 	if err != nil {
-		return owned[T]{}, fmt.Errorf("getting the informer of %T: %w", kind, err)
+		return indexed[T]{}, fmt.Errorf("getting the informer of %T: %w", kind, err)
 	}
-	indexed, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
+	withIndexer, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
 	if !ok {
-		return owned[T]{}, fmt.Errorf("the informer of %T is a %T, which has no indexer", kind, informer)
+		return indexed[T]{}, fmt.Errorf("the informer of %T is a %T, which has no indexer", kind, informer)
 	}
-	store := indexed.GetIndexer()
+	store := withIndexer.GetIndexer()
 	if _, exists := store.GetIndexers()[index]; exists {
-		return owned[T]{index: index, store: store}, nil
+		return indexed[T]{index: index, store: store}, nil
 	}
 	err = informer.AddIndexers(toolscache.Indexers{index: func(obj any) ([]string, error) {
 		return keyOf(obj.(T)), nil
 	}})
 	if err != nil {
-		return owned[T]{}, fmt.Errorf("adding index %s to the informer of %T: %w", index, kind, err)
+		return indexed[T]{}, fmt.Errorf("adding index %s to the informer of %T: %w", index, kind, err)
 	}
-	return owned[T]{index: index, store: store}, nil
+	return indexed[T]{index: index, store: store}, nil
 }
 
-// of returns the cached objects that the object with this UID controls.
-func (c owned[T]) of(uid types.UID) ([]T, error) {
+// controlledBy returns the cached objects that the object with this UID controls.
+func (c indexed[T]) controlledBy(uid types.UID) ([]T, error) { return c.under(string(uid)) }
+
+// under returns the cached objects that the index has under a key.
+func (c indexed[T]) under(key string) ([]T, error) {
 	if c.store == nil {
-		return nil, nil // nobody watches this kind
+		return nil, nil // this kind is not watched
 	}
-	objs, err := c.store.ByIndex(c.index, string(uid))
+	objs, err := c.store.ByIndex(c.index, key)
 	if err != nil {
 		return nil, fmt.Errorf("reading index %s: %w", c.index, err)
 	}
@@ -70,16 +74,45 @@ func (c owned[T]) of(uid types.UID) ([]T, error) {
 	return typed, nil
 }
 
-func indexJobs(ctx context.Context, c cache.Cache) (owned[*batchv1.Job], error) {
-	return indexOwned(ctx, c, &batchv1.Job{}, constants.JobsIndexByJobSetKey, func(job *batchv1.Job) []string {
+func indexJobs(ctx context.Context, c cache.Cache) (indexed[*batchv1.Job], error) {
+	return indexKind(ctx, c, &batchv1.Job{}, constants.JobsIndexByJobSetKey, func(job *batchv1.Job) []string {
 		return controllerUID(job, jobset.GroupVersion.String(), jobset.Kind)
 	})
 }
 
-func indexPods(ctx context.Context, c cache.Cache) (owned[*corev1.Pod], error) {
-	return indexOwned(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
+func indexPods(ctx context.Context, c cache.Cache) (indexed[*corev1.Pod], error) {
+	return indexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
 		return controllerUID(pod, batchv1.SchemeGroupVersion.String(), "Job")
 	})
+}
+
+// indexPodsByNode finds the Pods of a node.
+func indexPodsByNode(ctx context.Context, c cache.Cache) (indexed[*corev1.Pod], error) {
+	return indexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByNode, byNode)
+}
+
+func byNode(pod *corev1.Pod) []string {
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	return []string{pod.Spec.NodeName}
+}
+
+// markedNodes is the only key of the index of nodes that Pods are moved off.
+const markedNodes = "marked"
+
+// indexMarkedNodes finds the nodes that Pods are moved off: few of thousands, so a pass does not look at the others.
+func indexMarkedNodes(ctx context.Context, c cache.Cache, rules nodehealth.Rules) (indexed[*corev1.Node], error) {
+	return indexKind(ctx, c, &corev1.Node{}, constants.MarkedNodesIndex, marks(rules))
+}
+
+func marks(rules nodehealth.Rules) func(*corev1.Node) []string {
+	return func(node *corev1.Node) []string {
+		if len(rules.Marks(node.Labels)) == 0 {
+			return nil
+		}
+		return []string{markedNodes}
+	}
 }
 
 // indexPodNames adds the index by which admission finds leaders.
@@ -96,7 +129,7 @@ func indexPodNames(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// controllerUID is the UID of the controller of an object, if that is of the given kind.
+// controllerUID returns the UID of the controller of an object, if the controller is of the given kind.
 func controllerUID(obj metav1.Object, apiVersion, kind string) []string {
 	owner := metav1.GetControllerOfNoCopy(obj)
 	if owner == nil || owner.APIVersion != apiVersion || owner.Kind != kind {

@@ -53,7 +53,7 @@ func TestOwned(t *testing.T) {
 	js, job := workers()
 	s := newShell(t)
 	mine := builders.MakePod(job, 0).Obj()
-	foreign := builders.MakePod(job, 1).Change(func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = "another" }).Obj()
+	foreign := builders.MakePod(job, 0).Name("foreign").Change(func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = "another" }).Obj()
 	for _, pod := range []*corev1.Pod{mine, foreign} {
 		if err := s.pods.store.Add(pod); err != nil {
 			t.Fatal(err)
@@ -77,20 +77,20 @@ func TestOwned(t *testing.T) {
 	})
 	t.Run("C14, C345: Jobs by the UID of their JobSet, not copied", func(t *testing.T) {
 		t.Parallel()
-		if jobs, err := s.jobs.of(js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
+		if jobs, err := s.jobs.controlledBy(js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
 			t.Errorf("got %v, %v, want the one Job, not copied", jobs, err)
 		}
 	})
 	t.Run("C358: none of another JobSet", func(t *testing.T) {
 		t.Parallel()
-		if jobs, err := s.jobs.of("another"); err != nil || len(jobs) != 0 {
+		if jobs, err := s.jobs.controlledBy("another"); err != nil || len(jobs) != 0 {
 			t.Errorf("got %v, %v, want none", jobs, err)
 		}
 	})
-	t.Run("none of a kind that nobody watches", func(t *testing.T) {
+	t.Run("none of a kind that is not watched", func(t *testing.T) {
 		t.Parallel()
-		var unwatched owned[*corev1.Pod]
-		got, err := unwatched.of(job.UID)
+		var unwatched indexed[*corev1.Pod]
+		got, err := unwatched.controlledBy(job.UID)
 		if diff := cmp.Diff([]*corev1.Pod(nil), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("without a watch: %v, %s", err, diff)
 		}

@@ -22,18 +22,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// jobEvents wakes a JobSet when one of its Jobs changes in what decisions read.
+// jobEvents enqueues a JobSet when one of its Jobs changes in a field that decisions read.
 //
-// A pass looks at every Job. If each of J Jobs woke the JobSet each time one
-// more of its Pods is ready, bringing it up would take J² looks. So what
-// decides, a Job that fails, ends or is deleted, wakes it at once; what only
-// counts wakes it after a time that grows with J, for all that counts until
-// then; and the rest wakes nobody.
+// A pass reads every Job. If each of J Jobs enqueued the JobSet whenever one
+// more of its Pods became ready, starting the JobSet would read J² Jobs. So a
+// change that decides something, such as a Job that fails, ends or is deleted, enqueues
+// it at once. A change of counts enqueues it after a delay that grows with J, which
+// merges such changes. Other changes do not enqueue it.
 type jobEvents struct {
+	reader client.Reader
 	memory *memory
+	gates  gates.Set
 }
 
 var _ handler.EventHandler = &jobEvents{}
@@ -48,7 +51,7 @@ func (e *jobEvents) Delete(_ context.Context, evt event.DeleteEvent, q queue) {
 
 func (e *jobEvents) Generic(context.Context, event.GenericEvent, queue) {}
 
-func (e *jobEvents) Update(_ context.Context, evt event.UpdateEvent, q queue) {
+func (e *jobEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) {
 	old, oldOK := evt.ObjectOld.(*batchv1.Job)
 	job, jobOK := evt.ObjectNew.(*batchv1.Job)
 	switch {
@@ -57,10 +60,25 @@ func (e *jobEvents) Update(_ context.Context, evt event.UpdateEvent, q queue) {
 		e.wake(job, 0, q)
 	case policy.CountsOf(old) != policy.CountsOf(job):
 		e.wake(job, e.countsDelay(job), q)
+	case e.gates.FaultTolerance && showsHealth(old, job) && e.tolerates(ctx, job):
+		e.wake(job, e.countsDelay(job), q)
 	}
 }
 
-// decides tells whether a Job changed in what a decision may turn on. Templates
+// showsHealth reports whether a Job changed in a field that only decisions about JobSets with faultTolerance read: since
+// when its Pods are waited for, how many are done (P80), and whether any still stops (P86).
+func showsHealth(old, job *batchv1.Job) bool {
+	return !old.Status.StartTime.Equal(job.Status.StartTime) || old.Status.Succeeded != job.Status.Succeeded ||
+		(ptr.Deref(old.Status.Terminating, 0) > 0) != (ptr.Deref(job.Status.Terminating, 0) > 0)
+}
+
+func (e *jobEvents) tolerates(ctx context.Context, job *batchv1.Job) bool {
+	key, ok := jobSetKey(job)
+	js := &jobset.JobSet{}
+	return ok && e.reader.Get(ctx, key, js, client.UnsafeDisableDeepCopy) == nil && policy.Tolerates(js, e.gates)
+}
+
+// decides reports whether a Job changed in a field that can change a decision. Templates
 // are not compared: only this controller changes them.
 func decides(old, job *batchv1.Job) bool {
 	return old.UID != job.UID ||
@@ -93,11 +111,11 @@ func (e *jobEvents) wake(job client.Object, delay time.Duration, q queue) {
 
 func (e *jobEvents) countsDelay(job *batchv1.Job) time.Duration {
 	key, _ := jobSetKey(job)
-	return e.memory.countsDelay(key)
+	return e.memory.forKey(key).pace.countsDelay()
 }
 
-// jobSetKey is the JobSet that controls an object, by name: a leftover of an
-// earlier JobSet of that name wakes the new one too, which waits for it to go.
+// jobSetKey returns the name of the JobSet that controls an object. A leftover of an
+// earlier JobSet of that name enqueues the new one too, which waits for the leftover to go.
 func jobSetKey(obj client.Object) (types.NamespacedName, bool) {
 	owner := metav1.GetControllerOfNoCopy(obj)
 	if owner == nil || owner.Kind != jobset.Kind || owner.APIVersion != jobset.GroupVersion.String() {

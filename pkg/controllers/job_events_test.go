@@ -21,10 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// woken is a queue that only writes down who was woken, and after what time.
+// woken is a queue that only records which JobSets were enqueued, and after what delay.
 type woken struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	after map[types.NamespacedName]time.Duration
@@ -72,7 +73,7 @@ func TestJobsWakeTheirJobSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMemory()
-			m.sawJobs(js, 100)
+			m.forJobSet(js).pace.jobs.Store(100)
 			before := builders.MakeJob(js, "a", 0).Workers(4)
 			after := builders.MakeJob(js, "a", 0).Workers(4)
 			tc.change(after)
@@ -97,7 +98,7 @@ func TestJobsWakeTheirJobSet(t *testing.T) {
 			}
 		}
 	})
-	t.Run("C3: a Job of nobody, or of another kind, wakes nobody", func(t *testing.T) {
+	t.Run("C3: a Job without a controller, or with one of another kind, wakes no JobSet", func(t *testing.T) {
 		t.Parallel()
 		q := &woken{}
 		e := &jobEvents{memory: newMemory()}
@@ -112,14 +113,35 @@ func TestJobsWakeTheirJobSet(t *testing.T) {
 			t.Errorf("woken: %v", q.after)
 		}
 	})
-	t.Run("C352: the wait grows with the Jobs up to a second", func(t *testing.T) {
-		t.Parallel()
-		m := newMemory()
-		for jobs, want := range map[int]time.Duration{0: 0, 1: 500 * time.Microsecond, 1000: 500 * time.Millisecond, 10000: time.Second} {
-			m.sawJobs(js, jobs)
-			if got := m.countsDelay(client.ObjectKeyFromObject(js)); got != want {
-				t.Errorf("%d Jobs: %v, want %v", jobs, got, want)
+}
+
+// TestJobsWakeJobSetsThatTolerateFaults: by what nobody else reads.
+func TestJobsWakeJobSetsThatTolerateFaults(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*batchv1.JobStatus){
+		"P80: a Job that starts, whose Pods nobody may create": func(s *batchv1.JobStatus) { s.StartTime = ptr.To(metav1.NewTime(now)) },
+		"P80: a Job without indexes of which a Pod is done":    func(s *batchv1.JobStatus) { s.Succeeded = 1 },
+		"P86: a Job whose last Pod has stopped, too":           func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](0) },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
+			before := builders.MakeJob(js, "a", 0).Workers(4).Change(func(job *batchv1.Job) { job.Status.Terminating = ptr.To[int32](2) }).Obj()
+			after := before.DeepCopy()
+			change(&after.Status)
+			for _, tc := range []struct{ gate, asks, want bool }{{true, true, true}, {true, false, false}, {false, true, false}} {
+				asking := js.DeepCopy()
+				if tc.asks {
+					asking.Spec.FaultTolerance = &jobset.FaultTolerance{}
+				}
+				s := newShell(t, asking)
+				q := &woken{}
+				(&jobEvents{reader: s.fake, memory: newMemory(), gates: gates.Set{FaultTolerance: tc.gate}}).Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+				if got := len(q.after) > 0; got != tc.want {
+					t.Errorf("gate %t, faultTolerance %t: woken %t, want %t", tc.gate, tc.asks, got, tc.want)
+				}
 			}
-		}
-	})
+		})
+	}
 }

@@ -4,13 +4,14 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package controllers is the shell around package policy: it gathers what a
-// decision may look at, executes the plan, and reports.
+// decision needs, executes the plan, and reports the outcome.
 package controllers
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,41 +26,86 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/tolerance"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// JobSetReconciler makes the Jobs of a JobSet what its spec asks for.
+// JobSetReconciler reconciles a JobSet with its Jobs.
 type JobSetReconciler struct {
 	client client.Client
 	// live reads past the cache.
 	live   client.Reader
 	events events.EventRecorder
 	gates  gates.Set
-	// progress says when to step in if a group does not come together.
+	// progress holds the deadlines of groups that assemble.
 	progress policy.Progress
-	clock    clock.PassiveClock
-	memory   *memory
-	jobs     owned[*batchv1.Job]
-	pods     owned[*corev1.Pod]
+	// injection is the agent of workers that bring none.
+	injection workerpod.Injection
+	// tolerance says what spec.faultTolerance means.
+	tolerance tolerance.Limits
+	// nodeHealth says which nodes JobSets with spec.faultTolerance keep away from and move off.
+	nodeHealth NodeHealth
+	clock      clock.PassiveClock
+	memory     *memory
+	jobs       indexed[*batchv1.Job]
+	pods       indexed[*corev1.Pod]
+	// podsOfJobSet is there with feature gate FaultTolerance only.
+	podsOfJobSet indexed[*corev1.Pod]
+	// marked are the nodes that Pods are moved off.
+	marked indexed[*corev1.Node]
 	// informers starts the watch of a kind that is not watched from the start.
 	informers cache.Informers
-	// cacheLag is how long the cache may take to show Jobs that were created.
+	// slots limits the writes in flight, over all passes.
+	slots chan struct{}
+	// agentPolicy watches the admission policy that restricts agents, nil if it is not watched.
+	agentPolicy *AgentPolicy
+	// reviewAccess asks the API server whether agents have the rights they need.
+	reviewAccess bool
+	// grants makes the controller give agents the rights they need.
+	grants bool
+	// cacheLag is the longest time to wait for the cache to show Jobs that were created.
 	cacheLag time.Duration
 }
 
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch;update;watch
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update;watch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// Agents patch Pods, this controller does not. It has the right so that it can be granted to agents: RBAC lets nobody grant a right they lack.
+//
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups=batch,resources=jobs/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets,verbs=get;list;watch;update;patch;delete
-// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs/status,verbs=patch
+// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets/status,verbs=update
 // +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets/finalizers,verbs=update
+
+// Option adds something to the JobSet controller.
+type Option func(*JobSetReconciler)
+
+// WithAgentPolicy makes the controller warn when nothing restricts what agents may patch.
+func WithAgentPolicy(policy *AgentPolicy) Option {
+	return func(r *JobSetReconciler) { r.agentPolicy = policy }
+}
+
+// WithAccessReviews makes the controller ask, while groups assemble, whether their agents have the rights they need.
+func WithAccessReviews() Option {
+	return func(r *JobSetReconciler) { r.reviewAccess = true }
+}
+
+// WithInjection says which agent worker Pods without one get.
+func WithInjection(injection workerpod.Injection) Option {
+	return func(r *JobSetReconciler) { r.injection = injection }
+}
+
+// WithTolerance says what spec.faultTolerance means; the default is tolerance.Builtin.
+func WithTolerance(limits tolerance.Limits) Option {
+	return func(r *JobSetReconciler) { r.tolerance = limits }
+}
 
 // SetupJobSetReconciler adds the JobSet controller and its indexes to a manager.
 // Pods are watched only if the gates ask for it.
-func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress policy.Progress) error {
+func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress policy.Progress, options ...Option) error {
 	r := &JobSetReconciler{
 		client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
@@ -69,8 +115,14 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 		clock:    clock.RealClock{},
 		memory:   newMemory(),
 
+		tolerance: tolerance.Builtin(),
+
+		slots:     newSlots(),
 		cacheLag:  time.Second,
 		informers: mgr.GetCache(),
+	}
+	for _, option := range options {
+		option(r)
 	}
 	var err error
 	if r.jobs, err = indexJobs(ctx, mgr.GetCache()); err != nil {
@@ -78,17 +130,28 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	}
 	builder := ctrl.NewControllerManagedBy(mgr).
 		For(&jobset.JobSet{}).
-		Watches(&batchv1.Job{}, &jobEvents{memory: r.memory}).
+		Watches(&batchv1.Job{}, &jobEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates}).
 		Owns(&corev1.Service{})
 	if gates.InPlaceRestart {
 		if r.pods, err = indexPods(ctx, mgr.GetCache()); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: %w", err)
 		}
-		// Nodes wake nobody; they are only looked up.
+		// Events of Nodes enqueue nothing; Nodes are only read.
 		if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: getting the informer of Nodes: %w", err)
 		}
-		builder = builder.Watches(&corev1.Pod{}, &podEvents{reader: mgr.GetClient(), memory: r.memory})
+		builder = r.watchGrants(builder)
+	}
+	if gates.FaultTolerance {
+		if r.podsOfJobSet, err = indexPodsByJobSet(ctx, mgr.GetCache()); err != nil {
+			return fmt.Errorf("setting up the JobSet controller: %w", err)
+		}
+	}
+	if gates.InPlaceRestart || gates.FaultTolerance {
+		builder = builder.Watches(&corev1.Pod{}, &podEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates})
+	}
+	if err := r.watchNodes(ctx, mgr, builder); err != nil {
+		return fmt.Errorf("setting up the JobSet controller: %w", err)
 	}
 	if err := builder.Complete(r); err != nil {
 		return fmt.Errorf("setting up the JobSet controller: %w", err)
@@ -96,14 +159,20 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	return nil
 }
 
-// Reconcile makes one pass over a JobSet, look, decide, act, tell, if the last is long enough ago.
+// Reconcile makes one pass over a JobSet (look, decide, act, tell), unless it is too early for the next one.
 func (r *JobSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	if wait := r.memory.startPass(req.NamespacedName, r.clock.Now()); wait > 0 {
+	if r.awaitsCache(req.NamespacedName) {
+		return ctrl.Result{RequeueAfter: unseenInterval}, nil
+	}
+	if wait := r.memory.forKey(req.NamespacedName).pace.startPass(r.clock.Now()); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	result, err := r.pass(ctx, req)
 	if err != nil {
-		r.memory.failedPass(req.NamespacedName)
+		// The queue spaces out retries, and would forget how many there were if it were asked to wait instead.
+		remembered := r.memory.forKey(req.NamespacedName)
+		remembered.pace.lastPass = time.Time{}
+		remembered.unseen.forget()
 	}
 	return result, err
 }
@@ -124,42 +193,53 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if plan.Confirm != nil { // another Job than the one just confirmed: the next pass looks at it
+	if plan.Confirm != nil { // for another Job than the one just confirmed: the next pass confirms it
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}
 	if current, err := r.isCurrent(ctx, js, &plan); err != nil || !current {
 		return ctrl.Result{RequeueAfter: passInterval}, err
 	}
-	if err := r.execute(ctx, js, &plan); err != nil {
+	switch err := r.execute(ctx, js, &plan); {
+	case errors.Is(err, errOutOfTime):
+		part := plan.Interrupted(&js.Status)
+		result, err := r.report(ctx, js, &part)
+		if err == nil {
+			result.RequeueAfter = nextPart
+		}
+		return result, err
+	case err != nil:
 		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan))
-	}
-	if plan.DeleteJobSet {
+	case plan.DeleteJobSet:
 		return ctrl.Result{}, nil
 	}
 	result, err := r.report(ctx, js, &plan)
-	if err == nil {
-		r.untilSeen(ctx, &plan)
+	if err == nil && len(plan.AskAccess) > 0 {
+		maps.Copy(r.memory.forJobSet(js).access, r.askAccess(ctx, js, plan.AskAccess))
+		result.RequeueAfter = passInterval // to tell
 	}
 	return result, err
 }
 
-// isCurrent tells whether a plan that makes workers of a group come or go was
-// decided on the JobSet as it is. The status write is refused if it was not, but
-// it comes after the changes: decided on a status of before the lift, they would
-// be made to a group that runs, and be taken for failures (P16).
+// isCurrent reports whether a plan that creates or removes workers of a group was
+// decided on the current JobSet. A stale status write is refused, but it comes after
+// the changes to Jobs. Changes decided on a status from before the lift would hit a
+// running group and be taken for failures (P16), and a status from before a reset
+// would create Jobs during its pause (P83).
 func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (bool, error) {
-	if !r.gates.InPlaceRestart || !restartsInPlace(js) || !plan.ChangesGroup() {
+	guarded := r.gates.InPlaceRestart && workerpod.WantsInPlace(js) || policy.Tolerates(js, r.gates)
+	if !guarded || !plan.ChangesGroup() {
 		return true, nil
 	}
 	fresh := &jobset.JobSet{}
 	err := r.live.Get(ctx, client.ObjectKeyFromObject(js), fresh)
 	if client.IgnoreNotFound(err) != nil {
+		r.memory.lostTouch()
 		return false, fmt.Errorf("reading JobSet %s past the cache before its Jobs are changed: %w", klog.KObj(js), err)
 	}
 	return err == nil && fresh.UID == js.UID && fresh.ResourceVersion == js.ResourceVersion, nil
 }
 
-// decide looks, and looks closer if the decision asks for it.
+// decide gathers and decides, and once more after it confirmed a loss if the decision asks for that.
 func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (policy.Plan, error) {
 	in, err := r.gather(ctx, js)
 	if err != nil {
@@ -172,13 +252,25 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		}
 		plan, err = policy.Decide(in)
 	}
+	if err == nil && plan.ReadChildren {
+		if in, err = r.readChildren(ctx, in); err != nil {
+			return policy.Plan{}, err
+		}
+		plan, err = policy.Decide(in)
+	}
 	if err != nil {
 		return policy.Plan{}, fmt.Errorf("deciding about JobSet %s: %w", klog.KObj(js), err)
+	}
+	if plan.Confirm == nil {
+		remembered := r.memory.forJobSet(js)
+		keepSince(&remembered.heldSince, plan.Held, in.Now)
+		keepSince(&remembered.movingSince, plan.Moving, in.Now)
+		remembered.assembly.set(plan.ClockStands, in.Now)
 	}
 	return plan, nil
 }
 
-// managedHere tells whether this controller acts on the JobSet.
+// managedHere reports whether this controller acts on the JobSet.
 func managedHere(js *jobset.JobSet) bool {
 	return js.Spec.ManagedBy == nil || *js.Spec.ManagedBy == jobset.JobSetControllerName
 }

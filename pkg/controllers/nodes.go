@@ -21,9 +21,10 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// restartAllContainersFeature is what a kubelet declares that restarts all
+// restartAllContainersFeature is declared by kubelets that restart all
 // containers of a Pod when a rule asks for it.
 const restartAllContainersFeature = "RestartAllContainersOnContainerExits"
 
@@ -35,17 +36,20 @@ const maxNamed = 5
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 
-// tellOldNodes warns of nodes under the workers whose kubelet is too old to
-// restart all containers of a Pod: it ignores the rule in silence, so its
-// workers would never come back.
+// tellOldNodes warns about nodes of the workers whose kubelet is too old to
+// restart all containers of a Pod. It silently ignores the rule, so its
+// workers never come back. In process mode no rule asks for it.
 func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) error {
-	owned, err := r.jobs.of(js.UID)
+	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
+		return nil
+	}
+	owned, err := r.jobs.controlledBy(js.UID)
 	if err != nil {
 		return err
 	}
 	names := map[string]bool{}
 	for _, job := range owned {
-		pods, err := r.pods.of(job.UID)
+		pods, err := r.pods.controlledBy(job.UID)
 		if err != nil {
 			return err
 		}
@@ -65,7 +69,7 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, node.Status.NodeInfo.KubeletVersion))
 		}
 	}
-	if len(old) == 0 || r.memory.complained(js, js.UID, strings.Join(old, ",")) {
+	if len(old) == 0 || !r.memory.forJobSet(js).told.isNews(js.UID, strings.Join(old, ",")) {
 		return nil
 	}
 	r.tell(js, policy.Event{
@@ -77,8 +81,8 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 	return nil
 }
 
-// restartsAllContainers tells whether a kubelet honours RestartAllContainers: it
-// says so, or it is of a version that does. One whose version cannot be read is trusted.
+// restartsAllContainers reports whether a kubelet honours RestartAllContainers: it
+// declares so, or its version does. A kubelet whose version cannot be parsed is trusted.
 func restartsAllContainers(node *corev1.Node) bool {
 	if slices.Contains(node.Status.DeclaredFeatures, restartAllContainersFeature) {
 		return true
@@ -87,17 +91,17 @@ func restartsAllContainers(node *corev1.Node) bool {
 	return err != nil || version.AtLeast(restartAllContainersSince)
 }
 
-// notReadyUnder looks up which nodes are not ready, or gone, under Pods that
-// should have stopped by now. It reads nothing unless such Pods may be deleted by force.
+// notReadyUnder returns which nodes of Pods that should have stopped by now are not ready,
+// or gone. It reads nothing unless such Pods may be force-deleted.
 func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
 	if r.progress.ForcefulDeletion <= 0 {
 		return nil, nil
 	}
 	notReady := map[string]bool{}
-	for _, of := range pods {
-		for _, pod := range of {
+	for _, podsOfJob := range pods {
+		for _, pod := range podsOfJob {
 			name := pod.Spec.NodeName
-			if _, known := notReady[name]; known || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
+			if _, seen := notReady[name]; seen || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
 				continue
 			}
 			node := &corev1.Node{}
@@ -117,9 +121,9 @@ func ready(node *corev1.Node) bool {
 	})
 }
 
-// stripNode drops all of a Node but what restartsAllContainers reads, and the
-// labels: all of them, since any JobSet may name any of them its topology. They
-// are a small part of a Node; most of it are its images, conditions and annotations.
+// stripNode keeps of a Node only its labels and what restartsAllContainers and ready read.
+// It keeps all labels, since a JobSet may use any of them as its topology. Most of the size of
+// a Node is in its images, conditions and annotations.
 func stripNode(obj any) (any, error) {
 	node, ok := obj.(*corev1.Node)
 	if !ok {

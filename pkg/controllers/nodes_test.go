@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -65,12 +66,14 @@ func TestOldNodesAreToldOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 {
+		processes := js.DeepCopy() // P57: need no such kubelet
+		processes.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
+		for _, js := range []*jobset.JobSet{processes, js, js} {
 			if err := s.tellOldNodes(t.Context(), js); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s.diary.expect(t, "event Warning RestartAllContainersUnsupported Reconciling: workers do not restart in place on nodes that ignore "+
+		s.record.expect(t, "event Warning RestartAllContainersUnsupported Reconciling: workers do not restart in place on nodes that ignore "+
 			"RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: old (kubelet v1.35.4) (1 in all)")
 	})
 }

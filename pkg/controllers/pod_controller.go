@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,32 +22,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// PodReconciler repairs exclusive placement. Admission gives every follower the
-// domain its leader has at that time. Where a leader was replaced in another
-// domain afterwards, or admission saw an old one, the followers have to go, and
-// the Job controller creates them again where their leader is.
-//
-// It looks at one Job at a time.
+// PodReconciler repairs exclusive placement, one Job at a time. Admission gives every
+// follower the domain that its leader has at that time. If the leader is later replaced
+// in another domain, or admission saw an old leader, the followers are deleted and
+// the Job controller recreates them in the domain of their leader. If a replaced leader
+// finds no node in the domain of its followers, they are deleted so that it can go elsewhere.
 type PodReconciler struct {
 	client client.Client
 	events events.EventRecorder
 	clock  clock.PassiveClock
-	pods   owned[*corev1.Pod]
+	pods   indexed[*corev1.Pod]
+	// patience is how long a replaced leader may look for a node in the domain of its followers; 0 means for ever.
+	patience time.Duration
 }
 
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;update;patch;delete
-// +kubebuilder:rbac:groups="",resources=pods/status,verbs=update;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 
-// SetupPodReconciler adds the Pod controller to a manager, and what the webhooks
-// of Pods read: the caches of Pods and Nodes, and the index of leaders.
-func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager) error {
-	r := &PodReconciler{client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}}
+// SetupPodReconciler adds the Pod controller to a manager, and what the Pod webhooks
+// read: the caches of Pods and Nodes, and the index of leaders.
+func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager, progress policy.Progress) error {
+	r := &PodReconciler{
+		client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}, patience: progress.Assembly,
+	}
 	var err error
 	if r.pods, err = indexPods(ctx, mgr.GetCache()); err != nil {
 		return fmt.Errorf("setting up the Pod controller: %w", err)
@@ -54,7 +59,7 @@ func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager) error {
 	if err := indexPodNames(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("setting up the Pod controller: %w", err)
 	}
-	// Nodes wake nobody; they are only looked up.
+	// Events of Nodes enqueue nothing; Nodes are only read.
 	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
 		return fmt.Errorf("setting up the Pod controller: getting the informer of Nodes: %w", err)
 	}
@@ -68,15 +73,15 @@ func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager) error {
 	return nil
 }
 
-// Reconcile deletes the followers of a Job if one of them is not bound for its leader's domain.
+// Reconcile deletes the followers of a Job if one of them is bound for another domain than its leader's.
 func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Result, error) {
-	pods, err := r.pods.of(job.UID)
+	pods, err := r.pods.controlledBy(job.UID)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	leader := placement.ScheduledLeader(pods)
 	if leader == nil {
-		return ctrl.Result{}, nil
+		return r.freeLeader(ctx, job, pods)
 	}
 	node, err := r.nodeOf(ctx, leader)
 	if err != nil {
@@ -84,20 +89,53 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 	}
 	followers, err := placement.Repair(leader, pods, node)
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("checking where the Pods of Job %s are, led by %s on node %q: %w",
+		return ctrl.Result{}, fmt.Errorf("checking the placement of the Pods of Job %s, with leader %s on node %q: %w",
 			job, leader.Name, leader.Spec.NodeName, err)
 	}
 	if len(followers) == 0 {
 		return ctrl.Result{}, nil
 	}
-	if err := each(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod) }); err != nil {
+	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod) }); err != nil {
 		return ctrl.Result{}, err
 	}
-	r.tell(ctx, job, leader, len(followers))
+	if js := jobSetOf(ctx, r.client, leader); js != nil {
+		topology, _ := placement.Topology(leader)
+		r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
+			"deleted %d follower Pods of Job %s, to be created again in the domain (%s) of their leader Pod %s on node %s",
+			len(followers), job.Name, topology, leader.Name, leader.Spec.NodeName)
+	}
 	return ctrl.Result{}, nil
 }
 
-// nodeOf reads the node of a Pod. It is nil if there is none, or none yet.
+// freeLeader deletes the followers that bind a leader to a domain in which it
+// finds no node. It does so only in a group that restarts in place: its followers are held
+// and wait for the leader, so they lose nothing but their place (P24).
+func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*corev1.Pod) (ctrl.Result, error) {
+	leader, followers := placement.StrandedLeader(pods)
+	if leader == nil || r.patience <= 0 {
+		return ctrl.Result{}, nil
+	}
+	js := jobSetOf(ctx, r.client, leader)
+	if js == nil || !workerpod.WantsInPlace(js) {
+		return ctrl.Result{}, nil
+	}
+	if left := leader.CreationTimestamp.Add(r.patience).Sub(r.clock.Now()); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	if policy.Bypassed(js) {
+		return ctrl.Result{RequeueAfter: r.patience}, nil
+	}
+	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod) }); err != nil {
+		return ctrl.Result{}, err
+	}
+	topology, _ := placement.Topology(leader)
+	r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
+		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all are placed anew",
+		len(followers), job.Name, leader.Name, topology, r.patience)
+	return ctrl.Result{}, nil
+}
+
+// nodeOf returns the node of a Pod, nil if it is not in the cache.
 func (r *PodReconciler) nodeOf(ctx context.Context, pod *corev1.Pod) (*corev1.Node, error) {
 	node := &corev1.Node{}
 	err := r.client.Get(ctx, types.NamespacedName{Name: pod.Spec.NodeName}, node, client.UnsafeDisableDeepCopy)
@@ -110,8 +148,8 @@ func (r *PodReconciler) nodeOf(ctx context.Context, pod *corev1.Pod) (*corev1.No
 	return node, nil
 }
 
-// evict marks a Pod and deletes it. The mark comes first: a Pod that is deleted
-// without it looks like one that failed.
+// evict marks a Pod as disrupted and deletes it. The mark comes first: without it the
+// deletion looks like a failure.
 func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod) error {
 	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	if !placement.IsMarked(pod) {
@@ -120,19 +158,19 @@ func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 		if err := r.client.Status().Patch(ctx, target, patch); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("marking Pod %s, which is in another domain than its leader: %w", klog.KObj(pod), err)
+			return fmt.Errorf("marking Pod %s, which is not in the domain of its leader: %w", klog.KObj(pod), err)
 		}
 	}
 	err := r.client.Delete(ctx, target,
 		client.PropagationPolicy(metav1.DeletePropagationBackground),
 		client.Preconditions{UID: &pod.UID})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting Pod %s, which is in another domain than its leader: %w", klog.KObj(pod), err)
+		return fmt.Errorf("deleting Pod %s, which is not in the domain of its leader: %w", klog.KObj(pod), err)
 	}
 	return nil
 }
 
-// disruptionPatch adds one condition and leaves the others, which the cache does not hold, alone.
+// disruptionPatch adds one condition and leaves the others alone, which are not in the cache.
 func disruptionPatch(now metav1.Time) (client.Patch, error) {
 	condition := corev1.PodCondition{
 		Type:               corev1.DisruptionTarget,
@@ -146,17 +184,4 @@ func disruptionPatch(now metav1.Time) (client.Patch, error) {
 		return nil, fmt.Errorf("encoding a Pod condition: %w", err)
 	}
 	return client.RawPatch(types.StrategicMergePatchType, raw), nil
-}
-
-// tell records an event about the JobSet, if that is known.
-func (r *PodReconciler) tell(ctx context.Context, job podsOfJob, leader *corev1.Pod, deleted int) {
-	js := &jobset.JobSet{}
-	key := types.NamespacedName{Namespace: leader.Namespace, Name: leader.Labels[jobset.JobSetNameKey]}
-	if err := r.client.Get(ctx, key, js, client.UnsafeDisableDeepCopy); err != nil {
-		return
-	}
-	topology, _ := placement.Topology(leader)
-	r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
-		"deleted %d follower Pods of Job %s, to be created again in the domain (%s) of their leader Pod %s on node %s",
-		deleted, job.Name, topology, leader.Name, leader.Spec.NodeName)
 }

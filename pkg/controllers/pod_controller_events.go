@@ -21,18 +21,18 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// repairDelay gathers what happens to the Pods of a Job: thousands of followers
-// appear within a second, and each look is at all of them.
+// repairDelay merges the events of the Pods of a Job: thousands of followers
+// appear within a second, and each pass reads all of them.
 const repairDelay = 100 * time.Millisecond
 
-// podsOfJob names the Pods of one Job. The UID is in it since the next Job of the
-// name has other Pods.
+// podsOfJob identifies the Pods of one Job. It has the UID because the next Job of the
+// same name has other Pods.
 type podsOfJob struct {
 	types.NamespacedName
 	UID types.UID
 }
 
-// placementEvents wakes for what can put followers in another domain than their
+// placementEvents enqueues a Job on events that can put followers in another domain than their
 // leader: a leader is scheduled, one of two leaders goes, or a follower appears.
 type placementEvents struct{}
 
@@ -62,7 +62,7 @@ func (placementEvents) Delete(_ context.Context, evt event.DeleteEvent, q placem
 
 func (placementEvents) Generic(context.Context, event.GenericEvent, placementQueue) {}
 
-// moved tells whether a Pod changed in where it is, or is to be.
+// moved reports whether the placement of a Pod changed, or what will determine it.
 func moved(old, pod *corev1.Pod) bool {
 	if placement.IsLeader(pod) {
 		return old.Spec.NodeName != pod.Spec.NodeName || placement.IsLive(old) != placement.IsLive(pod)
@@ -72,7 +72,7 @@ func moved(old, pod *corev1.Pod) bool {
 	return old.Spec.NodeSelector[topology] != pod.Spec.NodeSelector[topology]
 }
 
-// wake asks for a look at the Pods of the Job that controls a Pod.
+// wake enqueues the Job that controls a Pod.
 func wake(pod *corev1.Pod, q placementQueue) {
 	if _, exclusive := placement.Topology(pod); !exclusive {
 		return

@@ -22,7 +22,7 @@ import (
 
 const rack = "example.com/rack"
 
-// wakings are the Jobs that were asked for.
+// wakings is a queue that only records the Jobs that were enqueued.
 type wakings struct {
 	placementQueue
 	jobs []podsOfJob
@@ -34,7 +34,7 @@ func (w *wakings) AddAfter(job podsOfJob, after time.Duration) {
 	}
 }
 
-// placed is a Pod of Job js-w-0 that is placed exclusively, as the cache holds it.
+// placed returns a Pod of Job js-w-0 with exclusive placement, as the cache keeps it.
 func placed(t *testing.T, index int, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	_, job := workers()
@@ -66,7 +66,7 @@ func TestPlacementEvents(t *testing.T) {
 	t.Parallel()
 	pod := func(index int, changes ...func(*corev1.Pod)) *corev1.Pod { return placed(t, index, changes...) }
 	tests := map[string]struct {
-		// before and after: one of them is nil for a Pod that comes or goes.
+		// before and after the change; one is nil for a Pod that is created or deleted.
 		before, after *corev1.Pod
 		wakes         bool
 	}{
@@ -117,21 +117,21 @@ func TestStripPodKeepsPlacement(t *testing.T) {
 	t.Parallel()
 	got := placed(t, 1, inRack("rack-1"), disrupted, onNode)
 	if diff := cmp.Diff(map[string]string{rack: "rack-1"}, got.Spec.NodeSelector); diff != "" {
-		t.Errorf("P23: of the selector only the domain is kept (-want +got):\n%s", diff)
+		t.Errorf("P23: only the domain is kept of the selector (-want +got):\n%s", diff)
 	}
 	if !placement.IsMarked(got) || got.Status.Conditions[0].Message != "" {
-		t.Errorf("P23: of the mark, that it is there is kept, got %v", got.Status.Conditions)
+		t.Errorf("P23: the mark is kept, without its details, got %v", got.Status.Conditions)
 	}
 	for name, pod := range map[string]*corev1.Pod{
 		"placed freely":  placed(t, 1, inRack("rack-1"), disrupted, placedFreely),
 		"placed by hand": placed(t, 1, inRack("rack-1"), disrupted, placedByHand),
 	} {
 		if pod.Spec.NodeSelector != nil {
-			t.Errorf("P23: a Pod %s keeps what nobody reads: %v", name, pod.Spec.NodeSelector)
+			t.Errorf("P23: a Pod %s keeps what is never read: %v", name, pod.Spec.NodeSelector)
 		}
 	}
 	if again, _ := stripPod(got); !cmp.Equal(got, again) {
-		t.Errorf("P23: stripping twice is not stripping once:\n%s", cmp.Diff(got, again))
+		t.Errorf("P23: stripping again changed something:\n%s", cmp.Diff(got, again))
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{rack: "rack-1"}}}
 	stripped, err := stripNode(node)

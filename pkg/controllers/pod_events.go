@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -21,15 +22,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// podEvents wakes a JobSet that restarts in place when a Pod of it changes in
-// what decisions read, and catches the first failure on the way: its exit
-// code stands in the Pod for a tenth of a second.
+// podEvents enqueues a JobSet that restarts in place, or tolerates faults, when one of its Pods changes in a field
+// that decisions read. It also catches the first failure, whose exit code is in the
+// status of the Pod for a tenth of a second.
 type podEvents struct {
 	reader client.Reader
 	memory *memory
+	gates  gates.Set
 }
 
 var _ handler.EventHandler = &podEvents{}
@@ -65,21 +69,27 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 	if !ok {
 		return
 	}
-	old, known := before.(*corev1.Pod)
-	if js := e.observe(ctx, old, pod); js != nil && (!known || matters(old, pod)) {
+	old, isUpdate := before.(*corev1.Pod)
+	if js := e.observe(ctx, old, pod); js != nil && (!isUpdate || matters(old, pod) || showsReadiness(js, old, pod)) {
 		wakeJobSet(js, q)
 	}
 }
 
 // observe catches a failure that a change of a Pod shows, and returns the JobSet of the Pod if it
-// restarts in place; nil if it does not, or is not in the cache yet: then its own event comes.
+// restarts in place or tolerates faults, else nil. It also returns nil if the JobSet is not in the cache yet; its own event is still to come then.
 func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobset.JobSet {
-	js := e.jobSetOf(ctx, pod)
-	if js == nil || !restartsInPlace(js) {
+	js := jobSetOf(ctx, e.reader, pod)
+	switch {
+	case js == nil:
+		return nil
+	case e.gates.InPlaceRestart && workerpod.WantsInPlace(js):
+	case policy.Tolerates(js, e.gates):
+		return js
+	default:
 		return nil
 	}
 	if failure, failed := failureIn(js, before, pod); failed && !policy.Bypassed(js) && e.inGroup(ctx, js, pod) {
-		e.memory.sawFailure(js, failure)
+		e.memory.forJobSet(js).firstFailure.keep(ptr.Deref(js.Status.SyncedEpoch, 0), failure)
 	}
 	return js
 }
@@ -88,8 +98,8 @@ func wakeJobSet(js *jobset.JobSet, q queue) {
 	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
 }
 
-// inGroup tells whether a Pod is of a Job that is still to run (P10): when a Job has met its
-// success policy, the Pods that it does not need are deleted.
+// inGroup reports whether the Job of a Pod still has to run (P10): once a Job has met its
+// success policy, the Job controller deletes the Pods that are left.
 func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
@@ -106,14 +116,15 @@ func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.
 	return !over && job.DeletionTimestamp == nil && metav1.IsControlledBy(job, js)
 }
 
-func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSet {
+// jobSetOf returns the JobSet of a Pod, nil if it is not in the cache.
+func jobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobset.JobSet {
 	name, ok := pod.Labels[jobset.JobSetNameKey]
 	if !ok {
 		return nil
 	}
 	js := &jobset.JobSet{}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
-	if err := e.reader.Get(ctx, key, js, client.UnsafeDisableDeepCopy); err != nil {
+	if err := reader.Get(ctx, key, js, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok && uid != string(js.UID) {
@@ -122,13 +133,26 @@ func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSe
 	return js
 }
 
-// matters tells whether a Pod changed in anything that decisions read.
+// matters reports whether a Pod changed in a field that decisions read.
 func matters(old, pod *corev1.Pod) bool {
 	return old.UID != pod.UID ||
 		old.Status.Phase != pod.Status.Phase ||
 		!old.DeletionTimestamp.Equal(pod.DeletionTimestamp) ||
 		old.Annotations[jobset.EpochKey] != pod.Annotations[jobset.EpochKey] ||
-		tracked(old) != tracked(pod)
+		tracked(old) != tracked(pod) ||
+		policy.EndedWell(old) != policy.EndedWell(pod)
+}
+
+// showsReadiness reports whether a Pod changed in what users are told about its worker: it is no longer
+// ready, or shows why it cannot be. That it becomes ready matters only if condition WorkersNotReady is
+// True, so the start of a group enqueues nothing.
+func showsReadiness(js *jobset.JobSet, old, pod *corev1.Pod) bool {
+	was, _ := policy.ReadinessOf(old)
+	is, _ := policy.ReadinessOf(pod)
+	if was == is || !ranIn(pod, js) {
+		return false
+	}
+	return is != policy.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
 }
 
 func tracked(pod *corev1.Pod) bool {

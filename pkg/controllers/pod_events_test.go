@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -35,7 +36,7 @@ func exit(name string, code int32, second int) corev1.ContainerStatus {
 	}}}
 }
 
-// shows is a Pod that shows containers that ended; of them the agent is an init container.
+// shows sets the statuses of containers that ended. The agent is an init container.
 func shows(restarting bool, containers ...corev1.ContainerStatus) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Spec.NodeName = "n1"
@@ -59,12 +60,17 @@ func TestMatters(t *testing.T) {
 		change func(*corev1.Pod)
 		want   bool
 	}{
-		"P22: nothing":                             {func(*corev1.Pod) {}, false},
-		"P22: a label":                             {func(p *corev1.Pod) { p.Labels["x"] = "y" }, false},
-		"P22, C304: another annotation":            {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
-		"P22, C286: a container ended":             {shows(true, exit("worker", 1, 0)), false},
-		"P22, C304: readiness":                     {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},
-		"P22: another finalizer":                   {func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, "x") }, false},
+		"P22: nothing":                         {func(*corev1.Pod) {}, false},
+		"P22: a label":                         {func(p *corev1.Pod) { p.Labels["x"] = "y" }, false},
+		"P22, C304: another annotation":        {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
+		"P22, P66: how a worker ended":         {func(p *corev1.Pod) { p.Annotations[jobset.WorkerExitKey] = "{}" }, false},
+		"P22, C286: a container ended":         {shows(true, exit("worker", 1, 0)), false},
+		"P22, C304: readiness":                 {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},
+		"P22: another finalizer":               {func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, "x") }, false},
+		"P45: its only container ended with 0": {shows(false, exit("worker", 0, 0)), true},
+		"P45: one of its containers did, and one runs": {func(p *corev1.Pod) {
+			shows(false, exit("worker", 0, 0), corev1.ContainerStatus{Name: "logs"})(p)
+		}, false},
 		"P22: the phase":                           {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		"P22: the deletion":                        {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, true},
 		"P22: the epoch":                           {func(p *corev1.Pod) { p.Annotations[jobset.EpochKey] = "2" }, true},
@@ -110,6 +116,21 @@ func TestPodEvents(t *testing.T) {
 	disabled.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
 	gateWasOff := js.DeepCopy()
 	gateWasOff.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetInPlaceRestartDisabled, true, "", "", now)}
+	told := js.DeepCopy()
+	told.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetWorkersNotReady, true, "", "", now)}
+	unready := func(epoch string, reasons ...string) *corev1.Pod {
+		return strip(t, pod(epoch).Change(func(pod *corev1.Pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+			for _, reason := range reasons {
+				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+					Name: "worker", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}})
+			}
+		}).Obj())
+	}
+	const ofEpoch1 = `{"container":"worker","epoch":1,"code":7}`
+	exited := func(epoch, exit string) *corev1.Pod {
+		return pod(epoch).Annotation(jobset.WorkerExitKey, exit).Change(func(pod *corev1.Pod) { pod.Spec.NodeName = "n1" }).Obj()
+	}
 	stray := func(pod *corev1.Pod) *corev1.Pod {
 		pod.OwnerReferences[0].UID = "another"
 		return pod
@@ -121,32 +142,46 @@ func TestPodEvents(t *testing.T) {
 		wakes    bool
 		failure  *policy.Failure
 	}{
-		"P22: a new Pod wakes":                                       {js, nil, pod("1").Obj(), true, nil},
-		"C4, P22: a report wakes":                                    {js, pod("1").Obj(), pod("2").Obj(), true, nil},
-		"C4, P22: what is not read wakes nobody":                     {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
-		"C4, P22, C307: Pods of other strategies wake nobody":        {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
-		"P22: a Pod without the label wakes nobody":                  {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels = nil }).Obj(), false, nil},
-		"C269: a Pod of an earlier JobSet of that name wakes nobody": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
-		"P21: a failure is caught though it wakes nobody":            {js, pod("1").Obj(), failing("1"), false, seen},
-		"P21: a failure in an earlier epoch is not of this one":      {js, nil, failing("0"), true, nil},
-		"P21: a failure before a report is not of this epoch":        {js, pod("2").Obj(), failing("2"), false, nil},
-		"P21: the end of an earlier epoch, shown beside the new one": {js, failing("0"), failing("1"), true, nil},
-		"P21: the same end, shown again":                             {js, failing("1"), failing("1"), false, nil},
-		"P21: a restart that was there before we looked":             {js, nil, failing("1"), true, nil},
-		"P21: a Pod fails":                                           {js, pod("1").Obj(), failed(), true, seen},
-		"P21: one that failed at the barrier, before the lift":       {js, nil, failed(), true, nil},
-		"P21: one that failed at the barrier is told to go":          {js, failed(), deletedToo(failed()), true, nil},
-		"P21: a Pod is deleted":                                      {js, pod("1").Obj(), deleted, true, &policy.Failure{Pod: "js-w-0-0", Deleted: true}},
-		"P10, P21: a Pod of a Job that is gone is nothing":           {js, stray(pod("1").Obj()), stray(failing("1")), false, nil},
-		"P20: while the annotation is there nobody waits":            {disabled, pod("1").Obj(), failing("1"), false, nil},
-		"P20: while the gate was off nobody waits":                   {gateWasOff, pod("1").Obj(), failing("1"), false, nil},
-		"P21: while assembling containers are meant to end":          {assembling, pod("1").Obj(), failing("1"), false, nil},
+		"P22: a new Pod wakes":                                          {js, nil, pod("1").Obj(), true, nil},
+		"C4, P22: a report wakes":                                       {js, pod("1").Obj(), pod("2").Obj(), true, nil},
+		"C4, P22: what is not read wakes no JobSet":                     {js, pod("1").Obj(), pod("1").Annotation("x", "y").Obj(), false, nil},
+		"C4, P22, C307: Pods of other strategies wake no JobSet":        {recreate, pod("1").Obj(), pod("2").Obj(), false, nil},
+		"C373: a worker that is not ready any more wakes":               {js, pod("1").Obj(), unready("1"), true, nil},
+		"C373: one that says why it cannot start wakes":                 {js, unready("1"), unready("1", "ErrImagePull"), true, nil},
+		"C373: the same, said in other words, wakes no JobSet":          {js, unready("1", "ErrImagePull"), unready("1", "ImagePullBackOff"), false, nil},
+		"C373, P22: one that becomes ready wakes no JobSet":             {js, unready("1"), pod("1").Obj(), false, nil},
+		"C373: but when it was told that some are not":                  {told, unready("1"), pod("1").Obj(), true, nil},
+		"C373, P22: who is held at the barrier wakes no JobSet":         {js, pod("2").Obj(), unready("2", "ErrImagePull"), false, nil},
+		"P22: a Pod without the label wakes no JobSet":                  {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels = nil }).Obj(), false, nil},
+		"C269: a Pod of an earlier JobSet of that name wakes no JobSet": {js, nil, pod("1").Change(func(p *corev1.Pod) { p.Labels[jobset.JobSetUIDKey] = "old" }).Obj(), false, nil},
+		"P21: a failure is caught though it wakes no JobSet":            {js, pod("1").Obj(), failing("1"), false, seen},
+		"P21: a failure in an earlier epoch is not of this one":         {js, nil, failing("0"), true, nil},
+		"P21: a failure before a report is not of this epoch":           {js, pod("2").Obj(), failing("2"), false, nil},
+		"P21: the end of an earlier epoch, shown beside the new one":    {js, failing("0"), failing("1"), true, nil},
+		"P21: the same end, shown again":                                {js, failing("1"), failing("1"), false, nil},
+		"P21: a restart that was there before we looked":                {js, nil, failing("1"), true, nil},
+		"P21: a Pod fails": {js, pod("1").Obj(), failed(), true, seen},
+		"P21: one that failed at the barrier, before the lift":  {js, nil, failed(), true, nil},
+		"P21: one that failed at the barrier is told to go":     {js, failed(), deletedToo(failed()), true, nil},
+		"P21: a Pod is deleted":                                 {js, pod("1").Obj(), deleted, true, &policy.Failure{Pod: "js-w-0-0", Deleted: true}},
+		"P66: a worker that failed is told with the next epoch": {js, pod("1").Obj(), exited("2", ofEpoch1), true, seen},
+		"P66: or before it":                                     {js, pod("1").Obj(), exited("1", ofEpoch1), false, seen},
+		"P66: the same report again":                            {js, exited("1", ofEpoch1), exited("1", ofEpoch1), false, nil},
+		"P66: a report of another epoch":                        {js, pod("1").Obj(), exited("2", `{"container":"worker","epoch":2,"code":7}`), true, nil},
+		"P66: a worker that was told to end":                    {js, pod("1").Obj(), exited("2", `{"container":"worker","epoch":1,"code":7,"stopped":true}`), true, nil},
+		"P66: a Pod that has not run in this epoch":             {js, pod("2").Obj(), exited("2", ofEpoch1), false, nil},
+		"P66: a report that was there before we looked":         {js, nil, exited("2", ofEpoch1), true, nil},
+		"P66: while assembling workers are meant to end":        {assembling, pod("1").Obj(), exited("2", ofEpoch1), true, nil},
+		"P10, P21: a Pod of a Job that is gone is nothing":      {js, stray(pod("1").Obj()), stray(failing("1")), false, nil},
+		"P20: while the annotation is there no group waits":     {disabled, pod("1").Obj(), failing("1"), false, nil},
+		"P20: while the gate was off no group waits":            {gateWasOff, pod("1").Obj(), failing("1"), false, nil},
+		"P21: while assembling containers are meant to end":     {assembling, pod("1").Obj(), failing("1"), false, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t, tc.js, job)
-			handler := &podEvents{reader: s.fake, memory: s.memory}
+			handler := &podEvents{reader: s.fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
 			if tc.old == nil {
@@ -157,7 +192,7 @@ func TestPodEvents(t *testing.T) {
 			if got := queue.Len() > 0; got != tc.wakes {
 				t.Errorf("wakes %v, want %v", got, tc.wakes)
 			}
-			if diff := cmp.Diff(tc.failure, s.memory.failure(tc.js)); diff != "" {
+			if diff := cmp.Diff(tc.failure, s.memory.forJobSet(tc.js).firstFailure.in(1)); diff != "" {
 				t.Errorf("failure (-want +got):\n%s", diff)
 			}
 		})
@@ -177,11 +212,11 @@ func TestPodEvents(t *testing.T) {
 			s := newShell(t, js, tc.job)
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
-			(&podEvents{reader: s.fake, memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: tc.pod}, queue)
+			(&podEvents{reader: s.fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}).Delete(t.Context(), event.DeleteEvent{Object: tc.pod}, queue)
 			if queue.Len() != 1 {
 				t.Errorf("%d in the queue, want 1", queue.Len())
 			}
-			if diff := cmp.Diff(tc.want, s.memory.failure(js)); diff != "" {
+			if diff := cmp.Diff(tc.want, s.memory.forJobSet(js).firstFailure.in(1)); diff != "" {
 				t.Errorf("failure (-want +got):\n%s", diff)
 			}
 		})
@@ -193,7 +228,7 @@ func deletedToo(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// doneEarly is a Job that has met its success policy while Pods run.
+// doneEarly returns a Job that has met its success policy while Pods run.
 func doneEarly(job *batchv1.Job) *batchv1.Job {
 	done := job.DeepCopy()
 	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}}

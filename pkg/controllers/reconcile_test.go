@@ -24,14 +24,14 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// pass makes one pass, long enough after the last.
+// pass makes a pass a second after the last one.
 func pass(t *testing.T, s *shell) (ctrl.Result, error) {
 	t.Helper()
 	s.clock.SetTime(s.clock.Now().Add(time.Second))
 	return s.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "js"}})
 }
 
-// cached shows objects to the controller's cache; all of them are in the API too.
+// cached adds objects to the controller's cache.
 func cached(t *testing.T, s *shell, jobs []*batchv1.Job, pods ...*corev1.Pod) {
 	t.Helper()
 	for _, job := range jobs {
@@ -71,7 +71,7 @@ func TestReconcile(t *testing.T) {
 			if result, err := pass(t, s); err != nil || result != (ctrl.Result{}) {
 				t.Errorf("result %+v, error %v", result, err)
 			}
-			s.diary.expect(t, tc.want...)
+			s.record.expect(t, tc.want...)
 		})
 	}
 	t.Run("C33: one that is gone is forgotten", func(t *testing.T) {
@@ -85,13 +85,13 @@ func TestReconcile(t *testing.T) {
 		t.Parallel()
 		s := newShell(t, two().Obj())
 		_, _ = pass(t, s)
-		s.diary.expect(t, created...)
+		s.record.expect(t, created...)
 		s.clock.SetTime(s.clock.Now().Add(10 * time.Millisecond))
 		result, err := s.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "js"}})
 		if want := (ctrl.Result{RequeueAfter: 40 * time.Millisecond}); err != nil || result != want {
 			t.Errorf("result %+v, error %v, want %+v", result, err, want)
 		}
-		s.diary.expect(t)
+		s.record.expect(t)
 	})
 	t.Run("C10: a pass that failed is retried when the queue says so, so that its backoff grows", func(t *testing.T) {
 		t.Parallel()
@@ -106,7 +106,7 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
-// TestConfirm: what the cache says of a lost worker is checked before it counts (P14).
+// TestConfirm: a loss that the cache shows is confirmed before it counts (P14).
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	js, job := workers()
@@ -132,13 +132,13 @@ func TestConfirm(t *testing.T) {
 		charged   int32
 		told      []string
 	}{
-		"P14: the cache lags: nothing is lost":            {live: []client.Object{job, one, other}},
-		"P14: the worker is gone":                         {live: []client.Object{job, one}, deprecate: true, charged: 1, told: []string{breaking}},
-		"P14: the worker failed":                          {live: []client.Object{job, one, failed}, deprecate: true, charged: 1, told: []string{breaking}},
-		"P10: the Pod of another is not it":               {live: []client.Object{job, one, foreign}, deprecate: true, charged: 1, told: []string{breaking}},
-		"P16: the Job is gone: D := S, and nobody failed": {live: []client.Object{one}, deprecate: true},
-		"P16: the Job is another: D := S, nobody failed":  {live: []client.Object{recreatedJob, one}, deprecate: true},
-		"P14: the Job fails between the two reads":        {live: []client.Object{job, one, failed}, afterList: failureTarget},
+		"P14: the cache lags: nothing is lost":             {live: []client.Object{job, one, other}},
+		"P14: the worker is gone":                          {live: []client.Object{job, one}, deprecate: true, charged: 1, told: []string{breaking}},
+		"P14: the worker failed":                           {live: []client.Object{job, one, failed}, deprecate: true, charged: 1, told: []string{breaking}},
+		"P10: the Pod of another is not it":                {live: []client.Object{job, one, foreign}, deprecate: true, charged: 1, told: []string{breaking}},
+		"P16: the Job is gone: D := S, and nothing failed": {live: []client.Object{one}, deprecate: true},
+		"P16: the Job is another: D := S, nothing failed":  {live: []client.Object{recreatedJob, one}, deprecate: true},
+		"P14: the Job fails between the two reads":         {live: []client.Object{job, one, failed}, afterList: failureTarget},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestConfirm(t *testing.T) {
 				}})
 			}
 			cached(t, s, []*batchv1.Job{job}, one)
-			s.memory.wrote(js, s.clock.Now())
+			s.memory.forJobSet(js).pace.lastWrite = s.clock.Now()
 			if _, err := pass(t, s); err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestConfirm(t *testing.T) {
 			if diff := cmp.Diff(want, counters{*status.DeprecatedEpoch, *status.SyncedEpoch, status.InPlaceRestarts}); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
-			s.diary.expect(t, append([]string{"update status JobSet js"}, tc.told...)...)
+			s.record.expect(t, append([]string{"update status JobSet js"}, tc.told...)...)
 		})
 	}
 	t.Run("P14: no break when the read fails", func(t *testing.T) {
@@ -178,6 +178,6 @@ func TestConfirm(t *testing.T) {
 		if _, err := pass(t, s); err == nil {
 			t.Error("no error")
 		}
-		s.diary.expect(t)
+		s.record.expect(t)
 	})
 }

@@ -7,14 +7,18 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,21 +28,23 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// maxNote is the longest note that the events API takes.
+// maxNote is the longest note that the events API accepts, in bytes.
 const maxNote = 1024
 
-// report writes the status, if it changed, and then tells users and operators.
-// The write fails if the status is not the one that was decided on: then
-// nothing is told, and the next pass decides anew. So a restart counts once.
+// report writes the status, if it changed, and then records events and metrics.
+// The write fails if the plan was decided on an older status: then
+// nothing is recorded, and the next pass decides anew. So a restart counts once.
 func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (ctrl.Result, error) {
 	r.tellInvalidEpochs(js, plan.InvalidEpochs)
+	r.tellReplaced(js, plan.Replaced)
 	result := ctrl.Result{RequeueAfter: plan.RequeueAfter}
 	if apiequality.Semantic.DeepEqual(js.Status, plan.Status) {
 		return result, nil
 	}
-	// A write wakes this JobSet: without an interval, each would lead to the next for as long as Jobs come up.
-	if interval := max(plan.CountsInterval, r.memory.countsDelay(client.ObjectKeyFromObject(js))); onlyCounts(&js.Status, &plan.Status) {
-		if wait := r.memory.waitForCounts(js, r.clock.Now(), interval); wait > 0 {
+	// A write enqueues this JobSet: without an interval, each would lead to the next for as long as Jobs start.
+	remembered := r.memory.forJobSet(js)
+	if interval := max(plan.CountsInterval, remembered.pace.countsDelay()); onlyCounts(&js.Status, plan) {
+		if wait := remembered.pace.untilWrite(r.clock.Now(), interval); wait > 0 {
 			return ctrl.Result{RequeueAfter: earlier(wait, plan.RequeueAfter)}, nil
 		}
 	}
@@ -46,11 +52,14 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	update.Status = plan.Status
 	if err := r.client.Status().Update(ctx, update); err != nil {
 		if apierrors.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: passInterval}, nil // the cache lags behind our own last write, mostly
+			return ctrl.Result{RequeueAfter: passInterval}, nil // usually the cache lags behind our own last write
 		}
 		return ctrl.Result{}, fmt.Errorf("writing the status of JobSet %s: %w", klog.KObj(js), err)
 	}
-	r.memory.wrote(js, r.clock.Now())
+	remembered.pace.lastWrite = r.clock.Now()
+	if plan.ClockMoved > 0 {
+		remembered.assembly.moved(plan.Status.AssemblingSince, plan.ClockMoved)
+	}
 	for _, event := range plan.Events {
 		r.tell(js, event)
 	}
@@ -61,26 +70,37 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	return result, nil
 }
 
-// reportCounts writes what was counted though an action failed: while one Job
-// cannot be created, users still see how the others fare. What was decided is
-// not written; the next pass decides it anew.
+// reportCounts writes the counts although an action failed, so that users can follow the
+// other Jobs while one cannot be created. It does not write what was decided; the
+// next pass decides that anew.
 func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
-	update := js.DeepCopy()
+	update, pace := js.DeepCopy(), &r.memory.forJobSet(js).pace
 	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, js.Status.ReplicatedJobsStatus)
-	if apiequality.Semantic.DeepEqual(js.Status, update.Status) {
-		return nil
+	if apiequality.Semantic.DeepEqual(js.Status, update.Status) || pace.untilWrite(r.clock.Now(), plan.CountsInterval) > 0 {
+		return nil // the pass is retried, and comes back here
 	}
+	pace.lastWrite = r.clock.Now()
 	if err := r.client.Status().Update(ctx, update); err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing the counts of JobSet %s: %w", klog.KObj(js), err)
 	}
 	return nil
 }
 
-// onlyCounts tells whether two statuses differ in nothing but the counts of Jobs.
-func onlyCounts(a, b *jobset.JobSetStatus) bool {
-	without := *b
-	without.ReplicatedJobsStatus = a.ReplicatedJobsStatus
-	return apiequality.Semantic.DeepEqual(*a, without)
+// onlyCounts reports whether a plan changes nothing in the status but the counts of Jobs, the
+// condition WorkersNotReady, and how long the clock of the assembly stood still.
+func onlyCounts(status *jobset.JobSetStatus, plan *policy.Plan) bool {
+	was, without := *status, plan.Status
+	if plan.ClockMoved > 0 {
+		without.AssemblingSince = was.AssemblingSince
+	}
+	without.ReplicatedJobsStatus = was.ReplicatedJobsStatus
+	was.Conditions, without.Conditions = decided(was.Conditions), decided(without.Conditions)
+	return apiequality.Semantic.DeepEqual(was, without)
+}
+
+// decided returns the conditions without WorkersNotReady, which only counts.
+func decided(all []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == string(jobset.JobSetWorkersNotReady) })
 }
 
 func earlier(a, b time.Duration) time.Duration {
@@ -90,7 +110,7 @@ func earlier(a, b time.Duration) time.Duration {
 	return a
 }
 
-// measure tells the metrics what was persisted.
+// measure updates the metrics after the status was written.
 func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	key := client.ObjectKeyFromObject(js)
 	metrics.Restarted(plan.Restart)
@@ -102,9 +122,17 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 			metrics.JobSetFailed(key)
 		case policy.GroupBroken:
 			metrics.InPlaceRestartStarted()
-			r.memory.broke(js, r.clock.Now())
+			r.memory.forJobSet(js).brokenAt.keep(ptr.Deref(js.Status.SyncedEpoch, 0), r.clock.Now())
 		case policy.GroupLifted:
 			metrics.InPlaceRestartCompleted(plan.GroupRestart)
+		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce:
+			metrics.FaultTolerated(outcome)
+		case policy.MovedInPlace:
+			metrics.Moved(metrics.InPlace)
+		case policy.MovedByReset:
+			metrics.Moved(metrics.ByReset)
+		case policy.MoveRefused:
+			metrics.Moved(metrics.Refused)
 		}
 	}
 }
@@ -112,7 +140,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		value := pod.Annotations[jobset.EpochKey]
-		if r.memory.complained(js, pod.UID, value) {
+		if !r.memory.forJobSet(js).told.isNews(pod.UID, value) {
 			continue
 		}
 		r.tell(js, policy.Event{
@@ -124,14 +152,34 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 	}
 }
 
-// tellTrouble records an event about something that failed and is tried again.
-// Events about different versions of an object are different events. Counts are
-// written while a Job cannot be created, so the version goes on; the same trouble
-// stays one event all the same, whose series grows.
-func (r *JobSetReconciler) tellTrouble(js *jobset.JobSet, reason string, trouble error) {
-	about := js.DeepCopy()
-	about.ResourceVersion = r.memory.toldFirst(js, reason, trouble.Error())
-	r.tell(about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
+// tellReplaced tells of each Pod once, as long as this manager leads.
+func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacement) {
+	for _, replaced := range all {
+		if !r.memory.forJobSet(js).told.isNews(replaced.Pod.UID+"/replaced", replaced.Because) {
+			continue
+		}
+		metrics.WorkerReplaced(string(replaced.Reason))
+		r.tell(js, policy.Event{
+			Type:   corev1.EventTypeWarning,
+			Reason: constants.WorkerReplacedReason,
+			Message: fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
+				replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because),
+		})
+	}
+}
+
+// tellTrouble records an event about something that failed and is retried.
+// Events about different resourceVersions of an object are different events, and the
+// version changes with each write of counts. So the same trouble is always recorded about
+// the version that first had it, and stays one event whose series grows. Requests that
+// fail because this manager stops say nothing about the JobSet.
+func (r *JobSetReconciler) tellTrouble(ctx context.Context, js *jobset.JobSet, reason string, trouble error) {
+	if errors.Is(trouble, errOutOfTime) || ctx.Err() != nil {
+		return
+	}
+	about := *js
+	about.ResourceVersion = r.memory.forJobSet(js).told.firstVersion(reason, trouble.Error(), js.ResourceVersion)
+	r.tell(&about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
 }
 
 // tell records an event about the JobSet.

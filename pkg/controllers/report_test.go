@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ import (
 
 var breaking = policy.Event{Type: "Warning", Reason: "InPlaceRestartStarted", Message: "100% broken"}
 
-// seen is a JobSet as the cache of the shell shows it.
+// seen returns a shell, and the JobSet as its cache shows it.
 func seen(t *testing.T, w *builders.JobSetWrapper) (*shell, *jobset.JobSet) {
 	t.Helper()
 	js := w.Obj()
@@ -65,7 +66,7 @@ func TestReport(t *testing.T) {
 		js.Status.ReplicatedJobsStatus = nil
 		status := statusOf(js, func(s *jobset.JobSetStatus) { s.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{} })
 		report(t, s, js, policy.Plan{Status: status, Events: []policy.Event{breaking}, RequeueAfter: time.Minute}, ctrl.Result{RequeueAfter: time.Minute})
-		s.diary.expect(t)
+		s.record.expect(t)
 	})
 	t.Run("C20, C23: one write, and then the events in their order", func(t *testing.T) {
 		t.Parallel()
@@ -73,7 +74,7 @@ func TestReport(t *testing.T) {
 		before := js.DeepCopy()
 		plan := policy.Plan{Status: statusOf(js, epoch), Events: []policy.Event{breaking, {Type: "Normal", Reason: "R", Message: "m"}}}
 		report(t, s, js, plan, ctrl.Result{})
-		s.diary.expect(t, "update status JobSet js", "event Warning InPlaceRestartStarted Reconciling: 100% broken", "event Normal R Reconciling: m")
+		s.record.expect(t, "update status JobSet js", "event Warning InPlaceRestartStarted Reconciling: 100% broken", "event Normal R Reconciling: m")
 		if diff := cmp.Diff(plan.Status, stored(t, s, js).Status, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("status (-want +got):\n%s", diff)
 		}
@@ -90,7 +91,7 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		report(t, s, js, policy.Plan{Status: statusOf(js, epoch), Events: []policy.Event{breaking}}, ctrl.Result{RequeueAfter: passInterval})
-		s.diary.expect(t, "update status JobSet js")
+		s.record.expect(t, "update status JobSet js")
 		if got := stored(t, s, js).Status; got.SyncedEpoch != nil || got.Restarts != 1 {
 			t.Errorf("the write of the other was lost: %+v", got)
 		}
@@ -104,13 +105,13 @@ func TestReport(t *testing.T) {
 		if !errors.Is(err, down) {
 			t.Errorf("error %v, want %v", err, down)
 		}
-		s.diary.expect(t, "update status JobSet js")
+		s.record.expect(t, "update status JobSet js")
 	})
 	t.Run("C316: a long note is cut, within a rune or not", func(t *testing.T) {
 		t.Parallel()
 		s, js := seen(t, builders.MakeJobSet("js", "ns"))
 		s.tell(js, policy.Event{Message: strings.Repeat("é", 600)})
-		_, note, _ := strings.Cut(s.diary.entries[0], ": ")
+		_, note, _ := strings.Cut(s.record.entries[0], ": ")
 		if len(note) > maxNote || !utf8.ValidString(note) || !strings.HasSuffix(note, "é...") {
 			t.Errorf("%d bytes, valid %v, ends in %q", len(note), utf8.ValidString(note), note[len(note)-8:])
 		}
@@ -134,13 +135,24 @@ func TestTroubleIsOneEvent(t *testing.T) {
 		{"7", "JobCreationFailed", quota},
 	} {
 		js.ResourceVersion = told.version
-		s.tellTrouble(js, told.reason, told.trouble)
+		s.tellTrouble(t.Context(), js, told.reason, told.trouble)
 		if js.ResourceVersion != told.version {
 			t.Fatal("the cached JobSet changed")
 		}
 	}
-	if diff := cmp.Diff([]string{"1", "1", "3", "1", "5", "5", "7"}, s.diary.about); diff != "" {
+	if diff := cmp.Diff([]string{"1", "1", "3", "1", "5", "5", "7"}, s.record.about); diff != "" {
 		t.Errorf("C370: the version stays as long as the trouble does (-want +got):\n%s", diff)
+	}
+}
+
+func TestAManagerThatStopsTellsNoTrouble(t *testing.T) {
+	t.Parallel()
+	s, js := seen(t, builders.MakeJobSet("js", "ns"))
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	s.tellTrouble(stopped, js, "JobCreationFailed", errors.New("unexpected error when reading response body: context canceled"))
+	if len(s.record.entries) != 0 {
+		t.Errorf("told %q", s.record.entries)
 	}
 }
 
@@ -154,7 +166,7 @@ func TestCountsWait(t *testing.T) {
 	later := func(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
 	report(t, s, js, counts(1), ctrl.Result{}) // the first write
-	s.diary.expect(t, "update status JobSet js")
+	s.record.expect(t, "update status JobSet js")
 	js = stored(t, s, js)
 
 	later(300 * time.Millisecond)
@@ -162,12 +174,12 @@ func TestCountsWait(t *testing.T) {
 	plan := counts(2)
 	plan.RequeueAfter = 100 * time.Millisecond
 	report(t, s, js, plan, ctrl.Result{RequeueAfter: 100 * time.Millisecond})
-	s.diary.expect(t)
+	s.record.expect(t)
 
 	epoch := counts(3) // an epoch never waits
 	epoch.Status.SyncedEpoch = ptr.To[int32](1)
 	report(t, s, js, epoch, ctrl.Result{})
-	s.diary.expect(t, "update status JobSet js")
+	s.record.expect(t, "update status JobSet js")
 	js = stored(t, s, js)
 
 	later(500 * time.Millisecond) // and its write counts
@@ -179,7 +191,7 @@ func TestCountsWait(t *testing.T) {
 	js = stored(t, s, js)
 	running = policy.Plan{Status: statusOf(js, readyJobs(5))} // while the group runs nothing waits
 	report(t, s, js, running, ctrl.Result{})
-	s.diary.expect(t, "update status JobSet js", "update status JobSet js")
+	s.record.expect(t, "update status JobSet js", "update status JobSet js")
 }
 
 func TestOnlyCounts(t *testing.T) {
@@ -197,6 +209,9 @@ func TestOnlyCounts(t *testing.T) {
 		"P22: conditions": {func(s *jobset.JobSetStatus) {
 			s.Conditions = append(s.Conditions, builders.Condition("x", true, "r", "m", now))
 		}, false},
+		"P22, C373: who is not ready": {func(s *jobset.JobSetStatus) {
+			s.Conditions = append(s.Conditions, builders.Condition(jobset.JobSetWorkersNotReady, true, "r", "m", now))
+		}, true},
 		"P22: counts and S": {func(s *jobset.JobSetStatus) { readyJobs(3)(s); s.SyncedEpoch = ptr.To[int32](2) }, false},
 	}
 	for name, tc := range tests {
@@ -205,11 +220,25 @@ func TestOnlyCounts(t *testing.T) {
 			a := builders.MakeJobSet("js", "ns").Epochs(0, 1).Obj().Status
 			b := *a.DeepCopy()
 			tc.change(&b)
-			if got := onlyCounts(&a, &b); got != tc.want {
+			if got := onlyCounts(&a, &policy.Plan{Status: b}); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
 	}
+}
+
+func TestReplacedPodsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	s, js := seen(t, builders.MakeJobSet("js", "ns"))
+	_, job := workers()
+	pod := builders.MakePod(job, 0).Change(func(pod *corev1.Pod) { pod.Spec.NodeName = "n1" }).Obj()
+	plan := policy.Plan{Status: js.Status, InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch("x").Obj()},
+		Replaced: []policy.Replacement{{Pod: pod, Because: "container worker cannot be stopped"}}}
+	report(t, s, js, plan, ctrl.Result{})
+	report(t, s, js, plan, ctrl.Result{})
+	s.record.expect(t,
+		"event Warning InvalidEpoch Reconciling: annotation jobset.sigs.k8s.io/epoch of Pod js-w-0-0 is \"x\", not a decimal number from 1 to 2147483647: it counts as not reported",
+		"event Warning WorkerReplaced Reconciling: worker pod js-w-0-0 on node n1 cannot restart in place and is replaced: container worker cannot be stopped") // P70
 }
 
 func TestInvalidEpochsAreToldOnce(t *testing.T) {
@@ -225,8 +254,8 @@ func TestInvalidEpochsAreToldOnce(t *testing.T) {
 	}
 	report(t, s, js, pod("abc"), ctrl.Result{})
 	report(t, s, js, pod("abc"), ctrl.Result{})
-	s.diary.expect(t, told("abc"))
+	s.record.expect(t, told("abc"))
 	report(t, s, js, pod("%d"), ctrl.Result{})
 	report(t, s, js, pod("%d"), ctrl.Result{})
-	s.diary.expect(t, told("%d"))
+	s.record.expect(t, told("%d"))
 }

@@ -41,11 +41,11 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// watched is an informer whose events a test makes.
+// watched is an informer whose events come from a test.
 type watched struct {
 	*controllertest.FakeInformer
 	indexer toolscache.Indexer
-	// heard closes when somebody listens. At the most one controller does.
+	// heard closes when the first handler is added. At most one controller adds one.
 	heard chan struct{}
 }
 
@@ -62,21 +62,21 @@ func (w *watched) AddEventHandlerWithOptions(
 	return w.FakeInformer.AddEventHandlerWithOptions(handler, options)
 }
 
-// sleeper is the JobSet controller, set up as in the manager, over informers of the test.
-type sleeper struct {
+// wakeTest is the JobSet controller, set up as in the manager, over informers that the test feeds.
+type wakeTest struct {
 	t         *testing.T
 	scheme    *runtime.Scheme
 	informers *informertest.FakeInformers
 	client    client.Client
-	// passes are those that were made, by their JobSet.
+	// passes has the name of the JobSet of each pass that was made.
 	passes   chan string
 	canaries int
 }
 
-func newSleeper(t *testing.T, g gates.Set) *sleeper {
+func newWakeTest(t *testing.T, g gates.Set) *wakeTest {
 	t.Helper()
 	s := newShell(t)
-	l := &sleeper{t: t, scheme: s.fake.Scheme(), passes: make(chan string, 100), client: s.fake}
+	l := &wakeTest{t: t, scheme: s.fake.Scheme(), passes: make(chan string, 100), client: s.fake}
 	l.informers = &informertest.FakeInformers{Scheme: l.scheme, InformersByGVK: map[schema.GroupVersionKind]toolscache.SharedIndexInformer{}}
 	for _, kind := range []client.Object{&jobset.JobSet{}, &batchv1.Job{}, &corev1.Service{}, &corev1.Pod{}, &corev1.Node{}, &corev1.PersistentVolumeClaim{}} {
 		gvk, err := apiutil.GVKForObject(kind, l.scheme)
@@ -127,8 +127,8 @@ func newSleeper(t *testing.T, g gates.Set) *sleeper {
 	return l
 }
 
-// informer is that of a kind.
-func (l *sleeper) informer(kind client.Object) *watched {
+// informer returns the informer of a kind.
+func (l *wakeTest) informer(kind client.Object) *watched {
 	l.t.Helper()
 	gvk, err := apiutil.GVKForObject(kind, l.scheme)
 	if err != nil {
@@ -137,9 +137,9 @@ func (l *sleeper) informer(kind client.Object) *watched {
 	return l.informers.InformersByGVK[gvk].(*watched)
 }
 
-// stores a JobSet that another controller manages, so that a pass only looks.
-// Nobody hears of it: a JobSet that was just looked at would not be at once again.
-func (l *sleeper) stores(w *builders.JobSetWrapper) *jobset.JobSet {
+// stores a JobSet that another controller manages, so that a pass only reads it, and sends
+// no event: a JobSet that just had a pass would not get another one at once.
+func (l *wakeTest) stores(w *builders.JobSetWrapper) *jobset.JobSet {
 	l.t.Helper()
 	js := w.ManagedBy("example.com/other").Obj()
 	if err := l.client.Create(l.t.Context(), js); err != nil {
@@ -148,8 +148,8 @@ func (l *sleeper) stores(w *builders.JobSetWrapper) *jobset.JobSet {
 	return js
 }
 
-// makes a JobSet and waits for the look at it.
-func (l *sleeper) makes(w *builders.JobSetWrapper) *jobset.JobSet {
+// makes a JobSet and waits for its pass.
+func (l *wakeTest) makes(w *builders.JobSetWrapper) *jobset.JobSet {
 	l.t.Helper()
 	js := l.stores(w)
 	informer := l.informer(js)
@@ -159,22 +159,22 @@ func (l *sleeper) makes(w *builders.JobSetWrapper) *jobset.JobSet {
 	return js
 }
 
-// wakes claims that what happened last woke a JobSet, and nothing woke another.
-func (l *sleeper) wakes(name string) {
+// wakes asserts that the last event led to a pass over a JobSet, and to none over another.
+func (l *wakeTest) wakes(name string) {
 	l.t.Helper()
 	select {
 	case got := <-l.passes:
 		if got != name {
-			l.t.Errorf("JobSet %s was woken, want %s", got, name)
+			l.t.Errorf("a pass was made over JobSet %s, want %s", got, name)
 		}
 	case <-time.After(time.Minute):
-		l.t.Fatalf("JobSet %s sleeps", name)
+		l.t.Fatalf("no pass was made over JobSet %s", name)
 	}
 }
 
-// wakesNobody claims that nothing was woken since: there is one queue, and what
-// comes after is looked at after.
-func (l *sleeper) wakesNobody() {
+// wakesNobody asserts that no pass was made since: there is one queue, so the pass over a new
+// JobSet comes after all passes that earlier events led to.
+func (l *wakeTest) wakesNobody() {
 	l.t.Helper()
 	l.canaries++
 	l.makes(builders.MakeJobSet(fmt.Sprintf("canary-%d", l.canaries), "ns"))
@@ -188,7 +188,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 	gateOn := gates.Set{InPlaceRestart: true}
 	t.Run("C2: each of its own events, the write of its status too", func(t *testing.T) {
 		t.Parallel()
-		l := newSleeper(t, gates.Set{})
+		l := newWakeTest(t, gates.Set{})
 		js := l.makes(builders.MakeJobSet("js", "ns"))
 		written := js.DeepCopy()
 		written.ResourceVersion, written.Status.Restarts = "2", 1
@@ -203,7 +203,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 	})
 	t.Run("C4: with the gate on a Pod, if what decisions read of it changed", func(t *testing.T) {
 		t.Parallel()
-		l := newSleeper(t, gateOn)
+		l := newWakeTest(t, gateOn)
 		js := l.stores(inPlace())
 		l.wakesNobody() // so all watches have begun
 		pods := l.informer(&corev1.Pod{})
@@ -222,7 +222,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 	})
 	t.Run("C4: with the gate off no Pod", func(t *testing.T) {
 		t.Parallel()
-		l := newSleeper(t, gates.Set{})
+		l := newWakeTest(t, gates.Set{})
 		js := l.stores(inPlace())
 		l.wakesNobody()
 		old := builders.MakePod(builders.MakeJob(js, "w", 0).Obj(), 0).Epoch("1").Obj()
@@ -235,7 +235,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 	})
 	t.Run("C7: no Node and no claim, although they are looked up", func(t *testing.T) {
 		t.Parallel()
-		l := newSleeper(t, gateOn)
+		l := newWakeTest(t, gateOn)
 		js := l.stores(inPlace())
 		l.wakesNobody()
 		owner := *metav1.NewControllerRef(js, jobset.GroupVersion.WithKind(jobset.Kind))
@@ -251,7 +251,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 	})
 	t.Run("C15: Pods are kept by the UID of the Job that controls them, in podsIndexByJob", func(t *testing.T) {
 		t.Parallel()
-		l := newSleeper(t, gateOn)
+		l := newWakeTest(t, gateOn)
 		_, job := workers()
 		pod := builders.MakePod(job, 0).Change(func(pod *corev1.Pod) { pod.Labels = nil }).Obj()
 		indexer := l.informer(pod).indexer

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package features declares the feature gates of the manager. Only commands and
-// their wiring import it; decisions get a gates.Set.
+// their wiring import it; decisions take a gates.Set.
 package features
 
 import (
@@ -33,13 +33,25 @@ const (
 	// KEP-463, alpha, off.
 	ElasticJobSet featuregate.Feature = "ElasticJobSet"
 
+	// FaultTolerance allows spec.faultTolerance: a JobSet that does not run as it should is reset,
+	// after a pause and up to a limit.
+	//
+	// Alpha, off.
+	FaultTolerance featuregate.Feature = "FaultTolerance"
+
+	// ElasticAutoscaling lets the manager change the sizes of elastic ReplicatedJobs by what the
+	// cluster has free. Needs ElasticJobSet.
+	//
+	// Alpha, off.
+	ElasticAutoscaling featuregate.Feature = "ElasticAutoscaling"
+
 	// TLSOptions lets the configuration set the TLS version and cipher suites
 	// of the servers. GA, on, cannot be turned off.
 	TLSOptions featuregate.Feature = "TLSOptions"
 )
 
-// New returns the gates of the manager at their defaults. Each command owns its
-// own: there is no process-wide gate, so tests can run with different ones.
+// New returns the gates of the manager at their defaults. Each command has its
+// own: there is no process-wide gate, so tests can run with different gates.
 func New() featuregate.MutableVersionedFeatureGate {
 	gate := featuregate.NewVersionedFeatureGate(utilversion.MustParse("0.13"))
 	if err := gate.AddVersioned(defaults); err != nil {
@@ -58,6 +70,12 @@ var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ElasticJobSet: {
 		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
 	},
+	FaultTolerance: {
+		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
+	},
+	ElasticAutoscaling: {
+		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
+	},
 	TLSOptions: {
 		{Version: utilversion.MustParse("0.13"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
 	},
@@ -66,8 +84,10 @@ var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
 // Snapshot returns the gates as the value that decisions take.
 func Snapshot(gate featuregate.FeatureGate) gates.Set {
 	return gates.Set{
-		InPlaceRestart: gate.Enabled(InPlaceRestart),
-		RestartJob:     gate.Enabled(RestartJob),
-		ElasticJobSet:  gate.Enabled(ElasticJobSet),
+		InPlaceRestart:     gate.Enabled(InPlaceRestart),
+		RestartJob:         gate.Enabled(RestartJob),
+		ElasticJobSet:      gate.Enabled(ElasticJobSet),
+		FaultTolerance:     gate.Enabled(FaultTolerance),
+		ElasticAutoscaling: gate.Enabled(ElasticAutoscaling),
 	}
 }

@@ -28,11 +28,11 @@ func TestApply(t *testing.T) {
 		},
 		"all alpha gates can be turned on at once": {
 			values: map[string]bool{"AllAlpha": true},
-			want:   gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true},
+			want:   gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true},
 		},
 		"a gate of its own name wins over AllAlpha": {
 			values: map[string]bool{"AllAlpha": true, "InPlaceRestart": false},
-			want:   gates.Set{RestartJob: true, ElasticJobSet: true},
+			want:   gates.Set{RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true},
 		},
 		"a locked gate may be given the value it has, and nobody sees it (O47, C31, W138)": {values: map[string]bool{"TLSOptions": true}},
 		"a locked gate refuses another value (O47, C31, W138)": {

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package gates is all that decisions see of feature gates: a value.
+// Package gates is the form in which decisions take feature gates: a value.
 package gates
 
 // Set says which optional features are on. The zero value is all off.
@@ -14,4 +14,8 @@ type Set struct {
 	RestartJob bool
 	// ElasticJobSet allows parallelism and completions of a live JobSet to change.
 	ElasticJobSet bool
+	// FaultTolerance allows spec.faultTolerance.
+	FaultTolerance bool
+	// ElasticAutoscaling lets the manager change the sizes of elastic ReplicatedJobs.
+	ElasticAutoscaling bool
 }

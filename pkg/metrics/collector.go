@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -22,46 +24,83 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// The gauges are computed when somebody asks, from the cache. Every manager has it, and so reports
-// the same: max() is their value, not sum(). They have no labels, since the cache says which
-// JobSets there are and a label would make a series of each.
+// The gauges are computed at each scrape, from the cache. Every replica has the same cache and so
+// reports the same values: use max(), not sum(). They have no labels, since a label would make one
+// series per JobSet.
 var (
 	assemblingSeconds = prometheus.NewDesc("jobset_in_place_assembling_seconds",
-		"How long the group that has been assembling for the longest time has done so, 0 if none is. "+
+		"The longest time that a group has been assembling, 0 if none is. "+
 			"JobSets that are suspended, finished or being deleted, and those for which in-place restart is disabled, do not count. Take the max() of all managers", nil, nil)
 
 	assembling = prometheus.NewDesc("jobset_in_place_assembling",
 		"The number of groups that are assembling: they start, or restart in place, and wait for workers. Take the max() of all managers", nil, nil)
 
 	budgetNearlySpent = prometheus.NewDesc("jobset_restart_budget_nearly_spent",
-		"The number of JobSets, neither finished nor being deleted, with maxRestarts of at least 1 that have used at least 80 % of it: "+
+		"The number of JobSets, neither finished nor being deleted, with maxRestarts, or retryLimit of faultTolerance, of at least 1 that have used at least 80 % of it: "+
 			"restarts that count towards it and in-place restarts. Take the max() of all managers", nil, nil)
+
+	workersNotReady = prometheus.NewDesc("jobset_in_place_workers_not_ready",
+		"The number of workers of running groups that do not run: a container waits and shows why, as for an image; or the node has stopped reporting; "+
+			"or the worker has been starting, or has not been ready, for five minutes. Take the max() of all managers", nil, nil)
+
+	workersNotReadySeconds = prometheus.NewDesc("jobset_in_place_workers_not_ready_seconds",
+		"The longest time that a worker counted in jobset_in_place_workers_not_ready has not been ready, counted at the earliest from the lift of its group, 0 if there is none. "+
+			"Take the max() of all managers", nil, nil)
+
+	podStuckSeconds = prometheus.NewDesc("jobset_in_place_pod_stuck_seconds",
+		"The longest time since the end of its termination grace period that a worker Pod still exists, 0 if there is none. "+
+			"Its group waits for it, or for its replacement. Take the max() of all managers", nil, nil)
+
+	unhealthySeconds = prometheus.NewDesc("jobset_unhealthy_seconds",
+		"The longest time that a JobSet with spec.faultTolerance has been unhealthy, or in resets that did not make it run, 0 if none is. Take the max() of all managers", nil, nil)
+
+	notReleasedSeconds = prometheus.NewDesc("jobset_not_released_seconds",
+		"The longest time since Jobs or Pods of a JobSet with spec.faultTolerance should have been gone that still exist, 0 if there are none: "+
+			"a reset waits for them, or the JobSet has ended or is suspended and keeps its quota. Take the max() of all managers", nil, nil)
+
+	onSickNodes = prometheus.NewDesc("jobset_on_sick_nodes",
+		"The number of JobSets with Pods on nodes with a label of effect NoExecute that are not moved because maxRestarts is used up. Take the max() of all managers", nil, nil)
+
+	unguarded = prometheus.NewDesc("jobset_in_place_unguarded",
+		"The number of JobSets with restartStrategy InPlaceRestart, neither finished nor being deleted, if the ValidatingAdmissionPolicy jobset-agent or "+
+			"its binding is missing or does not deny: programs in their Pods may patch every Pod of the namespace. 0 if the policy is in force. "+
+			"Take the max() of all managers", nil, nil)
 )
 
-// JobSets returns the JobSets that there are, to be read and never changed. False means that this
-// is not known, because the cache is not complete yet.
-type JobSets func() ([]*jobset.JobSet, bool)
+// Objects returns all JobSets and, with in-place restart, the Pods of JobSets, which must not be
+// modified. It returns false if the cache is not complete yet.
+type Objects func() ([]*jobset.JobSet, []*corev1.Pod, bool)
 
-// collector is registered once in the process; which JobSets it looks at is set later.
+// collector is registered once in the process; the source of its objects is set later.
 type collector struct {
 	source atomic.Pointer[source]
+	policy atomic.Pointer[PolicyGap]
 	now    func() time.Time
 }
 
 type source struct {
-	jobSets JobSets
+	objects Objects
 	gates   gates.Set
 }
 
 var jobSetCollector = &collector{now: time.Now}
 
-// ObserveJobSets says what the gauges about JobSets are computed from. The last call counts:
-// tests run several managers in a process, and a process has one registry.
-func ObserveJobSets(jobSets JobSets, gates gates.Set) {
-	jobSetCollector.source.Store(&source{jobSets: jobSets, gates: gates})
+// ObserveJobSets sets the objects that the gauges about JobSets are computed from. The last call wins:
+// tests run several managers in one process, and a process has one registry.
+func ObserveJobSets(objects Objects, gates gates.Set) {
+	jobSetCollector.source.Store(&source{objects: objects, gates: gates})
 }
 
-// WatchJobSets adds to a manager what computes the gauges from its cache, leading or not.
+// PolicyGap returns why nothing restricts what agents may patch, "" if the policy does. It returns false
+// if that is not known.
+type PolicyGap func() (string, bool)
+
+// ObserveAgentPolicy sets where to learn about the admission policy of agents. Without it there are no agents.
+func ObserveAgentPolicy(gap PolicyGap) {
+	jobSetCollector.policy.Store(&gap)
+}
+
+// WatchJobSets makes a manager compute the gauges from its cache, whether it leads or not.
 func WatchJobSets(mgr manager.Manager, gates gates.Set) error {
 	if err := mgr.Add(&jobSetWatch{cache: mgr.GetCache(), gates: gates, retry: 5 * time.Second}); err != nil {
 		return fmt.Errorf("setting up the metrics of JobSets: %w", err)
@@ -69,25 +108,25 @@ func WatchJobSets(mgr manager.Manager, gates gates.Set) error {
 	return nil
 }
 
-// jobSetWatch gets the informer of JobSets, which the JobSet controller shares. Managers that wait
-// to lead watch JobSets by it already.
+// jobSetWatch gets the informers of JobSets and Pods, which it shares with the JobSet controller. Managers
+// that do not lead have them for the gauges alone.
 type jobSetWatch struct {
 	cache cache.Cache
 	gates gates.Set
 	retry time.Duration
 }
 
-// NeedLeaderElection says that every manager reports: each has a cache, and a scraper finds any.
+// NeedLeaderElection returns false: every replica reports, since a scraper may reach any of them.
 func (w *jobSetWatch) NeedLeaderElection() bool { return false }
 
-// Start ends when the watch has begun. It tries until then, for the CRD may come after the manager.
+// Start returns once the watch has started. It retries until then: the CRD may be installed after the manager.
 func (w *jobSetWatch) Start(ctx context.Context) error {
 	var last string
 	err := wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 		err := w.observe(ctx)
 		if err != nil && err.Error() != last {
 			last = err.Error()
-			log.FromContext(ctx).Error(err, "There are no metrics of JobSets yet")
+			log.FromContext(ctx).Error(err, "Cannot compute the metrics of JobSets yet")
 		}
 		return err == nil, nil
 	})
@@ -97,30 +136,49 @@ func (w *jobSetWatch) Start(ctx context.Context) error {
 	return err
 }
 
-// observe makes the cache what the gauges are computed from. Nothing is copied: a scrape only
-// reads what the cache holds.
+// observe makes the gauges use the cache. A scrape reads the objects of the cache without copying
+// them.
 func (w *jobSetWatch) observe(ctx context.Context) error {
-	informer, err := w.cache.GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
+	jobSets, err := listed[*jobset.JobSet](ctx, w.cache, &jobset.JobSet{}, "JobSets")
 	if err != nil {
-		return fmt.Errorf("getting the informer of JobSets: %w", err)
+		return err
+	}
+	pods := func() ([]*corev1.Pod, bool) { return nil, true }
+	if w.gates.InPlaceRestart {
+		if pods, err = listed[*corev1.Pod](ctx, w.cache, &corev1.Pod{}, "Pods"); err != nil {
+			return err
+		}
+	}
+	ObserveJobSets(func() ([]*jobset.JobSet, []*corev1.Pod, bool) {
+		jobSets, haveJobSets := jobSets()
+		pods, havePods := pods()
+		return jobSets, pods, haveJobSets && havePods
+	}, w.gates)
+	return nil
+}
+
+// listed returns a function that lists all cached objects of a kind, or returns false if the cache has not synced.
+func listed[T client.Object](ctx context.Context, from cache.Cache, kind T, name string) (func() ([]T, bool), error) {
+	informer, err := from.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("getting the informer of %s: %w", name, err)
 	}
 	indexed, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
 	if !ok {
-		return fmt.Errorf("the informer of JobSets is a %T, which has no indexer", informer)
+		return nil, fmt.Errorf("the informer of %s is a %T, which has no indexer", name, informer)
 	}
 	store := indexed.GetIndexer()
-	ObserveJobSets(func() ([]*jobset.JobSet, bool) {
+	return func() ([]T, bool) {
 		if !informer.HasSynced() || informer.IsStopped() {
 			return nil, false
 		}
 		cached := store.List()
-		jobSets := make([]*jobset.JobSet, len(cached))
+		objects := make([]T, len(cached))
 		for i, obj := range cached {
-			jobSets[i] = obj.(*jobset.JobSet)
+			objects[i] = obj.(T)
 		}
-		return jobSets, true
-	}, w.gates)
-	return nil
+		return objects, true
+	}, nil
 }
 
 // Describe lists the gauges.
@@ -128,24 +186,49 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- assemblingSeconds
 	descs <- assembling
 	descs <- budgetNearlySpent
+	descs <- workersNotReady
+	descs <- workersNotReadySeconds
+	descs <- podStuckSeconds
+	descs <- unhealthySeconds
+	descs <- notReleasedSeconds
+	descs <- onSickNodes
+	descs <- unguarded
 }
 
-// Collect computes the gauges. Until it is known which JobSets there are it reports nothing: it
-// neither waits for the cache nor says 0, which would read as all is well.
+// Collect computes the gauges. Until the cache is complete it reports nothing: it does not wait
+// for the cache, and does not report 0, which would mean that all is well.
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	from := c.source.Load()
 	if from == nil {
 		return
 	}
-	jobSets, known := from.jobSets()
-	if !known {
+	jobSets, pods, complete := from.objects()
+	if !complete {
 		return
 	}
-	s := summarize(jobSets, from.gates, c.now())
+	s := summarize(jobSets, pods, from.gates, c.now())
 	gauge := func(desc *prometheus.Desc, value float64) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
 	gauge(assemblingSeconds, s.longest.Seconds())
 	gauge(assembling, float64(s.assembling))
 	gauge(budgetNearlySpent, float64(s.nearlySpent))
+	gauge(workersNotReady, float64(s.notReady))
+	gauge(workersNotReadySeconds, s.notReadyFor.Seconds())
+	gauge(podStuckSeconds, s.stuckFor.Seconds())
+	gauge(unhealthySeconds, s.unhealthyFor.Seconds())
+	gauge(notReleasedSeconds, s.heldFor.Seconds())
+	gauge(onSickNodes, float64(s.onSickNodes))
+	if gap, known := c.policyGap(); known && gap != "" {
+		gauge(unguarded, float64(withAgents(jobSets)))
+	} else if known {
+		gauge(unguarded, 0)
+	}
+}
+
+func (c *collector) policyGap() (string, bool) {
+	if gap := c.policy.Load(); gap != nil {
+		return (*gap)()
+	}
+	return "", true
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,15 +18,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// scrape returns the lines that a scraper reads of the gauges about JobSets.
+// scrape returns the lines of the gauges about JobSets.
 func scrape(t *testing.T, from prometheus.Gatherer) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -35,7 +38,9 @@ func scrape(t *testing.T, from prometheus.Gatherer) string {
 	}
 	var lines []string
 	for line := range strings.Lines(answer.Body.String()) {
-		if strings.Contains(line, "jobset_in_place_assembling") || strings.Contains(line, "jobset_restart_budget") {
+		if strings.Contains(line, "jobset_in_place_assembling") || strings.Contains(line, "jobset_in_place_workers") || strings.Contains(line, "jobset_in_place_pod") || strings.Contains(line, "jobset_restart_budget") ||
+			strings.Contains(line, "jobset_in_place_unguarded") || strings.Contains(line, "jobset_unhealthy_seconds") ||
+			strings.Contains(line, "jobset_not_released") || strings.Contains(line, "jobset_on_sick_nodes") {
 			lines = append(lines, line)
 		}
 	}
@@ -45,40 +50,82 @@ func scrape(t *testing.T, from prometheus.Gatherer) string {
 const helpOfGauges = `# HELP jobset_in_place_assembling The number of groups that are assembling: they start, or restart in place, and wait for workers. Take the max() of all managers
 # TYPE jobset_in_place_assembling gauge
 jobset_in_place_assembling 2
-# HELP jobset_in_place_assembling_seconds How long the group that has been assembling for the longest time has done so, 0 if none is. JobSets that are suspended, finished or being deleted, and those for which in-place restart is disabled, do not count. Take the max() of all managers
+# HELP jobset_in_place_assembling_seconds The longest time that a group has been assembling, 0 if none is. JobSets that are suspended, finished or being deleted, and those for which in-place restart is disabled, do not count. Take the max() of all managers
 # TYPE jobset_in_place_assembling_seconds gauge
 jobset_in_place_assembling_seconds 301
-# HELP jobset_restart_budget_nearly_spent The number of JobSets, neither finished nor being deleted, with maxRestarts of at least 1 that have used at least 80 % of it: restarts that count towards it and in-place restarts. Take the max() of all managers
+# HELP jobset_in_place_pod_stuck_seconds The longest time since the end of its termination grace period that a worker Pod still exists, 0 if there is none. Its group waits for it, or for its replacement. Take the max() of all managers
+# TYPE jobset_in_place_pod_stuck_seconds gauge
+jobset_in_place_pod_stuck_seconds 60
+# HELP jobset_in_place_unguarded The number of JobSets with restartStrategy InPlaceRestart, neither finished nor being deleted, if the ValidatingAdmissionPolicy jobset-agent or its binding is missing or does not deny: programs in their Pods may patch every Pod of the namespace. 0 if the policy is in force. Take the max() of all managers
+# TYPE jobset_in_place_unguarded gauge
+jobset_in_place_unguarded 0
+# HELP jobset_in_place_workers_not_ready The number of workers of running groups that do not run: a container waits and shows why, as for an image; or the node has stopped reporting; or the worker has been starting, or has not been ready, for five minutes. Take the max() of all managers
+# TYPE jobset_in_place_workers_not_ready gauge
+jobset_in_place_workers_not_ready 3
+# HELP jobset_in_place_workers_not_ready_seconds The longest time that a worker counted in jobset_in_place_workers_not_ready has not been ready, counted at the earliest from the lift of its group, 0 if there is none. Take the max() of all managers
+# TYPE jobset_in_place_workers_not_ready_seconds gauge
+jobset_in_place_workers_not_ready_seconds 420
+# HELP jobset_not_released_seconds The longest time since Jobs or Pods of a JobSet with spec.faultTolerance should have been gone that still exist, 0 if there are none: a reset waits for them, or the JobSet has ended or is suspended and keeps its quota. Take the max() of all managers
+# TYPE jobset_not_released_seconds gauge
+jobset_not_released_seconds 120
+# HELP jobset_on_sick_nodes The number of JobSets with Pods on nodes with a label of effect NoExecute that are not moved because maxRestarts is used up. Take the max() of all managers
+# TYPE jobset_on_sick_nodes gauge
+jobset_on_sick_nodes 1
+# HELP jobset_restart_budget_nearly_spent The number of JobSets, neither finished nor being deleted, with maxRestarts, or retryLimit of faultTolerance, of at least 1 that have used at least 80 % of it: restarts that count towards it and in-place restarts. Take the max() of all managers
 # TYPE jobset_restart_budget_nearly_spent gauge
 jobset_restart_budget_nearly_spent 1
+# HELP jobset_unhealthy_seconds The longest time that a JobSet with spec.faultTolerance has been unhealthy, or in resets that did not make it run, 0 if none is. Take the max() of all managers
+# TYPE jobset_unhealthy_seconds gauge
+jobset_unhealthy_seconds 30
 `
 
 func TestScrape(t *testing.T) {
 	t.Parallel()
-	returns := func(known bool, jobSets ...*jobset.JobSet) JobSets {
-		return func() ([]*jobset.JobSet, bool) { return jobSets, known }
+	returns := func(known bool, pods []*corev1.Pod, jobSets ...*jobset.JobSet) Objects {
+		return func() ([]*jobset.JobSet, []*corev1.Pod, bool) { return jobSets, pods, known }
 	}
+	pods := []*corev1.Pod{
+		worker(1, unready(7*time.Minute)), worker(1, unready(4*time.Minute, "ErrImagePull")), worker(1, unready(time.Second, "ErrImagePull")),
+		worker(1, unready(4*time.Minute)), worker(1, terminating(time.Minute)),
+	}
+	sick := tolerates(since(jobset.JobSetUnhealthy, 30*time.Second, "r"), since(jobset.JobSetOnSickNodes, time.Hour, "r"), resets(2*time.Minute, nil))
 	tests := map[string]struct {
-		source JobSets
+		source Objects
+		policy PolicyGap
 		want   string
 	}{
 		"C227: the gauges stand there with their help, and without labels": {
-			source: returns(true, assembles(301*time.Second), assembles(time.Second), used(jobset.Recreate, 5, 4, 0)),
+			source: returns(true, pods, runs(), assembles(301*time.Second), assembles(time.Second), used(jobset.Recreate, 5, 4, 0), sick),
 			want:   helpOfGauges,
 		},
 		"C227: without JobSets they are 0": {
-			source: returns(true),
-			want:   strings.NewReplacer("assembling 2", "assembling 0", "seconds 301", "seconds 0", "spent 1", "spent 0").Replace(helpOfGauges),
+			source: returns(true, nil),
+			want: strings.NewReplacer("assembling 2", "assembling 0", "seconds 301", "seconds 0", "spent 1", "spent 0",
+				"stuck_seconds 60", "stuck_seconds 0", "ready 3", "ready 0", "ready_seconds 420", "ready_seconds 0",
+				"released_seconds 120", "released_seconds 0", "nodes 1", "nodes 0", "unhealthy_seconds 30", "unhealthy_seconds 0").Replace(helpOfGauges),
 		},
-		"C227: before the cache is complete nothing is said, rather than 0": {source: returns(false, assembles(time.Hour))},
+		"P56: JobSets in place count as unguarded while the policy of agents is not in force": {
+			source: returns(true, pods, runs(), assembles(301*time.Second), assembles(time.Second), used(jobset.Recreate, 5, 4, 0), sick),
+			policy: func() (string, bool) { return "it is missing", true },
+			want:   strings.Replace(helpOfGauges, "unguarded 0", "unguarded 3", 1),
+		},
+		"P56: nobody is called guarded while that is not known": {
+			source: returns(true, pods, runs(), assembles(301*time.Second), assembles(time.Second), used(jobset.Recreate, 5, 4, 0), sick),
+			policy: func() (string, bool) { return "", false },
+			want:   regexp.MustCompile(`(?m)^.*jobset_in_place_unguarded.*\n`).ReplaceAllString(helpOfGauges, ""),
+		},
+		"C227: before the cache is complete nothing is said, rather than 0": {source: returns(false, nil, assembles(time.Hour))},
 		"C227: a process without a manager says nothing":                    {source: nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &collector{now: func() time.Time { return now }}
+			if tc.policy != nil {
+				c.policy.Store(&tc.policy)
+			}
 			if tc.source != nil {
-				c.source.Store(&source{jobSets: tc.source})
+				c.source.Store(&source{objects: tc.source, gates: gates.Set{InPlaceRestart: true}})
 			}
 			registry := prometheus.NewPedanticRegistry()
 			registry.MustRegister(c)
@@ -89,7 +136,7 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-// informer is one of which only the store is asked.
+// informer is an informer of which only the store is used.
 type informer struct {
 	cache.Informer
 	store           toolscache.Indexer
@@ -100,7 +147,7 @@ func (i *informer) HasSynced() bool                { return i.synced }
 func (i *informer) IsStopped() bool                { return i.stopped }
 func (i *informer) GetIndexer() toolscache.Indexer { return i.store }
 
-// informers hands out one informer, after so many errors.
+// informers returns one informer, after a number of errors.
 type informers struct {
 	cache.Cache
 	informer cache.Informer
@@ -142,10 +189,10 @@ func TestWatchJobSets(t *testing.T) {
 	c := &informers{informer: first, errors: 2}
 	start(c)
 	if c.errors > 0 {
-		t.Error("the watch has not begun, and nobody tries again")
+		t.Error("the watch has not started and is not retried")
 	}
 	if c.blocking {
-		t.Error("the watch waits for the cache, and so holds up whoever starts it")
+		t.Error("the watch waits for the cache, and blocks the manager")
 	}
 	if got := scrape(t, metrics.Registry); got != "" {
 		t.Errorf("before the cache is complete a scraper reads:\n%s", got)
@@ -159,12 +206,12 @@ func TestWatchJobSets(t *testing.T) {
 	if got := scrape(t, metrics.Registry); got != "" {
 		t.Errorf("after the manager has stopped a scraper reads:\n%s", got)
 	}
-	// A second manager in the process is no panic; the last counts.
+	// A second manager in the process does not panic, and the last one wins.
 	second := watching()
 	second.synced, first.stopped = true, false
 	start(&informers{informer: second})
 	if got := scrape(t, metrics.Registry); got == "" || strings.Contains(got, want) {
-		t.Errorf("a scraper does not read what the second manager knows:\n%s", got)
+		t.Errorf("the gauges are not those of the second manager:\n%s", got)
 	}
 }
 

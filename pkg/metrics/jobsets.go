@@ -8,6 +8,7 @@ package metrics
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -16,23 +17,35 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// summary is what the JobSets of a cluster come to at one moment.
+// summary holds the values of the gauges at one moment.
 type summary struct {
-	// assembling is how many groups come together, and longest how long the first of them has done so.
+	// assembling is how many groups assemble, and longest the longest time that one of them has done so.
 	assembling int
 	longest    time.Duration
 	// nearlySpent is how many JobSets have used most of their restarts.
 	nearlySpent int
+	// notReady is how many workers of running groups are not ready, and notReadyFor the longest time of one.
+	notReady    int
+	notReadyFor time.Duration
+	// stuckFor is the longest time since a Pod that still exists should have been gone.
+	stuckFor time.Duration
+	toleranceSummary
 }
 
-// summarize looks at every JobSet once. Those that this controller does not act on do not count:
-// nobody would clear what their status says.
-func summarize(jobSets []*jobset.JobSet, gates gates.Set, now time.Time) summary {
+// summarize reads every JobSet once. It skips those that this controller does not manage: their
+// status may be out of date.
+func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, gates gates.Set, now time.Time) summary {
 	var s summary
+	groups := map[string]*jobset.JobSet{}
 	for _, js := range jobSets {
-		if js.DeletionTimestamp != nil || finished(js) || !managedHere(js) {
+		if js.DeletionTimestamp != nil || !managedHere(js) {
+			continue
+		}
+		s.toleranceSummary.add(js, now)
+		if finished(js) {
 			continue
 		}
 		if nearlySpent(js, gates) {
@@ -42,21 +55,60 @@ func summarize(jobSets []*jobset.JobSet, gates gates.Set, now time.Time) summary
 			s.assembling++
 			s.longest = max(s.longest, now.Sub(since))
 		}
+		if gates.InPlaceRestart && workerpod.WantsInPlace(js) {
+			groups[string(js.UID)] = js
+		}
+	}
+	for _, pod := range pods {
+		s.addPod(groups, pod, now)
 	}
 	return s
 }
 
-// assemblingSince is since when the group of a JobSet comes together, if somebody waits for it (P20, P24).
+// addPod adds one Pod of the cache. Nearly all are running and ready, and cost a few comparisons.
+func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, now time.Time) {
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return
+	}
+	readiness, _ := policy.ReadinessOf(pod)
+	if pod.DeletionTimestamp == nil && readiness == policy.Ready {
+		return
+	}
+	js := groups[pod.Labels[jobset.JobSetUIDKey]]
+	switch {
+	case js == nil:
+	case pod.DeletionTimestamp != nil:
+		s.stuckFor = max(s.stuckFor, now.Sub(pod.DeletionTimestamp.Time))
+	case policy.RunsAt(js, pod):
+		readiness, since := policy.UnreadySince(js, pod)
+		if late, _ := readiness.Late(since, now, 0); late {
+			s.notReady++
+			s.notReadyFor = max(s.notReadyFor, now.Sub(since))
+		}
+	}
+}
+
+// withAgents returns how many JobSets have agents that may still run.
+func withAgents(jobSets []*jobset.JobSet) int {
+	n := 0
+	for _, js := range jobSets {
+		if workerpod.WantsInPlace(js) && js.DeletionTimestamp == nil && !finished(js) {
+			n++
+		}
+	}
+	return n
+}
+
+// assemblingSince returns since when the group of a JobSet has been assembling, if it is (P20, P24).
 func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 	status := &js.Status
-	runs := ptr.Deref(status.DeprecatedEpoch, 0) < ptr.Deref(status.SyncedEpoch, 0)
-	if policy.Bypassed(js) || runs || ptr.Deref(js.Spec.Suspend, false) {
+	if policy.Bypassed(js) || policy.Runs(js) || ptr.Deref(js.Spec.Suspend, false) {
 		return time.Time{}, false
 	}
 	if status.AssemblingSince != nil {
 		return status.AssemblingSince.Time, true
 	}
-	// Without deadlines nobody keeps that time. Then a restart is known by its condition, a start is not.
+	// Without deadlines the status does not have that time. A restart still has its condition, a start has nothing.
 	c := apimeta.FindStatusCondition(status.Conditions, string(jobset.JobSetRestarting))
 	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != constants.InPlaceRestartReason {
 		return time.Time{}, false
@@ -64,13 +116,17 @@ func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 	return c.LastTransitionTime.Time, true
 }
 
-// nearlySpent tells whether at least 80 % of maxRestarts are used. Whoever allows no restart has
-// none to run out of.
+// nearlySpent reports whether at least 80 % of maxRestarts are used. A JobSet that
+// allows no restarts cannot run out of them.
 func nearlySpent(js *jobset.JobSet, gates gates.Set) bool {
-	if js.Spec.FailurePolicy == nil || js.Spec.FailurePolicy.MaxRestarts < 1 {
-		return false
+	var most int64
+	switch {
+	case js.Spec.FailurePolicy != nil:
+		most = int64(js.Spec.FailurePolicy.MaxRestarts)
+	case js.Status.FaultTolerance != nil:
+		most = int64(js.Status.FaultTolerance.MaxRestarts)
 	}
-	return policy.UsedRestarts(&js.Status, gates)*5 >= int64(js.Spec.FailurePolicy.MaxRestarts)*4
+	return most >= 1 && policy.UsedRestarts(&js.Status, gates)*5 >= most*4
 }
 
 func finished(js *jobset.JobSet) bool {

@@ -16,11 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// The labels of these two are what dashboards know. Their series stay when a JobSet is deleted:
-// a counter that vanishes takes along what nobody has scraped yet, and makes sums go down. A
-// series costs less than a kilobyte, and all go with the process.
+// Dashboards rely on the labels of these two. Their series stay when a JobSet is deleted:
+// removing a counter loses increments that were not scraped yet, and makes sums decrease. A
+// series costs less than a kilobyte, until the process ends.
 var (
 	failedTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_failed_total",
@@ -32,8 +34,8 @@ var (
 		Help: "The total number of completed JobSets",
 	}, []string{"jobset_name", "namespace"})
 
-	// The metrics below carry no name of a JobSet: a label with unbounded values makes a
-	// series per JobSet that ever lived.
+	// The metrics below have no label for the JobSet: a label with unbounded values makes a
+	// series for every JobSet that ever existed.
 
 	restartsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_restarts_total",
@@ -48,15 +50,50 @@ var (
 	inPlaceRestartDuration = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "jobset_in_place_restart_duration_seconds",
 		Help:    "The time from the start of an in-place restart until the workers may start again",
-		Buckets: []float64{0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600},
+		Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600},
 	})
+
+	replacedWorkersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "jobset_replaced_workers_total",
+		Help: "The total number of worker Pods that could not restart in place and asked to be replaced, by reason",
+	}, []string{"reason"})
+
+	faultToleranceTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "jobset_fault_tolerance_steps_total",
+		Help: "The total number of steps taken because of spec.faultTolerance: JobSets that became unhealthy, resets, and passes that deleted something by force",
+	}, []string{"step"})
+
+	movesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "jobset_moves_total",
+		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by what came of it",
+	}, []string{"result"})
+)
+
+// MoveResult is what came of a move.
+type MoveResult string
+
+// Results of moves.
+const (
+	InPlace MoveResult = "InPlace"
+	ByReset MoveResult = "Reset"
+	Refused MoveResult = "Refused"
 )
 
 func init() {
 	for _, action := range restartActions {
 		restartsTotal.WithLabelValues(string(action)) // so that the first restart is an increase
 	}
-	metrics.Registry.MustRegister(failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration, jobSetCollector)
+	for _, reason := range replacedReasons {
+		replacedWorkersTotal.WithLabelValues(reason)
+	}
+	for _, step := range toleranceSteps {
+		faultToleranceTotal.WithLabelValues(string(step))
+	}
+	for _, result := range []MoveResult{InPlace, ByReset, Refused} {
+		movesTotal.WithLabelValues(string(result))
+	}
+	metrics.Registry.MustRegister(failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
+		replacedWorkersTotal, faultToleranceTotal, movesTotal, jobSetCollector)
 }
 
 // JobSetFailed counts a JobSet that has failed.
@@ -69,6 +106,14 @@ func JobSetCompleted(jobSet types.NamespacedName) {
 	completedTotal.WithLabelValues(jobSet.Name, jobSet.Namespace).Inc()
 }
 
+// replacedReasons are why a worker Pod may have to be replaced.
+var replacedReasons = []string{
+	string(protocol.ProcessStuck), string(protocol.ContainerDone), string(protocol.ContainerLost), unknownReason,
+}
+
+// unknownReason is that of a Pod whose agent did not say it.
+const unknownReason = "Unknown"
+
 // restartActions are the actions of failure policies that restart something.
 var restartActions = []jobset.FailurePolicyAction{
 	jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts,
@@ -76,7 +121,7 @@ var restartActions = []jobset.FailurePolicyAction{
 
 // Restarted counts a restart that an action asked for: one of all Jobs for the
 // actions that restart the JobSet, one of a single Job for the others. No policy means
-// RestartJobSet. What is no restart is not counted, so the label has four values at most.
+// RestartJobSet. Other actions are not counted, so the label has at most four values.
 func Restarted(action jobset.FailurePolicyAction) {
 	if slices.Contains(restartActions, action) {
 		restartsTotal.WithLabelValues(string(action)).Inc()
@@ -88,7 +133,31 @@ func InPlaceRestartStarted() {
 	inPlaceRestartsTotal.Inc()
 }
 
+// WorkerReplaced counts a worker Pod that could not restart in place. The reason comes from an annotation, which
+// anybody who may patch Pods can write.
+func WorkerReplaced(reason string) {
+	if !slices.Contains(replacedReasons, reason) {
+		reason = unknownReason
+	}
+	replacedWorkersTotal.WithLabelValues(reason).Inc()
+}
+
+// Moved counts that Pods had to be moved off their nodes.
+func Moved(result MoveResult) {
+	movesTotal.WithLabelValues(string(result)).Inc()
+}
+
 // InPlaceRestartCompleted records how long a group restart in place took.
 func InPlaceRestartCompleted(took time.Duration) {
 	inPlaceRestartDuration.Observe(took.Seconds())
+}
+
+// toleranceSteps are the outcomes that FaultTolerated counts.
+var toleranceSteps = []policy.Outcome{policy.BecameUnhealthy, policy.WasReset, policy.DeletedByForce}
+
+// FaultTolerated counts a step that was taken because of spec.faultTolerance.
+func FaultTolerated(step policy.Outcome) {
+	if slices.Contains(toleranceSteps, step) {
+		faultToleranceTotal.WithLabelValues(string(step)).Inc()
+	}
 }

@@ -16,9 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// series is one series of a metric, as a scraper sees it.
+// series is one series of a metric.
 type series struct {
 	Labels map[string]string
 	Value  float64
@@ -37,7 +38,7 @@ func gather(t *testing.T, name string) []series {
 			continue
 		}
 		for _, metric := range family.GetMetric() {
-			one := series{Value: metric.GetCounter().GetValue()}
+			one := series{Value: metric.GetCounter().GetValue() + metric.GetGauge().GetValue()}
 			if histogram := metric.GetHistogram(); histogram != nil {
 				one.Value, one.Count = histogram.GetSampleSum(), histogram.GetSampleCount()
 			}
@@ -53,11 +54,12 @@ func gather(t *testing.T, name string) []series {
 	return got
 }
 
-// metricsOfJobSets are all that the table below has.
+// metricsOfJobSets are the metrics in the table below.
 var metricsOfJobSets = []string{
 	"jobset_failed_total", "jobset_completed_total",
-	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds",
-	"jobset_in_place_assembling_seconds", "jobset_in_place_assembling", "jobset_restart_budget_nearly_spent", // in collector_test.go
+	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds", "jobset_replaced_workers_total", "jobset_moves_total",
+	"jobset_elastic_accelerators", "jobset_elastic_jobs", "jobset_elastic_jobs_by_score", "jobset_elastic_resizes_total", // in elastic_test.go
+	"jobset_in_place_assembling_seconds", "jobset_in_place_assembling", "jobset_fault_tolerance_steps_total", "jobset_restart_budget_nearly_spent", // in collector_test.go
 }
 
 func TestOutcomesAreCounted(t *testing.T) {
@@ -73,6 +75,11 @@ func TestOutcomesAreCounted(t *testing.T) {
 	InPlaceRestartStarted()
 	InPlaceRestartCompleted(1500 * time.Millisecond)
 	InPlaceRestartCompleted(3 * time.Second)
+	WorkerReplaced("ProcessStuck")
+	WorkerReplaced("what a stranger wrote")
+	FaultTolerated(policy.WasReset)
+	FaultTolerated(policy.Completed)
+	Moved(ByReset)
 
 	tests := map[string]struct {
 		metric string
@@ -98,6 +105,31 @@ func TestOutcomesAreCounted(t *testing.T) {
 		"in-place restarts, without labels (C227)": {
 			metric: "jobset_in_place_restarts_total",
 			want:   []series{{Value: 1}},
+		},
+		"workers that could not restart in place, by reason (C227, P70)": {
+			metric: "jobset_replaced_workers_total",
+			want: []series{
+				{Labels: map[string]string{"reason": "ContainerDone"}},
+				{Labels: map[string]string{"reason": "ContainerLost"}},
+				{Labels: map[string]string{"reason": "ProcessStuck"}, Value: 1},
+				{Labels: map[string]string{"reason": "Unknown"}, Value: 1},
+			},
+		},
+		"steps of fault tolerance, by step (C227, P89)": {
+			metric: "jobset_fault_tolerance_steps_total",
+			want: []series{
+				{Labels: map[string]string{"step": "ForcefulDeletion"}},
+				{Labels: map[string]string{"step": "Reset"}, Value: 1},
+				{Labels: map[string]string{"step": "Unhealthy"}},
+			},
+		},
+		"moves off sick nodes, all results from the start (P92)": {
+			metric: "jobset_moves_total",
+			want: []series{
+				{Labels: map[string]string{"result": "InPlace"}},
+				{Labels: map[string]string{"result": "Refused"}},
+				{Labels: map[string]string{"result": "Reset"}, Value: 1},
+			},
 		},
 		"durations of in-place restarts, in seconds (C227)": {
 			metric: "jobset_in_place_restart_duration_seconds",

@@ -14,13 +14,13 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Transient ends messages about what mends itself: whoever creates the Pod tries again.
+// Transient ends messages about problems that go away by themselves: the creator of the Pod retries.
 const Transient = "this is an expected, transient error"
 
-// Domain is a place: a node label and the value that the nodes of the place share.
+// Domain is a topology domain: a node label and the value that its nodes share.
 type Domain struct{ Key, Value string }
 
-// DomainOf is the domain of a node.
+// DomainOf returns the domain of a node.
 func DomainOf(node *corev1.Node, topology string) (Domain, error) {
 	value, ok := node.Labels[topology]
 	if !ok {
@@ -65,7 +65,7 @@ func Mutate(pod *corev1.Pod, leads *Domain) Mutation {
 	return m
 }
 
-// ValidateFollower tells why a follower must not be created yet. It takes what
+// ValidateFollower returns why a follower must not be created yet. It takes what
 // FindLeader returned.
 func ValidateFollower(follower, leader *corev1.Pod, lookup error) error {
 	topology, _ := Topology(follower)

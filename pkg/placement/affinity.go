@@ -19,7 +19,7 @@ import (
 // preempt, and must not be repelled by what it preempts.
 const PriorityKey = "jobset.sigs.k8s.io/priority"
 
-// PriorityLabel is a priority as a label value, which must not begin with a
+// PriorityLabel returns a priority as a label value, which must not begin with a
 // minus sign: -7 is n7.
 func PriorityLabel(priority int32) string {
 	if priority < 0 {
@@ -30,8 +30,8 @@ func PriorityLabel(priority int32) string {
 
 // leaderTerms attract a leader to the Pods of its own Job, and repel it from
 // those of other Jobs of its priority, in all namespaces. Without a priority it
-// is repelled from all: a term that asks for an empty priority would match
-// nobody, and exclusiveness would be gone in silence.
+// is repelled from all: a term with an empty priority would match
+// no Pod, and placement would silently stop being exclusive.
 func leaderTerms(topology, jobKey string, priority *string) (attract, repel *corev1.PodAffinityTerm) {
 	attract = term(topology, metav1.LabelSelectorRequirement{
 		Key: jobset.JobKey, Operator: metav1.LabelSelectorOpIn, Values: []string{jobKey},

@@ -19,7 +19,7 @@ import (
 // PodNameIndex is the cache index of Pods by PodNameKey.
 const PodNameIndex = "podName"
 
-// PodNameKey is the part of a Pod's name that all Pods of its Job and index
+// PodNameKey returns the part of a Pod's name that all Pods of its Job and index
 // share: the name without its random end. Only Pods that are placed
 // exclusively and have a name of the form of a Job's Pod have one.
 func PodNameKey(pod *corev1.Pod) (string, bool) {
@@ -32,7 +32,7 @@ func PodNameKey(pod *corev1.Pod) (string, bool) {
 	return pod.Name[:strings.LastIndex(pod.Name, "-")], true
 }
 
-// LeaderNameKey is the PodNameKey of a follower's leader.
+// LeaderNameKey returns the PodNameKey of a follower's leader.
 func LeaderNameKey(follower *corev1.Pod) (string, error) {
 	var names [3]string
 	for i, key := range []string{jobset.JobSetNameKey, jobset.ReplicatedJobNameKey, jobset.JobIndexKey} {
@@ -69,7 +69,7 @@ func FindLeader(follower *corev1.Pod, candidates []corev1.Pod) (*corev1.Pod, err
 	return leader, nil
 }
 
-// sameOwner refuses a leader of another Job of the same name, as one that was deleted just now.
+// sameOwner refuses a leader of another Job with the same name, such as one that was just deleted.
 func sameOwner(follower, leader *corev1.Pod) error {
 	mine := metav1.GetControllerOfNoCopy(follower)
 	if mine == nil {

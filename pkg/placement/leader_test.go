@@ -159,6 +159,37 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+func TestStrandedLeader(t *testing.T) {
+	t.Parallel()
+	leader, first, second := worker("0"), worker("1"), worker("2", on("n"))
+	tests := map[string]struct {
+		pods      []*corev1.Pod
+		leader    *corev1.Pod
+		followers []*corev1.Pod
+	}{
+		"C372: it has no node, and all that follow it live":  {[]*corev1.Pod{first, leader, second}, leader, []*corev1.Pod{first, second}},
+		"C372: it is on a node":                              {[]*corev1.Pod{worker("0", on("n")), first}, nil, nil},
+		"C372: nobody follows it, as at the first start":     {[]*corev1.Pod{leader}, nil, nil},
+		"C372: those that follow are going":                  {[]*corev1.Pod{leader, worker("1", terminating), worker("2", in(corev1.PodFailed))}, nil, nil},
+		"C372: it is going itself":                           {[]*corev1.Pod{worker("0", terminating), first}, nil, nil},
+		"C199 C372: there are two":                           {[]*corev1.Pod{leader, worker("0"), first}, nil, nil},
+		"C311 C372: it has nodes that are reserved for it":   {[]*corev1.Pod{worker("0", reserved), worker("1", reserved)}, nil, nil},
+		"C372: the one before it is not gone yet, but going": {[]*corev1.Pod{worker("0", on("n"), terminating), leader, first}, leader, []*corev1.Pod{first}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gotLeader, gotFollowers := StrandedLeader(tc.pods)
+			if diff := cmp.Diff(tc.leader, gotLeader); diff != "" {
+				t.Errorf("leader (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.followers, gotFollowers); diff != "" {
+				t.Errorf("followers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestIsMarked(t *testing.T) {
 	t.Parallel()
 	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) *corev1.Pod {

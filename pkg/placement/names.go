@@ -13,27 +13,27 @@ import (
 	"strconv"
 )
 
-// JobName is the name of the Job at an index of a ReplicatedJob.
+// JobName returns the name of the Job at an index of a ReplicatedJob.
 func JobName(jobSet, replicatedJob string, jobIndex int) string {
 	return jobSet + "-" + replicatedJob + "-" + strconv.Itoa(jobIndex)
 }
 
-// PodHostname is the stable part of the name of an Indexed Job's Pod, its host name too.
+// PodHostname returns the stable part of the name of an Indexed Job's Pod, its host name too.
 func PodHostname(jobSet, replicatedJob string, jobIndex, podIndex int) string {
 	return JobName(jobSet, replicatedJob, jobIndex) + "-" + strconv.Itoa(podIndex)
 }
 
-// ClaimName is the name of the PersistentVolumeClaim made from a template of a JobSet.
+// ClaimName returns the name of the PersistentVolumeClaim made from a template of a JobSet.
 func ClaimName(template, jobSet string) string {
 	return template + "-" + jobSet
 }
 
-// NamespacedJob is the value of the node label that reserves a node for one Job.
+// NamespacedJob returns the value of the node label that reserves a node for one Job.
 func NamespacedJob(namespace, jobName string) string {
 	return namespace + "_" + jobName
 }
 
-// JobKey identifies a Job in labels, where a namespace and a name do not fit:
+// JobKey returns what identifies a Job in labels, where a namespace and a name do not fit:
 // the SHA-1, in 40 hex digits, of "<namespace>/<job name>".
 func JobKey(namespace, jobName string) string {
 	sum := sha1.Sum(fmt.Appendf(nil, "%s/%s", namespace, jobName)) //nolint:gosec // see the import

@@ -13,7 +13,7 @@ import (
 )
 
 // Exclusive placement by affinity gives each Job a topology domain of its own
-// with one Pod per Job that the scheduler has to think about:
+// with only one Pod per Job that the scheduler has to find a domain for:
 //
 //	leader     index 0: affinity to Pods of its Job, anti-affinity to those of others
 //	followers  all others: a node selector for the domain the leader was put in
@@ -21,13 +21,13 @@ import (
 // So a follower cannot be created before its leader is scheduled; until then it
 // is refused, and the Job controller tries again.
 
-// OfJobSet tells whether a Pod, as it comes to admission, belongs to a JobSet.
+// OfJobSet reports whether a Pod, as it comes to admission, belongs to a JobSet.
 func OfJobSet(pod *corev1.Pod) bool {
 	_, ok := pod.Annotations[jobset.JobSetNameKey]
 	return ok
 }
 
-// Topology is the node label whose values are the domains, for a Pod that is
+// Topology returns the node label whose values are the domains, for a Pod that is
 // placed exclusively by affinity. Pods on nodes labelled beforehand are not.
 func Topology(pod *corev1.Pod) (key string, exclusive bool) {
 	if _, reserved := pod.Annotations[jobset.NodeSelectorStrategyKey]; reserved {
@@ -37,12 +37,12 @@ func Topology(pod *corev1.Pod) (key string, exclusive bool) {
 	return key, exclusive
 }
 
-// IsLeader tells whether a Pod is the first of its Job. All others follow.
+// IsLeader reports whether a Pod is the first of its Job. All others follow.
 func IsLeader(pod *corev1.Pod) bool {
 	return pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
 }
 
-// IsLive tells whether a Pod holds its place, or will.
+// IsLive reports whether a Pod holds its place, or will.
 func IsLive(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 }

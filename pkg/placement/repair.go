@@ -19,10 +19,29 @@ const (
 	ViolationMessage = "Pod violated JobSet exclusive placement policy"
 )
 
-// ScheduledLeader is the leader among the Pods of one Job, if there is exactly
-// one that lives and it is scheduled. While a leader is being replaced nobody
+// ScheduledLeader returns the leader among the Pods of one Job, if there is exactly
+// one that lives and it is scheduled. While a leader is being replaced no follower
 // is in the wrong place: the new one goes where the followers are.
 func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
+	if leader := onlyLeader(pods); leader != nil && leader.Spec.NodeName != "" {
+		return leader
+	}
+	return nil
+}
+
+// StrandedLeader returns a leader without a node whose followers live, and these
+// followers; nil if there is none. The affinity of a leader lets it go only where
+// they are, so one that was replaced stays Pending for ever if its domain has no room left.
+func StrandedLeader(pods []*corev1.Pod) (*corev1.Pod, []*corev1.Pod) {
+	leader, followers := onlyLeader(pods), liveFollowers(pods)
+	if leader == nil || leader.Spec.NodeName != "" || len(followers) == 0 {
+		return nil, nil
+	}
+	return leader, followers
+}
+
+// onlyLeader returns the leader that lives, nil if there is none or more than one.
+func onlyLeader(pods []*corev1.Pod) *corev1.Pod {
 	var leader *corev1.Pod
 	for _, pod := range pods {
 		if _, exclusive := Topology(pod); !exclusive || !IsLeader(pod) || !IsLive(pod) {
@@ -33,15 +52,12 @@ func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
 		}
 		leader = pod
 	}
-	if leader == nil || leader.Spec.NodeName == "" {
-		return nil
-	}
 	return leader
 }
 
 // Repair looks for followers that do not select the domain of their leader. If
 // there is one, it returns all followers of the Job, which have to go. Those in
-// the right place too: they run as one, and could do nothing but wait for the
+// the right place too: they run together, and could only wait for the
 // others. The node is that of the leader, nil if it is not known.
 func Repair(leader *corev1.Pod, pods []*corev1.Pod, node *corev1.Node) ([]*corev1.Pod, error) {
 	followers := liveFollowers(pods)
@@ -74,7 +90,7 @@ func liveFollowers(pods []*corev1.Pod) []*corev1.Pod {
 	return followers
 }
 
-// IsMarked tells whether a Pod already says that it is being disrupted.
+// IsMarked reports whether a Pod already says that it is being disrupted.
 func IsMarked(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {

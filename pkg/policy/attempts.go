@@ -17,10 +17,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// attempts tells Jobs of earlier attempts from those of the current one. Each
-// Job carries two counters of the time it was built, one for restarts of the
-// whole JobSet and one for restarts of this Job alone; the status holds what
-// they are now.
+// attempts distinguishes Jobs of earlier attempts from those of the current one.
+// Each Job is labelled with two counters as they were when it was built: restarts
+// of the whole JobSet, and restarts of this Job alone. The status holds the current ones.
 //
 //	status.restarts 1, a.jobRestarts [0 2]
 //
@@ -48,12 +47,12 @@ func newAttempts(js *jobset.JobSet, g gates.Set) attempts {
 	}
 	a.replicas = make(map[string]int32, len(js.Spec.ReplicatedJobs))
 	for i := range js.Spec.ReplicatedJobs {
-		a.replicas[js.Spec.ReplicatedJobs[i].Name] = children.Replicas(&js.Spec.ReplicatedJobs[i])
+		a.replicas[js.Spec.ReplicatedJobs[i].Name] = js.Spec.ReplicatedJobs[i].Replicas
 	}
 	return a
 }
 
-// previous tells whether a Job belongs to an earlier attempt.
+// previous reports whether a Job belongs to an earlier attempt.
 func (a *attempts) previous(job *batchv1.Job) (bool, error) {
 	attempt, err := number(job, constants.RestartsKey)
 	if err != nil {
@@ -76,11 +75,11 @@ func (a *attempts) previous(job *batchv1.Job) (bool, error) {
 	return jobAttempt < int64(restartsAt(a.jobRestarts[rjob], index)), err
 }
 
-// position is which Job of which ReplicatedJob this is.
+// position returns which Job of which ReplicatedJob this is.
 func (a *attempts) position(job *batchv1.Job) (rjob string, index int, err error) {
 	rjob = children.OwnValue(job, jobset.ReplicatedJobNameKey)
 	if rjob == "" {
-		return "", 0, unreadable(job, jobset.ReplicatedJobNameKey, fmt.Errorf("it is not there"))
+		return "", 0, unreadable(job, jobset.ReplicatedJobNameKey, fmt.Errorf("it is missing"))
 	}
 	at, err := number(job, jobset.JobIndexKey)
 	if err != nil {
@@ -92,7 +91,7 @@ func (a *attempts) position(job *batchv1.Job) (rjob string, index int, err error
 	return rjob, int(at), nil
 }
 
-// restartsAt reads a counter from a list that is only as long as it had to be.
+// restartsAt reads a counter from a list that may be shorter than the number of Jobs.
 func restartsAt(counters []int32, index int) int32 {
 	if index < len(counters) {
 		return counters[index]

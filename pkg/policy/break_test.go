@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -37,12 +38,26 @@ func broken(synced int32, cause string) func(*summary) {
 	}
 }
 
-func confirms(job string) func(*summary)         { return func(w *summary) { w.Confirm = job } }
+// confirms: these indexes of a Job, or its first, are to be read past the cache.
+func confirms(job string, indexes ...int64) func(*summary) {
+	if len(indexes) == 0 {
+		indexes = []int64{0}
+	}
+	return func(w *summary) { w.Confirm, w.CountsInterval = fmt.Sprint(job, indexes), 0 }
+}
+
 func looksAgain(in time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = in } }
 
-// outOfBudget: the JobSet fails.
-func outOfBudget(w *summary) {
-	const message = "jobset failed due to reaching max number of restarts"
+// outOfBudget: the JobSet fails, by a report of the first worker.
+func outOfBudget(w *summary) { outOfBudgetBy(reported)(w) }
+
+func outOfBudgetBy(cause string) func(*summary) {
+	return func(w *summary) {
+		failedBySpentBudget(w, "jobset failed due to reaching max number of restarts (last failure: "+cause+")")
+	}
+}
+
+func failedBySpentBudget(w *summary, message string) {
 	w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetFailed, true, "ReachedMaxRestarts", message, now)}
 	w.Status.TerminalState = "Failed"
 	w.Events = []Event{{"Warning", "ReachedMaxRestarts", message}}
@@ -106,10 +121,16 @@ func TestBreak(t *testing.T) {
 		"P14: a Succeeded Pod past its deletionTimestamp is done":        {inPlace(0, 1, "ok1 1", func(in *Input) { in.Pods["js-w-0-uid"][0].DeletionTimestamp = ptr.To(metav1.NewTime(past)) }), nothing},
 		"P14: the confirmation of another Job is not enough":             {inPlace(0, 1, "1|.", confirmed(0)), confirms("js-w-1")},
 		"P14: the lost Job that comes first by name is confirmed first":  {inPlace(0, 1, ".|."), confirms("js-w-0")},
+		"P14: only those who are lost are asked for":                     {inPlace(0, 1, "1 . f1 F1 t1 T1 ok1"), confirms("js-w-0", 1, 3, 5)},
+		"P14: not those whom the Job has counted":                        {inPlace(0, 1, ". . . . .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0-1,3" })), confirms("js-w-0", 2, 4)},
+		"P14: one of those asked for is still lost":                      {inPlace(0, 1, "1 .", confirmed(0, 0, 1)), broken(1, lost)},
+		"P14: another than those asked for is lost: it is asked for too": {inPlace(0, 1, "1 .", confirmed(0, 0)), confirms("js-w-0", 1)},
+		"P14: the one asked for is done, another is lost":                {inPlace(0, 1, ". .", confirmed(0, 0), onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), confirms("js-w-0", 1)},
+		"P14: the Job has no longer the index asked for":                 {inPlace(0, 1, ".", confirmed(0, 1)), confirms("js-w-0")},
 		"P14: a report needs no confirmation of a loss beside it":        {inPlace(0, 1, "2 .", sawExit), broken(1, exited)},
 		"P14: a completed index is not lost":                             {inPlace(0, 1, ". 1", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), nothing},
 		"P14: an unreadable index is still to run, hence lost":           {inPlace(0, 1, ". 1", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "x,-1" })), confirms("js-w-0")},
-		"P14: no break while the group assembles":                        {inPlace(1, 1, "2 .", confirmed(0)), assembling},
+		"P14: no break while the group assembles":                        {inPlace(1, 1, "2 .", confirmed(0, 1)), assembling},
 		"P10: a Job that terminates has no slots to lose":                {inPlace(0, 1, "1|.", terminates, confirmed(1)), nothing},
 		"P10: a report in a Job that terminates is nothing":              {inPlace(0, 1, "1|2", terminates), nothing},
 		"P12: an invalid epoch is told while the group runs":             {inPlace(0, 1, "x 1"), func(w *summary) { w.Invalid = []string{"js-w-0-0"} }},
@@ -125,10 +146,10 @@ func TestBreak(t *testing.T) {
 		"P15: charged once for failures of both kinds":            {inPlace(0, 1, "2 F1 . 1"), broken(1, reported)},
 		"P15: not charged again while assembling":                 {inPlace(1, 1, "F1 2", budget(3, 0, 1)), assembling},
 		"P15: without a budget a loss is confirmed too":           {inPlace(0, 1, ". 1", budget(0, 0, 0)), confirms("js-w-0")},
-		"P15: a confirmed loss without a budget fails the JobSet": {inPlace(0, 1, ". 1", budget(0, 0, 0), confirmed(0)), outOfBudget},
+		"P15: a confirmed loss without a budget fails the JobSet": {inPlace(0, 1, ". 1", budget(0, 0, 0), confirmed(0)), outOfBudgetBy(lost)},
 		"P21: the cause that was caught is told":                  {inPlace(0, 1, "2 1", sawExit), broken(1, exited)},
 
-		"P20, C284: suspended: no break":                      {inPlace(1, 1, "2 .", suspend, suspendedAlready, confirmed(0)), nothing},
+		"P20, C284: suspended: no break":                      {inPlace(1, 1, "2 .", suspend, suspendedAlready, confirmed(0, 1)), nothing},
 		"C286: how often containers restarted is not counted": {inPlace(0, 1, "1 1", budget(0, 0, 0), restartedOften), nothing},
 		"C286: not while the group comes back either":         {inPlace(1, 1, "2 1", budget(1, 0, 1), restartedOften), assembling},
 
@@ -163,7 +184,7 @@ func suspendedAlready(in *Input) {
 	for _, job := range in.Jobs {
 		job.Spec.Suspend = ptr.To(true)
 	}
-	in.JobSet.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past)}
+	in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past))
 }
 
 // stillShowsRestart: the kubelet clears the condition of a restart late, after

@@ -17,8 +17,8 @@ type indexSet []interval
 type interval struct{ first, last int64 }
 
 // parseIndexes reads the form of a Job's status.completedIndexes, as in "0-2,5".
-// What is not of that form, or is not below the bound, is left out: an index
-// that cannot be read is an index that is still to run.
+// Anything else, and indexes at or above the bound, are left out: an index
+// that cannot be read is still to run.
 func parseIndexes(text string, bound int64) indexSet {
 	var set indexSet
 	for part := range strings.SplitSeq(text, ",") {
@@ -43,6 +43,17 @@ func parseIndexes(text string, bound int64) indexSet {
 func (s indexSet) has(index int64) bool {
 	i := sort.Search(len(s), func(i int) bool { return s[i].last >= index })
 	return i < len(s) && s[i].first <= index
+}
+
+// sizeWithin counts the indexes that are in another set too.
+func (s indexSet) sizeWithin(other indexSet) int64 {
+	var n int64
+	for _, a := range s {
+		for _, b := range other {
+			n += max(0, min(a.last, b.last)-max(a.first, b.first)+1)
+		}
+	}
+	return n
 }
 
 func (s indexSet) size() int64 {

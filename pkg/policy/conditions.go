@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,59 +16,96 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// set makes a condition True and announces it by an event if anything changed.
-// The transition time moves only when the status does.
-func (d *decision) set(conditionType jobset.JobSetConditionType, reason, message string) {
-	if d.put(conditionType, metav1.ConditionTrue, reason, message) {
-		d.event(eventType(conditionType), reason, message)
+// notice is a condition, an event, or a condition with the event that announces its change.
+type notice struct {
+	// condition is the next one of its type; there is none if its type is "".
+	condition metav1.Condition
+	// ifTrue: only if the condition is True until now.
+	ifTrue bool
+	// anew: the transition time moves even if the status of the condition stays.
+	anew bool
+	// event is recorded if the condition changes, or if there is no condition; none if its reason is "".
+	event Event
+}
+
+// apply writes the condition and reports whether the event is to be recorded. The transition time
+// moves only when the status of the condition does.
+func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
+	if n.condition.Type != "" {
+		if n.ifTrue && !apimeta.IsStatusConditionTrue(*conditions, n.condition.Type) {
+			return false
+		}
+		n.condition.LastTransitionTime = metav1.NewTime(now)
+		changed := apimeta.SetStatusCondition(conditions, n.condition)
+		if n.anew {
+			apimeta.FindStatusCondition(*conditions, n.condition.Type).LastTransitionTime = n.condition.LastTransitionTime
+		}
+		if !changed && !n.anew {
+			return false
+		}
 	}
+	return n.event.Reason != ""
 }
 
-// clear makes a condition False, and announces it, if it is True now. A
-// condition that never was True is not added, and one that is False already
-// keeps the reason of its own end.
-func (d *decision) clear(conditionType jobset.JobSetConditionType, reason, message string) {
-	if d.isTrue(conditionType) && d.put(conditionType, metav1.ConditionFalse, reason, message) {
-		d.event(corev1.EventTypeNormal, reason, message)
-	}
+// becomesTrue makes a condition True, and announces that.
+func becomesTrue(conditionType jobset.JobSetConditionType, reason, message string) notice {
+	n := silently(conditionType, metav1.ConditionTrue, reason, message)
+	n.event = Event{Type: eventType(conditionType), Reason: reason, Message: message}
+	return n
 }
 
-// put writes a condition without an event and tells whether it changed.
-func (d *decision) put(conditionType jobset.JobSetConditionType, status metav1.ConditionStatus, reason, message string) bool {
-	return apimeta.SetStatusCondition(&d.plan.Status.Conditions, metav1.Condition{
-		Type:               string(conditionType),
-		Status:             status,
-		Reason:             reason,
-		Message:            message,
-		LastTransitionTime: metav1.NewTime(d.in.Now),
-	})
+// restartsNow says that a group restart begins, at this moment: the pause after quick failures counts
+// from here, also if a restart of all Jobs was not over yet.
+func restartsNow(message string) notice {
+	n := silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.InPlaceRestartReason, message)
+	n.anew = true
+	return n
 }
 
-func (d *decision) isTrue(conditionType jobset.JobSetConditionType) bool {
-	return apimeta.IsStatusConditionTrue(d.plan.Status.Conditions, string(conditionType))
+// becomesFalse makes a condition False, and announces that, if it is True. A condition that never
+// was True is not added, and one that is False already keeps the reason of its own end.
+func becomesFalse(conditionType jobset.JobSetConditionType, reason, message string) notice {
+	n := silently(conditionType, metav1.ConditionFalse, reason, message)
+	n.ifTrue, n.event = true, Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message}
+	return n
 }
 
-// restartingInPlace tells whether a group restart is under way.
-func (d *decision) restartingInPlace() bool {
-	c := apimeta.FindStatusCondition(d.plan.Status.Conditions, string(jobset.JobSetRestarting))
-	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.InPlaceRestartReason
+// silently writes a condition without an event.
+func silently(conditionType jobset.JobSetConditionType, status metav1.ConditionStatus, reason, message string) notice {
+	return notice{condition: metav1.Condition{Type: string(conditionType), Status: status, Reason: reason, Message: message}}
 }
 
-func (d *decision) event(eventType, reason, message string) {
-	d.plan.Events = append(d.plan.Events, Event{Type: eventType, Reason: reason, Message: message})
+func warning(reason, message string) notice {
+	return notice{event: Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message}}
+}
+
+func normal(reason, message string) notice {
+	return notice{event: Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message}}
 }
 
 func eventType(conditionType jobset.JobSetConditionType) string {
 	switch conditionType {
-	case jobset.JobSetFailed, jobset.JobSetRestarting, jobset.JobSetInPlaceRestartDisabled:
+	case jobset.JobSetFailed, jobset.JobSetRestarting, jobset.JobSetInPlaceRestartDisabled, jobset.JobSetAgentAccessDenied,
+		jobset.JobSetUnhealthy, jobset.JobSetOnSickNodes:
 		return corev1.EventTypeWarning
 	default:
 		return corev1.EventTypeNormal
 	}
 }
 
-// finished is the condition that ended the JobSet.
-func finished(js *jobset.JobSet) (metav1.Condition, bool) {
+// isTrue reports whether a condition is True in the stored status.
+func (v *view) isTrue(conditionType jobset.JobSetConditionType) bool {
+	return apimeta.IsStatusConditionTrue(v.JobSet.Status.Conditions, string(conditionType))
+}
+
+// restartingInPlace reports whether a group restart is under way.
+func (v *view) restartingInPlace() bool {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.InPlaceRestartReason
+}
+
+// finishedBy returns the condition that ended the JobSet.
+func finishedBy(js *jobset.JobSet) (end metav1.Condition, finished bool) {
 	for _, c := range js.Status.Conditions {
 		ends := c.Type == string(jobset.JobSetCompleted) || c.Type == string(jobset.JobSetFailed)
 		if ends && c.Status == metav1.ConditionTrue {
@@ -80,37 +116,17 @@ func finished(js *jobset.JobSet) (metav1.Condition, bool) {
 }
 
 // complete ends the JobSet as completed.
-func (d *decision) complete() {
-	d.set(jobset.JobSetCompleted, constants.AllJobsCompletedReason, constants.AllJobsCompletedMessage)
-	d.clear(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage)
-	d.plan.Status.TerminalState = string(jobset.JobSetCompleted)
-	d.plan.Outcomes = append(d.plan.Outcomes, Completed)
+func complete() result {
+	r := tell(becomesTrue(jobset.JobSetCompleted, constants.AllJobsCompletedReason, constants.AllJobsCompletedMessage),
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage))
+	r.ends, r.changes, r.plan.Outcomes = true, completesJobSet, []Outcome{Completed}
+	return r
 }
 
 // fail ends the JobSet as failed.
-func (d *decision) fail(reason, message string) {
-	d.set(jobset.JobSetFailed, reason, message)
-	d.clear(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage)
-	d.plan.Status.TerminalState = string(jobset.JobSetFailed)
-	d.plan.Outcomes = append(d.plan.Outcomes, Failed)
-}
-
-// ttl deletes a finished JobSet when its time is over. A JobSet that does not
-// say when it finished is not deleted.
-func (d *decision) ttl(end metav1.Condition) error {
-	js := d.in.JobSet
-	seconds := js.Spec.TTLSecondsAfterFinished
-	if seconds == nil {
-		return nil
-	}
-	if end.LastTransitionTime.IsZero() {
-		return fmt.Errorf("error checking if ttl expired: unable to find the time when the JobSet %s/%s finished", js.Namespace, js.Name)
-	}
-	left := end.LastTransitionTime.Add(time.Duration(*seconds) * time.Second).Sub(d.in.Now)
-	if left <= 0 {
-		d.plan.DeleteJobSet = true
-		return nil
-	}
-	d.plan.requeueAfter(left)
-	return nil
+func fail(reason, message string) result {
+	r := tell(becomesTrue(jobset.JobSetFailed, reason, message),
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage))
+	r.ends, r.changes, r.plan.Outcomes = true, failsJobSet, []Outcome{Failed}
+	return r
 }

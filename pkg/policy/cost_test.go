@@ -25,7 +25,7 @@ import (
 // takes is for BenchmarkDecideJobs. These tests are not parallel: Go counts the
 // bytes of the whole process.
 func TestCostOfAPass(t *testing.T) {
-	all := gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	all := gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
 	tests := map[string]struct {
 		in func(jobs int) Input
 	}{
@@ -98,21 +98,21 @@ func TestCountsAreFoundByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("C346: every Job is in one set of names", func(t *testing.T) {
+	t.Run("C346: the index of every Job is held, by its name", func(t *testing.T) {
 		t.Parallel()
-		want := map[string]bool{}
+		want := taken{}
 		for i := range 20 {
-			want[fmt.Sprintf("js-w%d-0", i)] = true
+			want[fmt.Sprintf("w%d", i)] = []int32{0}
 		}
-		if diff := cmp.Diff(want, observed.Names); diff != "" {
-			t.Errorf("names (-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, observed.taken); diff != "" {
+			t.Errorf("held (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("C349: the counts of a ReplicatedJob have its name", func(t *testing.T) {
 		t.Parallel()
 		for i := range observed.Statuses {
-			if status := &observed.Statuses[i]; observed.byName[status.Name] != status {
-				t.Errorf("%s leads to %v", status.Name, observed.byName[status.Name])
+			if status := &observed.Statuses[i]; observed.byName[status.Name].ReplicatedJobStatus != status {
+				t.Errorf("%s leads to %v", status.Name, observed.byName[status.Name].ReplicatedJobStatus)
 			}
 		}
 	})

@@ -8,109 +8,158 @@ package policy
 import (
 	"slices"
 
-	"k8s.io/utils/ptr"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// decision is one run of Decide: the input, what it adds up to, and the plan as it grows.
-type decision struct {
-	in       Input
-	observed Observed
-	seen     *group
-	plan     Plan
-}
+// step decides one thing. It looks at the view, and at what the steps before it decided.
+type step func(v *view, before result) result
 
-// Decide returns what to do about a JobSet now. The table in the package
-// comment names the steps. An error means that the input makes no sense, and
-// nothing is to be done.
+// The order of decisions; the numbers are those of the table in doc.go.
+var (
+	jobSteps = []step{
+		finishedJobSet,   // 1
+		gateChange,       // 2
+		previousJobs,     // 3
+		allJobsReady,     // 4
+		failurePolicy,    // 5
+		successPolicy,    // 6
+		deletedJob,       // 7
+		incompleteGroup,  // 8
+		resetOffNodes,    // 9
+		unhealthyPods,    // 10
+		retryPause,       // 11
+		createService,    // 12
+		createClaims,     // 13
+		grantAccess,      // 14
+		scaleJobs,        // 15
+		startupCondition, // 16
+		createJobs,       // 17
+		followSuspend,    // 18
+	}
+	groupSteps = []step{
+		invalidEpochs,     // 19
+		replacedPods,      // 20
+		jobAboutToFail,    // 21
+		moveInPlace,       // 22
+		quickFailurePause, // 23
+		lift,              // 24
+		breakGroup,        // 25
+		stuckPods,         // 26
+		assemblyDeadline,  // 27
+		agentAccess,       // 28
+	}
+	lastSteps = []step{
+		assemblyClock,     // 29
+		workersNotReady,   // 30
+		moveRefused,       // 31
+		overdue,           // 32
+		resourcesDeployed, // 33
+		countsInterval,    // 34
+		resizing,          // 35
+	}
+)
+
+// Decide returns what to do about a JobSet now. An error means that the input makes no sense,
+// and nothing is to be done.
 func Decide(in Input) (Plan, error) {
-	d := &decision{in: in}
-	if err := d.decide(); err != nil {
+	v, err := newView(in)
+	if err != nil {
 		return Plan{}, err
 	}
-	d.clockAssembly()
-	return d.plan, nil
+	sum := v.ask(jobSteps, result{})
+	switch {
+	case v.waitsForIntent(&sum):
+		sum = sum.onlyIntent()
+	case v.waitsForDeployed(&sum):
+		sum = sum.withoutJobs()
+	case v.watched && !sum.ends:
+		sum = v.ask(groupSteps, sum)
+	}
+	switch {
+	case sum.err != nil:
+		return Plan{}, sum.err
+	case sum.plan.Confirm != nil:
+		return Plan{Confirm: sum.plan.Confirm, Status: *in.JobSet.Status.DeepCopy()}, nil
+	}
+	sum.ends = false
+	if sum = v.ask(lastSteps, sum); sum.plan.ReadChildren {
+		return Plan{ReadChildren: true, Status: *in.JobSet.Status.DeepCopy()}, nil
+	}
+	return sum.compose(v), nil
 }
 
-func (d *decision) decide() error {
-	in := d.in
-	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
-	if err != nil {
-		return err
+// ask adds the results of steps, up to the first that ends the pass.
+func (v *view) ask(steps []step, sum result) result {
+	for _, decide := range steps {
+		if sum = sum.and(decide(v, sum)); sum.ends {
+			break
+		}
 	}
-	d.observed = observed
-	in.JobSet.Status.DeepCopyInto(&d.plan.Status)
-	d.plan.Status.ReplicatedJobsStatus = keepJobRestarts(observed.Statuses, d.plan.Status.ReplicatedJobsStatus)
+	return sum
+}
 
-	if end, ok := finished(in.JobSet); ok { // step 1
-		d.plan.DeleteJobs = withoutTerminating(append(observed.Previous, observed.Active...))
-		return d.ttl(end)
+// waitsForIntent reports whether Jobs are to change while the group runs, D < S. Then D := S is
+// written instead, and a later pass, which reads D == S, makes the changes (P16). So whatever
+// crashes in between, Pods that go or come by our own hand are never mistaken for failures.
+func (v *view) waitsForIntent(sum *result) bool {
+	return v.inPlace && !v.finished && v.running() && (sum.plan.touchesJobs() || sum.plan.Unresumed > 0)
+}
+
+// onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
+// told is about these changes, and has to wait with them.
+func (r result) onlyIntent() result {
+	r.plan.forgetJobs()
+	r.changes |= deprecate
+	if !r.ends {
+		r.notices = nil
 	}
-	if d.gateChanged() { // step 2
-		return nil
-	}
-	d.plan.DeleteJobs = withoutTerminating(observed.Previous) // step 3
-	d.allJobsReady()                                          // step 4
-	if len(observed.Failed) > 0 {                             // step 5
-		err := d.failurePolicy()
-		d.intentFirst()
-		return err
-	}
-	if d.successPolicy() || d.restartIncompleteGroup() { // steps 6, 7
-		d.intentFirst()
-		return nil
-	}
-	if children.NeedsService(in.JobSet) && !in.ServiceExists { // step 8
-		d.plan.CreateService = children.Service(in.JobSet)
-	}
-	d.createClaims()      // step 9
-	d.scaleJobs()         // step 10
-	turn := d.turn()      // step 11
-	d.createJobs(turn)    // step 12
-	d.followSuspend(turn) // step 13
-	if d.intentFirst() {  // step 14
-		d.onlyIntent()
-		return nil
-	}
-	d.group() // step 15
-	return nil
+	return r
+}
+
+// previousJobs deletes what belongs to an earlier attempt.
+func previousJobs(v *view, _ result) result {
+	return result{plan: Plan{DeleteJobs: withoutTerminating(v.observed.Previous...)}}
 }
 
 // allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift.
-func (d *decision) allJobsReady() {
-	if d.suspendWanted() || d.restartingInPlace() {
-		return
+func allJobsReady(v *view, _ result) result {
+	if v.suspendWanted() || v.restartingInPlace() {
+		return result{}
 	}
 	var up, replicas int64
-	for _, status := range d.observed.Statuses {
-		up += int64(status.Ready) + int64(status.Succeeded)
+	for i := range v.observed.Statuses {
+		up += int64(v.observed.Statuses[i].Ready) + int64(v.observed.Statuses[i].Succeeded)
 	}
-	for i := range d.in.JobSet.Spec.ReplicatedJobs {
-		replicas += int64(children.Replicas(&d.in.JobSet.Spec.ReplicatedJobs[i]))
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		replicas += int64(v.JobSet.Spec.ReplicatedJobs[i].Replicas)
 	}
-	if up == replicas {
-		d.clear(jobset.JobSetRestarting, constants.JobsReadyReason, constants.JobsReadyMessage)
+	if up != replicas {
+		return result{}
 	}
+	return tell(becomesFalse(jobset.JobSetRestarting, constants.JobsReadyReason, constants.JobsReadyMessage))
 }
 
-func (d *decision) suspendWanted() bool {
-	return ptr.Deref(d.in.JobSet.Spec.Suspend, false)
+// createService creates the headless Service.
+func createService(v *view, _ result) result {
+	if !children.NeedsService(v.JobSet) || v.ServiceExists {
+		return result{}
+	}
+	return result{plan: Plan{CreateService: children.Service(v.JobSet)}}
 }
 
-// OnlyCounts are the counts of a status that was decided on, with the restarts of the status that is.
+// OnlyCounts returns the counts of a status that was decided on, with the restarts of the stored status.
 func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	counts := slices.Clone(decided)
 	for i := range counts {
-		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax = nil, nil
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].SyncedWorkers, counts[i].Elastic = nil, nil, 0, nil
 	}
-	return keepJobRestarts(counts, stored)
+	return keepRest(counts, stored)
 }
 
-// keepJobRestarts carries the counters of single-Job restarts over to fresh counts.
-func keepJobRestarts(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, and sizes.
+func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
 	for i := range stored {
 		byName[stored[i].Name] = &stored[i]
@@ -119,6 +168,7 @@ func keepJobRestarts(fresh, stored []jobset.ReplicatedJobStatus) []jobset.Replic
 		if was := byName[fresh[i].Name]; was != nil {
 			fresh[i].JobRestarts = was.JobRestarts
 			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
+			fresh[i].SyncedWorkers, fresh[i].Elastic = was.SyncedWorkers, was.Elastic
 		}
 	}
 	return fresh

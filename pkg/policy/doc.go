@@ -8,29 +8,76 @@ SPDX-License-Identifier: Apache-2.0
 // resume, the next status, and what to tell. It holds no client, reads no
 // clock and no global, and changes nothing it is given.
 //
+// Ids such as P13, C61 or W33 are defined in docs/behaviour.md.
+//
 // # The order of decisions
 //
-//	1 finished?           delete the Jobs that still run; at TTL, the JobSet. Nothing else.
-//	2 gate came back?     say so to the agents before anything else
+// Steps about Jobs. The first that ends the pass is the last of them.
+//
+//	1 finished?           delete the Jobs that still run, or keep them for a while; at TTL, the JobSet. Ends the pass
+//	2 gate came back?     say so to the agents before anything else. Ends the pass
 //	3 previous Jobs       delete what belongs to an earlier attempt
 //	4 all Jobs ready?     the restart is over
-//	5 a Job failed?       the failure policy decides; nothing else
-//	6 Jobs succeeded?     the success policy may complete the JobSet; then nothing else
-//	7 group incomplete?   a worker of this round succeeded: recreate all (P17); nothing else
-//	8 service             create the headless Service
-//	9 claims              create the PersistentVolumeClaims that are missing
-//	10 scale              give Jobs another number of Pods
-//	11 turn               which ReplicatedJobs have their turn: dependsOn, startup policy
-//	12 Jobs               create what is missing of them
-//	13 suspend, resume    make the Jobs follow spec.suspend
-//	14 intent first       while the group runs, an effect of 3, 10, 12 or 13 waits for D := S (P16)
-//	15 group              lift the barrier, or break the group
+//	5 a Job failed?       the failure policy decides. Ends the pass
+//	6 Jobs succeeded?     the success policy may complete the JobSet, which ends the pass
+//	7 a Job deleted?      by somebody else: the JobSet fails (P81). Ends the pass
+//	8 group incomplete?   a worker of this round succeeded: recreate all (P17). Ends the pass
+//	9 sick nodes?         recreate all Jobs if Pods have to leave their nodes otherwise than in place (P92). Ends the pass
+//	10 unhealthy?         Pods failed, missing or not running for too long: reset (P80), which ends the pass
+//	11 retry pause        after a reset, create no Jobs before all are gone and the pause is over (P82)
+//	12 service            create the headless Service
+//	13 claims             create the PersistentVolumeClaims that are missing
+//	14 agent grant        give the agents that we add their rights, or say why not (P56)
+//	15 scale              give Jobs another number of Pods
+//	16 startup            say how far an in-order start has come
+//	17 Jobs               create what is missing of those that have their turn, 250 in a pass
+//	18 suspend, resume    make the Jobs follow spec.suspend
+//
+// Intent first: while the group runs, D := S is written in the place of a change of
+// Jobs, and what was told about it is dropped if no step ended the pass (P16). In the same
+// way ResourcesDeployed becomes True in the place of the first Jobs that are to run (P86).
+//
+// Steps about the group, if it is watched, nothing ended the pass, and no change of Jobs waits.
+//
+//	19 invalid epochs     tell whose annotation is not an epoch (P12)
+//	20 replaced Pods      tell which Pods cannot restart in place (P70)
+//	21 a Job is failing?  then the failure policy comes first. Ends the pass
+//	22 sick nodes         move Pods off them by a group restart (P92)
+//	23 pause              after failures in quick succession, let the lift wait (P71)
+//	24 lift               let the workers of a group that assembles start (P13)
+//	25 break              restart a group that runs and lost a worker (P14, P15, P17)
+//	26 stuck Pods         delete by force what a lost node does not let go (P25)
+//	27 deadline           step in if the group does not come together (P24)
+//	28 agent access       tell which right an account lacks (P56)
+//
+// Steps of every pass.
+//
+//	29 assembly clock     since when the group assembles (P24, P48)
+//	30 not ready          tell which workers of a group that runs are not ready
+//	31 sick nodes         tell which Pods stay on them because the budget is spent (P92)
+//	32 overdue            delete by force what should be gone for long (P85)
+//	33 deployed           tell whether anything of the JobSet may run (P86)
+//	34 counts             how far apart writes of nothing but counts are (P22, P49)
+//	35 resizing           tell whether an elastic group has the size that it is to have (P109)
+//
+// # How to add a step
+//
+// Write func(v *view, before result) result in a file of its own, and give it a place in one of
+// the lists in decide.go and in the table above. It reads the view, which is what was observed,
+// and of the steps before it only what their result says. It returns what it adds to the plan,
+// to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
+// effect is a field of Plan, with a line in add, or a change of the status, with a line in apply
+// (result.go). Decide itself does not change: it stops at the first step that ends the pass, and
+// keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
 // # A restart of the whole JobSet
 //
 //	a Job fails ──> status.restarts +1 ──> Jobs with a smaller attempt label are
 //	                (this pass)            "previous": deleted in the foreground,
 //	                                       and recreated once their name is free
+//
+// With spec.faultTolerance it is a reset: none is recreated before all are gone and a pause
+// is over, see tolerance.go.
 //
 // # A restart of one Job
 //

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"math"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -15,25 +17,49 @@ import (
 // scaleJobs gives the unfinished Jobs as many Pods as their template asks for
 // now (gate ElasticJobSet). Only Indexed Jobs whose Pods all run at once can be
 // scaled; in all others the numbers cannot change.
-func (d *decision) scaleJobs() {
-	if !d.in.Gates.ElasticJobSet {
-		return
+func scaleJobs(v *view, _ result) result {
+	var r result
+	if !v.Gates.ElasticJobSet {
+		return r
 	}
 	workers := map[string]int32{}
-	for i := range d.in.JobSet.Spec.ReplicatedJobs {
-		if n, ok := elasticWorkers(&d.in.JobSet.Spec.ReplicatedJobs[i]); ok {
-			workers[d.in.JobSet.Spec.ReplicatedJobs[i].Name] = n
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		if n, ok := elasticWorkers(&v.JobSet.Spec.ReplicatedJobs[i]); ok {
+			workers[v.JobSet.Spec.ReplicatedJobs[i].Name] = n
 		}
 	}
-	for _, job := range d.observed.Active {
+	for _, job := range v.observed.Active {
 		n, ok := workers[replicatedJobOf(job)]
 		if !ok || job.DeletionTimestamp != nil {
 			continue
 		}
 		if ptr.Deref(job.Spec.Parallelism, 1) != n || ptr.Deref(job.Spec.Completions, 1) != n {
-			d.plan.ScaleJobs = append(d.plan.ScaleJobs, Scale{Job: job, Workers: n})
+			r.plan.ScaleJobs = append(r.plan.ScaleJobs, Scale{Job: job, Workers: n})
 		}
 	}
+	return r
+}
+
+// setSyncedWorkers writes how many workers each ReplicatedJob has in the epoch that starts, so that all agents
+// of an epoch tell their workers the same (P102). All Jobs of a ReplicatedJob have the same size.
+func (v *view) setSyncedWorkers(statuses []jobset.ReplicatedJobStatus) {
+	each := v.builtSizes()
+	for i := range statuses {
+		if rjob := v.observed.byName[statuses[i].Name]; rjob != nil {
+			statuses[i].SyncedWorkers = int32(min(each[statuses[i].Name]*int64(rjob.replicas), math.MaxInt32))
+		}
+	}
+}
+
+// builtSizes returns how many workers the Jobs of each ReplicatedJob have.
+func (v *view) builtSizes() map[string]int64 {
+	each := map[string]int64{}
+	for _, jobs := range [][]*batchv1.Job{v.observed.Active, v.observed.Successful} {
+		for _, job := range jobs {
+			each[replicatedJobOf(job)] = max(each[replicatedJobOf(job)], sizeOf(job))
+		}
+	}
+	return each
 }
 
 func elasticWorkers(rjob *jobset.ReplicatedJob) (workers int32, ok bool) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -96,12 +97,55 @@ func TestElasticGroups(t *testing.T) {
 			}
 		})
 	}
-	t.Run("P10: Pods beyond the new size are nothing", func(t *testing.T) {
-		t.Parallel()
-		in := resized(1, 1, "2 2 1", 2)
-		in.Jobs[0].Spec.Parallelism, in.Jobs[0].Spec.Completions = ptr.To[int32](2), ptr.To[int32](2)
-		check(t, in, func(w *summary) { assembling(w); w.Status.SyncedEpoch = ptr.To[int32](2) })
-	})
+	for name, tc := range map[string]struct {
+		picture string
+		want    func(*summary)
+	}{
+		"P47: Pods beyond the new size are no members, and are waited for until they stop": {"2 2 1", assembling},
+		"P47: so are those that stop already":                                              {"2 2 t1", assembling},
+		"P17: one that succeeded was taken out of the group, which lacks nobody":           {"2 2 ok1", lifted(2)},
+		"P47: one that has ended holds nobody back":                                        {"2 2 F1", lifted(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := resized(1, 1, tc.picture, 2)
+			in.Jobs[0].Spec.Parallelism, in.Jobs[0].Spec.Completions = ptr.To[int32](2), ptr.To[int32](2)
+			check(t, in, tc.want)
+		})
+	}
+}
+
+// TestWorldSizes: the sizes of an epoch are written with it, and stay (P102).
+func TestWorldSizes(t *testing.T) {
+	t.Parallel()
+	sizesOf := func(in Input) map[string]int32 {
+		got := map[string]int32{}
+		for _, status := range decideOnce(t, in).Status.ReplicatedJobsStatus {
+			got[status.Name] = status.SyncedWorkers
+		}
+		return got
+	}
+	stored := func(in *Input) {
+		in.JobSet.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", SyncedWorkers: 7}}
+	}
+	for name, tc := range map[string]struct {
+		in   Input
+		want int32
+	}{
+		"P102: a lift writes the number of workers":              {inPlace(1, 1, "2 2 2"), 3},
+		"P102: and replaces that of the epoch before":            {inPlace(1, 1, "2 2 2", stored), 3},
+		"P102: a group that assembles keeps that of its epoch":   {inPlace(1, 1, "2 2 1", stored), 7},
+		"P102: a group that runs keeps it":                       {inPlace(0, 1, "1 1 1", stored), 7},
+		"P102: so does the break":                                {inPlace(0, 1, "1 2 1", stored), 7},
+		"P102: nothing is written before the first epoch stands": {inPlace(0, 0, "1 1 -"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(map[string]int32{"w": tc.want}, sizesOf(tc.in)); diff != "" {
+				t.Errorf("sizes (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestGroupsThatJoin: a ReplicatedJob that waited for another to complete joins the group (P19).
@@ -133,12 +177,12 @@ func TestGroupsThatJoin(t *testing.T) {
 	})
 	t.Run("P13, P19: all that remain are lifted together", func(t *testing.T) {
 		t.Parallel()
-		check(t, joined(1, 1, "2 2", true), func(w *summary) { assembling(w); w.Status.SyncedEpoch = ptr.To[int32](2) })
+		check(t, joined(1, 1, "2 2", true), lifted(2))
 	})
 	t.Run("P17, P19: a failure right after the completion breaks the group in place", func(t *testing.T) {
 		t.Parallel()
 		in := joined(0, 1, "2 1", false)
-		in.JobSet.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1)
+		in.JobSet.Spec.ReplicatedJobs[1].Replicas = 1
 		plan := decideOnce(t, in)
 		if plan.Status.Restarts != 0 || ptr.Deref(plan.Status.DeprecatedEpoch, 0) != 1 {
 			t.Errorf("status %+v, want D 1 and no restart of the whole JobSet", plan.Status)

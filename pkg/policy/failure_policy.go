@@ -12,86 +12,95 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// failurePolicy applies one action because of one failed Job: the earliest
-// failed Job that the first matching rule matches.
-func (d *decision) failurePolicy() error {
-	policy := d.in.JobSet.Spec.FailurePolicy
-	if policy == nil {
-		first := earliest(d.observed.Failed)
-		d.fail(constants.FailedJobsReason, firstFailed(constants.FailedJobsMessage, first.Name))
-		return nil
+// failurePolicy applies one action because of one failed Job: the earliest failed Job that the
+// first matching rule matches.
+func failurePolicy(v *view, _ result) result {
+	if len(v.observed.Failed) == 0 {
+		return result{}
+	}
+	r := v.actOnFailure()
+	r.ends = true
+	return r
+}
+
+func (v *view) actOnFailure() result {
+	policy := v.JobSet.Spec.FailurePolicy
+	switch {
+	case policy == nil && v.tolerant: // P82
+		return v.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(v.observed.Failed))
+	case policy == nil:
+		return fail(constants.FailedJobsReason, firstFailed(constants.FailedJobsMessage, earliest(v.observed.Failed).Name))
 	}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
-		if job := earliest(matching(rule, d.observed.Failed)); job != nil {
-			return d.act(rule.Action, constants.FailurePolicyRuleReasonPrefix+rule.Name, job)
+		if job := earliest(matching(rule, v.observed.Failed)); job != nil {
+			return v.act(rule.Action, constants.FailurePolicyRuleReasonPrefix+rule.Name, job)
 		}
 	}
-	return d.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(d.observed.Failed))
+	return v.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(v.observed.Failed))
 }
 
 // act applies an action. The reason is that of the condition RestartingJobSet.
-func (d *decision) act(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) error {
-	if whole, ok := ofWholeJobSet[action]; ok && !d.in.Gates.RestartJob {
+func (v *view) act(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) result {
+	if whole, ok := wholeJobSetAction[action]; ok && !v.Gates.RestartJob {
 		action = whole // admitted while the gate was on, and still to be acted upon
 	}
 	message := firstFailed(fmt.Sprintf("applying %s failure policy action", action), job.Name)
+	if (action == jobset.RestartJobSet || action == jobset.RestartJob) && v.budgetSpent() {
+		return fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
+	}
 	switch action {
 	case jobset.FailJobSet:
-		d.fail(constants.FailJobSetActionReason, message)
+		return fail(constants.FailJobSetActionReason, message)
 	case jobset.RestartJobSet:
-		if d.budgetSpent() {
-			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
-			return nil
-		}
-		d.plan.Status.RestartsCountTowardsMax++
-		d.restartAll(reason, constants.RestartJobSetActionReason, message)
+		return chargedRestart(reason, message)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
-		d.restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
-		d.plan.Restart = action
+		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
+		r.plan.Restart = action
+		return r
 	case jobset.RestartJob:
-		if d.budgetSpent() {
-			d.fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
-			return nil
-		}
-		return d.restartJob(job, action, constants.RestartJobActionReason, message)
+		return v.restartJob(job, action, constants.RestartJobActionReason, message)
 	case jobset.RestartJobAndIgnoreMaxRestarts:
-		return d.restartJob(job, action, constants.RestartJobAndIgnoreMaxRestartsActionReason, message)
-	default:
-		return fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported",
-			d.in.JobSet.Namespace, d.in.JobSet.Name, action)
+		return v.restartJob(job, action, constants.RestartJobAndIgnoreMaxRestartsActionReason, message)
 	}
-	return nil
+	return result{err: fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported", v.JobSet.Namespace, v.JobSet.Name, action)}
 }
 
-// restartAll makes every Job one of an earlier attempt, even if the status was
-// lost and counts fewer than the Jobs do. The Jobs themselves are deleted and
-// recreated by later passes, which read this from the status.
-func (d *decision) restartAll(conditionReason, eventReason, message string) {
-	d.plan.Status.Restarts = max(d.plan.Status.Restarts, d.observed.newest) + 1
-	d.plan.Restart = jobset.RestartJobSet
-	d.deprecateEpoch()
-	d.set(jobset.JobSetRestarting, conditionReason, message)
-	d.event(corev1.EventTypeWarning, eventReason, message)
+// chargedRestart restarts all Jobs, which counts towards maxRestarts.
+func chargedRestart(conditionReason, message string) result {
+	r := restartAll(conditionReason, constants.RestartJobSetActionReason, message)
+	r.changes |= charge
+	return r
 }
 
-// budgetSpent tells whether every counted restart that maxRestarts allows was used.
-func (d *decision) budgetSpent() bool {
-	var maxRestarts int64
-	if policy := d.in.JobSet.Spec.FailurePolicy; policy != nil {
-		maxRestarts = int64(policy.MaxRestarts)
+// restartAll makes every Job one of an earlier attempt. The Jobs themselves are deleted and recreated
+// by later passes, which read this from the status.
+func restartAll(conditionReason, eventReason, message string) result {
+	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
+	r.changes, r.plan.Restart = restartAllJobs|deprecate, jobset.RestartJobSet
+	return r
+}
+
+// budgetSpent reports whether every counted restart that maxRestarts allows was used.
+func (v *view) budgetSpent() bool { return UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts() }
+
+func (v *view) maxRestarts() int64 {
+	switch policy := v.JobSet.Spec.FailurePolicy; {
+	case policy != nil:
+		return int64(policy.MaxRestarts)
+	case v.tolerant: // P82
+		return int64(v.tolerance.RetryLimit)
 	}
-	return UsedRestarts(&d.in.JobSet.Status, d.in.Gates) >= maxRestarts
+	return 0
 }
 
-// UsedRestarts is how many restarts count towards maxRestarts: those of the whole
+// UsedRestarts returns how many restarts count towards maxRestarts: those of the whole
 // JobSet, of single Jobs and of the group draw on one budget.
 func UsedRestarts(status *jobset.JobSetStatus, g gates.Set) int64 {
 	used := int64(status.RestartsCountTowardsMax) + int64(status.InPlaceRestarts)
@@ -107,7 +116,7 @@ func UsedRestarts(status *jobset.JobSetStatus, g gates.Set) int64 {
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty
-// filter passes every Job; a pattern that is no regular expression matches none.
+// filter passes every Job; a pattern that is not a regular expression matches none.
 func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.Job {
 	var patterns []*regexp.Regexp
 	for _, source := range rule.OnJobFailureMessagePatterns {

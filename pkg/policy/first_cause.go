@@ -7,20 +7,37 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
-// causeOf says, for the user, why the group breaks: what failed first, if that was
+// causeOfBreak says, for the user, why the group breaks: what failed first, if that was
 // seen, else what the group shows now.
-func causeOf(first *Failure, g group) string {
-	switch {
-	case first != nil:
-		return first.String()
-	case g.reporter != nil:
-		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", g.reporter.Name)
-	default:
-		return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", g.lost[0].Name)
+func (v *view) causeOfBreak(reporter *corev1.Pod) string {
+	failure := v.FirstFailure
+	if failure == nil {
+		failure = v.toldFirst()
 	}
+	switch {
+	case failure != nil:
+		return failure.String()
+	case reporter != nil:
+		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", reporter.Name)
+	default:
+		return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", v.group.lacking.Name)
+	}
+}
+
+// DisruptionReason returns why a Pod is taken away, such as PreemptionByScheduler, "" if nothing says so.
+func DisruptionReason(pod *corev1.Pod) string {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c.Reason
+		}
+	}
+	return ""
 }
 
 // String names what failed, how, and on which node.
@@ -29,11 +46,13 @@ func (f *Failure) String() string {
 	switch {
 	case f.Deleted:
 		what = fmt.Sprintf("worker pod %s was deleted%s", f.Pod, inBrackets(f.Reason))
+	case f.Replaced != "":
+		what = fmt.Sprintf("worker pod %s could not restart in place (%s)", f.Pod, f.Replaced)
 	case f.Container == "":
 		what = fmt.Sprintf("worker pod %s failed%s", f.Pod, inBrackets(f.Reason))
 	default:
 		what = fmt.Sprintf("container %s of worker pod %s exited with code %d%s", f.Container, f.Pod, f.ExitCode,
-			inBrackets(signal(f.ExitCode), known(f.Reason)))
+			inBrackets(signal(f.ExitCode), unlessGeneric(f.Reason)))
 	}
 	if f.Node == "" {
 		return what
@@ -41,7 +60,7 @@ func (f *Failure) String() string {
 	return what + " on node " + f.Node
 }
 
-// signal is what ended a process whose exit code is 128 and its number.
+// signal names the signal that ended a process: its exit code is 128 plus the number of the signal.
 func signal(code int32) string {
 	if code <= 128 || code > 128+64 {
 		return ""
@@ -49,24 +68,19 @@ func signal(code int32) string {
 	return fmt.Sprintf("signal %d", code-128)
 }
 
-// known leaves out the reason that every exit code other than 0 has.
-func known(reason string) string {
+// unlessGeneric leaves out the reason that every exit code other than 0 has.
+func unlessGeneric(reason string) string {
 	if reason == "Error" {
 		return ""
 	}
 	return reason
 }
 
-// inBrackets puts what there is of words behind a sentence.
+// inBrackets appends the words that are not empty to a sentence.
 func inBrackets(words ...string) string {
-	var there []string
-	for _, word := range words {
-		if word != "" {
-			there = append(there, word)
-		}
-	}
-	if len(there) == 0 {
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	if len(words) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(there, ", ") + ")"
+	return " (" + strings.Join(words, ", ") + ")"
 }

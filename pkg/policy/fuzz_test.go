@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -46,10 +47,7 @@ func FuzzDecide(f *testing.F) {
 			t.Fatalf("Decide: %v", err) // all labels are readable, all actions known
 		}
 		if plan.Confirm != nil {
-			in.Confirmed = map[types.UID]bool{}
-			for _, job := range in.Jobs {
-				in.Confirmed[job.UID] = true
-			}
+			in.Confirmed = plan.Confirm
 			if plan, err = Decide(in); err != nil || plan.Confirm != nil {
 				t.Fatalf("confirmed and not decided: %v, %v", plan.Confirm, err)
 			}
@@ -57,6 +55,7 @@ func FuzzDecide(f *testing.F) {
 		jobsAreSound(t, in, plan)
 		epochsAreSound(t, in, plan)
 		countersAreSound(t, in, plan)
+		movesAreSound(t, in, plan)
 		restartsEnd(t, in, plan)
 	})
 }
@@ -84,7 +83,7 @@ func jobsAreSound(t *testing.T, in Input, plan Plan) {
 			t.Errorf("deletes %s, which does not exist or is being deleted", job.Name)
 		}
 	}
-	if _, ended := finished(in.JobSet); ended && (len(plan.CreateJobs) > 0 || len(plan.ResumeJobs) > 0 || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
+	if _, ended := finishedBy(in.JobSet); ended && (len(plan.CreateJobs) > 0 || len(plan.ResumeJobs) > 0 || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
 		t.Errorf("goes on after the end: %+v", summarize(plan))
 	}
 }
@@ -96,7 +95,7 @@ func epochsAreSound(t *testing.T, in Input, plan Plan) {
 	d0, s0 := ptr.Deref(before.DeprecatedEpoch, 0), ptr.Deref(before.SyncedEpoch, 0)
 	d1, s1 := ptr.Deref(after.DeprecatedEpoch, 0), ptr.Deref(after.SyncedEpoch, 0)
 	inPlace := in.Gates.InPlaceRestart && in.JobSet.Spec.FailurePolicy != nil && in.JobSet.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart
-	_, ended := finished(in.JobSet)
+	_, ended := finishedBy(in.JobSet)
 	switch {
 	case d1 < d0 || s1 < s0 || d1 > s1 || s1 > s0+1:
 		t.Errorf("D, S go from %d, %d to %d, %d", d0, s0, d1, s1)
@@ -136,6 +135,22 @@ func charges(status *jobset.JobSetStatus) int64 {
 	return all
 }
 
+// movesAreSound: a move is not charged, and in place its Pods are deleted after the intent only (P92).
+func movesAreSound(t *testing.T, in Input, plan Plan) {
+	t.Helper()
+	moves := slices.ContainsFunc(plan.Outcomes, func(o Outcome) bool { return o == MovedInPlace || o == MovedByReset })
+	if before, after := charges(&in.JobSet.Status), charges(&plan.Status); moves && before != after {
+		t.Errorf("P92: a move is charged: from %d to %d", before, after)
+	}
+	if running := ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0) < ptr.Deref(in.JobSet.Status.SyncedEpoch, 0); plan.Moving && running && len(plan.DeletePods) > 0 {
+		t.Errorf("P92: deletes Pods of a group that runs: %+v", summarize(plan))
+	}
+	lifts := ptr.Deref(plan.Status.SyncedEpoch, 0) > ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)
+	if plan.Moving && (lifts || in.SickNodes.Marked == nil || in.JobSet.Spec.FaultTolerance == nil || !in.Gates.FaultTolerance) {
+		t.Errorf("P92: lifts over a Pod that has to move, or moves one that has not: %+v", summarize(plan))
+	}
+}
+
 // restartsEnd: while nothing happens to the Jobs, each of them is a reason to restart once.
 func restartsEnd(t *testing.T, in Input, plan Plan) {
 	t.Helper()
@@ -168,17 +183,29 @@ func (d *dice) roll(sides int) int {
 func (d *dice) yes() bool { return d.roll(2) == 1 }
 
 func worldOf(d dice) Input {
-	in := Input{Now: now, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: d.yes(), RestartJob: d.yes(), ElasticJobSet: d.yes()}}
+	in := Input{Now: now, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: d.yes(), RestartJob: d.yes(), ElasticJobSet: d.yes(), FaultTolerance: d.yes()}}
 	js := jobSetOf(&d)
 	in.JobSet = js
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
-		for index := range int(*rjob.Replicas) {
+		for index := range int(rjob.Replicas) {
 			if d.yes() {
 				job := jobOf(&d, js, rjob, index)
 				in.Jobs = append(in.Jobs, job)
 				in.Pods[job.UID] = podsOf(&d, job)
 			}
+		}
+	}
+	if d.yes() {
+		marked("node-of-js-a-0-0-0", "node-of-js-a-0-1-1", "node-of-js-b-0-0-0")(&in)
+		in.Gates.FaultTolerance = d.yes()
+		for _, job := range in.Jobs {
+			if d.yes() {
+				withoutAffinity(job)
+			}
+		}
+		if d.yes() {
+			in.JobSet.Spec.FaultTolerance = nil
 		}
 	}
 	return in

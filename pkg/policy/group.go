@@ -9,226 +9,210 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// group is what the Jobs and Pods of the current attempt add up to (P10).
-//
-// A slot is a completion index still to run. What stands in it:
-//
-//	member    a live Pod: not terminating, not Failed, not Succeeded
-//	leaving   a Pod inside its termination grace, or a Failed one that the Job
-//	          controller has not counted yet: wait for it
-//	nothing   the slot is lost (P14)
+// group is what the Jobs and Pods of the current attempt add up to (P10). Its Pods are looked at
+// once in a pass; what a step asks besides is folded from the slots.
 type group struct {
-	slots    int64
-	members  int64
-	reported int64 // members at S+1
-	leaving  int64
-
-	// crowded: two live Pods in one slot. Which of them stays is not ours to say.
+	// jobs are those that have slots.
+	jobs []jobSlots
+	// size is the number of slots.
+	size int64
+	// members are the slots with a live Pod, reported those whose Pod reports S+1, leaving those
+	// whose Pod has not gone yet, unscheduled those whose Pod has no node and has not reported.
+	members, reported, leaving, unscheduled int64
+	// crowded: a slot holds several live Pods.
 	crowded bool
+	// lacking is the first Job that lacks a worker, nil if none does.
+	lacking *jobSlots
 	// failing: a Job is about to fail, so the failure policy comes first.
 	failing bool
-	// reporter is a member at S+1.
-	reporter *corev1.Pod
-	// lost are the Jobs that lack a worker.
-	lost []*batchv1.Job
-	// succeeded is a Pod that succeeded in epoch S: it ran in this round (P17).
-	succeeded *corev1.Pod
-	// late are members on a node that have not reported S+1, waiting those without a
-	// node, stuck are Pods that should be gone by now. Kept only for a group that
-	// takes too long.
-	late, stuck []*corev1.Pod
-	waiting     int64
-	overdue     bool
-	// graceEnds is when the first leaving Pod has to be gone.
-	graceEnds time.Time
-	// invalid are the live Pods whose epoch annotation is not an epoch (P12).
-	invalid []*corev1.Pod
+	// success is a worker that succeeded in this round, if there is one (P17).
+	success roundSuccess
+	// outsiders are Pods that have not ended, of an index that their Job has no more because it was
+	// made smaller. They are no members, but their agents would start their workers at a lift all the
+	// same, and a worker that stops may not have left the epoch before (P47).
+	outsiders []*corev1.Pod
 }
 
-type slot uint8
-
-const (
-	slotLeaving slot = 1 << iota
-	slotMember
-	slotDone
-)
-
-// look sums up the group at synced epoch S. One look at the Pods serves the whole pass.
-func (d *decision) look(synced int32) group {
-	if d.seen != nil {
-		return *d.seen
+func (v *view) lookAtGroup() group {
+	var g group
+	var pods int
+	for _, job := range v.observed.Active {
+		pods += len(v.Pods[job.UID])
 	}
-	g := group{overdue: d.overdue()}
-	for _, job := range d.observed.Active {
+	room := make([]Slot, 0, pods) // for all Jobs, each takes what it needs
+	g.jobs = make([]jobSlots, 0, len(v.observed.Active))
+	for _, job := range v.observed.Active {
 		g.failing = g.failing || hasCondition(job, batchv1.JobFailureTarget)
-		g.addJob(job, d.in.Pods[job.UID], synced, d.in.Now)
+		room = g.addJob(v, job, room)
 	}
-	done := d.doneDependencies()
-	for _, job := range d.observed.Successful {
-		if done[replicatedJobOf(job)] {
-			continue // others waited for it to end: the group goes on without it
-		}
-		for _, pod := range d.in.Pods[job.UID] {
-			g.addSucceeded(pod, synced)
+	done := v.doneDependencies()
+	for _, job := range v.observed.Successful {
+		if !done[replicatedJobOf(job)] { // else others waited for it to end: the group goes on without it
+			g.success.addComplete(job, v.Pods[job.UID], v.synced, v.JobSet.Status.LastSyncTime)
 		}
 	}
-	for _, job := range d.observed.Previous {
-		g.addStuck(d.in.Pods[job.UID], d.in.Now)
-	}
-	for _, pods := range [][]*corev1.Pod{g.invalid, g.late, g.stuck} {
-		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	}
-	d.seen = &g
 	return g
 }
 
-// sizeOf is how many completion indexes a Job has.
+// sizeOf returns how many completion indexes a Job has.
 func sizeOf(job *batchv1.Job) int64 {
 	return int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1)))
 }
 
-func (g *group) addJob(job *batchv1.Job, pods []*corev1.Pod, synced int32, now time.Time) {
+// addJob adds a Job, and returns the room that is left for the slots of others.
+func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
+	pods, size := v.Pods[job.UID], sizeOf(job)
+	done := parseIndexes(job.Status.CompletedIndexes, size)
+	if job.DeletionTimestamp == nil && len(done) > 0 {
+		g.success.addIndex(job, done[0].first)
+	}
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobSuccessCriteriaMet) || hasCondition(job, batchv1.JobFailureTarget) {
 		for _, pod := range pods {
-			g.addSucceeded(pod, synced)
+			g.success.addPod(pod, v.synced)
 		}
-		return
-	}
-	size := sizeOf(job)
-	done := parseIndexes(job.Status.CompletedIndexes, size)
-	doneCount := done.size()
-	slots := make(map[int64]slot, len(pods))
-	for _, pod := range pods { // first what is done: another Pod there has no slot
-		if pod.Status.Phase != corev1.PodSucceeded {
-			continue
-		}
-		g.addSucceeded(pod, synced)
-		if index, ok := completionIndex(pod, size); ok && !done.has(index) {
-			slots[index] = slotDone
-		}
+		return room
 	}
 	for _, pod := range pods {
 		index, ok := completionIndex(pod, size)
-		if !ok || done.has(index) {
-			continue
+		if !ok {
+			g.addOutsider(pod, size)
+			continue // one that succeeded was taken out of the group by a resize: nobody lacks it
 		}
-		if was := slots[index]; was&slotDone == 0 {
-			slots[index] = was | g.addPod(pod, was, synced, now)
+		g.success.addPod(pod, v.synced)
+		if !done.has(index) {
+			room = append(room, slotOf(pod, index, v.Now))
 		}
 	}
-	var members, leaving int64
-	for _, s := range slots {
-		switch {
-		case s&slotDone != 0:
+	j := newJobSlots(job, size, done, room)
+	g.jobs = append(g.jobs, j)
+	g.count(&g.jobs[len(g.jobs)-1], v.synced)
+	return room[len(room):]
+}
+
+// count adds up the slots of a Job.
+func (g *group) count(j *jobSlots, synced int32) {
+	doneCount, members, leaving := j.done.size(), int64(0), int64(0)
+	for i := range j.slots {
+		switch slot := &j.slots[i]; slot.State {
+		case slotDone:
 			doneCount++
-		case s&slotMember != 0:
-			members++
-		case s&slotLeaving != 0:
+			g.success.addIndex(j.Job, int64(slot.Index))
+		case SlotLeaving:
 			leaving++
+		case SlotMember:
+			members++
+			g.crowded = g.crowded || slot.Crowded
+			switch {
+			case slot.reports(synced):
+				g.reported++
+			case slot.Pod.Spec.NodeName == "":
+				g.unscheduled++
+			}
 		}
 	}
-	g.slots += size - doneCount
+	g.size += j.size - doneCount
 	g.members += members
 	g.leaving += leaving
-	if size-doneCount > members+leaving {
-		g.lost = append(g.lost, job)
+	if g.lacking == nil && j.size-doneCount > members+leaving {
+		g.lacking = j
 	}
 }
 
-// addPod tells what a Pod makes of its slot, which holds what it was before.
-func (g *group) addPod(pod *corev1.Pod, was slot, synced int32, now time.Time) slot {
-	switch {
-	case pod.Status.Phase == corev1.PodFailed:
-		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
-			return slotLeaving
-		}
-		return 0
-	case pod.DeletionTimestamp != nil:
-		// The timestamp is when the grace is over, not when it began.
-		if ends := pod.DeletionTimestamp.Time; now.Before(ends) {
-			if g.graceEnds.IsZero() || ends.Before(g.graceEnds) {
-				g.graceEnds = ends
+// reports reports whether the Pod of a slot is live and stands at S+1.
+func (s *Slot) reports(synced int32) bool {
+	return s.State == SlotMember && int64(s.Epoch) == int64(synced)+1
+}
+
+// addOutsider keeps a Pod without a slot if it has an index that its Job of the given size has not.
+func (g *group) addOutsider(pod *corev1.Pod, size int64) {
+	index, ok := completionIndex(pod, math.MaxInt64)
+	if ok && index >= size && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		g.outsiders = append(g.outsiders, pod)
+	}
+}
+
+// pods returns the Pods of the group that match, several of a slot if it is crowded, by name.
+func (g *group) pods(match func(*Slot) bool) []*corev1.Pod {
+	var found []*corev1.Pod
+	for i := range g.jobs {
+		for _, slots := range [][]Slot{g.jobs[i].slots, g.jobs[i].beside} {
+			for k := range slots {
+				if slots[k].State != slotDone && match(&slots[k]) {
+					found = append(found, slots[k].Pod)
+				}
 			}
-			return slotLeaving
-		}
-		if g.overdue {
-			g.stuck = append(g.stuck, pod)
-		}
-		return 0
-	}
-	if was&slotMember != 0 {
-		g.crowded = true
-	}
-	epoch, valid := reportedEpoch(pod)
-	if !valid {
-		g.invalid = append(g.invalid, pod)
-	}
-	if int64(epoch) == int64(synced)+1 {
-		if was&slotMember == 0 {
-			g.reported++
-		}
-		if g.reporter == nil || pod.Name < g.reporter.Name {
-			g.reporter = pod
-		}
-	} else if g.overdue {
-		g.addLate(pod)
-	}
-	return slotMember
-}
-
-// addStuck keeps the Pods of an earlier attempt that should be gone: their Job
-// cannot be recreated before they are.
-func (g *group) addStuck(pods []*corev1.Pod, now time.Time) {
-	for _, pod := range pods {
-		if g.overdue && pod.DeletionTimestamp != nil && !now.Before(pod.DeletionTimestamp.Time) && pod.Status.Phase != corev1.PodFailed {
-			g.stuck = append(g.stuck, pod)
 		}
 	}
+	return byName(found)
 }
 
-func (g *group) addLate(pod *corev1.Pod) {
-	if pod.Spec.NodeName == "" {
-		g.waiting++
-		return
-	}
-	g.late = append(g.late, pod)
+func byName(pods []*corev1.Pod) []*corev1.Pod {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
 }
 
-func (g *group) addSucceeded(pod *corev1.Pod, synced int32) {
-	if pod.Status.Phase != corev1.PodSucceeded || g.succeeded != nil && g.succeeded.Name <= pod.Name {
-		return
+// reporter returns the first member by name that reports S+1, nil if none does.
+func (v *view) reporter() *corev1.Pod {
+	if pods := v.group.pods(func(s *Slot) bool { return s.reports(v.synced) }); len(pods) > 0 {
+		return pods[0]
 	}
-	if epoch, _ := reportedEpoch(pod); epoch == synced && epoch > 0 {
-		g.succeeded = pod
-	}
+	return nil
 }
 
-// completionIndex is the index of a Pod in its Job of the given size.
-func completionIndex(pod *corev1.Pod, size int64) (int64, bool) {
-	index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	return index, err == nil && index >= 0 && index < size
+// late returns the members on a node that have not reported S+1.
+func (v *view) late() []*corev1.Pod {
+	return v.group.pods(func(s *Slot) bool {
+		return s.State == SlotMember && !s.reports(v.synced) && s.Pod.Spec.NodeName != ""
+	})
 }
 
-// reportedEpoch is the epoch that the agent of a Pod reported, 0 if none. An
-// annotation that is not a decimal int32 >= 1 is no report, and not valid.
-func reportedEpoch(pod *corev1.Pod) (epoch int32, valid bool) {
-	text, ok := pod.Annotations[jobset.EpochKey]
-	if !ok {
-		return 0, true
+// unready returns the members of the epoch that runs whose workers are not ready.
+func (v *view) unready() []*corev1.Pod {
+	return v.group.pods(func(s *Slot) bool {
+		if s.State != SlotMember || s.Epoch != v.synced {
+			return false
+		}
+		readiness, _ := ReadinessOf(s.Pod)
+		return readiness != Ready
+	})
+}
+
+// stuck returns the Pods that should be gone by now, those of earlier attempts too: a Job cannot
+// be recreated before they are.
+func (v *view) stuck() []*corev1.Pod {
+	isStuck := func(pod *corev1.Pod) bool {
+		return pod.Status.Phase != corev1.PodFailed && pod.DeletionTimestamp != nil && !v.Now.Before(pod.DeletionTimestamp.Time)
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || n > math.MaxInt32 || text[0] == '+' || text[0] == '0' {
-		return 0, false
+	pods := v.group.pods(func(s *Slot) bool { return isStuck(s.Pod) })
+	for _, pod := range v.group.outsiders {
+		if isStuck(pod) {
+			pods = append(pods, pod)
+		}
 	}
-	return int32(n), true
+	for _, job := range v.observed.Previous {
+		for _, pod := range v.Pods[job.UID] {
+			if isStuck(pod) {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	return byName(pods)
+}
+
+// graceEnds returns how long until the first Pod that is leaving has to be gone, 0 if none is.
+func (v *view) graceEnds() time.Duration {
+	var first time.Duration
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving && s.Pod.DeletionTimestamp != nil }) {
+		if pod.Status.Phase != corev1.PodFailed {
+			first = sooner(first, v.until(pod.DeletionTimestamp.Time))
+		}
+	}
+	return first
 }

@@ -27,6 +27,7 @@ func lifted(epoch int32) func(*summary) {
 	return func(w *summary) {
 		w.CountsInterval = time.Second
 		w.Status.SyncedEpoch = &epoch
+		w.Status.LastSyncTime = ptr.To(metav1.NewTime(now))
 	}
 }
 
@@ -65,18 +66,24 @@ func TestLift(t *testing.T) {
 		"P10: a failed Pod beside its replacement is nothing":                  {inPlace(1, 1, "2 2", more(0, 0, "F1")), lifted(2)},
 		"P10: a terminating Pod is no member":                                  {inPlace(1, 1, "t2 2"), assembling},
 		"P10: a failed Pod is no member":                                       {inPlace(1, 1, "F2 2"), assembling},
-		"P10: a completed index needs no worker":                               {inPlace(1, 1, "2 . 2", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "1" })), lifted(2)},
-		"P10: a completed range needs no workers":                              {inPlace(1, 1, "2 . .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "1-2" })), lifted(2)},
+		"P10: a completed index needs no worker":                               {inPlace(0, 0, "1 . 1", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "1" })), lifted(1)},
+		"P10: a completed range needs no workers":                              {inPlace(0, 0, "1 . .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "1-2" })), lifted(1)},
 		"P10: completedIndexes beyond the size count for nothing":              {inPlace(1, 1, "2 .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "7-9" })), assembling},
-		"P10: a Succeeded Pod is done before the Job says so":                  {inPlace(2, 2, "ok1 3"), lifted(3)},
-		"P10: done once, though Pod and Job both say so":                       {inPlace(2, 2, "ok1 3 .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), assembling},
-		"P10: a live Pod beside a Succeeded one stands in no slot":             {inPlace(1, 1, "ok0 1", more(0, 0, "2")), assembling},
-		"P10: a live Pod in a completed index stands in no slot":               {inPlace(1, 1, "2 1", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), assembling},
+		"P10: a Succeeded Pod is done before the Job says so":                  {inPlace(0, 0, "ok_ 1"), lifted(1)},
+		"P10: done once, though Pod and Job both say so":                       {inPlace(0, 0, "ok_ 1 .", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), assembling},
+		"P10: a live Pod beside a Succeeded one stands in no slot":             {inPlace(0, 0, "ok_ _", more(0, 0, "1")), assembling},
+		"P10: a live Pod in a completed index stands in no slot":               {inPlace(0, 0, "1 _", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), assembling},
 		"P10: a Complete Job has no slots":                                     {inPlace(1, 1, "2 2|. .", onJob(1, withCondition(batchv1.JobComplete))), lifted(2)},
 		"P10: a Job that met its success criteria has no slots":                {inPlace(1, 1, "2 2|. .", onJob(1, withCondition(batchv1.JobSuccessCriteriaMet))), lifted(2)},
 		"P10: no lift with FailureTarget anywhere":                             {inPlace(1, 1, "2 2|2 2", onJob(1, withCondition(batchv1.JobFailureTarget))), nil},
 		"P10: a Pod without an index is nothing":                               {inPlace(1, 1, "2 .", more(0, 1, "2"), noIndex), assembling},
-		"P10: a Pod with an index beyond the size is nothing":                  {inPlace(1, 1, "2 .", more(0, 2, "2")), assembling},
+		"P10: a Pod with an index beyond the size is no member":                {inPlace(1, 1, "2 .", more(0, 2, "2")), assembling},
+		"P47: a live Pod with an index beyond the size blocks the lift":        {inPlace(1, 1, "2 2", more(0, 2, "2")), assembling},
+		"P47: so does one far beyond it that has not reported":                 {inPlace(1, 1, "2 2|2 2", more(1, 99, "_")), assembling},
+		"P47: so does one that stops":                                          {inPlace(1, 1, "2 2", more(0, 2, "t1")), assembling},
+		"P47: so does one that should be gone":                                 {inPlace(1, 1, "2 2", more(0, 2, "T1")), assembling},
+		"P47: one that has ended blocks it no more":                            {inPlace(1, 1, "2 2", more(0, 2, "F2"), more(0, 3, "ok2")), lifted(2)},
+		"P47: a Pod without an index is no outsider":                           {inPlace(1, 1, "2 2", more(0, 1, "2"), noIndex), lifted(2)},
 		"P10, C270: Pods of a Job that is not ours are nothing":                {inPlace(1, 1, "2 .", foreign("2")), assembling},
 		"P11, C273: the size is that of the Job, not of the spec":              {inPlace(1, 1, "2 2", onJobSet(unevenSpec)), lifted(2)},
 		"P11, C273: without completions the parallelism is the size":           {inPlace(1, 1, "2 2", onJob(0, func(job *batchv1.Job) { job.Spec.Completions = nil })), lifted(2)},
@@ -97,6 +104,9 @@ func TestLift(t *testing.T) {
 		"P12, C271: a dead Pod is not complained of":                           {inPlace(0, 0, "1 1", more(0, 0, "Fabc"), more(0, 1, "tabc")), lifted(1)},
 		"P21, C275: status wiped: Pods of later epochs are not reported":       {inPlace(0, 0, "5 5"), assembling},
 		"P21: status wiped: lifts at 1 once the agents came again":             {inPlace(0, 0, "1 1"), lifted(1)},
+		"P49: while the group runs too":                                        {inPlace(0, 1, "1", wide, onJob(0, completed("1-2499"))), func(w *summary) { w.CountsInterval = 25 * time.Second }},
+		"P49: more than 6,000 workers do not make it longer":                   {inPlace(0, 1, "1", huge, onJob(0, completed("1-2147483646"))), func(w *summary) { w.CountsInterval = time.Minute }},
+		"P49: and while it is suspended":                                       {inPlace(1, 1, ".", wide, suspend, suspendedAlready), func(w *summary) { w.CountsInterval = 25 * time.Second }},
 		"P22: counts are written once per 10 N milliseconds":                   {inPlace(0, 0, "1", wide), func(w *summary) { w.CountsInterval = 25 * time.Second }},
 	}
 	for name, tc := range tests {
@@ -157,6 +167,18 @@ func TestLiftWaitsForTheJobsWanted(t *testing.T) {
 				onJob(1, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(past)) })),
 			assembling,
 		},
+		"P46: a Job is missing and cannot be created while a claim terminates": {
+			inPlace(1, 1, "2 2|2 2", func(in *Input) { in.Jobs = in.Jobs[:1] }, claimTerminates),
+			func(w *summary) { assembling(w); w.RequeueAfter = time.Second },
+		},
+		"P46: no Job is missing, and a claim that terminates holds nobody back": {inPlace(1, 1, "2 2|2 2", claimTerminates), lifted(2)},
+		"P46: a Job whose turn has not come is not missing": {
+			inPlace(1, 1, "2 2", claimTerminates, func(in *Input) {
+				in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs,
+					*builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
+			}),
+			lifted(2),
+		},
 		"P13: a Job is to be resumed": {
 			inPlace(1, 1, "2 2|2 2", onJob(1, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })),
 			func(w *summary) { assembling(w); w.Resumes = []string{"js-w-1"} },
@@ -176,4 +198,10 @@ func TestLiftWaitsForTheJobsWanted(t *testing.T) {
 			check(t, tc.in, tc.want)
 		})
 	}
+}
+
+// claimTerminates: a claim that the Jobs mount has to go before Jobs are created.
+func claimTerminates(in *Input) {
+	in.JobSet.Spec.VolumeClaimPolicies = builders.MakeJobSet("js", "ns").Claims(jobset.RetentionPolicyDelete, "data").Obj().Spec.VolumeClaimPolicies
+	in.Claims = map[string]*metav1.PartialObjectMetadata{"data-js": existing(terminating)}
 }

@@ -6,8 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"maps"
+	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,8 @@ type summary struct {
 	Deletes      []string
 	Pods         []string // deleted, by force with "!"
 	Told         []Event  // when they are
+	Forces       []string // Jobs that are deleted by force
+	Reads        bool     // all children past the cache
 	Service      string
 	Claims       []string
 	Scales       map[string]int32
@@ -45,19 +48,26 @@ type summary struct {
 	// Status is whole but for the counts of Jobs, which have a test of their own.
 	Status         jobset.JobSetStatus
 	CountsInterval time.Duration
+	ClockStands    bool
+	Moving         bool
+	ClockMoved     time.Duration
 	Events         []Event
 	Outcomes       []Outcome
 	Restart        jobset.FailurePolicyAction
 	GroupRestart   time.Duration
+	Asks           []string // of which accounts' rights
 	Invalid        []string
 	RequeueAfter   time.Duration
 }
 
 func summarize(p Plan) summary {
 	s := summary{
-		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Suspends: names(p.SuspendJobs),
-		Status: p.Status, CountsInterval: p.CountsInterval, Events: p.Events, Outcomes: p.Outcomes,
-		Restart: p.Restart, GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter,
+		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Forces: names(p.ForceJobs), Reads: p.ReadChildren, Suspends: names(p.SuspendJobs),
+		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Outcomes: p.Outcomes,
+		Restart: p.Restart, GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess,
+	}
+	if p.TellDeleted != nil {
+		s.Told = append(s.Told, *p.TellDeleted)
 	}
 	for _, deletion := range p.DeletePods {
 		for _, pod := range deletion.Pods {
@@ -75,7 +85,7 @@ func summarize(p Plan) summary {
 		s.Scales[scale.Job.Name] = scale.Workers
 	}
 	if p.Confirm != nil {
-		s.Confirm = p.Confirm.Name
+		s.Confirm = fmt.Sprint(p.Confirm.Job.Name, p.Confirm.Indexes)
 	}
 	if p.CreateService != nil {
 		s.Service = p.CreateService.Name
@@ -137,6 +147,10 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 	t.Helper()
 	plan := decideOnce(t, in)
 	expected := summary{Status: *in.JobSet.Status.DeepCopy()}
+	_, ended := finishedBy(in.JobSet)
+	if in.Gates.InPlaceRestart && restartsInPlaceByPolicy(in.JobSet) && !ended {
+		expected.CountsInterval = time.Second // P22, P49: of less than 100 workers
+	}
 	if want != nil {
 		want(&expected)
 	}
@@ -145,6 +159,10 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 	return plan
+}
+
+func restartsInPlaceByPolicy(js *jobset.JobSet) bool {
+	return js.Spec.FailurePolicy != nil && js.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart
 }
 
 func clone(in Input) Input {
@@ -164,7 +182,9 @@ func clone(in Input) Input {
 	if in.Pods != nil {
 		in.Pods = pods
 	}
-	in.Confirmed = maps.Clone(in.Confirmed)
+	if in.Confirmed != nil {
+		in.Confirmed = &Loss{in.Confirmed.Job, slices.Clone(in.Confirmed.Indexes)}
+	}
 	return in
 }
 
@@ -181,7 +201,7 @@ func inPlace(deprecated, synced int32, picture string, changes ...func(*Input)) 
 	size := len(strings.Fields(groups[0]))
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(deprecated, synced).
 		ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(int32(len(groups))).Workers(int32(size))).Obj()
-	in := Input{JobSet: js, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: true}, Now: now}
+	in := Input{JobSet: js, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: true}, Now: now, HeldSince: past}
 	for j, words := range groups {
 		job := builders.MakeJob(js, "w", j).Workers(int32(size)).Obj()
 		in.Jobs = append(in.Jobs, job)
@@ -232,12 +252,13 @@ func more(job, index int, word string) func(*Input) {
 	}
 }
 
-func confirmed(jobs ...int) func(*Input) {
+// confirmed: these indexes of a Job, or its first, were just read past the cache.
+func confirmed(j int, indexes ...int64) func(*Input) {
 	return func(in *Input) {
-		in.Confirmed = map[types.UID]bool{}
-		for _, j := range jobs {
-			in.Confirmed[in.Jobs[j].UID] = true
+		if len(indexes) == 0 {
+			indexes = []int64{0}
 		}
+		in.Confirmed = &Loss{in.Jobs[j], indexes}
 	}
 }
 

@@ -10,204 +10,178 @@ import (
 	"math"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// epochs reads D and S from the status the decision is based on.
-func (d *decision) epochs() (deprecated, synced int32) {
-	status := &d.in.JobSet.Status
-	return ptr.Deref(status.DeprecatedEpoch, 0), ptr.Deref(status.SyncedEpoch, 0)
-}
+// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
+type Bypass uint8
 
-// inPlace tells whether the group protocol applies to this JobSet.
-func (d *decision) inPlace() bool {
-	return d.in.Gates.InPlaceRestart && d.restartStrategy() == jobset.InPlaceRestart
-}
+const (
+	// NotBypassed: agents hold their workers at the barrier.
+	NotBypassed Bypass = iota
+	// BypassedByAnnotation: a user said so (P20).
+	BypassedByAnnotation
+	// BypassedByGate: the gate was off, and nobody has taken that back yet (P34).
+	BypassedByGate
+)
 
-// watching tells whether the group may be lifted or broken now (P20).
-func (d *decision) watching() bool {
-	_, bypassed := d.in.JobSet.Annotations[jobset.DisableInPlaceRestartKey]
-	return d.inPlace() && !d.suspendWanted() && !bypassed
-}
-
-// gateChanged keeps the condition that tells agents whether anyone watches the
-// group. It tells whether the gate just came back: that is said before
-// anything else is done, so that no agent is judged by what it did while off.
-func (d *decision) gateChanged() bool {
-	if d.restartStrategy() != jobset.InPlaceRestart {
-		return false
+// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
+func BypassOf(js *jobset.JobSet) Bypass {
+	if _, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]; disabled {
+		return BypassedByAnnotation
 	}
-	if !d.in.Gates.InPlaceRestart {
-		d.put(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionTrue,
-			constants.InPlaceRestartDisabledReason, constants.InPlaceRestartDisabledMessage)
-		return false
+	if apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled)) {
+		return BypassedByGate
 	}
-	return d.isTrue(jobset.JobSetInPlaceRestartDisabled) &&
-		d.put(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionFalse,
-			constants.InPlaceRestartEnabledReason, constants.InPlaceRestartEnabledMessage)
+	return NotBypassed
 }
 
-// intentFirst drops every change of Jobs while the group runs, D < S, and
-// writes D := S instead; a later pass, which reads D == S, makes the changes
-// (P16). So whatever crashes in between, the Pods that go or come by our own
-// hand are never mistaken for failures. It tells whether it did.
-func (d *decision) intentFirst() bool {
-	deprecated, synced := d.epochs()
-	if !d.inPlace() || deprecated >= synced || !d.plan.touchesJobs() {
-		return false
+// Bypassed reports whether the agents of a JobSet let their workers run without asking.
+func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
+
+// gateChange keeps the condition that tells agents whether the controller looks after the group.
+// When the gate comes back, that is said before anything else is done, so that no agent is judged
+// by what it did while the gate was off.
+func gateChange(v *view, _ result) result {
+	switch {
+	case v.restartStrategy() != jobset.InPlaceRestart:
+		return result{}
+	case !v.Gates.InPlaceRestart:
+		return tell(silently(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionTrue,
+			constants.InPlaceRestartDisabledReason, constants.InPlaceRestartDisabledMessage))
+	case !v.isTrue(jobset.JobSetInPlaceRestartDisabled):
+		return result{}
 	}
-	d.plan.forgetJobs()
-	d.deprecateEpoch()
-	return true
+	r := tell(silently(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionFalse,
+		constants.InPlaceRestartEnabledReason, constants.InPlaceRestartEnabledMessage))
+	r.ends = true
+	return r
 }
 
-// onlyIntent takes back what steps 9 and 10 told about changes that have to wait.
-func (d *decision) onlyIntent() {
-	d.plan.Status.Conditions = d.in.JobSet.Status.DeepCopy().Conditions
-	d.plan.Events = nil
-}
-
-// deprecateEpoch writes D := S: workers of the epoch that runs must restart.
-func (d *decision) deprecateEpoch() {
-	if deprecated, synced := d.epochs(); d.inPlace() && deprecated < synced {
-		d.plan.Status.DeprecatedEpoch = ptr.To(synced)
+// incompleteGroup recreates all Jobs if the group is to assemble again but one of its workers
+// succeeded in the last round: it would be missing in the next (P17). The break that led here was
+// charged, if it was a failure. While this waits for a success (P45) nothing else is done: the
+// group is not lifted without that worker.
+func incompleteGroup(v *view, _ result) result {
+	g := &v.group
+	if !v.watched || v.running() || v.synced == 0 || len(v.observed.Previous) > 0 {
+		return result{}
 	}
-}
-
-// restartIncompleteGroup recreates all Jobs if the group is to assemble again
-// but one of its workers ran to its end in the last round: it would be missing
-// in the next (P17). The break that led here was charged, if it was a failure.
-func (d *decision) restartIncompleteGroup() bool {
-	deprecated, synced := d.epochs()
-	if !d.watching() || deprecated < synced || synced == 0 || len(d.observed.Previous) > 0 {
-		return false
+	if !g.success.any() || g.size == 0 || g.failing {
+		return result{}
 	}
-	g := d.look(synced)
-	if g.succeeded == nil || g.slots == 0 || g.failing {
-		return false
+	r, waits := v.waitForSuccess(true)
+	if !waits {
+		if loss := v.unconfirmedLoss(); loss != nil {
+			return confirmFirst(loss)
+		}
+		r = r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()))
 	}
-	d.restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, incomplete(g.succeeded, synced))
-	return true
+	r.ends = true
+	return r
 }
 
-// Bypassed tells whether the agents of a JobSet let their workers run without asking: by the
-// annotation, or because the gate was off and nobody has taken that back yet (P20, P34).
-func Bypassed(js *jobset.JobSet) bool {
-	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
-	return disabled || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+// invalidEpochs tells which Pods have an annotation that is not an epoch (P12).
+func invalidEpochs(v *view, _ result) result {
+	return result{plan: Plan{InvalidEpochs: v.group.pods(func(s *Slot) bool { return s.State == SlotMember && s.Invalid })}}
 }
 
-// countsIntervalPerWorker is how long, for each worker, the writes of nothing but counts are apart
-// while a group assembles. Each is sent to every agent while all of them report, and the lift waits
-// behind it. So a group of 1,000 comes back with one at the most, and one that takes minutes shows its counts.
+// jobAboutToFail leaves the group alone while a Job is about to fail: the failure policy comes first (P10).
+func jobAboutToFail(v *view, _ result) result { return result{ends: v.group.failing} }
+
+// lift lets the workers start if the whole group stands at S+1 (P13). The Jobs seen must be the Jobs
+// wanted: a stale or partial view delays the lift and never misleads. A pass that creates no Jobs may
+// still lack some: jobsAsWanted counts them (P46).
+func lift(v *view, before result) result {
+	g := &v.group
+	if v.running() || before.plan.Moving || !before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 || v.anyTerminating() || v.synced == math.MaxInt32 {
+		return result{}
+	}
+	if g.size == 0 || g.crowded || len(g.outsiders) > 0 || g.members != g.size || g.reported != g.size || v.pauseLeft() > 0 {
+		return result{}
+	}
+	r := result{changes: liftBarrier}
+	if v.PolicyGap != "" {
+		r = r.and(tell(warning(constants.AgentPolicyMissingReason, PolicyMissing(v.PolicyGap))))
+	}
+	if !v.restartingInPlace() {
+		return r // a first start, or the end of a restart that others announce
+	}
+	took := max(0, v.Now.Sub(v.brokenAt()))
+	r.plan.Outcomes, r.plan.GroupRestart = []Outcome{GroupLifted}, took
+	return r.and(tell(
+		silently(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
+			fmt.Sprintf("all %d workers stand at epoch %d", g.size, v.synced+1)),
+		normal(constants.InPlaceRestartCompletedReason,
+			fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", g.size, v.synced+1, took.Seconds()))))
+}
+
+// breakGroup makes all workers of epoch S restart if one of them is lost or already reports S+1
+// (P14). A loss seen in the cache is confirmed by a read past it; a report needs no confirmation.
+func breakGroup(v *view, _ result) result {
+	if !v.running() {
+		return result{}
+	}
+	reporter := v.reporter()
+	if reporter == nil && v.group.lacking == nil {
+		return lookAgain(v.graceEnds())
+	}
+	budgetSpent, incomplete := v.budgetSpent(), v.group.success.any()
+	drastic := budgetSpent || incomplete
+	r, waits := v.waitForSuccess(drastic)
+	if waits {
+		return r
+	}
+	if drastic || reporter == nil {
+		if loss := v.unconfirmedLoss(); loss != nil {
+			return confirmFirst(loss)
+		}
+	}
+	cause := v.causeOfBreak(reporter)
+	switch {
+	case budgetSpent: // P15
+		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(cause)))
+	case incomplete: // P17
+		return r.and(chargedRestart(constants.DefaultFailurePolicyReason, v.whyIncomplete()+": "+cause))
+	}
+	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(chargeInPlace))
+	r.changes |= deprecate | chargeInPlace
+	r.plan.Outcomes = []Outcome{GroupBroken}
+	return r.and(tell(restartsNow(message),
+		warning(constants.InPlaceRestartStartedReason, message)))
+}
+
+// lastFailure says what spent the budget.
+func lastFailure(cause string) string {
+	return fmt.Sprintf("%s (last failure: %s)", constants.ReachedMaxRestartsMessage, cause)
+}
+
+func (v *view) whyIncomplete() string {
+	return fmt.Sprintf("applying %s failure policy action (%s, so the group cannot restart in place)", jobset.RestartJobSet, v.group.success.words(v.synced))
+}
+
+// countsIntervalPerWorker is the time between two writes of nothing but counts, for each worker. Every
+// such write is sent to every agent. While a group assembles all agents report, and the lift waits
+// behind the writes: a group of 1,000 comes back with one write at most, and one that takes minutes
+// shows its counts. After the lift, 100 Jobs that become ready would be as many writes to each agent.
 const countsIntervalPerWorker = 10 * time.Millisecond
 
 // mostCounted workers make that a minute; more do not make it longer.
 const mostCounted = int64(time.Minute / countsIntervalPerWorker)
 
-// group lifts the barrier of an assembled group, or breaks a group that lost a worker.
-func (d *decision) group() {
-	if !d.watching() {
-		return
+// countsInterval keeps writes of nothing but counts apart in a JobSet that restarts in place, whatever
+// its group does (P22, P49).
+func countsInterval(v *view, _ result) result {
+	if !v.inPlace || v.finished {
+		return result{}
 	}
-	deprecated, synced := d.epochs()
-	g := d.look(synced)
-	d.plan.InvalidEpochs = g.invalid
-	switch {
-	case g.failing:
-	case deprecated >= synced:
-		d.plan.CountsInterval = max(time.Second, time.Duration(min(g.slots, mostCounted))*countsIntervalPerWorker)
-		d.lift(g, synced)
-		d.progress(g, synced)
-	default:
-		d.breakGroup(g, synced)
+	var workers int64
+	for _, job := range v.observed.Active {
+		workers += sizeOf(job)
 	}
-}
-
-// lift lets the workers start if the whole group stands at S+1 (P13). The Jobs
-// seen must be the Jobs wanted: a stale or partial view delays the lift and never misleads.
-func (d *decision) lift(g group, synced int32) {
-	if d.plan.touchesJobs() || len(d.observed.Previous) > 0 || d.anyTerminating() || synced == math.MaxInt32 {
-		return
-	}
-	if g.slots == 0 || g.crowded || g.members != g.slots || g.reported != g.slots {
-		return
-	}
-	d.plan.Status.SyncedEpoch = ptr.To(synced + 1)
-	if !d.restartingInPlace() {
-		return // a first start, or the end of a restart that others announce
-	}
-	took := d.sinceBreak()
-	d.put(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
-		fmt.Sprintf("all %d workers stand at epoch %d", g.slots, synced+1))
-	d.event(corev1.EventTypeNormal, constants.InPlaceRestartCompletedReason,
-		fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", g.slots, synced+1, took.Seconds()))
-	d.plan.Outcomes = append(d.plan.Outcomes, GroupLifted)
-	d.plan.GroupRestart = took
-}
-
-func (d *decision) anyTerminating() bool {
-	for _, job := range d.in.Jobs {
-		if job.DeletionTimestamp != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// sinceBreak is how long the group has been coming back: by the clock in
-// memory, else by the condition, which knows only whole seconds.
-func (d *decision) sinceBreak() time.Duration {
-	broken := d.in.BrokenAt
-	if broken.IsZero() {
-		c := apimeta.FindStatusCondition(d.in.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
-		broken = c.LastTransitionTime.Time
-	}
-	return max(0, d.in.Now.Sub(broken))
-}
-
-// breakGroup makes all workers of epoch S restart if one of them is lost or
-// already reports S+1 (P14). A loss seen in the cache is confirmed by a read
-// past it; a report cannot be a trick of a cache that lags.
-func (d *decision) breakGroup(g group, synced int32) {
-	if g.reporter == nil && len(g.lost) == 0 {
-		if !g.graceEnds.IsZero() {
-			d.plan.requeueAfter(g.graceEnds.Sub(d.in.Now))
-		}
-		return
-	}
-	if g.reporter == nil {
-		job := g.lost[0]
-		if !d.in.Confirmed[job.UID] {
-			d.plan = Plan{Confirm: job, Status: d.in.JobSet.Status}
-			return
-		}
-	}
-	cause := causeOf(d.in.FirstFailure, g)
-	switch {
-	case d.budgetSpent(): // P15
-		d.fail(constants.ReachedMaxRestartsReason, constants.ReachedMaxRestartsMessage)
-	case g.succeeded != nil: // P17
-		d.plan.Status.RestartsCountTowardsMax++
-		d.restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
-			incomplete(g.succeeded, synced)+": "+cause)
-	default:
-		d.deprecateEpoch()
-		d.plan.Status.InPlaceRestarts++
-		message := fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, synced)
-		d.put(jobset.JobSetRestarting, metav1.ConditionTrue, constants.InPlaceRestartReason, message)
-		d.event(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, message)
-		d.plan.Outcomes = append(d.plan.Outcomes, GroupBroken)
-	}
-}
-
-func incomplete(succeeded *corev1.Pod, synced int32) string {
-	return fmt.Sprintf("applying %s failure policy action (worker pod %s succeeded in epoch %d, so the group cannot restart in place)",
-		jobset.RestartJobSet, succeeded.Name, synced)
+	return result{plan: Plan{CountsInterval: max(time.Second, time.Duration(min(workers, mostCounted))*countsIntervalPerWorker)}}
 }

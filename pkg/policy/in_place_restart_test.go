@@ -7,6 +7,7 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -118,7 +119,26 @@ func TestIntentBeforeEffect(t *testing.T) {
 func TestIncompleteGroup(t *testing.T) {
 	t.Parallel()
 	const pod = restarting + "(worker pod js-w-0-0 succeeded in epoch 1, so the group cannot restart in place)"
+	const index = restarting + "(index 0 of Job js-w-0 is done, so the group cannot restart in place)"
+	const job = restarting + "(Job js-w-0 completed after the group last came together, so the group cannot restart in place)"
+	const other = ": worker pod js-w-0-1 restarted, its exit code was not seen"
+	const second = ": worker pod js-w-1-0 restarted, its exit code was not seen"
 	complete := onJob(0, withCondition(batchv1.JobComplete))
+	// liftedAgo: the first Job completed an hour ago, at past.
+	liftedAgo := func(ago time.Duration) func(*Input) {
+		return onJobSet(func(js *jobset.JobSet) { js.Status.LastSyncTime = ptr.To(metav1.NewTime(now.Add(-ago))) })
+	}
+	completedAt := func(at time.Time) func(*Input) {
+		return onJob(0, func(job *batchv1.Job) { job.Status.CompletionTime = ptr.To(metav1Time(at)) })
+	}
+	done := func(indexes string) func(*Input) { return onJob(0, completed(indexes)) }
+	waitedFor := func(in *Input) { // the second Job is another ReplicatedJob's, which waited for the first
+		in.JobSet.Spec.ReplicatedJobs[0].Replicas = 1
+		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
+		in.Jobs[1] = builders.MakeJob(in.JobSet, "x", 0).Workers(1).Obj()
+		in.Pods = map[types.UID][]*corev1.Pod{in.Jobs[1].UID: {worker(in.Jobs[1], 0, "2")}}
+	}
+	isDeleted := onJob(0, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
 	successTargetsOther := onJobSet(func(js *jobset.JobSet) {
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll}
 	})
@@ -128,12 +148,27 @@ func TestIncompleteGroup(t *testing.T) {
 	}{
 		"P17: while the group runs on, nothing":                {inPlace(0, 1, "ok1 1"), nil},
 		"P17: at a break by a report":                          {inPlace(0, 1, "ok1 2 1"), restarted(1, 1, pod+": worker pod js-w-0-1 restarted, its exit code was not seen")},
-		"P17: at a break by a loss, which is confirmed first":  {inPlace(0, 1, "ok1 . 1"), confirms("js-w-0")},
-		"P17: at a break by a loss":                            {inPlace(0, 1, "ok1 . 1", confirmed(0)), restarted(1, 1, pod+": "+lost)},
+		"P17: at a break by a loss, which is confirmed first":  {inPlace(0, 1, "ok1 . 1"), confirms("js-w-0", 1)},
+		"P17: at a break by a loss":                            {inPlace(0, 1, "ok1 . 1", confirmed(0, 1)), restarted(1, 1, pod+": "+lost)},
 		"P17: at a break, its Job complete":                    {inPlace(0, 1, "ok1|2", complete, successTargetsOther), restarted(1, 1, pod+": worker pod js-w-1-0 restarted, its exit code was not seen")},
 		"P17: at a break, the index listed as complete":        {inPlace(0, 1, "ok1 2", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), restarted(1, 1, pod+": worker pod js-w-0-1 restarted, its exit code was not seen")},
-		"P17: at a break, an older success does not matter":    {inPlace(1, 2, "ok1 3 2"), broken(2, "worker pod js-w-0-1 restarted, its exit code was not seen")},
-		"P17: at a break without a budget the JobSet fails":    {inPlace(0, 1, "ok1 2 1", budget(0, 0, 0)), outOfBudget},
+		"P17: at a break, only its Job knows of it":            {inPlace(0, 1, "1 2", done("0")), restarted(1, 1, index+other)},
+		"P17: at a break, its Pod is gone":                     {inPlace(0, 1, ". 2", done("0")), restarted(1, 1, index+other)},
+		"P17: at a break, whatever its Pod reported":           {inPlace(1, 2, "ok1 3 2"), restarted(2, 1, index+other)},
+		"P17: at a break, its Job met its success criteria":    {inPlace(0, 1, ".|2", done("0"), onJob(0, withCondition(batchv1.JobSuccessCriteriaMet))), restarted(1, 1, index+second)},
+		"P17: at a break, its Job is complete, its Pod gone":   {inPlace(0, 1, ".|2", complete, successTargetsOther, liftedAgo(2*time.Hour)), restarted(1, 1, job+second)},
+		"P17: at a break, its Pod still seems to run":          {inPlace(0, 1, "1|2", complete, successTargetsOther, liftedAgo(2*time.Hour)), restarted(1, 1, job+second)},
+		"P17: times are whole seconds":                         {inPlace(1, 1, ".|2", complete, liftedAgo(time.Hour)), restarted(1, 0, job)},
+		"P17: the Job controller's clock is a little behind":   {inPlace(1, 1, ".|2", complete, liftedAgo(time.Hour-5*time.Second)), restarted(1, 0, job)},
+		"P17: the completion counts, not its condition":        {inPlace(1, 1, ".|2", complete, liftedAgo(2*time.Hour), completedAt(past.Add(-3*time.Hour))), lifted(2)},
+		"P17: a Job that completed before the lift stays out":  {inPlace(1, 1, ".|2", complete, liftedAgo(time.Minute)), lifted(2)},
+		"P17: a Job that others waited for stays out":          {inPlace(1, 1, ".|.", complete, liftedAgo(2*time.Hour), waitedFor), lifted(2)},
+		"P17: an older manager wrote no time of the lift":      {inPlace(1, 1, ".|2", complete), lifted(2)},
+		"P17: while assembling, only its Job knows of it":      {inPlace(1, 1, "1 2", done("0")), restarted(1, 0, index)},
+		"P17: while assembling, its Pod is gone":               {inPlace(1, 1, ". 2", done("0")), restarted(1, 0, index)},
+		"P17: at the first start a done index is of no round":  {inPlace(0, 0, ". 1", done("0")), lifted(1)},
+		"P17: a Job that is deleted runs its indexes again":    {inPlace(1, 1, ".|2", done("0"), isDeleted), assembling},
+		"P17: at a break without a budget the JobSet fails":    {inPlace(0, 1, "ok1 2 1", budget(0, 0, 0)), outOfBudgetBy("worker pod js-w-0-1 restarted, its exit code was not seen")},
 		"P17: while assembling, not charged again":             {inPlace(1, 1, "ok1 2", restartingInPlace), again(1, 0, pod)},
 		"P17: while assembling, even when all others are back": {inPlace(1, 1, "ok1 2 2", restartingInPlace), again(1, 0, pod)},
 		"P17: while assembling, without a budget left":         {inPlace(1, 1, "ok1 2", budget(1, 0, 1)), restarted(1, 0, pod)},
@@ -223,7 +258,7 @@ func TestGate(t *testing.T) {
 		"gate off: the condition once":                     {inPlace(0, 1, "1 1", gateOff, offAlready), nil},
 		"gate off: not for another strategy":               {inPlace(0, 1, "1 1", gateOff, recreate), nil},
 		"gate off: a full restart writes no epoch":         {inPlace(0, 1, "1 1", gateOff, recreate, onJob(0, failed)), restarted(0, 1, restarting+"(first failed job: js-w-0)")},
-		"C280: gate back: the condition before a break":    {inPlace(0, 1, "2 .", offAlready, confirmed(0)), back},
+		"C280: gate back: the condition before a break":    {inPlace(0, 1, "2 .", offAlready, confirmed(0, 1)), back},
 		"C280: gate back: the condition before a lift":     {inPlace(1, 1, "2 2", offAlready), back},
 		"gate back: the condition before a failed Job":     {inPlace(0, 1, "1 1", offAlready, onJob(0, failed)), back},
 		"gate back: the condition before missing Jobs":     {inPlace(0, 1, "1|1", offAlready, func(in *Input) { in.Jobs = in.Jobs[:1] }), back},

@@ -6,90 +6,126 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// createJobs plans the Jobs whose names nothing holds, of the ReplicatedJobs
+// maxBuilt is how many Jobs one plan builds at most, to create or to resume.
+// A plan costs memory and time for these, not for all that spec.replicas asks for.
+// A pass looks at every Job, so with a smaller limit the looks would cost more than the Jobs.
+const maxBuilt = 250
+
+// nextBatch is how soon to go on when a plan could not hold all: at once, but
+// behind the JobSets that wait in the queue.
+const nextBatch = time.Millisecond
+
+// createJobs creates the Jobs whose names no other Job holds, of the ReplicatedJobs
 // that have their turn. A name of an earlier attempt is free once its Job, and
 // so its Pods, are gone; BlockingRecreate waits until all of them are.
-func (d *decision) createJobs(turn []*jobset.ReplicatedJob) {
-	js := d.in.JobSet
-	if d.restartStrategy() == jobset.BlockingRecreate && len(d.observed.Previous) > 0 {
-		return
+func createJobs(v *view, before result) result {
+	var r result
+	if v.restartStrategy() == jobset.BlockingRecreate && len(v.observed.Previous) > 0 {
+		return r
 	}
-	builder := children.NewBuilder(js).CountJobRestarts(d.in.Gates.RestartJob)
-	for _, rjob := range turn {
+	room := maxBuilt
+	indexes := make([][]int32, len(v.turn))
+	for i, rjob := range v.turn {
+		var missing int64
+		indexes[i], missing = v.observed.taken.free(rjob.Name, rjob.Replicas, room)
+		room -= len(indexes[i])
+		r.plan.Uncreated += missing
+	}
+	switch {
+	case r.plan.Uncreated == 0 || before.holdsJobs:
+		return r
+	case v.claimLeaving():
+		return r.and(lookAgain(leavingClaimInterval))
+	}
+	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).KeepAway(v.SickNodes.KeepAway)
+	for i, rjob := range v.turn {
 		var batch []*batchv1.Job
-		for index := range int(children.Replicas(rjob)) {
-			if !d.observed.Names[placement.JobName(js.Name, rjob.Name, index)] {
-				batch = append(batch, builder.Job(rjob, index))
-			}
+		for _, index := range indexes[i] {
+			batch = append(batch, builder.Job(rjob, int(index)))
 		}
 		if len(batch) > 0 {
-			d.plan.CreateJobs = append(d.plan.CreateJobs, batch)
+			r.plan.CreateJobs = append(r.plan.CreateJobs, batch)
+			r.plan.Uncreated -= int64(len(batch))
 		}
 	}
-	if len(d.plan.CreateJobs) > 0 && d.claimLeaving() {
-		d.plan.CreateJobs = nil
-		d.plan.requeueAfter(leavingClaimInterval)
+	if r.plan.Uncreated > 0 {
+		return r.and(lookAgain(nextBatch))
 	}
+	return r
 }
 
 // followSuspend makes the unfinished Jobs follow spec.suspend: all of them stop,
 // and those that have their turn run.
-func (d *decision) followSuspend(turn []*jobset.ReplicatedJob) {
-	if d.suspendWanted() {
-		for _, job := range d.observed.Active {
-			if !suspended(job) {
-				d.plan.SuspendJobs = append(d.plan.SuspendJobs, job)
-			}
-		}
-		d.set(jobset.JobSetSuspended, constants.SuspendedReason, constants.SuspendedMessage)
-		d.clear(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage)
-		return
+func followSuspend(v *view, _ result) result {
+	if v.suspendWanted() {
+		return v.suspendJobs()
 	}
+	r := v.resumeJobs()
+	if len(r.plan.ResumeJobs) > 0 && r.plan.Unresumed > 0 {
+		r = r.and(lookAgain(nextBatch))
+	}
+	if r.plan.Unresumed == 0 {
+		r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))
+	}
+	return r
+}
+
+func (v *view) suspendJobs() result {
+	r := tell(becomesTrue(jobset.JobSetSuspended, constants.SuspendedReason, constants.SuspendedMessage),
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage))
+	for _, job := range v.observed.Active {
+		if !suspended(job) {
+			r.plan.SuspendJobs = append(r.plan.SuspendJobs, job)
+		}
+	}
+	return r
+}
+
+// resumeJobs resumes the Jobs that have their turn, as many as a plan holds. A Job whose template
+// changes has to be at rest first: a change of the Job wakes the JobSet then.
+func (v *view) resumeJobs() result {
+	var r result
 	asleep := map[string][]*batchv1.Job{}
-	for _, job := range d.observed.Active {
+	for _, job := range v.observed.Active {
 		if suspended(job) {
 			name := replicatedJobOf(job)
 			asleep[name] = append(asleep[name], job)
 		}
 	}
-	for _, rjob := range turn {
-		for _, job := range asleep[rjob.Name] {
-			d.resume(job, rjob)
+	room := maxBuilt
+	for _, rjob := range v.turn {
+		jobs := asleep[rjob.Name]
+		for _, job := range jobs[:min(room, len(jobs))] {
+			resumed, changed := children.Resumed(job, rjob)
+			if changed && !atRest(job) {
+				r.plan.Unresumed++
+				continue
+			}
+			r.plan.ResumeJobs = append(r.plan.ResumeJobs, Resume{
+				From:           job,
+				Job:            resumed,
+				ResetStartTime: changed && job.Status.StartTime != nil,
+			})
+		}
+		if room -= len(jobs); room < 0 {
+			r.plan.Unresumed -= int64(room)
+			room = 0
 		}
 	}
-	d.clear(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)
+	return r
 }
 
-func (d *decision) resume(job *batchv1.Job, rjob *jobset.ReplicatedJob) {
-	resumed, changed := children.Resumed(job, rjob)
-	d.plan.ResumeJobs = append(d.plan.ResumeJobs, Resume{
-		From:           job,
-		Job:            resumed,
-		ResetStartTime: changed && job.Status.StartTime != nil,
-	})
-}
-
-func withoutTerminating(jobs []*batchv1.Job) []*batchv1.Job {
-	var live []*batchv1.Job
-	for _, job := range jobs {
-		if job.DeletionTimestamp == nil {
-			live = append(live, job)
-		}
-	}
-	return live
-}
-
-func (d *decision) restartStrategy() jobset.JobSetRestartStrategy {
-	if d.in.JobSet.Spec.FailurePolicy == nil {
-		return jobset.Recreate
-	}
-	return d.in.JobSet.Spec.FailurePolicy.RestartStrategy
+// atRest reports whether the Job controller has suspended a Job that is to be
+// suspended, or never started it. Until then the API server refuses to change its template.
+func atRest(job *batchv1.Job) bool {
+	return job.Status.Active == 0 && (job.Status.StartTime == nil || hasCondition(job, batchv1.JobSuspended))
 }

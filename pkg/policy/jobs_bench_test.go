@@ -22,7 +22,7 @@ import (
 // ReplicatedJob as in many. Bytes and allocations per Job stay flat (C345 to
 // C352). Time nearly does: Jobs are sorted, and many do not fit into CPU caches.
 func BenchmarkDecideJobs(b *testing.B) {
-	all := gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	all := gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
 	cases := []struct {
 		name    string
 		gates   gates.Set
@@ -84,4 +84,30 @@ func manyJobs(rjobs, jobs int, there bool) Input {
 	}
 	js.Status = plan.Status
 	return in
+}
+
+// BenchmarkCreateInBatches measures all decisions from no Job to all of them. Each
+// looks at the Jobs that exist, so the share of the looks grows; it has to stay small
+// beside what it takes to build a Job, and to request it.
+func BenchmarkCreateInBatches(b *testing.B) {
+	for _, jobs := range []int{500, 2000, 10000, 50000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			passes := 0
+			for b.Loop() {
+				in := manyJobs(1, jobs, false)
+				for left := true; left; passes++ {
+					plan, err := Decide(in)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, batch := range plan.CreateJobs {
+						in.Jobs = append(in.Jobs, batch...)
+					}
+					left = plan.Uncreated > 0
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(jobs), "ns/job")
+			b.ReportMetric(float64(passes)/float64(b.N), "passes")
+		})
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -201,30 +202,44 @@ func serviceWanted(exists bool) Input {
 	return Input{JobSet: builders.MakeJobSet("js", "ns").Network(jobset.Network{EnableDNSHostnames: ptr.To(true)}).Obj(), Now: now, ServiceExists: exists}
 }
 
-func TestResumeResetsTheStartTime(t *testing.T) {
+func TestResumeOfAJobWhoseTemplateChanges(t *testing.T) {
 	t.Parallel()
 	started := func(w *builders.JobWrapper) {
 		off(w)
 		w.Change(func(job *batchv1.Job) { job.Status.StartTime = ptr.To(metav1.NewTime(past)) })
 	}
+	isSuspended := func(w *builders.JobWrapper) { started(w); w.Condition(batchv1.JobSuspended) }
+	stopping := func(w *builders.JobWrapper) { isSuspended(w); w.Counts(1, 0, 0) }
+	same, other := builders.MakeReplicatedJob("a"), builders.MakeReplicatedJob("a").PodMeta("k", "v")
 	tests := map[string]struct {
-		rjob   *builders.ReplicatedJobWrapper
-		change func(*builders.JobWrapper)
-		want   bool
+		rjob           *builders.ReplicatedJobWrapper
+		change         func(*builders.JobWrapper)
+		resumes, reset bool
 	}{
-		"C167: the template changes and the Job had started":      {builders.MakeReplicatedJob("a").PodMeta("k", "v"), started, true},
-		"C167: the template changes and the Job never started":    {builders.MakeReplicatedJob("a").PodMeta("k", "v"), off, false},
-		"C167: the template stays, so that nothing is in the way": {builders.MakeReplicatedJob("a"), started, false},
+		"C167: the Job controller suspended it: the start time is reset":              {other, isSuspended, true, true},
+		"C167: it never started: it has no start time":                                {other, off, true, false},
+		"C167: the Job controller has yet to suspend it: it is waited for":            {other, started, false, false},
+		"C167: a Pod of it is still active: it is waited for":                         {other, stopping, false, false},
+		"C167: the template stays: nothing is in the way":                             {same, started, true, false},
+		"C167: the template stays: not even a Pod that is still active is in the way": {same, stopping, true, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			js := builders.MakeJobSet("js", "ns").ReplicatedJob(tc.rjob).Obj()
+			js := builders.MakeJobSet("js", "ns").ReplicatedJob(tc.rjob).Condition(jobset.JobSetSuspended, true, "r", "m", past).Obj()
 			job := builders.MakeJob(js, "a", 0)
 			tc.change(job)
 			plan := decideOnce(t, Input{JobSet: js, Jobs: []*batchv1.Job{job.Obj()}, Now: now})
-			if len(plan.ResumeJobs) != 1 || plan.ResumeJobs[0].ResetStartTime != tc.want {
-				t.Errorf("resumes %+v, want one with ResetStartTime %v", plan.ResumeJobs, tc.want)
+			stillSuspended := apimeta.IsStatusConditionTrue(plan.Status.Conditions, string(jobset.JobSetSuspended))
+			if !tc.resumes {
+				if len(plan.ResumeJobs) != 0 || plan.Unresumed != 1 || !stillSuspended || plan.RequeueAfter != 0 {
+					t.Errorf("resumes %+v, %d not, suspended %v, looks again after %v; want it to wait for the Job, and the JobSet to be suspended so long",
+						plan.ResumeJobs, plan.Unresumed, stillSuspended, plan.RequeueAfter)
+				}
+				return
+			}
+			if len(plan.ResumeJobs) != 1 || plan.ResumeJobs[0].ResetStartTime != tc.reset || stillSuspended {
+				t.Errorf("resumes %+v, suspended %v, want one with ResetStartTime %v", plan.ResumeJobs, stillSuspended, tc.reset)
 			}
 		})
 	}

@@ -24,29 +24,33 @@ type Observed struct {
 	Active, Successful, Failed []*batchv1.Job
 	// Previous Jobs belong to an earlier attempt.
 	Previous []*batchv1.Job
-	// Names of all Jobs, of whatever attempt.
-	Names map[string]bool
 	// Statuses has an entry for each ReplicatedJob, in descending order of names.
 	Statuses []jobset.ReplicatedJobStatus
 
+	// taken are the indexes of all Jobs, of whatever attempt.
+	taken taken
 	// newest is the latest attempt that a Job was built for.
 	newest int32
-	// byName finds the entry of Statuses, current the number of Jobs of the current attempt.
-	byName  map[string]*jobset.ReplicatedJobStatus
-	current map[string]int32
+	byName map[string]*replicatedJob
 }
 
-// Observe sorts the Jobs into buckets and counts them. Jobs within a bucket are
-// ordered by name, so that decisions do not depend on the order of a cache.
-// A Job whose attempt cannot be read is an error: whether it is to be deleted
-// cannot be told.
+// replicatedJob is a ReplicatedJob of the spec, its entry of Statuses, and how many Jobs of the
+// current attempt exist.
+type replicatedJob struct {
+	*jobset.ReplicatedJobStatus
+	replicas, jobs int32
+}
+
+// Observe sorts the Jobs into buckets and counts them. Jobs within a bucket are ordered by name:
+// caches have no stable order. A Job whose attempt cannot be read is an error: nobody knows
+// whether to delete it.
 func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, error) {
-	o := Observed{Names: make(map[string]bool, len(jobs))}
+	o := Observed{taken: make(taken, len(js.Spec.ReplicatedJobs))}
 	outdated := newAttempts(js, g)
 	sorted := slices.Clone(jobs)
-	slices.SortFunc(sorted, func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(sorted, compareJobs)
 	for _, job := range sorted {
-		o.Names[job.Name] = true
+		o.taken.add(js.Name, job)
 		previous, err := outdated.previous(job)
 		if err != nil {
 			return Observed{}, err
@@ -68,6 +72,8 @@ func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, err
 	return o, nil
 }
 
+func compareJobs(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) }
+
 // finishedCondition is the first Complete or Failed condition that is True.
 func finishedCondition(job *batchv1.Job) (batchv1.JobCondition, bool) {
 	for _, c := range job.Status.Conditions {
@@ -86,36 +92,39 @@ func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool
 
 // count fills Statuses. Jobs of a ReplicatedJob that is not in the spec count nowhere.
 func (o *Observed) count(js *jobset.JobSet) {
-	counts := make(map[string]*jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
-	o.byName, o.current = counts, make(map[string]int32, len(js.Spec.ReplicatedJobs))
 	o.Statuses = make([]jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
+	all := make([]replicatedJob, len(o.Statuses))
+	o.byName = make(map[string]*replicatedJob, len(all))
 	for i := range js.Spec.ReplicatedJobs {
-		o.Statuses[i].Name = js.Spec.ReplicatedJobs[i].Name
+		rjob := &js.Spec.ReplicatedJobs[i]
+		o.Statuses[i].Name, all[i].replicas = rjob.Name, rjob.Replicas
+		o.byName[rjob.Name] = &all[i]
 	}
 	slices.SortFunc(o.Statuses, func(a, b jobset.ReplicatedJobStatus) int { return cmp.Compare(b.Name, a.Name) })
 	for i := range o.Statuses {
-		counts[o.Statuses[i].Name] = &o.Statuses[i]
+		o.byName[o.Statuses[i].Name].ReplicatedJobStatus = &o.Statuses[i]
 	}
-	for _, job := range o.Active {
-		if c := counts[replicatedJobOf(job)]; c != nil {
-			of := CountsOf(job)
-			c.Ready += one(of.Ready)
-			c.Active += one(of.Active)
-			c.Suspended += one(suspended(job))
-			o.current[c.Name]++
+	for _, bucket := range [][]*batchv1.Job{o.Active, o.Successful, o.Failed} {
+		for _, job := range bucket {
+			if rjob := o.byName[replicatedJobOf(job)]; rjob != nil {
+				rjob.jobs++
+				rjob.add(job)
+			}
 		}
 	}
-	for _, job := range o.Successful {
-		if c := counts[replicatedJobOf(job)]; c != nil {
-			c.Succeeded++
-			o.current[c.Name]++
-		}
-	}
-	for _, job := range o.Failed {
-		if c := counts[replicatedJobOf(job)]; c != nil {
-			c.Failed++
-			o.current[c.Name]++
-		}
+}
+
+func (r *replicatedJob) add(job *batchv1.Job) {
+	switch end, finished := finishedCondition(job); {
+	case finished && end.Type == batchv1.JobComplete:
+		r.Succeeded++
+	case finished:
+		r.Failed++
+	default:
+		adds := CountsOf(job)
+		r.Ready += oneIf(adds.Ready)
+		r.Active += oneIf(adds.Active)
+		r.Suspended += oneIf(suspended(job))
 	}
 }
 
@@ -133,7 +142,7 @@ func CountsOf(job *batchv1.Job) Counts {
 	return Counts{Ready: ready(job), Active: job.Status.Active > 0}
 }
 
-// ready tells whether as many Pods of the Job are ready, or have succeeded, as run at a time.
+// ready reports whether as many Pods of the Job are ready, or have succeeded, as run at the same time.
 func ready(job *batchv1.Job) bool {
 	want := ptr.Deref(job.Spec.Parallelism, 1)
 	if completions := job.Spec.Completions; completions != nil && *completions < want {
@@ -146,7 +155,8 @@ func suspended(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.Suspend, false)
 }
 
-func one(yes bool) int32 {
+// oneIf counts what is true.
+func oneIf(yes bool) int32 {
 	if yes {
 		return 1
 	}

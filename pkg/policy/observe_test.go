@@ -58,8 +58,8 @@ func TestObserveSortsJobsIntoBuckets(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("buckets (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(map[string]bool{"js-a-0": true}, o.Names); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
+			if diff := cmp.Diff(taken{"a": {0}}, o.taken); diff != "" {
+				t.Errorf("C61: held (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -7,11 +7,11 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -22,160 +22,240 @@ import (
 // maxNamed is how many Pods an event names at the most.
 const maxNamed = 5
 
-// A group that does not come together must not wait for ever (P24):
+// A group that does not assemble must not wait for ever (P24):
 //
 //	assemblingSince
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
 //
-// A Pod that waits for a node is waited for: another would not find one either.
-// The times are in the API, so a new leader keeps the deadlines.
+// The clock stands still while a slot is only leaving, or its Pod waits for a node:
+// neither can report, and another Pod would not find a node either. Such time moves
+// assemblingSince forward, and never resets it: a Pod that crashes before it reports
+// must still reach its deadline. A new leader gives every Pod a period of its own.
 
-// clockAssembly keeps the time since when the group comes together (P24). It is
-// cleared while nobody is waited for, so that the deadline of a group that was
-// suspended, or bypassed, counts from when it is waited for again.
-func (d *decision) clockAssembly() {
-	if !d.inPlace() || d.plan.Confirm != nil {
-		return
-	}
-	status := &d.plan.Status
-	_, ended := finished(d.in.JobSet)
-	restarted := status.Restarts != d.in.JobSet.Status.Restarts
-	cameBack := apimeta.IsStatusConditionTrue(d.in.JobSet.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+// assemblyClock keeps the time since when the group assembles (P24). It is cleared while
+// the group is not waited for, so that the deadline of a group that was suspended, or
+// bypassed, counts from when it is waited for again.
+func assemblyClock(v *view, before result) result {
+	stored := v.JobSet.Status.AssemblingSince
+	// What kept the first Jobs of an attempt from being created, Pods of the attempt before or a
+	// claim, is not the fault of the new Pods.
+	startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0
+	cameBack := v.isTrue(jobset.JobSetInPlaceRestartDisabled)
 	switch {
-	case d.in.Progress.Assembly <= 0 || ended || status.TerminalState != "" || !d.watching() ||
-		ptr.Deref(status.DeprecatedEpoch, 0) < ptr.Deref(status.SyncedEpoch, 0):
-		status.AssemblingSince = nil
-	case status.AssemblingSince == nil || restarted || cameBack:
-		status.AssemblingSince = ptr.To(metav1.NewTime(d.in.Now))
+	case !v.inPlace:
+		return result{}
+	case v.Progress.Assembly <= 0 || !v.watched || before.terminal(v) || before.staysRunning(v) || before.changes.any(liftBarrier):
+		return setClock(nil)
+	case stored == nil || before.changes.any(restartAllJobs) || cameBack || startsOver:
+		return setClock(&v.Now)
+	case before.plan.ClockStands || before.clock != nil:
+		return result{}
 	}
+	moved := v.Clock.Stood.Truncate(time.Second) // the API keeps whole seconds
+	if moved <= 0 {
+		return result{}
+	}
+	since := stored.Add(moved)
+	r := setClock(&since)
+	r.plan.ClockMoved = moved
+	return r
 }
 
-// waited is how long the group has been coming together, 0 if it is not or if that is not known.
-func (d *decision) waited() time.Duration {
-	since := d.in.JobSet.Status.AssemblingSince
-	if since == nil || d.in.Progress.Assembly <= 0 {
-		return 0
+func setClock(since *time.Time) result {
+	clock := &assemblySince{}
+	if since != nil {
+		clock.Time = ptr.To(metav1.NewTime(*since))
 	}
-	return d.in.Now.Sub(since.Time)
+	return result{clock: clock}
 }
 
-// overdue tells whether the group may take too long, so that who is missing matters.
-func (d *decision) overdue() bool {
-	return d.in.Progress.ForcefulDeletion > 0 || d.in.Progress.Assembly > 0 && d.waited() >= d.in.Progress.Assembly
+// waited returns for how long the group has been coming together, as far as that counts (P48). The
+// status must have a clock.
+func (v *view) waited() time.Duration {
+	from := v.JobSet.Status.AssemblingSince.Add(v.Clock.Stood)
+	if v.Clock.LedSince.After(from) {
+		from = v.Clock.LedSince
+	}
+	return v.Now.Sub(from)
 }
 
-// progress steps in if a group that assembles does not come together (P24, P25).
-func (d *decision) progress(g group, synced int32) {
-	period := d.in.Progress.Assembly
-	if !ptr.Equal(d.plan.Status.SyncedEpoch, d.in.JobSet.Status.SyncedEpoch) || d.plan.touchesJobs() {
-		return // it just came together, or its Jobs are still to be made what they should be
+// waitsForWorkers reports whether the group assembles, and its Jobs are what they should be.
+func (v *view) waitsForWorkers(before *result) bool {
+	return !v.running() && !before.changes.any(liftBarrier) && !before.plan.touchesJobs() && before.plan.Unresumed == 0
+}
+
+// assemblyDeadline deletes or recreates what keeps a group from assembling in time (P24).
+func assemblyDeadline(v *view, before result) result {
+	period := v.Progress.Assembly
+	if !v.waitsForWorkers(&before) || period <= 0 || v.JobSet.Status.AssemblingSince == nil || v.group.size == 0 {
+		return result{}
 	}
-	d.deleteStuck(g)
-	if period <= 0 || d.in.JobSet.Status.AssemblingSince == nil || g.slots == 0 {
-		return
+	if before.plan.ClockStands {
+		return result{} // the group pauses
 	}
-	waited := d.waited()
+	if v.group.leaving > 0 || v.group.unscheduled > 0 {
+		return v.clockStands()
+	}
+	waited := v.waited()
+	if waited < period {
+		return lookAgain(period - waited)
+	}
+	stuck, late := v.stuck(), v.late()
+	overTime, r := v.overTime(late)
 	switch {
-	case waited < period:
-		d.plan.requeueAfter(period - waited)
-	case len(g.stuck) > 0 || len(d.observed.Previous) > 0 || d.anyTerminating():
+	case len(stuck) > 0 || len(v.observed.Previous) > 0 || v.anyTerminating():
 		// New Jobs would not help: they would wait for the same Pods to go. So the
 		// clock starts over, and what comes in their place has all of its time.
-		d.deleteLate(g, synced)
-		d.plan.Status.AssemblingSince = ptr.To(metav1.NewTime(d.in.Now))
-		d.plan.requeueAfter(period)
+		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersStuckReason, v.whoIsStuck(stuck)))).
+			and(setClock(&v.Now)).and(lookAgain(period))
 	case waited < 2*period:
-		d.deleteLate(g, synced)
-		d.plan.requeueAfter(2*period - waited)
-	case g.waiting == 0 && d.hadTheirTime(g.late):
-		d.recreateOverdue(g, synced)
+		return r.and(v.deleteLate(overTime)).and(lookAgain(2*period - waited))
+	case len(overTime) == len(late):
+		return r.and(v.recreateAssembly())
 	}
+	return r
 }
 
-// hadTheirTime tells whether Pods that have not reported had a period of their own to do so.
-func (d *decision) hadTheirTime(late []*corev1.Pod) bool {
+// clockStands stops the clock: nobody can be blamed for now (P48).
+func (v *view) clockStands() result {
+	r := lookAgain(v.graceEnds())
+	r.plan.ClockStands = true
+	if v.group.unscheduled > 0 { // no event wakes the JobSet when a Pod finds its node
+		r = r.and(lookAgain(max(time.Second, v.Progress.Assembly/20)))
+	}
+	return r
+}
+
+// whoIsStuck says what keeps the places of the group empty, and how to free them. This is told once
+// a period: then the clock starts over.
+func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
+	const advice = "its slot stays empty until it is gone. If its node is lost, taint the node with node.kubernetes.io/out-of-service " +
+		"or delete the Node object; or check that its containers have stopped and delete the Pod with --grace-period=0 --force"
+	if len(stuck) > 0 {
+		pod := stuck[0]
+		message := fmt.Sprintf("worker pod %s on node %s should have stopped by %s and still exists; %s",
+			pod.Name, pod.Spec.NodeName, pod.DeletionTimestamp.UTC().Format(time.RFC3339), advice)
+		if len(stuck) > 1 {
+			message += fmt.Sprintf(". The same applies to %s", podNames(stuck[1:]))
+		}
+		return message
+	}
+	for _, job := range v.Jobs {
+		if job.DeletionTimestamp != nil {
+			return fmt.Sprintf("Job %s has been terminating since %s, and the group waits for it. Check whether its Pods stop, and what is to remove its finalizers: %s",
+				job.Name, job.DeletionTimestamp.UTC().Format(time.RFC3339), strings.Join(job.Finalizers, ", "))
+		}
+	}
+	return fmt.Sprintf("Job %s of an earlier attempt still exists; the group waits for it to be deleted", v.observed.Previous[0].Name)
+}
+
+// overTime returns those of the Pods that had a whole period of their own to report, and asks
+// for a look when the next has had it. The API cuts a creation to the second, so a Pod may be
+// a second younger than it says.
+func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
+	var next time.Duration
 	for _, pod := range late {
-		if left := pod.CreationTimestamp.Add(d.in.Progress.Assembly).Sub(d.in.Now); left > 0 {
-			d.plan.requeueAfter(left)
-			return false
+		if left := v.until(pod.CreationTimestamp.Add(v.Progress.Assembly + time.Second)); left > 0 {
+			next = sooner(next, left)
+			continue
 		}
+		over = append(over, pod)
 	}
-	return true
+	return over, lookAgain(next)
 }
 
-// deleteLate deletes the Pods that have not reported in one period. Those that
-// came in their place have the second period to report.
-func (d *decision) deleteLate(g group, synced int32) {
-	deadline := d.in.JobSet.Status.AssemblingSince.Add(d.in.Progress.Assembly)
-	var late []*corev1.Pod
-	for _, pod := range g.late {
-		if pod.CreationTimestamp.Time.Before(deadline) {
-			late = append(late, pod)
-		}
-	}
+// deleteLate deletes Pods that have not reported in a period of their own. Those that
+// come in their place have one, too.
+func (v *view) deleteLate(late []*corev1.Pod) result {
 	if len(late) == 0 {
-		return
+		return result{}
 	}
-	d.plan.DeletePods = append(d.plan.DeletePods, PodDeletion{Pods: late, Event: Event{
-		Type:   corev1.EventTypeWarning,
-		Reason: constants.WorkersMissingReason,
-		Message: fmt.Sprintf("%d of %d workers have not reported epoch %d within %s; their Pods are deleted to be recreated: %s",
-			g.slots-g.reported, g.slots, int64(synced)+1, d.in.Progress.Assembly, named(late)),
-	}})
+	return result{plan: Plan{DeletePods: []PodDeletion{{Pods: late, Event: Event{
+		Type:    corev1.EventTypeWarning,
+		Reason:  constants.WorkersMissingReason,
+		Message: fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Progress.Assembly), v.whoIsMissing(), podNames(late)),
+	}}}}}
 }
 
-// recreateOverdue recreates all Jobs of a group that did not come together in two periods.
-func (d *decision) recreateOverdue(g group, synced int32) {
-	if d.budgetSpent() {
-		d.fail(constants.ReachedMaxRestartsReason, constants.ReachedMaxRestartsMessage)
-		return
+// recreateAssembly recreates all Jobs of a group that did not come together in two periods.
+func (v *view) recreateAssembly() result {
+	r, waits := v.waitForSuccess(true)
+	if waits {
+		return r
 	}
-	d.plan.Status.RestartsCountTowardsMax++
-	d.restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
-		fmt.Sprintf("applying %s failure policy action (%d of %d workers have not reported epoch %d within %s: %s)",
-			jobset.RestartJobSet, g.slots-g.reported, g.slots, int64(synced)+1, 2*d.in.Progress.Assembly, named(g.late)))
+	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(2*v.Progress.Assembly), v.whoIsMissing())
+	message := fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing)
+	switch {
+	case v.tolerant && v.restartingInPlace(): // the break of this round was charged (P80)
+		return r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, message))
+	case v.budgetSpent():
+		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(missing)))
+	}
+	return r.and(chargedRestart(constants.DefaultFailurePolicyReason, message))
 }
 
-// deleteStuck deletes by force the Pods that a lost node does not let go (P25).
-func (d *decision) deleteStuck(g group) {
-	grace := d.in.Progress.ForcefulDeletion
-	if grace <= 0 {
-		return
-	}
-	var stuck []*corev1.Pod
-	for _, pod := range g.stuck {
-		if !d.in.NotReady[pod.Spec.NodeName] {
-			continue
+func (v *view) notReportedWithin(period time.Duration) string {
+	g := &v.group
+	return fmt.Sprintf("%d of %d workers have not reported epoch %d within %s", g.size-g.reported, g.size, int64(v.synced)+1, period)
+}
+
+// whoIsMissing names up to five workers of each state that are not back.
+func (v *view) whoIsMissing() string {
+	names := map[SlotState][]string{}
+	for i := range v.group.jobs {
+		job := &v.group.jobs[i]
+		for slot := range job.all {
+			if v.isBack(slot) {
+				continue
+			}
+			name := fmt.Sprintf("index %d of Job %s", slot.Index, job.Name)
+			if slot.Pod != nil {
+				name = slot.Pod.Name
+			}
+			names[slot.State] = append(names[slot.State], name)
 		}
-		if left := pod.DeletionTimestamp.Add(grace).Sub(d.in.Now); left > 0 {
-			d.plan.requeueAfter(left)
-			continue
+	}
+	var states []string
+	for _, state := range []SlotState{SlotMember, SlotLeaving, SlotLost} {
+		if missing := names[state]; len(missing) > 0 {
+			states = append(states, fmt.Sprintf("%d %s: %s", len(missing), state, firstOf(missing)))
 		}
-		stuck = append(stuck, pod)
 	}
-	if len(stuck) == 0 {
-		return
+	if len(states) == 0 {
+		return "no worker is missing, but a Pod beyond the size of its Job still exists"
 	}
-	d.plan.DeletePods = append(d.plan.DeletePods, PodDeletion{Pods: stuck, Force: true, Event: Event{
-		Type:   corev1.EventTypeWarning,
-		Reason: constants.ForcefulDeletionReason,
-		Message: fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
-			len(stuck), grace, named(stuck)),
-	}})
+	return strings.Join(states, "; ")
 }
 
-// named names up to five Pods.
-func named(pods []*corev1.Pod) string {
-	if len(pods) == 0 {
-		return "no Pod is there"
+// stuckPods deletes by force the Pods that a lost node does not let go (P25), unless all that is overdue is
+// deleted anyway (P85).
+func stuckPods(v *view, before result) result {
+	grace := v.Progress.ForcefulDeletion
+	if !v.waitsForWorkers(&before) || grace <= 0 || v.forces() {
+		return result{}
 	}
+	stuck := slices.DeleteFunc(v.stuck(), func(pod *corev1.Pod) bool { return !v.NotReady[pod.Spec.NodeName] })
+	over, r := v.past(stuck, grace)
+	if len(over) == 0 {
+		return r
+	}
+	return r.and(forced(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
+		len(over), grace, podNames(over))))
+}
+
+// podNames names up to five Pods.
+func podNames(pods []*corev1.Pod) string {
 	var names []string
-	for _, pod := range pods[:min(len(pods), maxNamed)] {
+	for _, pod := range pods {
 		names = append(names, pod.Name)
 	}
-	text := strings.Join(names, ", ")
-	if more := len(pods) - maxNamed; more > 0 {
+	return firstOf(names)
+}
+
+func firstOf(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -50,7 +50,15 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 	waits := func(left time.Duration) func(*summary) {
 		return func(w *summary) { assembling(w); w.RequeueAfter = left }
 	}
-	deletes := func(missing, of, epoch int, pods ...string) func(*summary) {
+	stands := func(left time.Duration) func(*summary) {
+		return func(w *summary) { assembling(w); w.RequeueAfter, w.ClockStands = left, true }
+	}
+	stood := func(ago time.Duration) func(*Input) { return func(in *Input) { in.Clock.Stood = ago } }
+	ledFor := func(ago time.Duration) func(*Input) { return func(in *Input) { in.Clock.LedSince = now.Add(-ago) } }
+	stuckMessage := fmt.Sprintf("worker pod js-w-0-1 on node node-of-js-w-0-1 should have stopped by %s and still exists; its slot stays empty until it is gone. "+
+		"If its node is lost, taint the node with node.kubernetes.io/out-of-service or delete the Node object; "+
+		"or check that its containers have stopped and delete the Pod with --grace-period=0 --force", now.Format(time.RFC3339))
+	deletes := func(missing, of, epoch int, who string, pods ...string) func(*summary) {
 		return func(w *summary) {
 			waits(9 * time.Minute)(w)
 			w.Pods = pods
@@ -62,7 +70,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 				names += pod
 			}
 			w.Told = []Event{{"Warning", "WorkersMissing", fmt.Sprintf(
-				"%d of %d workers have not reported epoch %d within 10m0s; their Pods are deleted to be recreated: %s", missing, of, epoch, names)}}
+				"%d of %d workers have not reported epoch %d within 10m0s (%s); their Pods are deleted to be recreated: %s", missing, of, epoch, who, names)}}
 		}
 	}
 	clock := func(since time.Time) func(*summary) {
@@ -91,7 +99,8 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		}},
 		"P24: the clock stops with the lift": {inPlace(1, 1, "2 2", sinceAgo(time.Minute)), func(w *summary) {
 			assembling(w)
-			w.Status.SyncedEpoch, w.Status.AssemblingSince = ptr.To[int32](2), nil
+			lifted(2)(w)
+			w.Status.AssemblingSince = nil
 		}},
 		"P24: nobody is waited for while the JobSet is suspended": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, suspend), onJob(0, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })), func(w *summary) {
 			isSuspended(w)
@@ -103,21 +112,56 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			assembling(w)
 			w.Status.AssemblingSince = nil
 		}},
-		"P24: after a period who has not reported is deleted": {inPlace(1, 1, "2 1 _", sinceAgo(11*time.Minute)), deletes(2, 3, 2, "js-w-0-1", "js-w-0-2")},
+		"P24: after a period who has not reported is deleted": {inPlace(1, 1, "2 1 _", sinceAgo(11*time.Minute)), deletes(2, 3, 2, "2 Member: js-w-0-1, js-w-0-2", "js-w-0-1", "js-w-0-2")},
 		"P24: one that came since is not deleted again":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
-		"P24: one that waits for a node is not deleted":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), waits(9 * time.Minute)},
-		"P24: after two periods all Jobs are recreated":       {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "js-w-0-1")},
-		"P24: after two periods, and its Pod is not there":    {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "no Pod is there")},
+		"P24: one that waits for a node is not deleted":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
+		"P24: after two periods all Jobs are recreated":       {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
+		"P24: after two periods, and its Pod is not there":    {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
 		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
-			deletes(2, 3, 2, "js-w-0-2")(w)
+			deletes(2, 3, 2, "1 Member: js-w-0-2; 1 Lost: js-w-0-1", "js-w-0-2")(w)
 			w.RequeueAfter = period
+			w.Events = []Event{{"Warning", "WorkersStuck", stuckMessage}}
 			clock(now)(w)
 		}},
-		"P24: one that came late has a period of its own": {inPlace(1, 1, "2 _", sinceAgo(time.Hour, fresh)), waits(10 * time.Minute)},
-		"P24: one that waits for a node is waited for":    {inPlace(1, 1, "2 _", sinceAgo(time.Hour, unscheduled)), assembling},
+		"P24: one that came late has a period of its own": {inPlace(1, 1, "2 _", sinceAgo(time.Hour, fresh)), waits(10*time.Minute + time.Second)},
+		"P24: a replacement is not late at the deadline that its predecessor missed": {inPlace(1, 1, "2 _", sinceAgo(10*time.Minute+20*time.Second,
+			onPod(0, 1, func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Second)) })), stood(20*time.Second)), func(w *summary) {
+			waits(10 * time.Minute)(w)
+			clock(now.Add(-10 * time.Minute))(w)
+			w.ClockMoved = 20 * time.Second
+		}},
+		"P24: one that waits for a node is waited for":                 {inPlace(1, 1, "2 _", sinceAgo(time.Hour, unscheduled)), stands(30 * time.Second)},
+		"P48: while a Pod is inside its own grace nobody is deleted":   {inPlace(1, 1, "2 t1 _", sinceAgo(11*time.Minute)), stands(10 * time.Second)},
+		"P48: nor are all Jobs recreated":                              {inPlace(1, 1, "2 t1", sinceAgo(time.Hour)), stands(10 * time.Second)},
+		"P48: a Failed Pod that is not counted yet is waited for":      {inPlace(1, 1, "2 f1", sinceAgo(time.Hour)), stands(0)},
+		"P48: a Pod that leaves beside its replacement stops no clock": {inPlace(1, 1, "2 _", sinceAgo(4*time.Minute), more(0, 0, "t1")), waits(6 * time.Minute)},
+		"P48: one that has reported and has no node does not either":   {inPlace(1, 1, "_ 2", sinceAgo(4*time.Minute, unscheduled)), waits(6 * time.Minute)},
+		"P48: time that stood does not count":                          {inPlace(1, 1, "2 t1", sinceAgo(time.Hour), stood(55*time.Minute)), stands(10 * time.Second)},
+		"P48: the clock goes on from where it stood: it moves by whole seconds": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), stood(54*time.Minute+time.Second/2)), func(w *summary) {
+			waits(4*time.Minute + time.Second/2)(w)
+			clock(now.Add(-6 * time.Minute))(w)
+			w.ClockMoved = 54 * time.Minute
+		}},
+		"P48: it is moved and not reset: a Pod that crashes again and again is late": {inPlace(1, 1, "2 _", sinceAgo(16*time.Minute), stood(5*time.Minute)), func(w *summary) {
+			deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")(w)
+			clock(now.Add(-11 * time.Minute))(w)
+			w.ClockMoved = 5 * time.Minute
+		}},
+		"P48: less than a second moves nothing":          {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute), stood(time.Second/2)), waits(6*time.Minute + time.Second/2)},
+		"P48: a manager that just came deletes nobody":   {inPlace(1, 1, "2 1", sinceAgo(15*time.Minute), ledFor(time.Minute)), waits(9 * time.Minute)},
+		"P48: nor recreates all Jobs":                    {inPlace(1, 1, "2 1", sinceAgo(time.Hour), ledFor(time.Minute)), waits(9 * time.Minute)},
+		"P48: it gives a period from when it led":        {inPlace(1, 1, "2 1", sinceAgo(time.Hour), ledFor(11*time.Minute)), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
+		"P48: one that has led for long changes nothing": {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute), ledFor(time.Hour)), waits(6 * time.Minute)},
+		"P24: a Job that is deleted and stays is told once a period": {inPlace(1, 1, "2 2|2 2", sinceAgo(11*time.Minute), onJob(1, func(job *batchv1.Job) {
+			job.DeletionTimestamp, job.Finalizers = ptr.To(metav1.NewTime(past)), []string{"example.com/keep"}
+		})), func(w *summary) {
+			waits(period)(w)
+			w.Events = []Event{{"Warning", "WorkersStuck", fmt.Sprintf("Job js-w-1 has been terminating since %s, and the group waits for it. Check whether its Pods stop, and what is to remove its finalizers: example.com/keep", past.Format(time.RFC3339))}}
+			clock(now)(w)
+		}},
 		"P24, P15: after two periods the budget is spent": {inPlace(1, 1, "2 _", sinceAgo(time.Hour), budget(3, 0, 3)), func(w *summary) {
 			assembling(w)
-			failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")(w)
+			failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts (last failure: 1 of 2 workers have not reported epoch 2 within 20m0s: 1 Member: js-w-0-1)")(w)
 			w.Status.AssemblingSince = nil
 		}},
 		"P24: the gate comes back, and nobody was waited for meanwhile": {inPlace(1, 1, "2 _", sinceAgo(time.Hour), onJobSet(func(js *jobset.JobSet) {

@@ -9,46 +9,66 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// ofWholeJobSet are the actions on one Job, and what stands in for each while gate RestartJob is off.
-var ofWholeJobSet = map[jobset.FailurePolicyAction]jobset.FailurePolicyAction{
+// wholeJobSetAction maps each action on one Job to the one that replaces it while gate RestartJob is off.
+var wholeJobSetAction = map[jobset.FailurePolicyAction]jobset.FailurePolicyAction{
 	jobset.RestartJob:                     jobset.RestartJobSet,
 	jobset.RestartJobAndIgnoreMaxRestarts: jobset.RestartJobSetAndIgnoreMaxRestarts,
 }
 
-// restartJob makes one failed Job, and no other, one of an earlier attempt.
-func (d *decision) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, eventReason, message string) error {
-	known := newAttempts(d.in.JobSet, d.in.Gates)
-	rjob, index, err := known.position(job)
-	if err != nil {
-		return fmt.Errorf("applying failure policy action %s: %w", action, err)
-	}
-	for i := range d.plan.Status.ReplicatedJobsStatus {
-		status := &d.plan.Status.ReplicatedJobsStatus[i]
-		if status.Name != rjob {
-			continue
-		}
-		status.JobRestarts = oneMore(status.JobRestarts, index, known.replicas[rjob])
-		if built, err := number(job, constants.JobRestartAttemptKey); err == nil { // above the counter only if a status was lost
-			status.JobRestarts[index] = max(status.JobRestarts[index], int32(built)+1)
-		}
-		if action == jobset.RestartJob {
-			status.JobRestartsCountTowardsMax = oneMore(status.JobRestartsCountTowardsMax, index, known.replicas[rjob])
-		}
-	}
-	d.plan.Restart = action
-	d.event(corev1.EventTypeWarning, eventReason, message)
-	return nil
+// jobRestart makes one Job, and no other, one of an earlier attempt.
+type jobRestart struct {
+	replicatedJob string
+	index         int
+	replicas      int32
+	// attempt is what the counter of the Job becomes at least.
+	attempt int32
+	// counted: the restart counts towards maxRestarts.
+	counted bool
 }
 
-// oneMore returns a copy of the counters of a ReplicatedJob, one for each of its Jobs, with one counter raised.
+// restartJob restarts one failed Job.
+func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, eventReason, message string) result {
+	attempts := newAttempts(v.JobSet, v.Gates)
+	rjob, index, err := attempts.position(job)
+	if err != nil {
+		return result{err: fmt.Errorf("applying failure policy action %s: %w", action, err)}
+	}
+	restart := &jobRestart{replicatedJob: rjob, index: index, replicas: attempts.replicas[rjob], counted: action == jobset.RestartJob}
+	if built, err := number(job, constants.JobRestartAttemptKey); err == nil { // above the counter only if a status was lost
+		restart.attempt = int32(built) + 1
+	}
+	r := tell(warning(eventReason, message))
+	r.restartJob, r.plan.Restart = restart, action
+	return r
+}
+
+// apply raises the counters of the Job.
+func (r *jobRestart) apply(statuses []jobset.ReplicatedJobStatus) {
+	for i := range statuses {
+		status := &statuses[i]
+		if status.Name != r.replicatedJob {
+			continue
+		}
+		status.JobRestarts = oneMore(status.JobRestarts, r.index, r.replicas)
+		status.JobRestarts[r.index] = max(status.JobRestarts[r.index], r.attempt)
+		if r.counted {
+			status.JobRestartsCountTowardsMax = oneMore(status.JobRestartsCountTowardsMax, r.index, r.replicas)
+		}
+	}
+}
+
+// maxCounters is how many counters the schema lets the status have for one ReplicatedJob.
+const maxCounters = 1024
+
+// oneMore returns a copy of the counters of a ReplicatedJob, as many as it has Jobs but at
+// most maxCounters, with one counter raised.
 func oneMore(counters []int32, index int, replicas int32) []int32 {
-	raised := make([]int32, max(int(replicas), len(counters)))
+	raised := make([]int32, max(int(min(replicas, maxCounters)), index+1, len(counters)))
 	copy(raised, counters)
 	raised[index]++
 	return raised

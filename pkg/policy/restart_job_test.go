@@ -31,7 +31,7 @@ func withGate(in Input) Input {
 	builder := children.NewBuilder(in.JobSet).CountJobRestarts(true)
 	for i := range in.JobSet.Spec.ReplicatedJobs {
 		rjob := &in.JobSet.Spec.ReplicatedJobs[i]
-		for index := range int(children.Replicas(rjob)) {
+		for index := range int(rjob.Replicas) {
 			built := builder.Job(rjob, index)
 			for _, job := range in.Jobs {
 				if job.Name == built.Name {

@@ -73,7 +73,7 @@ func TestTwoWorkersOneFailure(t *testing.T) {
 				w.Status.DeprecatedEpoch = &step.deprecated
 			}
 			if step.synced != s {
-				w.Status.SyncedEpoch = &step.synced
+				w.Status.SyncedEpoch, w.Status.LastSyncTime = &step.synced, ptr.To(metav1.NewTime(at(i)))
 			}
 			w.Status.InPlaceRestarts, w.Status.Conditions = step.inPlaceRestarts, step.conditions
 			w.Events, w.Outcomes, w.GroupRestart = step.events, step.outcomes, step.took

@@ -84,7 +84,7 @@ func settle(t *testing.T, in *Input) Plan {
 		in.Confirmed = nil
 		plan := decideOnce(t, *in)
 		if plan.Confirm != nil { // the cache was right
-			in.Confirmed = map[types.UID]bool{plan.Confirm.UID: true}
+			in.Confirmed = plan.Confirm
 			plan = decideOnce(t, *in)
 		}
 		if !plan.touchesJobs() && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {

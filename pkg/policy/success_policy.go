@@ -8,17 +8,23 @@ package policy
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 )
 
-// successPolicy completes the JobSet when enough of the targeted Jobs
-// succeeded, and tells whether it did. Without a policy all Jobs count.
-func (d *decision) successPolicy() bool {
-	if len(d.observed.Successful) == 0 {
-		return false
+// successPolicy completes the JobSet when enough of the targeted Jobs succeeded. Without a policy
+// all Jobs count.
+func successPolicy(v *view, _ result) result {
+	if len(v.observed.Successful) == 0 || !v.successMet(v.observed.Successful) {
+		return result{}
 	}
-	policy := d.in.JobSet.Spec.SuccessPolicy
+	return complete()
+}
+
+// successMet reports whether these are enough successful Jobs.
+func (v *view) successMet(successful []*batchv1.Job) bool {
+	policy := v.JobSet.Spec.SuccessPolicy
 	if policy == nil {
 		policy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll}
 	}
@@ -26,22 +32,18 @@ func (d *decision) successPolicy() bool {
 		return len(policy.TargetReplicatedJobs) == 0 || slices.Contains(policy.TargetReplicatedJobs, name)
 	}
 	var have, need int64
-	for _, job := range d.observed.Successful {
+	for _, job := range successful {
 		if targeted(replicatedJobOf(job)) {
 			have++
 		}
 	}
-	for i := range d.in.JobSet.Spec.ReplicatedJobs {
-		if rjob := &d.in.JobSet.Spec.ReplicatedJobs[i]; targeted(rjob.Name) {
-			need += int64(children.Replicas(rjob))
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		if rjob := &v.JobSet.Spec.ReplicatedJobs[i]; targeted(rjob.Name) {
+			need += int64(rjob.Replicas)
 		}
 	}
 	if policy.Operator == jobset.OperatorAny {
 		need = 1
 	}
-	if have < need {
-		return false
-	}
-	d.complete()
-	return true
+	return have >= need
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,38 +15,41 @@ import (
 	"sigs.k8s.io/jobset/pkg/children"
 )
 
-// leavingClaimInterval is how often to look whether a claim of that name is gone at last.
+// leavingClaimInterval is how often to look whether a claim that is being deleted is gone.
 const leavingClaimInterval = time.Second
 
-// createClaims plans the PersistentVolumeClaims that are missing. Those that
+// createClaims creates the PersistentVolumeClaims that are missing. Those that
 // exist are left alone, whoever made them.
-func (d *decision) createClaims() {
-	if len(d.in.JobSet.Spec.VolumeClaimPolicies) == 0 {
-		return
+func createClaims(v *view, _ result) result {
+	var r result
+	exists := func(name string) bool { return v.Claims[name] != nil }
+	if !slices.ContainsFunc(children.ClaimNames(v.JobSet), func(name string) bool { return !exists(name) }) {
+		return r
 	}
-	for _, claim := range children.Claims(d.in.JobSet) {
-		if d.in.Claims[claim.Name] == nil {
-			d.plan.CreateClaims = append(d.plan.CreateClaims, claim)
+	for _, claim := range children.Claims(v.JobSet) {
+		if !exists(claim.Name) {
+			r.plan.CreateClaims = append(r.plan.CreateClaims, claim)
 		}
 	}
+	return r
 }
 
-// claimLeaving tells whether a claim has to go before it can be made anew: Jobs
+// claimLeaving reports whether a claim has to go before it can be created again: Jobs
 // that mounted it now would keep it from going, and never start.
-func (d *decision) claimLeaving() bool {
-	if len(d.in.Claims) == 0 {
+func (v *view) claimLeaving() bool {
+	if len(v.Claims) == 0 {
 		return false
 	}
-	for _, claim := range children.Claims(d.in.JobSet) {
-		existing := d.in.Claims[claim.Name]
-		if existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, d.in.JobSet)) {
+	for _, name := range children.ClaimNames(v.JobSet) {
+		existing := v.Claims[name]
+		if existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, v.JobSet)) {
 			return true
 		}
 	}
 	return false
 }
 
-// ofEarlierJobSet tells whether an object belongs to a JobSet of the same name that
+// ofEarlierJobSet reports whether an object belongs to a JobSet of the same name that
 // is gone: the garbage collector is about to delete it.
 func ofEarlierJobSet(obj metav1.Object, js *jobset.JobSet) bool {
 	owner := metav1.GetControllerOfNoCopy(obj)

@@ -41,7 +41,7 @@ func running(js *jobset.JobSet, epoch int) Input {
 	in := Input{JobSet: js, Now: now, Limit: 5}
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
-		for j := range int(*rjob.Replicas) {
+		for j := range int(rjob.Replicas) {
 			workers := *rjob.Template.Spec.Parallelism
 			job := builders.MakeJob(js, rjob.Name, j).Workers(workers).Counts(workers, workers, 0).Obj()
 			in.Jobs = append(in.Jobs, *job)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,10 +51,25 @@ const (
 
 // What the controller writes in messages. A test holds them against what it decides.
 var (
-	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place$`)
+	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
 	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds$`)
 	syncedMessage    = regexp.MustCompile(`^all (\d+) workers stand at epoch (\d+)$`)
 )
+
+// explainPause says until when the workers wait although all of them may be back (P71).
+func (r *Report) explainPause(js *jobset.JobSet, now time.Time) {
+	restarting := condition(js, jobset.JobSetRestarting)
+	if !isTrue(restarting) {
+		return
+	}
+	parts := startedMessage.FindStringSubmatch(restarting.Message)
+	if len(parts) == 0 {
+		return
+	}
+	if until, err := time.Parse(time.RFC3339, parts[3]); err == nil && now.Before(until) { // else it is empty: no pause
+		r.note("%s epochs in a row failed within a minute: the barrier stays until %s", parts[4], parts[3])
+	}
+}
 
 func (r *Report) addRestarts(in Input) {
 	if in.EventsUnread != nil {
@@ -113,7 +129,7 @@ func (h *history) readEvents(events []corev1.Event) {
 			h.started(at, message)
 		case constants.InPlaceRestartCompletedReason:
 			h.completed(at, message)
-		case constants.RestartJobSetActionReason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason:
+		case constants.RestartJobSetActionReason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, constants.MovedOffNodesReason:
 			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: message})
 		case constants.RestartJobActionReason, constants.RestartJobAndIgnoreMaxRestartsActionReason:
 			*h = append(*h, Restart{Kind: OneJob, Started: &at, Cause: message})

@@ -65,6 +65,8 @@ func TestLastRestarts(t *testing.T) {
 			[]Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 512, Cause: "very long..."}}},
 		"The condition tells of a restart in progress whose event is gone": {2, 2, nil, restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
+		"P71: The condition tells of a restart that waits after quick failures": {2, 2, nil, restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place, not before 2026-03-14T12:00:04Z: 4 epochs in a row failed within a minute"),
+			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
 		"The condition and the event tell of one restart": {2, 2, restarted(ago(time.Minute), time.Second, 2, "b")[:1], restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
 		"The condition tells of a restart whose events are gone": {2, 3, nil, restarting(false, constants.WorkersSyncedReason, "all 8 workers stand at epoch 3"),
@@ -74,6 +76,9 @@ func TestLastRestarts(t *testing.T) {
 		"Jobs that were recreated are told, until they are ready": {0, 1,
 			[]corev1.Event{event(ago(time.Minute), constants.DefaultFailurePolicyReason, recreated), event(ago(time.Minute), constants.RestartJobSetActionReason, recreated), event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil,
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Ended: at(ago(50 * time.Second)), Seconds: ptr.To(10.0), Cause: recreated}}},
+		"P92: Jobs that were recreated to move Pods are told, and Pods that were deleted for it are no restart of their own": {0, 1,
+			[]corev1.Event{event(ago(time.Hour), constants.WorkersMovedReason, "2 Pods"), event(ago(time.Minute), constants.MovedOffNodesReason, recreated)}, nil,
+			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated}}},
 		"Jobs that become ready without a restart end none": {0, 1, []corev1.Event{event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil, []Restart{}},
 		"The condition tells of Jobs that are being recreated": {1, 1, nil, restarting(true, constants.DefaultFailurePolicyReason, recreated),
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated}}},
@@ -105,11 +110,13 @@ func TestLastRestarts(t *testing.T) {
 func TestTheWordsOfTheController(t *testing.T) {
 	t.Parallel()
 	js := training(1, 2, 0, 1).Obj()
+	js.Status.QuickFailures, js.Status.LastSyncTime = 1, at(ago(61*time.Second))
 	in := running(js, 1)
 	podOf(t, &in, 0, 0).Annotations[jobset.EpochKey] = "2"
-	for _, moment := range []time.Time{ago(time.Minute), ago(time.Minute - 2500*time.Millisecond)} {
+	for i, moment := range []time.Time{ago(time.Minute), ago(time.Minute - 2500*time.Millisecond)} {
 		decide := policyInput(in)
 		decide.Now, decide.ServiceExists, decide.BrokenAt = moment, true, ago(time.Minute)
+		decide.Progress.QuickFailurePause = time.Minute // P71: the pause is a second
 		decide.FirstFailure = &policy.Failure{Pod: "train-workers-0-0", Container: "worker", ExitCode: 1, Node: "node-0"}
 		plan, err := policy.Decide(decide)
 		if err != nil {
@@ -120,6 +127,19 @@ func TestTheWordsOfTheController(t *testing.T) {
 		}
 		in.JobSet = in.JobSet.DeepCopy()
 		in.JobSet.Status = plan.Status
+		if paused := in; i == 0 {
+			paused.Now = moment
+			report := Of(paused)
+			if !slices.ContainsFunc(report.Notes, func(note string) bool {
+				return note == "2 epochs in a row failed within a minute: the barrier stays until "+moment.Add(time.Second).UTC().Format(time.RFC3339)
+			}) {
+				t.Errorf("P71: the pause is not told: %q", report.Notes)
+			}
+			paused.Now = moment.Add(time.Second)
+			if report := Of(paused); slices.ContainsFunc(report.Notes, func(note string) bool { return strings.Contains(note, "in a row") }) {
+				t.Errorf("P71: a pause that is over is told: %q", report.Notes)
+			}
+		}
 		podOf(t, &in, 0, 1).Annotations[jobset.EpochKey] = "2"
 	}
 	want := []Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(time.Minute - 2500*time.Millisecond)), Seconds: ptr.To(2.5), Workers: 2,

@@ -14,15 +14,16 @@ package restarts
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -33,8 +34,8 @@ type Input struct {
 	// Jobs and Pods may be more than those of the JobSet: the others are left out.
 	Jobs []batchv1.Job
 	Pods []corev1.Pod
-	// Events are those about the JobSet.
-	Events []corev1.Event
+	// Events are those about the JobSet, JobEvents those about Pods that could not be created for Jobs.
+	Events, JobEvents []corev1.Event
 	// JobsUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
 	JobsUnread, PodsUnread, EventsUnread error
 	// Limit is how many restarts to tell at the most; 0 means all.
@@ -108,15 +109,38 @@ func Of(in Input) Report {
 		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
 	}
 	r.explainStrategy(js)
+	r.explainTolerance(js)
+	r.explainAgents(in)
 	r.addJobs(in)
 	r.addRestarts(in)
 	return r
 }
 
-// NeedsPods tells whether a report looks at Pods: only a group that runs, or is to, waits for workers.
+// NeedsPods reports whether a report looks at Pods: only a group that runs, or is to, waits for workers.
 func NeedsPods(js *jobset.JobSet) bool {
 	state := stateOf(js).Name
 	return strategyOf(js) == jobset.InPlaceRestart && (state == Running || state == Assembling)
+}
+
+// NeedsJobEvents reports whether a report looks at the events of Jobs: they say why Pods are not created.
+func NeedsJobEvents(js *jobset.JobSet) bool {
+	return strategyOf(js) == jobset.InPlaceRestart && stateOf(js).Name == Assembling
+}
+
+// failuresOf is the last word about each Job whose Pods could not be created.
+func failuresOf(events []corev1.Event) map[types.UID]string {
+	failures, told := map[types.UID]string{}, map[types.UID]metav1.Time{}
+	for i := range events {
+		e := &events[i]
+		at := eventTime(e)
+		if !e.LastTimestamp.IsZero() {
+			at = e.LastTimestamp
+		}
+		if uid := e.InvolvedObject.UID; !at.Before(ptr.To(told[uid])) {
+			failures[uid], told[uid] = strings.TrimPrefix(e.Message, "Error creating: "), at
+		}
+	}
+	return failures
 }
 
 func (r *Report) inPlace() bool { return r.Strategy == jobset.InPlaceRestart }
@@ -131,6 +155,7 @@ func (r *Report) explainStrategy(js *jobset.JobSet) {
 	}
 	switch {
 	case r.inPlace():
+	case js.Spec.FailurePolicy == nil && js.Spec.FaultTolerance != nil: // a failed Job leads to a reset
 	case js.Spec.FailurePolicy == nil:
 		r.note("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
 	default:
@@ -163,9 +188,10 @@ func (r *Report) addJobs(in Input) {
 		r.note("workers cannot be told apart: %v", err)
 		return
 	}
-	r.Workers = workersOf(in.JobSet, slots, *r.Epochs, in.Now)
+	r.Workers = workersOf(in.JobSet, slots, failuresOf(in.JobEvents), *r.Epochs, in.Now)
 	if r.State.Name == Assembling {
 		r.explainBarrier(observed)
+		r.explainPause(in.JobSet, in.Now)
 	}
 }
 
@@ -218,7 +244,7 @@ func countJobs(js *jobset.JobSet, observed policy.Observed) *Jobs {
 	counts := &Jobs{Previous: int64(len(observed.Previous))}
 	counts.Created = int64(len(observed.Active) + len(observed.Successful) + len(observed.Failed))
 	for i := range js.Spec.ReplicatedJobs {
-		counts.Wanted += int64(children.Replicas(&js.Spec.ReplicatedJobs[i]))
+		counts.Wanted += int64(js.Spec.ReplicatedJobs[i].Replicas)
 	}
 	for _, status := range observed.Statuses {
 		counts.Ready += int64(status.Ready)
@@ -237,8 +263,11 @@ func budgetOf(js *jobset.JobSet) Budget {
 			b.OneJob += int64(n)
 		}
 	}
-	if p := js.Spec.FailurePolicy; p != nil {
+	switch p := js.Spec.FailurePolicy; {
+	case p != nil:
 		b.MaxRestarts = int64(p.MaxRestarts)
+	case status.FaultTolerance != nil:
+		b.MaxRestarts = int64(status.FaultTolerance.MaxRestarts)
 	}
 	b.Used = b.InPlace + b.AllJobs + b.OneJob
 	b.Left = max(0, b.MaxRestarts-b.Used)

@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // State is what a JobSet does now.
@@ -60,8 +61,7 @@ func stateOf(js *jobset.JobSet) State {
 	deprecated, synced := ptr.Deref(js.Status.DeprecatedEpoch, 0), ptr.Deref(js.Status.SyncedEpoch, 0)
 	restarting := condition(js, jobset.JobSetRestarting)
 	inPlace := strategyOf(js) == jobset.InPlaceRestart
-	disabled := condition(js, jobset.JobSetInPlaceRestartDisabled)
-	_, bypassed := js.Annotations[jobset.DisableInPlaceRestartKey]
+	bypass := policy.BypassOf(js)
 	completed, failed := condition(js, jobset.JobSetCompleted), condition(js, jobset.JobSetFailed)
 	switch {
 	case js.DeletionTimestamp != nil:
@@ -79,10 +79,10 @@ func stateOf(js *jobset.JobSet) State {
 		return told(Recreating, restarting)
 	case !inPlace:
 		return State{Name: Running}
-	case bypassed:
+	case bypass == policy.BypassedByAnnotation:
 		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"}
-	case isTrue(disabled):
-		return told(GateDisabled, disabled)
+	case bypass == policy.BypassedByGate:
+		return told(GateDisabled, condition(js, jobset.JobSetInPlaceRestartDisabled))
 	case deprecated >= synced:
 		return assembling(js, synced)
 	}

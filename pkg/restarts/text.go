@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package restarts
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,24 +19,35 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// shown is how many missing workers are shown unless all are asked for.
-const shown = 20
+// shown is how many workers are shown unless all are asked for, and shownAlike how many in one state.
+const (
+	shown      = 20
+	shownAlike = 5
+)
 
-// widest is how many characters of a message are shown in a table.
-const widest = 160
+// widest is how many characters of a message are shown in a table. What a program says of itself fits in.
+const widest = 600
 
-// Text is a report for a terminal. It shows up to 20 missing workers, or all.
+// Text is a report for a terminal. Of workers that are not back, or do not run, it shows up to 20, five in each state, or all.
 func Text(r *Report, all bool) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	r.head(w)
 	flush(w)
-	if r.Workers != nil && r.Workers.NotBack > 0 {
-		out.WriteString("\nNot back:\n")
-		left := r.missing(w, all)
-		flush(w)
-		if left > 0 {
-			fmt.Fprintf(&out, "... and %d more, see them with --all\n", left)
+	if r.Workers != nil {
+		for _, list := range []struct {
+			title   string
+			workers []Worker
+		}{{"Not back", r.Workers.Missing}, {"Not ready", r.Workers.NotReady}} {
+			if len(list.workers) == 0 {
+				continue
+			}
+			fmt.Fprintf(&out, "\n%s:\n", list.title)
+			left := r.table(w, list.workers, all)
+			flush(w)
+			if len(left) > 0 {
+				fmt.Fprintf(&out, "... and %s, see them with --all\n", byState(left, " more"))
+			}
 		}
 	}
 	if len(r.LastRestarts) > 0 {
@@ -119,30 +132,59 @@ func (w Workers) text() string {
 	switch {
 	case w.Total == 0:
 		return "none are to run now"
-	case w.NotBack == 0:
+	case w.NotBack == 0 && len(w.NotReady) == 0:
 		return fmt.Sprintf("all %d back", w.Total)
+	case w.NotBack == 0:
+		return fmt.Sprintf("%d of %d not ready: %s", len(w.NotReady), w.Total, byState(w.NotReady, ""))
+	case len(w.NotReady) == 0:
+		return fmt.Sprintf("%d of %d not back: %s", w.NotBack, w.Total, byState(w.Missing, ""))
 	default:
-		return fmt.Sprintf("%d of %d not back", w.NotBack, w.Total)
+		return fmt.Sprintf("%d of %d not back: %s; %d not ready: %s", w.NotBack, w.Total, byState(w.Missing, ""), len(w.NotReady), byState(w.NotReady, ""))
 	}
 }
 
-// missing writes the workers that are not back, and returns how many it left out.
-func (r *Report) missing(w *tabwriter.Writer, all bool) int {
-	show := r.Workers.Missing
-	if !all {
-		show = show[:min(shown, len(show))]
+// byState counts workers by their states, the most frequent first, as "1998 NotReported, 2 Terminating".
+func byState(workers []Worker, more string) string {
+	var order []WorkerState
+	count := map[WorkerState]int{}
+	for i := range workers {
+		state := workers[i].State
+		if count[state]++; count[state] == 1 {
+			order = append(order, state)
+		}
 	}
-	fmt.Fprintln(w, "REPLICATEDJOB\tJOB\tINDEX\tPOD\tNODE\tEPOCH\tSTATE\tDETAIL")
-	for i := range show {
-		m := &show[i]
-		epoch := "-"
+	slices.SortStableFunc(order, func(a, b WorkerState) int { return cmp.Compare(count[b], count[a]) })
+	parts := make([]string, len(order))
+	for i, state := range order {
+		parts[i] = fmt.Sprintf("%d%s %s", count[state], more, state)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// table writes workers and returns those that it left out.
+func (r *Report) table(w *tabwriter.Writer, workers []Worker, all bool) (left []Worker) {
+	fmt.Fprintln(w, "REPLICATEDJOB\tJOB\tINDEX\tPOD\tNODE\tEPOCH\tFOR\tSTATE\tDETAIL")
+	count := map[WorkerState]int{}
+	rows := 0
+	for i := range workers {
+		m := &workers[i]
+		if !all && (rows == shown || count[m.State] == shownAlike) {
+			left = append(left, *m)
+			continue
+		}
+		count[m.State]++
+		rows++
+		epoch, since := "-", "-"
 		if m.Epoch != 0 {
 			epoch = strconv.Itoa(int(m.Epoch))
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", m.ReplicatedJob, m.JobIndex, m.Index,
-			orDash(m.Pod), orDash(m.Node), epoch, m.State, cut(oneLine(m.Message)))
+		if m.Since != nil {
+			since = duration.HumanDuration(r.Time.Sub(m.Since.Time))
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.ReplicatedJob, m.JobIndex, m.Index,
+			orDash(m.Pod), orDash(m.Node), epoch, since, m.State, cut(oneLine(m.Message)))
 	}
-	return len(r.Workers.Missing) - len(show)
+	return left
 }
 
 func (r *Report) history(w *tabwriter.Writer) {

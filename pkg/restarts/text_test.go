@@ -98,7 +98,7 @@ func TestThePageShowsWhatIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"testdata/assembling.txt", "testdata/running.txt"} {
+	for _, file := range []string{"testdata/assembling.txt", "testdata/running.txt", "testdata/notready.txt", "testdata/stuck.txt"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -109,15 +109,15 @@ func TestThePageShowsWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestATableShows20MissingWorkersUnlessAllAreAskedFor(t *testing.T) {
+func TestATableShowsFiveWorkersOfAStateUnlessAllAreAskedFor(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 25, 1, 1).Obj(), 1)
 	report := Of(in)
 	few, all := Text(&report, false), Text(&report, true)
-	if n := strings.Count(few, "still of epoch 1"); n != 20 {
-		t.Errorf("%d workers, want 20:\n%s", n, few)
+	if n := strings.Count(few, "still of epoch 1"); n != 5 {
+		t.Errorf("%d workers, want 5:\n%s", n, few)
 	}
-	if !strings.Contains(few, "... and 5 more, see them with --all\n") || !strings.Contains(few, "25 of 25 not back") {
+	if !strings.Contains(few, "... and 20 more NotReported, see them with --all\n") || !strings.Contains(few, "25 of 25 not back: 25 NotReported") {
 		t.Errorf("the rest is not told:\n%s", few)
 	}
 	if n := strings.Count(all, "still of epoch 1"); n != 25 || strings.Contains(all, "more, see") {
@@ -128,7 +128,7 @@ func TestATableShows20MissingWorkersUnlessAllAreAskedFor(t *testing.T) {
 func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 1, 0, 1).Obj(), 1)
-	in.Events = []corev1.Event{event(now, constants.InPlaceRestartStartedReason, "a\n\x1b[31mred\ttab\u009b;"+strings.Repeat("long ", 60))}
+	in.Events = []corev1.Event{event(now, constants.InPlaceRestartStartedReason, "a\n\x1b[31mred\ttab\u009b;"+strings.Repeat("long ", 200))}
 	report := Of(in)
 	text := Text(&report, false)
 	if strings.ContainsAny(text, "\x1b\t\u009b") {

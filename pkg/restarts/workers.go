@@ -22,6 +22,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Workers are the workers that must run together now.
@@ -29,11 +30,14 @@ type Workers struct {
 	Total   int `json:"total"`
 	Back    int `json:"back"`
 	NotBack int `json:"notBack"`
-	// Missing are those that are not back, by ReplicatedJob, Job and index.
+	// Missing are those that are not back: the rarest state first, in it who is longest in it,
+	// then by ReplicatedJob, Job and index.
 	Missing []Worker `json:"missing,omitempty"`
+	// NotReady are those of a group that runs that are back and do not run, in the same order.
+	NotReady []Worker `json:"notReady,omitempty"`
 }
 
-// Worker is a worker that is not back.
+// Worker is a worker that is not back, or does not run.
 type Worker struct {
 	ReplicatedJob string `json:"replicatedJob"`
 	JobIndex      int    `json:"jobIndex"`
@@ -42,12 +46,14 @@ type Worker struct {
 	Pod  string `json:"pod,omitempty"`
 	Node string `json:"node,omitempty"`
 	// Epoch is what the agent reported; 0 means nothing that is an epoch.
-	Epoch   int32       `json:"epoch,omitempty"`
-	State   WorkerState `json:"state"`
-	Message string      `json:"message,omitempty"`
+	Epoch int32       `json:"epoch,omitempty"`
+	State WorkerState `json:"state"`
+	// Since is when that began; nil if nothing tells.
+	Since   *metav1.Time `json:"since,omitempty"`
+	Message string       `json:"message,omitempty"`
 }
 
-// WorkerState is why a worker is not back.
+// WorkerState is why a worker is not back, or does not run.
 type WorkerState string
 
 const (
@@ -71,7 +77,17 @@ const (
 	InvalidEpoch WorkerState = "InvalidEpoch"
 	// HeldAtBarrier: the worker is ahead of a group that still runs.
 	HeldAtBarrier WorkerState = "HeldAtBarrier"
+
+	// Blocked: the worker may run, and a container waits, e.g. for an image.
+	Blocked = WorkerState(policy.Blocked)
+	// NodeSilent: the worker may run, and its node has stopped reporting.
+	NodeSilent = WorkerState(policy.NodeSilent)
+	// Starting: the worker may run, and has not started, or is not ready.
+	Starting = WorkerState(policy.Starting)
 )
+
+// patience is how long after the grace of a Pod its node is given to let it go: a kubelet says so within seconds.
+const patience = 30 * time.Second
 
 func podsByOwner(pods []corev1.Pod) map[types.UID][]*corev1.Pod {
 	byOwner := map[types.UID][]*corev1.Pod{}
@@ -84,43 +100,100 @@ func podsByOwner(pods []corev1.Pod) map[types.UID][]*corev1.Pod {
 	return byOwner
 }
 
-func workersOf(js *jobset.JobSet, slots []policy.WorkerSlot, epochs Epochs, now time.Time) *Workers {
-	order := map[string]int{}
+// workersOf sorts the slots of a group. Failures say why the Job controller could not create a Pod, by the UID of the Job.
+func workersOf(js *jobset.JobSet, slots []policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) *Workers {
+	w := &Workers{Total: len(slots)}
+	for i := range slots {
+		slot := &slots[i]
+		if !slot.Back {
+			w.NotBack++
+			worker := missing(slot, failures, epochs, now)
+			worker.explainAgent(js, slot.Pod)
+			w.Missing = append(w.Missing, worker)
+			continue
+		}
+		w.Back++
+		if epochs.Deprecated < epochs.Synced {
+			if readiness, since := policy.UnreadySince(js, slot.Pod); readiness != policy.Ready {
+				worker := workerOf(slot)
+				worker.State, worker.Message, worker.Since = WorkerState(readiness), whyUnready(readiness, slot.Pod), timeOf(since)
+				w.NotReady = append(w.NotReady, worker)
+			}
+		}
+	}
+	inOrder(js, w.Missing)
+	inOrder(js, w.NotReady)
+	return w
+}
+
+// inOrder puts the rarest state first, since the many wait for the few, and in it who is longest in it.
+func inOrder(js *jobset.JobSet, workers []Worker) {
+	order, count := map[string]int{}, map[WorkerState]int{}
 	for i := range js.Spec.ReplicatedJobs {
 		order[js.Spec.ReplicatedJobs[i].Name] = i
 	}
-	w := &Workers{Total: len(slots)}
-	for i := range slots {
-		if slots[i].Back {
-			w.Back++
-			continue
-		}
-		w.Missing = append(w.Missing, missing(&slots[i], epochs, now))
+	for i := range workers {
+		count[workers[i].State]++
 	}
-	w.NotBack = len(w.Missing)
-	slices.SortFunc(w.Missing, func(a, b Worker) int {
-		return cmp.Or(cmp.Compare(order[a.ReplicatedJob], order[b.ReplicatedJob]), cmp.Compare(a.JobIndex, b.JobIndex), cmp.Compare(a.Index, b.Index))
+	slices.SortFunc(workers, func(a, b Worker) int {
+		return cmp.Or(cmp.Compare(count[a.State], count[b.State]), cmp.Compare(a.State, b.State), compareTimes(a.Since, b.Since),
+			cmp.Compare(order[a.ReplicatedJob], order[b.ReplicatedJob]), cmp.Compare(a.JobIndex, b.JobIndex), cmp.Compare(a.Index, b.Index))
 	})
+}
+
+// compareTimes puts a time that is not known last.
+func compareTimes(a, b *metav1.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return a.Compare(b.Time)
+}
+
+func timeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return ptr.To(metav1.NewTime(t))
+}
+
+// workerOf says which worker a slot is.
+func workerOf(slot *policy.WorkerSlot) Worker {
+	w := Worker{ReplicatedJob: children.OwnValue(slot.Job, jobset.ReplicatedJobNameKey), Index: int64(slot.Index), Epoch: slot.Epoch}
+	w.JobIndex, _ = strconv.Atoi(children.OwnValue(slot.Job, jobset.JobIndexKey))
+	if slot.Pod != nil {
+		w.Pod, w.Node = slot.Pod.Name, slot.Pod.Spec.NodeName
+	}
 	return w
 }
 
-func missing(slot *policy.WorkerSlot, epochs Epochs, now time.Time) Worker {
-	w := Worker{ReplicatedJob: children.OwnValue(slot.Job, jobset.ReplicatedJobNameKey), Index: slot.Index, Epoch: slot.Epoch}
-	w.JobIndex, _ = strconv.Atoi(children.OwnValue(slot.Job, jobset.JobIndexKey))
+func missing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) Worker {
+	w := workerOf(slot)
 	if slot.Pod == nil {
-		w.State, w.Message = NoPod, "the Job controller has not created it"
+		w.State, w.Message = NoPod, noPod(slot, failures)
 		return w
 	}
-	w.Pod, w.Node = slot.Pod.Name, slot.Pod.Spec.NodeName
-	w.State, w.Message = whyMissing(slot, epochs, now)
+	w.Since = sinceOf(slot.Pod)
+	w.State, w.Message = whyMissing(slot, failures, epochs, now)
 	return w
+}
+
+func noPod(slot *policy.WorkerSlot, failures map[types.UID]string) string {
+	if why := failures[slot.Job.UID]; why != "" {
+		return "the Job controller cannot create it: " + why
+	}
+	return "the Job controller has not created it; see: kubectl describe job " + slot.Job.Name
 }
 
 // whyMissing is the first reason that is enough.
-func whyMissing(slot *policy.WorkerSlot, epochs Epochs, now time.Time) (WorkerState, string) {
+func whyMissing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) (WorkerState, string) {
 	pod, next := slot.Pod, int64(epochs.Synced)+1
 	if slot.State != policy.SlotMember {
-		return whyGone(slot, now)
+		return whyGone(slot, failures, now)
 	}
 	switch {
 	case slot.Crowded:
@@ -132,6 +205,9 @@ func whyMissing(slot *policy.WorkerSlot, epochs Epochs, now time.Time) (WorkerSt
 	case conditionIs(pod, corev1.AllContainersRestarting):
 		return Restarting, "the kubelet restarts all its containers"
 	}
+	if readiness, _ := policy.ReadinessOf(pod); readiness == policy.NodeSilent {
+		return NodeSilent, nodeSilent(pod)
+	}
 	if waiting := waiting(pod); waiting != "" {
 		return Waiting, waiting
 	}
@@ -139,37 +215,101 @@ func whyMissing(slot *policy.WorkerSlot, epochs Epochs, now time.Time) (WorkerSt
 	case slot.Invalid:
 		return InvalidEpoch, fmt.Sprintf("annotation %s is %q, not a number from 1", jobset.EpochKey, pod.Annotations[jobset.EpochKey])
 	case slot.Epoch == 0:
-		return NotReported, "runs, its agent has not reported an epoch"
+		return NotReported, "runs, its agent has not reported an epoch" + seeLog(pod)
 	case int64(slot.Epoch) > next:
-		return NotReported, fmt.Sprintf("is ahead of epoch %d, its agent has to restart it", next)
+		return NotReported, fmt.Sprintf("is ahead of epoch %d, its agent has to restart it%s", next, seeLog(pod))
 	default:
-		return NotReported, fmt.Sprintf("still of epoch %d, its agent has to restart it", slot.Epoch)
+		return NotReported, fmt.Sprintf("still of epoch %d, its agent has to restart it%s", slot.Epoch, seeLog(pod))
 	}
 }
 
 // whyGone says why the Pod of a slot is no member.
-func whyGone(slot *policy.WorkerSlot, now time.Time) (WorkerState, string) {
+func whyGone(slot *policy.WorkerSlot, failures map[types.UID]string, now time.Time) (WorkerState, string) {
 	pod := slot.Pod
 	if pod.Status.Phase == corev1.PodFailed {
 		if slot.State == policy.SlotLeaving {
 			return PodFailed, ended(pod) + "; the Job controller has not counted it yet"
 		}
+		if why := failures[slot.Job.UID]; why != "" {
+			return PodFailed, ended(pod) + "; the Job controller cannot replace it: " + why
+		}
 		return PodFailed, ended(pod) + "; the Job controller has to replace it"
 	}
 	if pod.DeletionTimestamp == nil {
-		return NoPod, "the Job controller has not created another one"
+		return NoPod, noPod(slot, failures)
+	}
+	var by string
+	if reason := policy.DisruptionReason(pod); reason != "" {
+		by = reason + ", "
 	}
 	// The timestamp is when the grace is over, not when it began.
 	over := pod.DeletionTimestamp.Time
-	began := over.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
-	text := "for " + duration.HumanDuration(now.Sub(began))
-	if reason := disruption(pod); reason != "" {
-		text += " (" + reason + ")"
-	}
 	if now.Before(over) {
-		return Terminating, text + ", its grace ends in " + duration.HumanDuration(over.Sub(now))
+		return Terminating, by + "its grace period ends in " + duration.HumanDuration(over.Sub(now))
 	}
-	return Terminating, text + ", its grace is over since " + duration.HumanDuration(now.Sub(over))
+	if now.Sub(over) < patience {
+		return Terminating, by + "its grace period ended " + duration.HumanDuration(now.Sub(over)) + " ago"
+	}
+	return Terminating, fmt.Sprintf("%sits grace period ended %s ago and its node still holds it; if that machine is off: kubectl delete node %s",
+		by, duration.HumanDuration(now.Sub(over)), pod.Spec.NodeName)
+}
+
+// sinceOf is since when a Pod is as it is: terminating, not ready, without a node; else nil.
+func sinceOf(pod *corev1.Pod) *metav1.Time {
+	if end := pod.DeletionTimestamp; end != nil {
+		return timeOf(end.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second))
+	}
+	for _, conditionType := range []corev1.PodConditionType{corev1.PodReady, corev1.PodScheduled} {
+		for _, c := range pod.Status.Conditions {
+			if c.Type == conditionType && c.Status == corev1.ConditionFalse {
+				return timeOf(c.LastTransitionTime.Time)
+			}
+		}
+	}
+	if pod.Status.Phase == corev1.PodPending {
+		return timeOf(pod.CreationTimestamp.Time)
+	}
+	return nil
+}
+
+// whyUnready says why a worker that may run does not.
+func whyUnready(readiness policy.Readiness, pod *corev1.Pod) string {
+	if readiness == policy.NodeSilent {
+		return nodeSilent(pod)
+	}
+	if waiting := waiting(pod); waiting != "" {
+		return waiting
+	}
+	for i := range pod.Status.ContainerStatuses {
+		switch status := &pod.Status.ContainerStatuses[i]; {
+		case status.State.Waiting != nil:
+			return notStarted(status.Name)
+		case status.State.Running != nil && !status.Ready:
+			return "container " + status.Name + " runs and is not ready"
+		}
+	}
+	return policy.WhyUnready(readiness, pod)
+}
+
+func nodeSilent(pod *corev1.Pod) string {
+	return fmt.Sprintf("its node has stopped reporting; if that machine is off, do not wait until its Pods are evicted, after five minutes: kubectl delete node %s", pod.Spec.NodeName)
+}
+
+// seeLog names the log of the agent.
+func seeLog(pod *corev1.Pod) string {
+	if agent := agentOf(pod); agent != "" {
+		return fmt.Sprintf("; see: kubectl logs %s -c %s", pod.Name, agent)
+	}
+	return ""
+}
+
+func agentOf(pod *corev1.Pod) string {
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; workerpod.IsSidecar(c) && workerpod.LooksLikeAgent(c) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // ended says how a Failed Pod ended.
@@ -185,15 +325,6 @@ func ended(pod *corev1.Pod) string {
 		}
 	}
 	return "the Pod failed"
-}
-
-func disruption(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			return c.Reason
-		}
-	}
-	return ""
 }
 
 func conditionIs(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
@@ -212,7 +343,7 @@ func unscheduled(pod *corev1.Pod) string {
 	return "the scheduler has not said why"
 }
 
-// waiting is what keeps the kubelet from running the agent of a Pod, "" if nothing does.
+// waiting is what keeps the kubelet from running the containers of a Pod, "" if nothing does.
 func waiting(pod *corev1.Pod) string {
 	if len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses) == 0 && pod.Status.Phase == corev1.PodPending {
 		return "the kubelet has not said anything yet"
@@ -221,22 +352,43 @@ func waiting(pod *corev1.Pod) string {
 		for i := range statuses {
 			// PodInitializing is what follows from another container.
 			if w := statuses[i].State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
-				return "container " + statuses[i].Name + ": " + because(w.Reason, w.Message)
+				return "container " + statuses[i].Name + ": " + because(w.Reason, w.Message) + lastEnd(pod, &statuses[i])
 			}
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if status := &pod.Status.InitContainerStatuses[i]; status.State.Running != nil && !isSidecar(pod, status.Name) {
+		status := &pod.Status.InitContainerStatuses[i]
+		switch {
+		case status.State.Waiting != nil:
+			// It is its turn, and the kubelet does not say more while it pulls the image.
+			return notStarted(status.Name)
+		case status.State.Running != nil && !ptr.Deref(status.Started, true):
+			return "" // what comes after it waits for it
+		case status.State.Running != nil && !isSidecar(pod, status.Name):
 			return "init container " + status.Name + " has not ended"
 		}
 	}
 	return ""
 }
 
+func notStarted(container string) string {
+	return "container " + container + " has not started: its image is pulled, or its volumes are mounted"
+}
+
+// lastEnd says how a container that crashes ended last, in its own words if it left any.
+func lastEnd(pod *corev1.Pod, status *corev1.ContainerStatus) string {
+	end := status.LastTerminationState.Terminated
+	if end == nil {
+		return ""
+	}
+	if end.Message != "" {
+		return fmt.Sprintf("; it exited with code %d and said: %s", end.ExitCode, end.Message)
+	}
+	return fmt.Sprintf("; it exited with code %d, see: kubectl logs %s -c %s --previous", end.ExitCode, pod.Name, status.Name)
+}
+
 func isSidecar(pod *corev1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
-		return c.Name == name && ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
-	})
+	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name && workerpod.IsSidecar(&c) })
 }
 
 func because(reason, message string) string {

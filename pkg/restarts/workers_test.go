@@ -14,11 +14,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 func waits(reason, message string) corev1.ContainerState {
@@ -35,6 +37,23 @@ func stops(graceEnds time.Time) func(*corev1.Pod) {
 	}
 }
 
+func since(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(ago(d))) }
+
+func crashed(message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: "jobset-agent", State: waits("CrashLoopBackOff", "back-off 10s"),
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 64, Message: message}}}
+}
+
+// silent is a Pod as kube-controller-manager leaves it when its node stops reporting.
+func silent(pod *corev1.Pod) {
+	pod.Status.Conditions = []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: *since(time.Minute)},
+		{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+	}
+}
+
+const nodeGone = "its node has stopped reporting; if that machine is off, do not wait until its Pods are evicted, after five minutes: kubectl delete node node-0"
+
 func failed(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodFailed
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}}}
@@ -50,8 +69,8 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		"Its Pod waits for a node": {2, 2, func(pod *corev1.Pod) {
 			pod.Spec.NodeName = ""
 			delete(pod.Annotations, jobset.EpochKey)
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available"}}
-		}, Worker{State: Unscheduled, Message: "Unschedulable, 0/3 nodes are available"}},
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available", LastTransitionTime: *since(time.Minute)}}
+		}, Worker{State: Unscheduled, Since: since(time.Minute), Message: "Unschedulable, 0/3 nodes are available"}},
 		"Its Pod waits for a node and nobody says why": {2, 2, func(pod *corev1.Pod) {
 			pod.Spec.NodeName = ""
 			delete(pod.Annotations, jobset.EpochKey)
@@ -76,10 +95,29 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		}, Worker{State: Waiting, Node: "node-0", Message: "init container fetch has not ended"}},
 		"Its agent runs and has not reported": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
-			pod.Spec.InitContainers = []corev1.Container{{Name: "jobset-agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+			pod.Spec.InitContainers = []corev1.Container{withToken(workerpod.Agent(workerpod.Options{}))}
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "jobset-agent", State: runs()}}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: waits("PodInitializing", "")}}
-		}, Worker{State: NotReported, Node: "node-0", Message: "runs, its agent has not reported an epoch"}},
+		}, Worker{State: NotReported, Node: "node-0", Message: "runs, its agent has not reported an epoch; see: kubectl logs train-workers-0-0 -c jobset-agent"}},
+		"C375: the image of its agent is pulled, after an init container has ended": {2, 2, func(pod *corev1.Pod) {
+			delete(pod.Annotations, jobset.EpochKey)
+			pod.Status.Phase, pod.CreationTimestamp = corev1.PodPending, *since(time.Minute)
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
+				{Name: "fetch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+				{Name: "jobset-agent", State: waits("PodInitializing", "")},
+			}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: waits("PodInitializing", "")}}
+		}, Worker{State: Waiting, Node: "node-0", Since: since(time.Minute), Message: "container jobset-agent has not started: its image is pulled, or its volumes are mounted"}},
+		"C375: its agent lacks a setting, and said so": {2, 2, func(pod *corev1.Pod) {
+			delete(pod.Annotations, jobset.EpochKey)
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("JOBSET_NAME is not set; add to the agent's env")}
+		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64 and said: JOBSET_NAME is not set; add to the agent's env"}},
+		"C375: its agent crashed and left no word": {2, 2, func(pod *corev1.Pod) {
+			delete(pod.Annotations, jobset.EpochKey)
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("")}
+		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64, see: kubectl logs train-workers-0-0 -c jobset-agent --previous"}},
+		"C375: its node has stopped reporting while the group assembles": {2, 2, silent,
+			Worker{State: NodeSilent, Node: "node-0", Epoch: 2, Since: since(time.Minute), Message: nodeGone}},
 		"It is still of the epoch that is to restart": {2, 2, func(*corev1.Pod) {},
 			Worker{State: NotReported, Node: "node-0", Epoch: 2, Message: "still of epoch 2, its agent has to restart it"}},
 		"The kubelet restarts it": {2, 2, func(pod *corev1.Pod) {
@@ -95,18 +133,19 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		"It restarted and the group still runs": {1, 2, func(pod *corev1.Pod) { pod.Annotations[jobset.EpochKey] = "3" },
 			Worker{State: HeldAtBarrier, Node: "node-0", Epoch: 3, Message: "restarted, waits for the others to restart"}},
 		"Its Pod is inside its grace": {1, 2, stops(now.Add(20 * time.Second)),
-			Worker{State: Terminating, Node: "node-0", Epoch: 2, Message: "for 10s, its grace ends in 20s"}},
-		"Its Pod is past its grace, and it is said who took it away": {1, 2, func(pod *corev1.Pod) {
+			Worker{State: Terminating, Node: "node-0", Epoch: 2, Since: since(10 * time.Second), Message: "its grace period ends in 20s"}},
+		"C375: its Pod is past its grace, and it is said who took it away": {1, 2, func(pod *corev1.Pod) {
 			stops(ago(time.Minute))(pod)
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager"}}
-		}, Worker{State: Terminating, Node: "node-0", Epoch: 2, Message: "for 90s (DeletionByTaintManager), its grace is over since 60s"}},
+		}, Worker{State: Terminating, Node: "node-0", Epoch: 2, Since: since(90 * time.Second),
+			Message: "DeletionByTaintManager, its grace period ended 60s ago and its node still holds it; if that machine is off: kubectl delete node node-0"}},
 		"Its Pod failed and was not counted": {1, 2, failed,
 			Worker{State: PodFailed, Node: "node-0", Epoch: 2, Message: "container worker exited with code 7; the Job controller has not counted it yet"}},
 		"Its Pod failed and is not replaced": {1, 2, func(pod *corev1.Pod) { failed(pod); pod.Finalizers = nil },
 			Worker{State: PodFailed, Node: "node-0", Epoch: 2, Message: "container worker exited with code 7; the Job controller has to replace it"}},
 		"Its Pod was evicted": {1, 2, func(pod *corev1.Pod) { pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted" },
 			Worker{State: PodFailed, Node: "node-0", Epoch: 2, Message: "Evicted; the Job controller has not counted it yet"}},
-		"There is no Pod": {1, 2, nil, Worker{State: NoPod, Message: "the Job controller has not created it"}},
+		"There is no Pod": {1, 2, nil, Worker{State: NoPod, Message: "the Job controller has not created it; see: kubectl describe job train-workers-0"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +165,90 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhyAWorkerDoesNotRun(t *testing.T) {
+	t.Parallel()
+	unready := func(statuses ...corev1.ContainerStatus) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: *since(time.Minute)}}
+			pod.Status.ContainerStatuses = statuses
+		}
+	}
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   *Worker
+	}{
+		"C375: it runs": {func(*corev1.Pod) {}, nil},
+		"C375: its image cannot be pulled": {unready(corev1.ContainerStatus{Name: "worker", State: waits("ErrImagePull", "not found")}),
+			&Worker{State: Blocked, Message: "container worker: ErrImagePull, not found"}},
+		"C375: its image is pulled": {unready(corev1.ContainerStatus{Name: "worker", State: waits("PodInitializing", "")}),
+			&Worker{State: Starting, Message: "container worker has not started: its image is pulled, or its volumes are mounted"}},
+		"C375: its readiness probe fails": {unready(corev1.ContainerStatus{Name: "worker", State: runs()}),
+			&Worker{State: Starting, Message: "container worker runs and is not ready"}},
+		"C375: its node has stopped reporting": {silent, &Worker{State: NodeSilent, Message: nodeGone}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := running(training(1, 1, 1, 2).Obj(), 2)
+			in.JobSet.Status.LastSyncTime = since(time.Hour)
+			tc.change(&in.Pods[0])
+			want := &Workers{Total: 1, Back: 1}
+			if w := tc.want; w != nil {
+				w.ReplicatedJob, w.Pod, w.Node, w.Epoch, w.Since = "workers", "train-workers-0-0", "node-0", 2, since(time.Minute)
+				want.NotReady = []Worker{*w}
+			}
+			if diff := cmp.Diff(want, Of(in).Workers); diff != "" {
+				t.Errorf("workers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheJobControllerSaysWhyThereIsNoPod(t *testing.T) {
+	t.Parallel()
+	in := running(training(1, 1, 2, 2).Obj(), 2)
+	in.Pods = nil
+	about := func(at time.Time, uid types.UID, message string) corev1.Event {
+		e := event(at, "FailedCreate", message)
+		e.InvolvedObject.UID = uid
+		return e
+	}
+	in.JobEvents = []corev1.Event{
+		about(ago(time.Minute), in.Jobs[0].UID, `Error creating: pods "train-workers-0-0-x" is forbidden: error looking up service account research/nobody: serviceaccount "nobody" not found`),
+		about(ago(time.Hour), in.Jobs[0].UID, "Error creating: earlier"),
+		about(now, "another", "Error creating: not ours"),
+	}
+	const want = `the Job controller cannot create it: pods "train-workers-0-0-x" is forbidden: error looking up service account research/nobody: serviceaccount "nobody" not found`
+	if got := Of(in).Workers.Missing[0].Message; got != want {
+		t.Errorf("C375: message is %q, want %q", got, want)
+	}
+}
+
+func TestARunningGroupSaysWhoDoesNotRun(t *testing.T) {
+	t.Parallel()
+	in := running(training(1, 2000, 1, 2).Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 2000 workers stand at epoch 2", ago(3*time.Minute)).Obj(), 2)
+	in.JobSet.Status.LastSyncTime = since(3 * time.Minute)
+	pulling := &in.Pods[1]
+	silent(&in.Pods[7])
+	pulling.Status.Phase = corev1.PodPending
+	pulling.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: *since(time.Hour)}}
+	pulling.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: waits("ImagePullBackOff", `Back-off pulling image "registry.example.com/training:v1"`)}}
+	r := Of(in)
+	golden(t, "notready.txt", Text(&r, false))
+}
+
+func TestTheRarestStateComesFirstAndInItTheOldest(t *testing.T) {
+	t.Parallel()
+	in := running(training(1, 2000, 2, 2).Obj(), 2)
+	stops(ago(time.Minute))(&in.Pods[7])
+	stops(ago(time.Hour))(&in.Pods[1999])
+	r := Of(in)
+	if got := []int64{r.Workers.Missing[0].Index, r.Workers.Missing[1].Index, r.Workers.Missing[2].Index}; got[0] != 1999 || got[1] != 7 || got[2] != 0 {
+		t.Errorf("C375: the first are %v, want 1999, 7 and then 0", got)
+	}
+	golden(t, "stuck.txt", Text(&r, false))
 }
 
 func TestWorkersAreInTheOrderOfTheSpecAndOfNumbers(t *testing.T) {

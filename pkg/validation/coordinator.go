@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -32,13 +31,13 @@ func coordinator(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return errs
 }
 
-// coordinatorPod looks for the Pod step by step: each step needs the one before.
+// coordinatorPod checks that the Pod exists. Each check needs the one before.
 func coordinatorPod(js *jobset.JobSet, c *jobset.Coordinator) string {
 	rj := findReplicatedJob(js, c.ReplicatedJob)
 	if rj == nil {
 		return fmt.Sprintf("coordinator replicatedJob %s does not exist", c.ReplicatedJob)
 	}
-	if c.JobIndex < 0 || c.JobIndex >= int(children.Replicas(rj)) {
+	if c.JobIndex < 0 || c.JobIndex >= int(rj.Replicas) {
 		return fmt.Sprintf("coordinator job index %d is invalid for replicatedJob %s", c.JobIndex, c.ReplicatedJob)
 	}
 	job := &rj.Template.Spec
@@ -51,7 +50,7 @@ func coordinatorPod(js *jobset.JobSet, c *jobset.Coordinator) string {
 	return ""
 }
 
-// coordinatorAddress must fit into a label, in which every Pod carries it.
+// coordinatorAddress checks that the address is a valid label value: every Pod has it as a label.
 func coordinatorAddress(js *jobset.JobSet, c *jobset.Coordinator) string {
 	name := nameOf(js)
 	domain := name

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/utils/ptr"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
@@ -97,7 +95,7 @@ func TestCreateRestartJobCounters(t *testing.T) {
 	on := gates.Set{RestartJob: true}
 	withTargets := func(workers int32, rules ...jobset.FailurePolicyRule) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) {
-			js.Spec.ReplicatedJobs[1].Replicas = ptr.To(workers)
+			js.Spec.ReplicatedJobs[1].Replicas = workers
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: rules}
 		}
 	}

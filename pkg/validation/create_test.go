@@ -51,14 +51,14 @@ func TestCreateNames(t *testing.T) {
 		},
 		"W43: the product of replicas and parallelism must fit into 32 bits": {
 			mut: func(js *jobset.JobSet) {
-				js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1 << 16)
+				js.Spec.ReplicatedJobs[1].Replicas = 1 << 16
 				job(js, 1).Parallelism, job(js, 1).Completions = ptr.To[int32](1<<15), ptr.To[int32](1)
 			},
 			want: []violation{unpathed("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'workers'")},
 		},
 		"W43: the largest product is accepted, absent parallelism counts as 1": {
 			mut: func(js *jobset.JobSet) {
-				js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1<<31 - 1)
+				js.Spec.ReplicatedJobs[1].Replicas = 1<<31 - 1
 				job(js, 1).Parallelism = nil
 			},
 		},
@@ -94,13 +94,13 @@ func TestCreateNames(t *testing.T) {
 		"W45, Q13: zero replicas have the limit of one, here 63": {
 			mut: func(js *jobset.JobSet) {
 				leaderOnly(js)
-				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), ptr.To[int32](0), nil
+				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), 0, nil
 			},
 		},
 		"W45, Q13: zero replicas have the limit of one, here 64": {
 			mut: func(js *jobset.JobSet) {
 				leaderOnly(js)
-				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 55), ptr.To[int32](0), nil
+				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 55), 0, nil
 			},
 			want: []violation{invalid(leaderName, "job names generated")},
 		},
@@ -114,7 +114,7 @@ func TestCreateNames(t *testing.T) {
 		"W45: the number of replicas counts by its digits": {
 			mut: func(js *jobset.JobSet) {
 				leaderOnly(js)
-				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), ptr.To[int32](11), nil
+				js.Name, js.Spec.ReplicatedJobs[0].Replicas, job(js, 0).CompletionMode = strings.Repeat("a", 54), 11, nil
 			},
 			want: []violation{invalid(leaderName, "job names generated")},
 		},

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// firstHasNoDependsOn: there is nothing before it that it could wait for. An
-// empty list asks for nothing.
+// firstHasNoDependsOn refuses dependsOn of the first ReplicatedJob, which has no
+// predecessor. An empty list is fine.
 func firstHasNoDependsOn(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if len(js.Spec.ReplicatedJobs) > 0 && len(js.Spec.ReplicatedJobs[0].DependsOn) > 0 {
 		return field.ErrorList{plain("DependsOn can't be set for the first ReplicatedJob")}
@@ -24,7 +24,7 @@ func firstHasNoDependsOn(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return nil
 }
 
-// dependsOnEarlier makes cycles impossible, a ReplicatedJob that waits for itself included.
+// dependsOnEarlier rules out cycles, including a ReplicatedJob that waits for itself.
 func dependsOnEarlier(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	earlier := sets.New[string]()

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// differences returns the paths at which two values of one API type differ in
-// meaning: nil and empty lists are the same, quantities compare by value.
-// Paths are as deep as they can be: to a field, or to a list of another length.
+// differences returns the paths at which two values of one API type differ semantically:
+// nil and empty lists are equal, quantities compare by value. Paths are as deep as
+// possible: to a field, or to a list whose length differs.
 func differences(path *field.Path, old, new any) []string {
 	return diff(path, reflect.ValueOf(old), reflect.ValueOf(new))
 }
@@ -37,7 +37,7 @@ func diff(path *field.Path, old, new reflect.Value) []string {
 		}
 		return diff(path, old.Elem(), new.Elem())
 	case reflect.Struct:
-		// Types with a JSON form of their own (quantities, times) have fields that no user knows.
+		// Types with their own JSON encoding (quantities, times) have fields that users do not see.
 		if !reflect.PointerTo(old.Type()).Implements(marshaler) {
 			deeper = diffFields(path, old, new)
 		}

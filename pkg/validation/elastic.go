@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// isElastic says whether the size of a ReplicatedJob may change: a Job of
-// Kubernetes can be resized if it is Indexed.
+// isElastic reports whether the size of a ReplicatedJob may change: Kubernetes can
+// resize Indexed Jobs.
 func isElastic(rj *jobset.ReplicatedJob, g gates.Set) bool {
 	return g.ElasticJobSet && isIndexed(&rj.Template.Spec)
 }
@@ -27,8 +27,8 @@ func isResized(old, new *batchv1.JobSpec) bool {
 	return !ptr.Equal(old.Parallelism, new.Parallelism) || !ptr.Equal(old.Completions, new.Completions)
 }
 
-// resizes checks the ReplicatedJobs whose parallelism or completions change,
-// by their own rules and by those of creation that depend on these numbers.
+// resizes checks the ReplicatedJobs whose parallelism or completions change, with
+// rules for resizing and with the rules of creation that depend on these numbers.
 func resizes(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for i := range new.Spec.ReplicatedJobs {
@@ -44,8 +44,9 @@ func resizes(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 			continue
 		}
 		errs = append(errs, newSize(jobPath(i), &rj.Template.Spec)...)
-		errs = append(errs, podCountOf(rj)...)
-		errs = append(errs, podNamesOf(new, i)...)
+		errs = append(errs, withinBounds(i, rj)...)
+		errs = append(errs, podCount(new, i)...)
+		errs = append(errs, podName(new, i)...)
 		if restartsInPlace(new, g) {
 			errs = append(errs, inPlaceSize(jobPath(i), rj)...)
 		}
@@ -58,7 +59,7 @@ func isFinished(js *jobset.JobSet) bool {
 		meta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetFailed))
 }
 
-// newSize wants both numbers, equal and at least 1: a live Job takes no others.
+// newSize requires both numbers, equal and at least 1: a live Job accepts no others.
 func newSize(path *field.Path, job *batchv1.JobSpec) field.ErrorList {
 	var errs field.ErrorList
 	for _, number := range []struct {
@@ -84,8 +85,89 @@ func newSize(path *field.Path, job *batchv1.JobSpec) field.ErrorList {
 	return errs
 }
 
-// isCoordinatorResized says whether the Job of the coordinator changes its size,
-// which a finished JobSet may not do whatever becomes of the coordinator.
+// elasticBounds checks the bounds of elastic ReplicatedJobs, and that they can be kept (P100).
+func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i := range js.Spec.ReplicatedJobs {
+		rj := &js.Spec.ReplicatedJobs[i]
+		if rj.Elastic == nil {
+			continue
+		}
+		path := replicatedJobPath(i).Child("elastic")
+		if !g.ElasticJobSet {
+			errs = append(errs, field.Forbidden(path, "needs a feature gate of the manager: start it with "+
+				"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration; or leave it out"))
+			continue
+		}
+		errs = append(errs, orderOfBounds(path, rj.Elastic)...)
+		if rj.Replicas != 1 {
+			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("replicas"), rj.Replicas,
+				"must be 1 with elastic: the number of Pods changes, not that of Jobs"))
+		}
+		if !isIndexed(&rj.Template.Spec) {
+			errs = append(errs, field.Invalid(jobPath(i).Child("completionMode"), noValue,
+				"must be Indexed, the default, with elastic: Kubernetes resizes no other Jobs"))
+		}
+		errs = append(errs, newSize(jobPath(i), &rj.Template.Spec)...)
+		errs = append(errs, withinBounds(i, rj)...)
+		if len(errs) == 0 {
+			errs = append(errs, otherSizes(js, i, g)...)
+		}
+	}
+	return errs
+}
+
+func orderOfBounds(path *field.Path, bounds *jobset.ElasticBounds) field.ErrorList {
+	var errs field.ErrorList
+	if bounds.MinInstances < 1 {
+		errs = append(errs, field.Invalid(path.Child("minInstances"), bounds.MinInstances, "must be at least 1"))
+	}
+	if bounds.MaxInstances < bounds.MinInstances {
+		errs = append(errs, field.Invalid(path.Child("maxInstances"), bounds.MaxInstances,
+			fmt.Sprintf("must be at least minInstances, which is %d", bounds.MinInstances)))
+	}
+	return errs
+}
+
+// withinBounds holds the size of an elastic ReplicatedJob within its bounds, whoever changes it. What is no
+// size at all is left to newSize.
+func withinBounds(i int, rj *jobset.ReplicatedJob) field.ErrorList {
+	size := rj.Template.Spec.Completions
+	if rj.Elastic == nil || size == nil || *size < 1 || (*size >= rj.Elastic.MinInstances && *size <= rj.Elastic.MaxInstances) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(jobPath(i).Child("completions"), *size, fmt.Sprintf(
+		"must be from minInstances to maxInstances of spec.replicatedJobs[%d].elastic, which are %d and %d",
+		i, rj.Elastic.MinInstances, rj.Elastic.MaxInstances))}
+}
+
+// otherSizes checks what depends on the size for the largest and the least one, so that no change of size
+// between the bounds is refused later.
+func otherSizes(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
+	sized := func(size int32) *jobset.JobSet {
+		other := js.DeepCopy()
+		job := &other.Spec.ReplicatedJobs[i].Template.Spec
+		job.Parallelism, job.Completions = &size, &size
+		return other
+	}
+	var errs field.ErrorList
+	bounds := js.Spec.ReplicatedJobs[i].Elastic
+	if len(coordinator(js, g)) == 0 && len(coordinator(sized(bounds.MinInstances), g)) > 0 {
+		errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "minInstances"), bounds.MinInstances,
+			fmt.Sprintf("must be above spec.coordinator.podIndex, which is %d: the Pods with the highest indexes leave first", js.Spec.Coordinator.PodIndex)))
+	}
+	grown := sized(bounds.MaxInstances)
+	for _, check := range []func(*jobset.JobSet, int) field.ErrorList{podCount, podName} {
+		if len(check(js, i)) == 0 && len(check(grown, i)) > 0 {
+			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "maxInstances"), bounds.MaxInstances,
+				"is too large: "+check(grown, i)[0].Detail))
+		}
+	}
+	return errs
+}
+
+// isCoordinatorResized reports whether the Job of the coordinator changes its size.
+// It is false for a finished JobSet, for which resizes refuses that anyway.
 func isCoordinatorResized(old, new *jobset.JobSet, g gates.Set) bool {
 	if new.Spec.Coordinator == nil || isFinished(old) {
 		return false

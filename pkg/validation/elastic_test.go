@@ -21,7 +21,7 @@ const workersJob = "spec.replicatedJobs[1].template.spec"
 
 var elastic = gates.Set{ElasticJobSet: true}
 
-// sized sets the size of the workers, who are 2 at first.
+// sized sets the size of the workers, which is 2 at first.
 func sized(parallelism, completions *int32) func(*jobset.JobSet) {
 	return func(js *jobset.JobSet) { job(js, 1).Parallelism, job(js, 1).Completions = parallelism, completions }
 }
@@ -212,5 +212,63 @@ func TestUpdateElasticInPlace(t *testing.T) {
 				invalid(workersJob+".completions", "replicatedJob workers: completions and parallelism must be set and equal"),
 			},
 		},
+	})
+}
+
+// bounded makes the leader elastic.
+func bounded(least, most int32) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		js.Spec.ReplicatedJobs[0].Elastic = &jobset.ElasticBounds{MinInstances: least, MaxInstances: most}
+	}
+}
+
+func leaderSize(n int32) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) { job(js, 0).Parallelism, job(js, 0).Completions = &n, &n }
+}
+
+func TestElasticBounds(t *testing.T) {
+	const rjob = "spec.replicatedJobs[0]"
+	runCreate(t, plainJobSet, map[string]createCase{
+		"P100: a size within the bounds":             {gates: elastic, mut: each(bounded(2, 4), leaderSize(3))},
+		"P100: bounds that allow one size only":      {gates: elastic, mut: bounded(1, 1)},
+		"P100: a size below them":                    {gates: elastic, mut: bounded(2, 4), want: []violation{invalid(rjob+".template.spec.completions", "must be from minInstances to maxInstances of spec.replicatedJobs[0].elastic, which are 2 and 4")}},
+		"P100: a size above them":                    {gates: elastic, mut: each(bounded(2, 4), leaderSize(5)), want: []violation{invalid(rjob+".template.spec.completions", "which are 2 and 4")}},
+		"P100: with the gate off bounds are refused": {mut: bounded(1, 4), want: []violation{forbidden(rjob+".elastic", "--feature-gates=ElasticJobSet=true")}},
+		"P100: all that is wrong is said at once": {
+			gates: elastic,
+			mut: each(bounded(0, -1), func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[0].Replicas = 2
+				job(js, 0).CompletionMode, job(js, 0).Parallelism = ptr.To(batchv1.NonIndexedCompletion), nil
+			}),
+			want: []violation{
+				invalid(rjob+".elastic.minInstances", "must be at least 1"),
+				invalid(rjob+".elastic.maxInstances", "must be at least minInstances, which is 0"),
+				invalid(rjob+".replicas", "must be 1 with elastic"),
+				invalid(rjob+".template.spec.completionMode", "must be Indexed"),
+				required(rjob+".template.spec.parallelism", "set parallelism: 1"),
+				invalid(rjob+".template.spec.completions", "which are 0 and -1"),
+			},
+		},
+		"P100 W62: a coordinator that would leave": {
+			gates: elastic,
+			mut: each(bounded(2, 4), leaderSize(3), func(js *jobset.JobSet) {
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "leader", PodIndex: 2}
+			}),
+			want: []violation{invalid(rjob+".elastic.minInstances", "must be above spec.coordinator.podIndex, which is 2")},
+		},
+		"P100 W46: a largest size for which the names of Pods are too long": {
+			gates: elastic,
+			mut:   each(bounded(1, 1001), func(js *jobset.JobSet) { js.Name = strings.Repeat("j", 63-len("-leader-0-999-abcde")); leaderOnly(js) }),
+			want:  []violation{invalid(rjob+".elastic.maxInstances", "is too large: JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")},
+		},
+	})
+	elasticJobSet := func() *jobset.JobSet { js := plainJobSet(); each(bounded(2, 4), leaderSize(2))(js); return js }
+	runUpdate(t, elasticJobSet, map[string]updateCase{
+		"P100: it grows to its largest size":                                 {gates: elastic, mut: leaderSize(4)},
+		"P100: and not beyond":                                               {gates: elastic, mut: leaderSize(5), want: []violation{invalid(rjob+".template.spec.completions", "which are 2 and 4")}},
+		"P100: it does not shrink below either":                              {gates: elastic, mut: leaderSize(1), want: []violation{invalid(rjob+".template.spec.completions", "which are 2 and 4")}},
+		"P100: the bounds do not change":                                     {gates: elastic, mut: bounded(2, 5), want: []violation{invalid(replicatedJobs, "field is immutable, changed: "+rjob+".elastic.maxInstances")}},
+		"P100: with the gate off other fields of one that has bounds change": {mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
+		"P100: a size outside that is stored is left alone":                  {gates: elastic, old: leaderSize(9), mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
 	})
 }

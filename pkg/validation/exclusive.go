@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// exclusiveTopology checks the annotation of exclusive placement at both places
-// where it can stand. Pods with a key that no node can have would never start.
+// exclusiveTopology checks the annotation of exclusive placement in both places
+// where it can be set. Pods with a key that no node can have would never start.
 func exclusiveTopology(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	errs := topologyKey(annotationsPath(field.NewPath("metadata")), js.Annotations)
 	for i := range js.Spec.ReplicatedJobs {
@@ -44,8 +44,8 @@ func topologyKey(path *field.Path, annotations map[string]string) field.ErrorLis
 		"must be the key of a node label: "+strings.Join(messages, "; "))}
 }
 
-// exclusiveIsIndexed: placement by affinity lets the Pod of index 0 go first
-// and the others follow it. Without indexes all would wait for a first one forever.
+// exclusiveIsIndexed requires Indexed Jobs for placement by affinity: the Pod of index 0 is
+// placed first and the others follow it. Without indexes all Pods would wait for ever.
 func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	builder := children.NewBuilder(js)
@@ -60,8 +60,8 @@ func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return errs
 }
 
-// placedByAffinity asks whoever builds the Jobs which annotations their Pods
-// will carry: those of several levels come together there.
+// placedByAffinity reports whether the Pods of a ReplicatedJob are placed by affinity. It builds a Job,
+// since annotations of several levels are merged there.
 func placedByAffinity(builder *children.Builder, rj *jobset.ReplicatedJob) bool {
 	bare := &jobset.ReplicatedJob{Name: rj.Name, Template: batchv1.JobTemplateSpec{ObjectMeta: rj.Template.ObjectMeta}}
 	bare.Template.Spec.Template.ObjectMeta = rj.Template.Spec.Template.ObjectMeta
@@ -71,7 +71,7 @@ func placedByAffinity(builder *children.Builder, rj *jobset.ReplicatedJob) bool 
 	return exclusive && !labelled
 }
 
-// exclusiveIfChanged: a JobSet may change its domain at any time, to a key that can be one.
+// exclusiveIfChanged checks a changed topology key. It may change at any time.
 func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	was, before := old.Annotations[jobset.ExclusiveKey]
 	is, after := new.Annotations[jobset.ExclusiveKey]

@@ -21,16 +21,15 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// FoundClaim is what looking for a PersistentVolumeClaim gave: the claim, or
-// neither if there is none, or the error.
+// FoundClaim is the result of looking up a PersistentVolumeClaim: the claim, or the
+// error, or neither if it does not exist.
 type FoundClaim struct {
 	Claim *corev1.PersistentVolumeClaim
 	Err   error
 }
 
-// ClaimsToFind names the claims that a new JobSet may meet, each once. Names
-// that Create refuses are not worth a look, nor are those of a JobSet whose
-// name is not known yet.
+// ClaimsToFind returns the names of the claims that a new JobSet may find, each once. It skips
+// names that Create refuses, and returns none for a JobSet that has no name yet.
 func ClaimsToFind(js *jobset.JobSet) []string {
 	if js.Name == "" {
 		return nil
@@ -46,8 +45,8 @@ func ClaimsToFind(js *jobset.JobSet) []string {
 	return names
 }
 
-// ExistingClaims returns the violations of a new JobSet that come from the
-// claims, by name, which are there already.
+// ExistingClaims returns the violations of a new JobSet that come from
+// existing claims, given by name.
 func ExistingClaims(js *jobset.JobSet, found map[string]FoundClaim) field.ErrorList {
 	var errs field.ErrorList
 	for _, t := range claimTemplates(js) {
@@ -61,10 +60,10 @@ func ExistingClaims(js *jobset.JobSet, found map[string]FoundClaim) field.ErrorL
 	return errs
 }
 
-// leaving says whether a claim is about to go, so that the controller will make
-// a new one: it is being deleted, or belongs to an earlier JobSet of this name.
-// That one is gone, or this one could not be created, and the garbage collector
-// has not come round yet.
+// leaving reports whether a claim is about to go, so that the controller will create
+// a new one: it is being deleted, or belongs to an earlier JobSet of this name,
+// which must be gone, since this one is being created. The garbage collector
+// is about to delete its claims.
 func leaving(js *jobset.JobSet, claim *corev1.PersistentVolumeClaim) bool {
 	owner, owned := jobSetThatControls(claim)
 	return claim.DeletionTimestamp != nil || owned && owner == js.Name
@@ -79,8 +78,8 @@ func jobSetThatControls(claim *corev1.PersistentVolumeClaim) (name string, found
 	return owner.Name, err == nil && gv.Group == jobset.GroupVersion.Group
 }
 
-// existingClaim: a claim can be used by a JobSet that would have asked for the
-// same and will not take it away.
+// existingClaim checks whether a JobSet can use an existing claim: the claim must match the
+// template, and the JobSet must retain it.
 func existingClaim(t *claimTemplate, claim *corev1.PersistentVolumeClaim) field.ErrorList {
 	if owner, owned := jobSetThatControls(claim); owned {
 		return field.ErrorList{field.Invalid(t.namePath(), t.Name, fmt.Sprintf(
@@ -102,8 +101,8 @@ func existingClaim(t *claimTemplate, claim *corev1.PersistentVolumeClaim) field.
 	return errs
 }
 
-// claimDifferences looks only at what the template sets. The rest of a live
-// claim was filled in by the API server and by whoever bound it.
+// claimDifferences compares only what the template sets. The API server and the
+// binder have filled in the rest of a live claim.
 func claimDifferences(t *claimTemplate, claim *corev1.PersistentVolumeClaim) []string {
 	want, have := &t.Spec, claim.Spec.DeepCopy()
 	if have.VolumeMode == nil {
@@ -127,7 +126,7 @@ func claimDifferences(t *claimTemplate, claim *corev1.PersistentVolumeClaim) []s
 	replace(&overlaid.DataSource, want.DataSource)
 	replace(&overlaid.DataSourceRef, want.DataSourceRef)
 	replace(&overlaid.VolumeAttributesClassName, want.VolumeAttributesClassName)
-	// Paths relative to the spec of the template are what the message speaks of.
+	// The message has paths relative to the spec.
 	paths := differences(field.NewPath("spec"), *have, *overlaid)
 	for i := range paths {
 		paths[i] = strings.TrimPrefix(paths[i], "spec.")
@@ -139,7 +138,7 @@ func sameModes(a, b []corev1.PersistentVolumeAccessMode) bool {
 	return apiequality.Semantic.DeepEqual(sets.New(a...), sets.New(b...))
 }
 
-// overlay returns the quantities that are there, with those wanted written over them.
+// overlay returns the quantities of have, overwritten by those of want.
 func overlay(have, want corev1.ResourceList) corev1.ResourceList {
 	all := corev1.ResourceList{}
 	maps.Copy(all, have)
@@ -147,7 +146,7 @@ func overlay(have, want corev1.ResourceList) corev1.ResourceList {
 	return all
 }
 
-// replace writes a value over another if it is set.
+// replace overwrites a field if the value is set.
 func replace[T any](field **T, value *T) {
 	if value != nil {
 		*field = value

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -47,8 +46,8 @@ func maxRestarts(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return field.ErrorList{field.Invalid(failurePolicyPath.Child("maxRestarts"), policy.MaxRestarts, "must be >= 0")}
 }
 
-// failurePolicyRules stops at actions that are switched off: what else is
-// wrong with such rules does not matter then.
+// failurePolicyRules stops at actions that are disabled: other errors of
+// such rules do not matter then.
 func failurePolicyRules(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	if js.Spec.FailurePolicy == nil {
 		return nil
@@ -72,7 +71,7 @@ func restartJobGate() field.ErrorList {
 		jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts))}
 }
 
-// maxJobRestartCounters is how long the lists of restarts by job index in the status can be.
+// maxJobRestartCounters is the maximum length of the lists of restarts by job index in the status.
 const maxJobRestartCounters = 1024
 
 // restartJobCounters: a Job that restarts alone is counted in the status, which
@@ -85,7 +84,7 @@ func restartJobCounters(js *jobset.JobSet) field.ErrorList {
 		for i := range js.Spec.ReplicatedJobs {
 			rj := &js.Spec.ReplicatedJobs[i]
 			targeted := len(r.TargetReplicatedJobs) == 0 || slices.Contains(r.TargetReplicatedJobs, rj.Name)
-			if replicas := children.Replicas(rj); targeted && replicas > maxJobRestartCounters {
+			if replicas := rj.Replicas; targeted && replicas > maxJobRestartCounters {
 				return field.ErrorList{plain(fmt.Sprintf(
 					"a failure policy rule with action %s cannot be combined with a replicated job with replicas > %d: "+
 						"rule '%s' applies to replicatedJob '%s' with %d replicas; restrict its targetReplicatedJobs, or use another action",
@@ -150,7 +149,7 @@ func uniqueRuleNames(rules []jobset.FailurePolicyRule) field.ErrorList {
 	return errs
 }
 
-// failureMessagePatterns finds patterns that would never match anything.
+// failureMessagePatterns refuses patterns that do not compile.
 func failureMessagePatterns(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if js.Spec.FailurePolicy == nil {
 		return nil

@@ -92,7 +92,7 @@ func FuzzCreate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { creates(t, raw) })
 }
 
-// creates says whether a manifest is admitted with all gates on.
+// creates reports whether a manifest is admitted with all gates on.
 func creates(t *testing.T, raw []byte) bool {
 	t.Helper()
 	js := &jobset.JobSet{}
@@ -100,7 +100,7 @@ func creates(t *testing.T, raw []byte) bool {
 		return false
 	}
 	_ = validation.Create(js.DeepCopy(), gates.Set{}) // the webhook that sets defaults was bypassed
-	webhooks.Default(js)
+	webhooks.Default(js, gates.Set{InPlaceRestart: true})
 	admitted := false
 	for _, g := range everyGate {
 		errs := validation.Create(js, g)
@@ -114,12 +114,12 @@ func creates(t *testing.T, raw []byte) bool {
 	return admitted
 }
 
-// passesSchema stands for what the API server holds without us, as far as it matters to canBeRun.
+// passesSchema stands for the checks of the API server, as far as they matter to canBeRun.
 func passesSchema(js *jobset.JobSet) bool {
 	names := sets.New[string]()
 	for i := range js.Spec.ReplicatedJobs {
 		rj := &js.Spec.ReplicatedJobs[i]
-		if names.Has(rj.Name) || children.Replicas(rj) < 0 {
+		if names.Has(rj.Name) || rj.Replicas < 0 {
 			return false
 		}
 		names.Insert(rj.Name)
@@ -127,7 +127,7 @@ func passesSchema(js *jobset.JobSet) bool {
 	return len(utilvalidation.IsDNS1123Subdomain(js.Name)) == 0
 }
 
-// canBeRun holds admission to its word: what it lets in, the controller makes Jobs of.
+// canBeRun checks that the controller can create the Jobs of an admitted JobSet.
 func canBeRun(t *testing.T, js *jobset.JobSet, g gates.Set) {
 	t.Helper()
 	const most = 1000 // of Jobs that one input makes
@@ -137,7 +137,7 @@ func canBeRun(t *testing.T, js *jobset.JobSet, g gates.Set) {
 	builder := children.NewBuilder(js)
 	for i := range js.Spec.ReplicatedJobs {
 		rj := &js.Spec.ReplicatedJobs[i]
-		replicas := children.Replicas(rj)
+		replicas := rj.Replicas
 		total += int64(replicas)
 		if total > most {
 			return
@@ -207,8 +207,8 @@ func updates(t *testing.T, rawOld, rawNew []byte) {
 	}
 }
 
-// TestMutatedManifests does what the fuzz targets do, with manifests that are
-// changed by fields and not by bytes: most of them can be decoded.
+// TestMutatedManifests does what the fuzz targets do, but changes manifests by
+// fields instead of bytes, so that most of them can be decoded.
 func TestMutatedManifests(t *testing.T) {
 	const seed, rounds = 467, 600
 	choose := rand.New(rand.NewSource(seed))
@@ -231,7 +231,7 @@ func TestMutatedManifests(t *testing.T) {
 	}
 }
 
-// words are values that some rule looks at.
+// words are values that some rule checks.
 var words = []string{"", "a", "b", "w", "-a", "a-", "A", "a.b", "data", "1", strings.Repeat("x", 50), "failurePolicyRule0",
 	"Indexed", "NonIndexed", "Never", "Always", "OnFailure", "Ready", "Complete", "InOrder", "AnyOrder", "Any", "All",
 	"FailJobSet", "RestartJob", "RestartJobSet", "InPlaceRestart", "Recreate", "Retain", "Failed", "a/b", "rack"}
@@ -298,7 +298,7 @@ type place struct {
 	set func(any)
 }
 
-// placesIn lists the fields of a tree in an order that is always the same.
+// placesIn lists the fields of a tree in a stable order.
 func placesIn(node any) []place {
 	var out []place
 	switch n := node.(type) {

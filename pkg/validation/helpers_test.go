@@ -24,10 +24,10 @@ import (
 var (
 	gateOff  = gates.Set{}
 	gateOn   = gates.Set{InPlaceRestart: true}
-	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
 )
 
-// violation is what tests pin of an error: its type, its path and a part of its text.
+// violation is the part of an error that tests check: its type, its path and a part of its text.
 type violation struct {
 	Type   field.ErrorType
 	Field  string
@@ -41,7 +41,7 @@ func forbidden(path, detail string) violation {
 }
 func unpathed(detail string) violation { return violation{field.ErrorTypeInternal, "<nil>", detail} }
 
-// expect compares the whole list, each text by the part that is wanted of it.
+// expect compares the whole list. The wanted texts are substrings.
 func expect(t *testing.T, want []violation, got field.ErrorList) {
 	t.Helper()
 	var seen []violation
@@ -57,7 +57,7 @@ func expect(t *testing.T, want []violation, got field.ErrorList) {
 	}
 }
 
-// createCase is a valid JobSet with one change, and what admission then says.
+// createCase is a change of a valid JobSet, and the violations it leads to.
 type createCase struct {
 	gates gates.Set
 	mut   func(js *jobset.JobSet)
@@ -97,7 +97,7 @@ func plainJobSet() *jobset.JobSet {
 
 func replicatedJob(name string, replicas, pods int32) jobset.ReplicatedJob {
 	return jobset.ReplicatedJob{
-		Name: name, GroupName: "default", Replicas: &replicas,
+		Name: name, GroupName: "default", Replicas: replicas,
 		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Parallelism: ptr.To(pods), Completions: ptr.To(pods),
 			CompletionMode: ptr.To(batchv1.IndexedCompletion),
@@ -116,7 +116,7 @@ func inPlaceJobSet() *jobset.JobSet {
 	for i := range js.Spec.ReplicatedJobs {
 		template := &js.Spec.ReplicatedJobs[i].Template
 		template.Spec.Template.Spec.RestartPolicy = ""
-		*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent"})
+		*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent", ServiceAccountName: "jobset-agent"})
 	}
 	return js
 }

@@ -7,50 +7,41 @@ package validation
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// inPlaceAgents wants one agent in every ReplicatedJob: a sidecar whose
+// inPlaceAgent checks an agent that a template brings: a sidecar whose
 // restart exit code restarts all containers and whose startup probe holds the
-// workers back.
+// workers back. Templates without one get one, see inPlaceInjection.
 //
-// Which sidecar is the agent? Those that look like ours (workerpod.LooksLikeAgent),
-// else any: an agent built by others may carry other variables and paths, and
-// must only do what the protocol needs. One that satisfies all is enough; if
-// none does, the first that could be meant is the one to talk about.
-func inPlaceAgents(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	if !restartsInPlace(js, g) {
+// Sidecars that look like ours (workerpod.LooksLikeAgent) are candidates, or all sidecars
+// if none does: an agent built by others may have other variables and paths, and
+// must only do what the protocol needs. One candidate without problems is enough; if
+// there is none, the problems of the first candidate are reported.
+func inPlaceAgent(js *jobset.JobSet, i int) field.ErrorList {
+	if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
 		return nil
 	}
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
-		_, found := findAgent(podPath(i), spec)
-		errs = append(errs, found...)
-	}
+	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec)
 	return errs
 }
 
-// findAgent returns the agent of a Pod, or what is wrong.
+// findAgent returns the agent of a Pod that has one, or the violations.
 func findAgent(path *field.Path, spec *corev1.PodSpec) (*corev1.Container, field.ErrorList) {
 	path = path.Child("initContainers")
-	candidates := agentCandidates(spec)
-	if len(candidates) == 0 {
-		return nil, field.ErrorList{field.Required(path, fmt.Sprintf(
-			"must hold the agent, which restarts and holds back the workers, %s; add:\n%s", because,
-			workerpod.YAML(map[string]any{"initContainers": []corev1.Container{
-				workerpod.Agent(workerpod.Options{AgentImage: "<image of the agent>"}),
-			}})))}
-	}
 	var first field.ErrorList
-	for _, i := range candidates {
+	for _, i := range agentCandidates(spec) {
 		errs := agentProblems(path.Index(i), &spec.InitContainers[i])
+		if workerpod.LooksLikeAgent(&spec.InitContainers[i]) {
+			errs = append(errs, ownAgentProblems(path.Index(i), &spec.InitContainers[i])...)
+		}
 		if len(errs) == 0 {
 			return &spec.InitContainers[i], nil
 		}
@@ -61,27 +52,30 @@ func findAgent(path *field.Path, spec *corev1.PodSpec) (*corev1.Container, field
 	return nil, first
 }
 
+// wantedAgent returns an agent for this Pod, with a security context like that of the other containers.
+func wantedAgent(spec *corev1.PodSpec) []corev1.Container {
+	bare := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{SecurityContext: spec.SecurityContext, Containers: spec.Containers}}
+	return workerpod.Prepare(bare, workerpod.Options{AgentImage: "<image of the agent>"}).Spec.InitContainers
+}
+
 // agentCandidates returns the positions of the init containers that may be the
-// agent: the sidecars that look like ours, else any sidecar. What looks like
-// ours and is no sidecar cannot pass, but its author most likely wants to hear
-// about it, so it comes first.
+// agent: the sidecars that look like ours, else any sidecar.
 func agentCandidates(spec *corev1.PodSpec) []int {
-	var ours, likeOurs, sidecars []int
+	var ours, sidecars []int
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
-		switch alike, sidecar := workerpod.LooksLikeAgent(c), workerpod.IsSidecar(c); {
-		case alike && sidecar:
+		switch {
+		case !workerpod.IsSidecar(c):
+		case workerpod.LooksLikeAgent(c):
 			ours = append(ours, i)
-		case alike:
-			likeOurs = append(likeOurs, i)
-		case sidecar:
+		default:
 			sidecars = append(sidecars, i)
 		}
 	}
 	if len(ours) > 0 {
 		return ours
 	}
-	return append(likeOurs, sidecars...)
+	return sidecars
 }
 
 func agentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
@@ -89,21 +83,21 @@ func agentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
 	var errs field.ErrorList
 	if !workerpod.IsSidecar(c) {
 		errs = append(errs, field.Required(path.Child("restartPolicy"), fmt.Sprintf(
-			"the agent must run beside the workers %s; add:\n%s", because,
-			workerpod.YAML(map[string]any{"restartPolicy": wanted.RestartPolicy}))))
+			"the agent must run beside the workers %s; remove this container, since %s, or add:\n%s", because, addedAgent,
+			asYAML(map[string]any{"restartPolicy": wanted.RestartPolicy}))))
 	}
 	errs = append(errs, agentRestartRules(path, c, &wanted)...)
 	if c.StartupProbe == nil {
 		errs = append(errs, field.Required(path.Child("startupProbe"), fmt.Sprintf(
 			"is the barrier that holds the workers back %s; add:\n%s", because,
-			workerpod.YAML(map[string]any{"startupProbe": wanted.StartupProbe}))))
+			asYAML(map[string]any{"startupProbe": wanted.StartupProbe}))))
 	}
 	return errs
 }
 
 func agentRestartRules(path *field.Path, c, wanted *corev1.Container) field.ErrorList {
 	rulesPath := path.Child("restartPolicyRules")
-	lines := workerpod.YAML(map[string]any{"restartPolicyRules": wanted.RestartPolicyRules})
+	lines := asYAML(map[string]any{"restartPolicyRules": wanted.RestartPolicyRules})
 	code, known, err := workerpod.RestartExitCode(c)
 	switch {
 	case err != nil:
@@ -121,6 +115,19 @@ func agentRestartRules(path *field.Path, c, wanted *corev1.Container) field.Erro
 		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
 			"all containers must restart when the agent exits with %d, its restart exit code, %s; the first rule that matches decides; use:\n%s",
 			code, because, lines))}
+	case !workerpod.RestartsPodOn(c.RestartPolicyRules, workerpod.KilledExitCode):
+		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
+			"all containers must restart when the agent is killed (exit code %d, out of memory for instance) %s: "+
+				"else it starts again beside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines))}
 	}
 	return nil
+}
+
+// asYAML renders what is missing as the lines a user would write.
+func asYAML(value any) string {
+	lines, err := yaml.Marshal(value)
+	if err != nil {
+		return "" // API types always marshal; a message without its example still says what is wrong
+	}
+	return strings.TrimSuffix(string(lines), "\n")
 }

@@ -16,22 +16,16 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// wantsInPlace says whether a JobSet asks for restarts in place.
-func wantsInPlace(js *jobset.JobSet) bool {
-	return js.Spec.FailurePolicy != nil && js.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart
-}
-
-// restartsInPlace is when the rules below apply. With the gate off the strategy
-// itself is refused, and what it would need besides is no help.
+// restartsInPlace reports whether a JobSet may restart in place and asks for it.
 func restartsInPlace(js *jobset.JobSet, g gates.Set) bool {
-	return g.InPlaceRestart && wantsInPlace(js)
+	return g.InPlaceRestart && workerpod.WantsInPlace(js)
 }
 
-// because ends every message of a rule that only InPlaceRestart makes.
+// because is part of every message of a rule that applies to InPlaceRestart only.
 const because = "when failurePolicy.restartStrategy is InPlaceRestart"
 
 func restartStrategyGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	if g.InPlaceRestart || !wantsInPlace(js) {
+	if g.InPlaceRestart || !workerpod.WantsInPlace(js) {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(failurePolicyPath.Child("restartStrategy"), jobset.InPlaceRestart,
@@ -39,18 +33,8 @@ func restartStrategyGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
 			"--feature-gates=InPlaceRestart=true, or set featureGates: {InPlaceRestart: true} in its configuration", jobset.InPlaceRestart))}
 }
 
-func inPlaceJobs(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	if !restartsInPlace(js, g) {
-		return nil
-	}
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		errs = append(errs, inPlaceJob(jobPath(i), &js.Spec.ReplicatedJobs[i])...)
-	}
-	return errs
-}
-
-func inPlaceJob(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
+func inPlaceJob(js *jobset.JobSet, i int) field.ErrorList {
+	rj, path := &js.Spec.ReplicatedJobs[i], jobPath(i)
 	job := &rj.Template.Spec
 	var errs field.ErrorList
 	invalid := func(name string, value any, must, why string) {
@@ -65,6 +49,11 @@ func inPlaceJob(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 		invalid("podReplacementPolicy", job.PodReplacementPolicy, "must be set to Failed",
 			"a Pod must be gone before another takes its index")
 	}
+	if job.TTLSecondsAfterFinished != nil {
+		errs = append(errs, field.Forbidden(path.Child("ttlSecondsAfterFinished"), fmt.Sprintf(
+			"replicatedJob %s: must not be set %s: a Job that completes and is deleted is created again, which restarts the whole group, "+
+				"again and again; remove it, and set spec.ttlSecondsAfterFinished of the JobSet to delete everything at the end", rj.Name, because)))
+	}
 	errs = append(errs, inPlaceSize(path, rj)...)
 	if !isIndexed(job) {
 		invalid("completionMode", job.CompletionMode, "must be set to Indexed", "every worker has an index that its replacement takes over")
@@ -76,7 +65,7 @@ func inPlaceJob(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 	return errs
 }
 
-// inPlaceSize is all of inPlaceJob that can change later.
+// inPlaceSize checks the part of inPlaceJob that an update can change.
 func inPlaceSize(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 	job := &rj.Template.Spec
 	if job.Completions != nil && job.Parallelism != nil && *job.Completions == *job.Parallelism {
@@ -86,11 +75,8 @@ func inPlaceSize(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 		"replicatedJob %s: completions and parallelism must be set and equal %s: all workers run at the same time", rj.Name, because))}
 }
 
-// inPlaceOrder: whoever waits for others to be ready cannot restart together with them.
-func inPlaceOrder(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	if !restartsInPlace(js, g) {
-		return nil
-	}
+// inPlaceOrder refuses startup orders: workers that wait for others to be ready cannot restart together with them.
+func inPlaceOrder(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	const reason = "all workers restart together, which cannot keep an order"
 	var errs field.ErrorList
 	if p := js.Spec.StartupPolicy; p != nil && p.StartupPolicyOrder == jobset.InOrder {
@@ -108,10 +94,7 @@ func inPlaceOrder(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	return errs
 }
 
-func inPlaceActions(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	if !restartsInPlace(js, g) {
-		return nil
-	}
+func inPlaceActions(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for i, r := range js.Spec.FailurePolicy.Rules {
 		if restartsOneJob(r) {

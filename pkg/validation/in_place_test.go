@@ -128,23 +128,21 @@ func TestInPlaceJobs(t *testing.T) {
 func TestInPlaceAgent(t *testing.T) {
 	const inits = leaderJob + ".template.spec.initContainers"
 	const agent = inits + "[0]"
-	const ruleLines = "restartPolicyRules:\n- action: RestartAllContainers\n  exitCodes:\n    operator: NotIn\n    values: [64]"
+	const ruleLines = "restartPolicyRules:\n- action: RestartAllContainers\n  exitCodes:\n    operator: NotIn\n    values:\n    - 64"
 	mut := func(change func(agent *corev1.Container)) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) { change(&pod(js, 0).InitContainers[0]) }
 	}
 	runCreate(t, inPlaceJobSet, map[string]createCase{
-		"P42, C263: no agent": {
+		"P50: no agent, one is added": {
 			gates: gateOn, mut: func(js *jobset.JobSet) { pod(js, 0).InitContainers = nil },
-			want: []violation{required(inits, "initContainers:\n- name: jobset-agent\n  image: \"<image of the agent>\"\n")},
 		},
-		"P42: ordinary init containers are no agent": {
+		"P50: ordinary init containers are no agent, one is added": {
 			gates: gateOn, mut: func(js *jobset.JobSet) { pod(js, 0).InitContainers = []corev1.Container{{Name: "download"}} },
-			want: []violation{required(inits, "must hold the agent")},
 		},
 		"P42: the agent is not a sidecar": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicy, c.RestartPolicyRules = nil, nil }),
 			want: []violation{
-				required(agent+".restartPolicy", "restartPolicy: Always"),
+				required(agent+".restartPolicy", "remove this container, since an agent is added to templates without one, or add:\nrestartPolicy: Always"),
 				required(agent+".restartPolicyRules", ruleLines),
 			},
 		},
@@ -152,16 +150,27 @@ func TestInPlaceAgent(t *testing.T) {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules, c.StartupProbe = nil, nil }),
 			want: []violation{
 				required(agent+".restartPolicyRules", ruleLines),
-				required(agent+".startupProbe", "startupProbe:\n  httpGet:\n    path: \"/barrier-is-lifted?wait=50\"\n    port: 8080\n"+
-					"  timeoutSeconds: 60\n  periodSeconds: 1\n  failureThreshold: 1000000"),
+				required(agent+".startupProbe", "startupProbe:\n  failureThreshold: 1000000\n  httpGet:\n    path: /barrier-is-lifted?wait=50\n    port: 8080\n  periodSeconds: 1\n  timeoutSeconds: 60"),
 			},
 		},
 		"P42, C277: a rule on another code": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(1) }),
 			want: []violation{invalid(agent+".restartPolicyRules", "exits with 88")},
 		},
-		"P42: a rule on the restart exit code alone is admitted": {
+		"P42, C277: a rule that lets 137 pass": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(88) }),
+			want: []violation{invalid(agent+".restartPolicyRules", "when the agent is killed (exit code 137, out of memory for instance) "+
+				"when failurePolicy.restartStrategy is InPlaceRestart: else it starts again beside a worker of an older epoch; use:\n"+ruleLines)},
+		},
+		"P42: a rule on the restart exit code and on 137 is admitted": {
+			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(88, 137) }),
+		},
+		"P42, C277: an agent built by others has to cover 137 too": {
+			gates: gateOn, mut: mut(func(c *corev1.Container) {
+				c.Env, c.StartupProbe.HTTPGet.Path = nil, "/ready"
+				c.RestartPolicyRules = restartAllOn(88)
+			}),
+			want: []violation{invalid(agent+".restartPolicyRules", "exit code 137")},
 		},
 		"P42: an earlier rule takes the exit code away": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) {
@@ -244,9 +253,26 @@ func TestWarnings(t *testing.T) {
 		want []string // beginnings
 	}{
 		"P42: what package workerpod prepares gives none": {},
-		"P42, C277: an agent rule that lets 137 pass": {
-			mut:  func(js *jobset.JobSet) { pod(js, 0).InitContainers[0].RestartPolicyRules = restartAllOn(88) },
-			want: []string{pods + ".initContainers[0].restartPolicyRules: an agent that is killed (exit code 137"},
+		"P42: no account for the agent": {
+			mut:  func(js *jobset.JobSet) { pod(js, 0).ServiceAccountName = "" },
+			want: []string{pods + ".serviceAccountName: is not set, and the default account of a namespace may neither watch JobSets nor patch Pods"},
+		},
+		"P42: an agent with a kubeconfig needs no account": {
+			mut: func(js *jobset.JobSet) {
+				pod(js, 0).ServiceAccountName = ""
+				agent := &pod(js, 0).InitContainers[0]
+				agent.Env = append(agent.Env, corev1.EnvVar{Name: kubeconfigEnv, Value: "/etc/agent/kubeconfig"})
+			},
+		},
+		"P15: no restart at all": {
+			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy.MaxRestarts = 0 },
+			want: []string{"spec.failurePolicy.maxRestarts: is 0, which is also the default: the first failure of a worker fails the JobSet"},
+		},
+		"a container without rules beside others leaves its Pod half dead": {
+			mut: func(js *jobset.JobSet) {
+				pod(js, 0).Containers = append(pod(js, 0).Containers, corev1.Container{Name: "helper", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyNever)})
+			},
+			want: []string{pods + ".containers[1]: has no RestartAllContainers rule: when it fails beside containers that go on, its Pod stays Running and not Ready"},
 		},
 		"P37: an agent rule that takes 64 away from the backoff": {
 			mut: func(js *jobset.JobSet) {

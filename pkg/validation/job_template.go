@@ -12,52 +12,44 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// The API server checks a Job template only when a Job is made from it, and
-// then the user finds the error in an event. The frequent ones are found here.
+// The API server checks a Job template only when a Job is created from it, and
+// then the error is in an event. These rules find the common errors earlier.
 
-func restartPolicies(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		policy, path := rj.Template.Spec.Template.Spec.RestartPolicy, podPath(i).Child("restartPolicy")
-		switch {
-		case rj.Template.Spec.PodFailurePolicy != nil && policy != corev1.RestartPolicyNever:
-			errs = append(errs, field.Invalid(path, policy,
-				"a Job with podFailurePolicy needs restartPolicy Never: set Never, which is not the default (OnFailure)"))
-		case policy == corev1.RestartPolicyAlways:
-			errs = append(errs, field.Invalid(path, policy, "a Job cannot have restartPolicy Always: set OnFailure or Never"))
-		}
+func restartPolicy(js *jobset.JobSet, i int) field.ErrorList {
+	job, path := &js.Spec.ReplicatedJobs[i].Template.Spec, podPath(i).Child("restartPolicy")
+	switch policy := job.Template.Spec.RestartPolicy; {
+	case job.PodFailurePolicy != nil && policy != corev1.RestartPolicyNever:
+		return field.ErrorList{field.Invalid(path, policy,
+			"a Job with podFailurePolicy needs restartPolicy Never: set Never, which is not the default (OnFailure)")}
+	case policy == corev1.RestartPolicyAlways:
+		return field.ErrorList{field.Invalid(path, policy, "a Job cannot have restartPolicy Always: set OnFailure or Never")}
 	}
-	return errs
+	return nil
 }
 
-// completions: a Job gets 1 for both numbers only if both are absent.
-func completions(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		if job := &rj.Template.Spec; isIndexed(job) && job.Completions == nil && job.Parallelism != nil {
-			errs = append(errs, field.Required(jobPath(i).Child("completions"), fmt.Sprintf(
-				"a Job with parallelism and completionMode Indexed, the default, needs completions: set completions: %d, or completionMode: NonIndexed",
-				*job.Parallelism)))
-		}
+// completions requires completions beside parallelism: the API server defaults both to 1 only if both are absent.
+func completions(js *jobset.JobSet, i int) field.ErrorList {
+	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	if !isIndexed(job) || job.Completions != nil || job.Parallelism == nil {
+		return nil
 	}
-	return errs
+	return field.ErrorList{field.Required(jobPath(i).Child("completions"), fmt.Sprintf(
+		"a Job with parallelism and completionMode Indexed, the default, needs completions: set completions: %d, or completionMode: NonIndexed",
+		*job.Parallelism))}
 }
 
-// restartRules finds the names that early documents gave to actions and
-// operators. It runs whatever the restart strategy is: no such Pod can exist.
-func restartRules(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+// restartRules finds names of actions and operators from early documents. It
+// applies to every restart strategy: no such Pod can be created.
+func restartRules(js *jobset.JobSet, i int) field.ErrorList {
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
 	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		spec := &rj.Template.Spec.Template.Spec
-		for j := range spec.InitContainers {
-			errs = append(errs, containerRestartRules(podPath(i).Child("initContainers").Index(j), &spec.InitContainers[j])...)
-		}
-		for j := range spec.Containers {
-			errs = append(errs, containerRestartRules(podPath(i).Child("containers").Index(j), &spec.Containers[j])...)
-		}
+	for j := range spec.InitContainers {
+		errs = append(errs, containerRestartRules(podPath(i).Child("initContainers").Index(j), &spec.InitContainers[j])...)
+	}
+	for j := range spec.Containers {
+		errs = append(errs, containerRestartRules(podPath(i).Child("containers").Index(j), &spec.Containers[j])...)
 	}
 	return errs
 }

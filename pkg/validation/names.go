@@ -21,12 +21,12 @@ import (
 const (
 	// maxGenerateName is how much of generateName the API server keeps.
 	maxGenerateName = validation.DNS1035LabelMaxLength - len(randomSuffix)
-	// randomSuffix stands for the 5 characters that the API server appends, to
-	// Pod names and to generateName. Any five give the same verdict.
+	// randomSuffix stands for the 5 characters that the API server appends to
+	// Pod names and to generateName. The result does not depend on which they are.
 	randomSuffix = "abcde"
 )
 
-// nameOf returns the name that child objects will be derived from.
+// nameOf returns the name from which the names of child objects are derived.
 func nameOf(js *jobset.JobSet) string {
 	if js.Name != "" || js.GenerateName == "" {
 		return js.Name
@@ -38,7 +38,7 @@ func nameOf(js *jobset.JobSet) string {
 	return base + randomSuffix
 }
 
-// dns1035Label checks a name and says tooLong instead of the library's text for length.
+// dns1035Label checks a name, with the message tooLong instead of the library's for its length.
 func dns1035Label(path *field.Path, name, tooLong string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range validation.IsDNS1035Label(name) {
@@ -50,46 +50,29 @@ func dns1035Label(path *field.Path, name, tooLong string) field.ErrorList {
 	return errs
 }
 
-func groupNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		errs = append(errs, dns1035Label(replicatedJobPath(i).Child("groupName"), rj.GroupName,
-			".spec.replicatedJob[].groupName is too long, must be less than 63 characters")...)
-	}
-	return errs
+func groupName(js *jobset.JobSet, i int) field.ErrorList {
+	return dns1035Label(replicatedJobPath(i).Child("groupName"), js.Spec.ReplicatedJobs[i].GroupName,
+		".spec.replicatedJob[].groupName is too long, must be less than 63 characters")
 }
 
-// jobNames checks the name of the last Job of each ReplicatedJob, the longest one.
-func jobNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i, rj := range js.Spec.ReplicatedJobs {
-		if rj.Name == "" { // the schema cannot tell: defaulting has written the missing name out as empty
-			errs = append(errs, field.Required(replicatedJobPath(i).Child("name"), "is part of the names of its Jobs and Pods"))
-			continue
+// jobName checks the name of the last Job, the longest one.
+func jobName(js *jobset.JobSet, i int) field.ErrorList {
+	rj, path := &js.Spec.ReplicatedJobs[i], replicatedJobPath(i).Child("name")
+	if rj.Name == "" { // the schema does not notice: defaulting has written a missing name as ""
+		return field.ErrorList{field.Required(path, "is part of the names of its Jobs and Pods")}
+	}
+	errs := dns1035Label(path, lastJobName(js, rj),
+		"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")
+	if len(errs) == 0 { // the name may start or end with a hyphen inside a Job name, but not as a label value
+		for _, message := range validation.IsValidLabelValue(rj.Name) {
+			errs = append(errs, field.Invalid(path, rj.Name, message))
 		}
-		path := replicatedJobPath(i).Child("name")
-		found := dns1035Label(path, lastJobName(js, &rj),
-			"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")
-		if len(found) == 0 { // inside a longer name a hyphen may stand where it may not in the label that holds this one
-			for _, message := range validation.IsValidLabelValue(rj.Name) {
-				found = append(found, field.Invalid(path, rj.Name, message))
-			}
-		}
-		errs = append(errs, found...)
 	}
 	return errs
 }
 
-// podNames checks the longest Pod name of each Indexed Job.
-func podNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		errs = append(errs, podNamesOf(js, i)...)
-	}
-	return errs
-}
-
-func podNamesOf(js *jobset.JobSet, i int) field.ErrorList {
+// podName checks the longest Pod name of an Indexed Job.
+func podName(js *jobset.JobSet, i int) field.ErrorList {
 	rj := &js.Spec.ReplicatedJobs[i]
 	job := &rj.Template.Spec
 	if !isIndexed(job) || job.Completions == nil {
@@ -101,17 +84,17 @@ func podNamesOf(js *jobset.JobSet, i int) field.ErrorList {
 }
 
 func lastJobName(js *jobset.JobSet, rj *jobset.ReplicatedJob) string {
-	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, last(children.Replicas(rj)))
+	return fmt.Sprintf("%s-%s-%d", nameOf(js), rj.Name, last(rj.Replicas))
 }
 
-// last is the last index of so many. None at all are as good as one: a name
-// that is too long then will be too long the day there is one.
+// last returns the last index of count objects, at least 0: a name that is too long with
+// one object is refused even while there are none.
 func last(count int32) int32 {
 	return max(count, 1) - 1
 }
 
-// serviceName checks the name of the headless Service where it is the name of
-// the JobSet. With ReplicatedJobs, the names of their Jobs say all there is to say.
+// serviceName checks the name of the headless Service if it is the name of
+// the JobSet. With ReplicatedJobs, the check of the longer Job names covers it.
 func serviceName(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	name := nameOf(js)
 	if len(js.Spec.ReplicatedJobs) > 0 || name == "" || !children.NeedsService(js) || js.Spec.Network.Subdomain != "" {
@@ -126,20 +109,12 @@ func isIndexed(job *batchv1.JobSpec) bool {
 }
 
 // podCount keeps the number of Pods of a ReplicatedJob in 32 bits.
-func podCount(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		errs = append(errs, podCountOf(&js.Spec.ReplicatedJobs[i])...)
-	}
-	return errs
-}
-
-func podCountOf(rj *jobset.ReplicatedJob) field.ErrorList {
-	parallelism := int64(1)
+func podCount(js *jobset.JobSet, i int) field.ErrorList {
+	rj, parallelism := &js.Spec.ReplicatedJobs[i], int64(1)
 	if p := rj.Template.Spec.Parallelism; p != nil {
 		parallelism = int64(*p)
 	}
-	if int64(children.Replicas(rj))*parallelism <= math.MaxInt32 {
+	if int64(rj.Replicas)*parallelism <= math.MaxInt32 {
 		return nil
 	}
 	return field.ErrorList{plain(fmt.Sprintf(

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// subdomain must serve as a domain of Pods and as the name of a Service, which
-// is why it is checked against both formats.
+// subdomain is the domain of Pods and the name of a Service, so it is
+// checked against both formats.
 func subdomain(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if js.Spec.Network == nil || js.Spec.Network.Subdomain == "" {
 		return nil

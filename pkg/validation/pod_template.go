@@ -15,30 +15,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// podTemplates checks the maps of the Pod templates that may change later as
-// the API server checks them when a Job is made.
-func podTemplates(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		errs = append(errs, podTemplate(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
-	}
-	return errs
+// podTemplate checks the maps of a Pod template that may change later, as
+// the API server does when a Job is created.
+func podTemplate(js *jobset.JobSet, i int) field.ErrorList {
+	return changedPodTemplate(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)
 }
 
-// podTemplate looks at the entries that differ from an older template: those
-// that were admitted before stay.
-func podTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
+// changedPodTemplate checks the entries that differ from an older template; the others
+// were admitted before.
+func changedPodTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
 	template := jobPath(i).Child("template")
 	errs := labelEntries(template.Child("metadata", "labels"), old.Labels, new.Labels)
 	errs = append(errs, annotationEntries(annotationsPath(template.Child("metadata")), old.Annotations, new.Annotations)...)
 	return append(errs, labelEntries(template.Child("spec", "nodeSelector"), old.Spec.NodeSelector, new.Spec.NodeSelector)...)
 }
 
-// labelEntries speaks of entry by entry in the order of the keys, so that the
-// same mistakes always give the same answer.
+// labelEntries checks entry by entry in the order of the keys, so that the
+// same errors always have the same order.
 func labelEntries(path *field.Path, old, new map[string]string) field.ErrorList {
 	var errs field.ErrorList
 	for _, entry := range newEntries(old, new) {

@@ -31,7 +31,7 @@ func TestRandomObjects(t *testing.T) {
 		for range rounds {
 			js := &jobset.JobSet{}
 			filler.Fill(js)
-			// Random text never hits the values that open the deeper rules.
+			// Random text never has the values that enable the deeper rules.
 			if js.Spec.FailurePolicy != nil && choose.Intn(2) == 0 {
 				js.Spec.FailurePolicy.RestartStrategy = jobset.InPlaceRestart
 			}
@@ -52,7 +52,7 @@ func TestRandomObjects(t *testing.T) {
 	})
 }
 
-// found answers that all claims that a JobSet asks for are there.
+// found returns all claims that a JobSet asks for.
 func found(js *jobset.JobSet) map[string]FoundClaim {
 	all := map[string]FoundClaim{}
 	for _, name := range ClaimsToFind(js) {

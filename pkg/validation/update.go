@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// The texts that clients look for. Which field has which is history: the
-// second was once that of a rule in the schema.
+// Messages that clients match on. Which field has which is historical: the
+// second was once the message of a rule in the schema.
 const (
 	immutable      = "field is immutable"
 	valueImmutable = "Value is immutable"
@@ -57,8 +57,8 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
 
-// predecessor is what a ReplicatedJob was: the old one of its name, which nearly
-// always stands at the same place.
+// predecessor returns the old ReplicatedJob of the same name, which nearly always has the
+// same index, or nil.
 func predecessor(old, new *jobset.JobSet, i int) *jobset.ReplicatedJob {
 	name := new.Spec.ReplicatedJobs[i].Name
 	if i < len(old.Spec.ReplicatedJobs) && old.Spec.ReplicatedJobs[i].Name == name {
@@ -71,8 +71,8 @@ func isSuspended(js *jobset.JobSet) bool {
 	return js.Spec.Suspend != nil && *js.Spec.Suspend
 }
 
-// replicatedJobsWith returns the new ReplicatedJobs after something has been
-// set in each to what it was in the old one of that name.
+// replicatedJobsWith returns the new ReplicatedJobs after set has copied fields
+// to each from the old one of the same name.
 func replicatedJobsWith(old, new *jobset.JobSet, set func(to, from *jobset.ReplicatedJob)) []jobset.ReplicatedJob {
 	out := make([]jobset.ReplicatedJob, len(new.Spec.ReplicatedJobs))
 	for i := range new.Spec.ReplicatedJobs {
@@ -104,7 +104,7 @@ func copySizeIfIndexed(to, from *jobset.ReplicatedJob) {
 	}
 }
 
-// copyDependsOn leaves a list that changed to dependsOnUnchanged, which says so in other words.
+// copyDependsOn leaves a changed list to dependsOnUnchanged, which has another message.
 func copyDependsOn(to, from *jobset.ReplicatedJob) {
 	if len(to.DependsOn) > 0 && len(from.DependsOn) > 0 {
 		to.DependsOn = from.DependsOn
@@ -123,21 +123,21 @@ func dependsOnUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return errs
 }
 
-// podTemplatesIfChanged: what may change while suspended may change to what a Job can be made of.
+// podTemplatesIfChanged checks the fields of Pod templates that may change while suspended.
 func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if !isSuspended(old) && !isSuspended(new) {
-		return nil // replicatedJobsUnchanged refuses it anyhow
+		return nil // replicatedJobsUnchanged refuses changes
 	}
 	var errs field.ErrorList
 	for i := range new.Spec.ReplicatedJobs {
 		if was := predecessor(old, new, i); was != nil {
-			errs = append(errs, podTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
+			errs = append(errs, changedPodTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
 		}
 	}
 	return errs
 }
 
-// summary names a few paths; a list of hundreds helps nobody.
+// summary lists at most a few paths.
 func summary(paths []string) string {
 	const shown = 5
 	if len(paths) <= shown {
@@ -153,8 +153,8 @@ func managedByUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return field.ErrorList{field.Invalid(specPath.Child("managedBy"), new.Spec.ManagedBy, immutable)}
 }
 
-// policiesUnchanged also holds against what admission once filled in: without
-// it, running Jobs would silently lose what they rely on.
+// policiesUnchanged also refuses to remove defaults that admission has set: running Jobs
+// would silently lose what they rely on.
 func policiesUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	was, is := &old.Spec, &new.Spec
 	errs := unchanged(specPath.Child("network"), was.Network, is.Network)
@@ -164,7 +164,7 @@ func policiesUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return append(errs, unchanged(specPath.Child("volumeClaimPolicies"), was.VolumeClaimPolicies, is.VolumeClaimPolicies)...)
 }
 
-// unchanged compares by meaning, so that a client that leaves out explicit zeros passes.
+// unchanged compares semantically, so a client may leave out explicit zeros.
 func unchanged(path *field.Path, old, new any) field.ErrorList {
 	changed := differences(path, old, new)
 	if len(changed) == 0 {
@@ -177,8 +177,8 @@ func unchanged(path *field.Path, old, new any) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
 
-// coordinatorIfChanged: the coordinator may change at any time, to a valid one,
-// and must stay valid when its Job changes its size.
+// coordinatorIfChanged checks a coordinator that changed, which is allowed at any time, or whose
+// Job was resized.
 func coordinatorIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	if apiequality.Semantic.DeepEqual(old.Spec.Coordinator, new.Spec.Coordinator) && !isCoordinatorResized(old, new, g) {
 		return nil

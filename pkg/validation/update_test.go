@@ -82,7 +82,7 @@ func TestUpdateMutability(t *testing.T) {
 		},
 		"W79, Q20: the paths that differ are named, the list is not printed": {
 			mut: func(js *jobset.JobSet) {
-				js.Spec.ReplicatedJobs[0].Replicas = ptr.To[int32](9)
+				js.Spec.ReplicatedJobs[0].Replicas = 9
 				job(js, 1).Parallelism = ptr.To[int32](9)
 				pod(js, 1).Containers[0].Image = "other"
 			},

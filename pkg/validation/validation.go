@@ -3,12 +3,12 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package validation decides which JobSets are admitted. It is pure: a JobSet
-// and the feature gates go in, all violations at once come out. The schema and
-// its CEL rules have passed before, and defaults are set; still nothing here
-// relies on it, so that a webhook that was bypassed never makes one panic.
+// Package validation decides which JobSets are admitted. It is pure: it takes a JobSet
+// and the feature gates, and returns all violations at once. The schema and
+// its CEL rules were checked before, and defaults are set, but nothing here
+// relies on that, so an object that bypassed them causes no panic.
 //
-// Every rule is a small function in the file of its concern, run by one loop.
+// Every rule is a small function in the file of its concern, called by one loop.
 // The ids (W.., P.., Q..) in the names of the tests are those of the
 // specification of JobSet's admission.
 package validation
@@ -23,10 +23,10 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// rule finds the violations of one concern in a JobSet.
+// rule returns the violations of one concern in a JobSet.
 type rule func(js *jobset.JobSet, g gates.Set) field.ErrorList
 
-// change finds what an update may not change.
+// change returns the violations of an update.
 type change func(old, new *jobset.JobSet, g gates.Set) field.ErrorList
 
 var createRules = []rule{
@@ -35,28 +35,58 @@ var createRules = []rule{
 	subdomain,
 	managedBy,
 	successPolicyTargets,
-	podCount,
-	groupNames,
+	eachReplicatedJob(podCount),
+	eachReplicatedJob(groupName),
 	serviceName,
-	jobNames,
-	podNames,
+	eachReplicatedJob(jobName),
+	eachReplicatedJob(podName),
 	dependsOnEarlier,
-	inPlaceJobs,
-	inPlaceAgents,
-	inPlaceOrder,
-	inPlaceActions,
+	inPlace(eachReplicatedJob(inPlaceJob)),
+	inPlace(eachReplicatedJob(inPlaceReports)),
+	inPlace(eachReplicatedJob(inPlaceAgent)),
+	inPlace(inPlaceMode),
+	inPlace(eachReplicatedJob(inPlaceInjection)),
+	inPlace(takenClaims),
+	inPlace(eachReplicatedJob(inPlaceToken)),
+	inPlace(inPlaceOrder),
+	inPlace(inPlaceActions),
 	maxRestarts,
 	failurePolicyRules,
 	failureMessagePatterns,
 	coordinator,
-	restartPolicies,
-	completions,
-	restartRules,
-	podTemplates,
+	elasticBounds,
+	eachReplicatedJob(restartPolicy),
+	eachReplicatedJob(completions),
+	eachReplicatedJob(restartRules),
+	eachReplicatedJob(podTemplate),
 	exclusiveTopology,
 	exclusiveIsIndexed,
+	faultToleranceGate,
+	oneLimit,
 	claimNames,
 	claimVolumes,
+}
+
+// eachReplicatedJob makes a rule of a check of the ReplicatedJob at an index.
+func eachReplicatedJob(check func(js *jobset.JobSet, i int) field.ErrorList) rule {
+	return func(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+		var errs field.ErrorList
+		for i := range js.Spec.ReplicatedJobs {
+			errs = append(errs, check(js, i)...)
+		}
+		return errs
+	}
+}
+
+// inPlace limits a rule to JobSets that restart in place. With the gate off the strategy
+// itself is refused, and further errors would not help.
+func inPlace(r rule) rule {
+	return func(js *jobset.JobSet, g gates.Set) field.ErrorList {
+		if !restartsInPlace(js, g) {
+			return nil
+		}
+		return r(js, g)
+	}
 }
 
 var updateRules = []change{
@@ -67,11 +97,13 @@ var updateRules = []change{
 	policiesUnchanged,
 	coordinatorIfChanged,
 	podTemplatesIfChanged,
+	reportsIfChanged,
 	exclusiveIfChanged,
+	faultToleranceIfChanged,
 }
 
-// Create returns every violation that a new JobSet has in itself. ExistingClaims
-// returns those that come from what is in its namespace already.
+// Create returns every violation of a new JobSet by itself. ExistingClaims
+// returns those that depend on objects in its namespace.
 func Create(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for _, check := range createRules {
@@ -80,9 +112,9 @@ func Create(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	return errs
 }
 
-// Update returns every violation of a change. A field that did not change is
-// never held against the update: it may have been admitted under other gates
-// or by an older version, and finalizers must come off in any case.
+// Update returns every violation of a change. An unchanged field never
+// causes a violation: it may have been admitted under other gates
+// or by an older version, and removing finalizers must always work.
 func Update(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for _, check := range updateRules {
@@ -91,8 +123,8 @@ func Update(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	return errs
 }
 
-// ToStatusError turns violations into the answer of the API server: 422
-// Invalid with one cause per violation. No violations, no error.
+// ToStatusError turns violations into the error of the API server: 422
+// Invalid with one cause per violation. It returns nil if there are none.
 func ToStatusError(js *jobset.JobSet, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -100,13 +132,13 @@ func ToStatusError(js *jobset.JobSet, errs field.ErrorList) error {
 	return apierrors.NewInvalid(jobset.GroupVersion.WithKind(jobset.Kind).GroupKind(), js.Name, errs)
 }
 
-// plain is a violation without a field. Clients know these rules by this
-// shape, "<nil>: Internal error: ...". New rules carry a path instead.
+// plain is a violation without a field, "<nil>: Internal error: ...". Clients rely on
+// that form for these rules. New rules have a path instead.
 func plain(message string) *field.Error {
 	return field.InternalError(nil, errors.New(message))
 }
 
-// noValue, as the value of a violation, keeps long values out of the message.
+// noValue, as the value of a violation, leaves long values out of the message.
 var noValue = field.OmitValueType{}
 
 var specPath = field.NewPath("spec")

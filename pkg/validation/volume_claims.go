@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// maxClaimName holds claims to the length of all other names made from that of a JobSet.
+// maxClaimName limits the names of claims like all other names that contain the name of a JobSet.
 const maxClaimName = validation.DNS1123LabelMaxLength
 
-// claimTemplate is a template and where it stands.
+// claimTemplate is a template and its place in the JobSet.
 type claimTemplate struct {
 	*corev1.PersistentVolumeClaim
 	policy *jobset.VolumeClaimPolicy
@@ -63,8 +63,8 @@ func claimNames(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return errs
 }
 
-// claimTemplateName checks what a template name becomes: a part of the name of
-// a claim, and the name of a volume of the Pods, which has no dots.
+// claimTemplateName checks the name of a template, which becomes part of the name of
+// a claim, and the name of a volume of the Pods, which must not have dots.
 func claimTemplateName(t *claimTemplate) field.ErrorList {
 	messages := validation.IsDNS1123Subdomain(t.Name)
 	if len(messages) == 0 {
@@ -84,8 +84,8 @@ func claimTemplateName(t *claimTemplate) field.ErrorList {
 	return errs
 }
 
-// claimVolumes: a template becomes a volume of its name wherever that is
-// mounted, so nobody else may have defined it, and somebody must mount it.
+// claimVolumes checks volumes: a template becomes a volume of its name in each Pod that mounts
+// it, so no Pod may define a volume of that name, and at least one container must mount it.
 func claimVolumes(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for _, t := range claimTemplates(js) {

@@ -160,7 +160,7 @@ func TestClaimsToFind(t *testing.T) {
 	}
 }
 
-// live is a claim as the API server and the binder leave it.
+// live returns a claim with the fields that the API server and the binder set.
 func live(name string) *corev1.PersistentVolumeClaim {
 	claim := template(name)
 	claim.Namespace = "ns"
@@ -271,7 +271,7 @@ func TestClaimDifferences(t *testing.T) {
 		return spec
 	}
 	source := corev1.TypedLocalObjectReference{Kind: "VolumeSnapshot", Name: "s"}
-	// One way to ask for something else than what is there, by the name of the field.
+	// One way to ask for something else, by the name of the field.
 	cases := map[string]struct {
 		want corev1.PersistentVolumeClaimSpec
 		path string

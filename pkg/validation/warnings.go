@@ -16,18 +16,39 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// Warnings returns what is admitted and yet hardly what its author wants. All
-// of it concerns InPlaceRestart. A warning is one line: the API server sends
-// them as headers.
+// Warnings returns what is admitted but most likely not intended. Each warning is one
+// line, since the API server sends warnings as headers.
 func Warnings(js *jobset.JobSet, g gates.Set) []string {
-	if !restartsInPlace(js, g) {
-		return nil
+	out := generalWarnings(js)
+	if g.ElasticAutoscaling {
+		out = append(out, elasticWarnings(js)...)
 	}
+	if restartsInPlace(js, g) {
+		out = append(out, inPlaceWarnings(js)...)
+	}
+	return out
+}
+
+func inPlaceWarnings(js *jobset.JobSet) []string {
 	var out []string
+	if js.Spec.FailurePolicy.MaxRestarts == 0 {
+		out = append(out, fmt.Sprintf("%s: is 0, which is also the default: the first failure of a worker fails the JobSet "+
+			"instead of restarting it; set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
+	}
 	for i := range js.Spec.ReplicatedJobs {
+		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
+			out = append(out, injectedWarnings(js, i)...)
+			continue
+		}
+		out = append(out, unusedCodes(js, i)...)
 		spec, path := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, podPath(i)
 		if agent, errs := findAgent(path, spec); agent != nil && len(errs) == 0 {
 			out = append(out, agentWarnings(path, spec, agent)...)
+		}
+		if spec.ServiceAccountName == "" && spec.DeprecatedServiceAccount == "" && needsToken(spec) {
+			out = append(out, fmt.Sprintf("%s: is not set, and the default account of a namespace may neither watch JobSets nor patch Pods: "+
+				"agents without these rights never report and no worker starts; name an account that is bound to the role of the agent",
+				path.Child("serviceAccountName")))
 		}
 		out = append(out, workerWarnings(path, spec)...)
 	}
@@ -41,11 +62,6 @@ func agentWarnings(path *field.Path, spec *corev1.PodSpec, agent *corev1.Contain
 		}
 	}
 	var out []string
-	if !workerpod.RestartsPodOn(agent.RestartPolicyRules, workerpod.KilledExitCode) {
-		out = append(out, fmt.Sprintf("%s: an agent that is killed (exit code %d, out of memory for instance) starts again alone, "+
-			"beside a worker of an older epoch; use RestartAllContainers on exit codes NotIn [%d]",
-			path, workerpod.KilledExitCode, workerpod.ConfigExitCode))
-	}
 	if workerpod.RestartsPodOn(agent.RestartPolicyRules, workerpod.ConfigExitCode) {
 		out = append(out, fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
 			"use RestartAllContainers on exit codes NotIn [%d]",
@@ -61,15 +77,15 @@ func workerWarnings(path *field.Path, spec *corev1.PodSpec) []string {
 			"past the barrier; set restartPolicy: Never", path.Child("restartPolicy"), orDefault(p)))
 	}
 	for i := range spec.Containers {
-		if text := workerWarning(&spec.Containers[i], spec.RestartPolicy); text != "" {
+		if text := workerWarning(&spec.Containers[i], spec); text != "" {
 			out = append(out, fmt.Sprintf("%s: %s", path.Child("containers").Index(i), text))
 		}
 	}
 	return out
 }
 
-// workerWarning names the worst thing that an exit of this worker leads to.
-func workerWarning(c *corev1.Container, podPolicy corev1.RestartPolicy) string {
+// workerWarning describes the worst consequence of an exit of this worker.
+func workerWarning(c *corev1.Container, spec *corev1.PodSpec) string {
 	const use = "use restartPolicy: Never and RestartAllContainers on exit codes NotIn [0]"
 	inPlace, alone := false, false
 	for code := int32(1); code <= 255; code++ {
@@ -77,7 +93,7 @@ func workerWarning(c *corev1.Container, podPolicy corev1.RestartPolicy) string {
 		case corev1.ContainerRestartRuleActionRestartAllContainers:
 			inPlace = true
 		case "":
-			alone = alone || restartsByPolicy(c, podPolicy)
+			alone = alone || restartsByPolicy(c, spec.RestartPolicy)
 		default:
 			alone = true
 		}
@@ -85,6 +101,9 @@ func workerWarning(c *corev1.Container, podPolicy corev1.RestartPolicy) string {
 	switch {
 	case alone:
 		return "on some exit codes this container restarts alone, past the barrier and without its peers; " + use
+	case !inPlace && len(spec.Containers) > 1:
+		return "has no RestartAllContainers rule: when it fails beside containers that go on, its Pod stays Running and not Ready, " +
+			"nothing restarts and no event says so; " + use
 	case !inPlace:
 		return "has no RestartAllContainers rule: when it fails, its Pod is recreated instead of restarted in place; " + use
 	case workerpod.RestartsPodOn(c.RestartPolicyRules, 0):
@@ -93,7 +112,7 @@ func workerWarning(c *corev1.Container, podPolicy corev1.RestartPolicy) string {
 	return ""
 }
 
-// restartsByPolicy says whether the container restarts when it fails and no rule matches.
+// restartsByPolicy reports whether the container restarts when it fails and no rule matches.
 func restartsByPolicy(c *corev1.Container, podPolicy corev1.RestartPolicy) bool {
 	if c.RestartPolicy != nil {
 		return *c.RestartPolicy != corev1.ContainerRestartPolicyNever
@@ -101,7 +120,7 @@ func restartsByPolicy(c *corev1.Container, podPolicy corev1.RestartPolicy) bool 
 	return podPolicy != corev1.RestartPolicyNever
 }
 
-// orDefault names the policy that an empty one becomes.
+// orDefault returns the policy, or the default if it is empty.
 func orDefault(p corev1.RestartPolicy) corev1.RestartPolicy {
 	if p == "" {
 		return corev1.RestartPolicyOnFailure

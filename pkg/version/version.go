@@ -17,6 +17,9 @@ var (
 	GitVersion = "v0.0.0-main"
 	// GitCommit is the hash of its commit.
 	GitCommit = "abcd01234"
+	// AgentImage is the image of the agent of the build: the one that config/ names, which
+	// hack/verify-images.sh checks, or that of a release.
+	AgentImage = "jobset/agent:dev"
 )
 
 // String describes the build in one line.

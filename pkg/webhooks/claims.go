@@ -18,9 +18,9 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
 
-// findClaims looks for the claims that a new JobSet asks for: a handful at
-// most, and for most JobSets none. An error is the answer for its claim; once
-// the request is out of time, the rest is not asked for any more.
+// findClaims looks up the claims that a new JobSet asks for: a few at
+// most, and none for most JobSets. It records errors by claim. Once the request
+// has timed out, it makes no further lookups.
 func findClaims(ctx context.Context, reader client.Reader, js *jobset.JobSet) map[string]validation.FoundClaim {
 	found := map[string]validation.FoundClaim{}
 	for _, name := range validation.ClaimsToFind(js) {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// shelf is a reader of claims that writes down what it is asked for.
+// shelf is a reader of claims that records its requests.
 type shelf struct {
 	client.Reader
 

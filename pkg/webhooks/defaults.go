@@ -13,12 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
-// Default fills in what a new JobSet leaves open. It is pure and never
-// rejects. It runs on creation only: a default that came later would look
-// like a change of a field that must not change.
-func Default(js *jobset.JobSet) {
+// Default fills in the defaults of a new JobSet. It is pure and never
+// rejects. It runs on creation only: a default that is set later would look
+// like a change of an immutable field.
+func Default(js *jobset.JobSet, g gates.Set) {
+	defaultElastic(js, g)
+	if restartsInPlace(js, g) {
+		defaultInPlace(js)
+	}
 	setDefault(&js.Spec.SuccessPolicy, jobset.SuccessPolicy{Operator: jobset.OperatorAll})
 	setDefault(&js.Spec.StartupPolicy, jobset.StartupPolicy{StartupPolicyOrder: jobset.AnyOrder})
 
@@ -43,8 +48,8 @@ func Default(js *jobset.JobSet) {
 	}
 }
 
-// nameRules names rules without a name by their position. Where a user has
-// given that name to another rule, the numbers that are no position go on.
+// nameRules names rules without a name by their position. If a user has given
+// that name to another rule, it uses the numbers after the last position.
 func nameRules(rules []jobset.FailurePolicyRule) {
 	taken := sets.New[string]()
 	for i := range rules {

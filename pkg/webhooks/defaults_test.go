@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // defaulted is what an empty spec becomes.
@@ -99,12 +100,12 @@ func TestDefault(t *testing.T) {
 			if tc.want != nil {
 				tc.want(&want)
 			}
-			Default(js)
+			Default(js, gates.Set{InPlaceRestart: true})
 			if diff := cmp.Diff(want, js.Spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
 			again := js.DeepCopy()
-			Default(again)
+			Default(again, gates.Set{InPlaceRestart: true})
 			if diff := cmp.Diff(js, again); diff != "" {
 				t.Errorf("defaulting twice (-once +twice):\n%s", diff)
 			}

@@ -14,6 +14,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 func FuzzDefault(f *testing.F) {
@@ -36,19 +37,19 @@ func FuzzDefault(f *testing.F) {
 		if before == nil {
 			return
 		}
-		Default(js)
+		Default(js, gates.Set{InPlaceRestart: true})
 		if lost := firstLost("", before, fields(t, js)); lost != "" {
 			t.Errorf("defaulting changed what the user set: %s", lost)
 		}
 		again := js.DeepCopy()
-		Default(again)
+		Default(again, gates.Set{InPlaceRestart: true})
 		if !apiequality.Semantic.DeepEqual(js, again) {
 			t.Errorf("defaulting twice (-once +twice):\n%s", cmp.Diff(fields(t, js), fields(t, again)))
 		}
 	})
 }
 
-// fields are what a JobSet looks like in JSON; nil if it has no such form.
+// fields returns a JobSet as decoded JSON, nil if it cannot be encoded.
 func fields(t *testing.T, js *jobset.JobSet) (out map[string]any) {
 	t.Helper()
 	written, err := json.Marshal(js)

@@ -7,8 +7,10 @@ package webhooks
 
 import (
 	"context"
+	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -17,28 +19,55 @@ import (
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
-// +kubebuilder:webhook:path=/mutate-jobset-x-k8s-io-v1alpha2-jobset,mutating=true,failurePolicy=fail,sideEffects=None,groups=jobset.x-k8s.io,resources=jobsets,verbs=create,versions=v1alpha2,name=mjobset.kb.io,admissionReviewVersions=v1
+// +kubebuilder:webhook:path=/mutate-jobset-x-k8s-io-v1alpha2-jobset,mutating=true,failurePolicy=fail,sideEffects=None,groups=jobset.x-k8s.io,resources=jobsets,verbs=create;update,versions=v1alpha2,name=mjobset.kb.io,admissionReviewVersions=v1
 // +kubebuilder:webhook:path=/validate-jobset-x-k8s-io-v1alpha2-jobset,mutating=false,failurePolicy=fail,sideEffects=None,groups=jobset.x-k8s.io,resources=jobsets,verbs=create;update,versions=v1alpha2,name=vjobset.kb.io,admissionReviewVersions=v1
 
-// jobSetDefaulter fills in defaults on creation.
-type jobSetDefaulter struct{}
+// jobSetDefaulter fills in defaults on creation, and on updates what a JobSet that restarts in place leaves out.
+type jobSetDefaulter struct {
+	gates   gates.Set
+	decoder admission.Decoder
+}
 
 var _ admission.Defaulter[*jobset.JobSet] = jobSetDefaulter{}
 
-// Default leaves updates alone even if a configuration sends them here.
-func (jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
-	if req, err := admission.RequestFromContext(ctx); err == nil && req.Operation != admissionv1.Create {
-		return nil
+// Default ignores operations it does not know, even if a webhook configuration sends them here.
+func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
+	req, err := admission.RequestFromContext(ctx)
+	switch {
+	case err != nil || req.Operation == admissionv1.Create:
+		Default(js, d.gates)
+	case req.Operation == admissionv1.Update:
+		old := &jobset.JobSet{}
+		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
+			return fmt.Errorf("decoding the stored JobSet: %w", err)
+		}
+		Keep(js, old, d.gates)
 	}
-	Default(js)
 	return nil
 }
 
-// jobSetValidator asks package validation and puts its answer into the shape of the API server.
+const mutateJobSetPath = "/mutate-jobset-x-k8s-io-v1alpha2-jobset"
+
+// mutateJobSets adds to the defaults why they are what they are: only here it can be seen what
+// the author left out. A Defaulter has no warnings.
+func mutateJobSets(scheme *runtime.Scheme, d jobSetDefaulter) admission.HandlerFunc {
+	defaults := admission.WithDefaulter(scheme, d)
+	return func(ctx context.Context, req admission.Request) admission.Response {
+		response := defaults.Handler.Handle(ctx, req)
+		written := &jobset.JobSet{}
+		if req.Operation != admissionv1.Create || d.decoder.Decode(req, written) != nil {
+			return response
+		}
+		return response.WithWarnings(validation.DefaultWarnings(written, d.gates)...)
+	}
+}
+
+// jobSetValidator calls package validation and returns its results in the form of the API server.
 type jobSetValidator struct {
-	gates gates.Set
-	// claims reads PersistentVolumeClaims past any cache: one that was created a
-	// moment ago counts, and nobody else here wants to hear of all of them.
+	gates   gates.Set
+	cluster validation.Cluster
+	// claims reads PersistentVolumeClaims past the cache: a claim that was just created
+	// counts, and nothing else here needs a watch of all claims.
 	claims client.Reader
 }
 
@@ -47,14 +76,16 @@ var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
 // ValidateCreate returns all violations at once, and warnings for what is admitted nevertheless.
 func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) (admission.Warnings, error) {
 	errs := validation.Create(js, v.gates)
+	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
 	errs = append(errs, validation.ExistingClaims(js, findClaims(ctx, v.claims, js))...)
-	return validation.Warnings(js, v.gates), validation.ToStatusError(js, errs)
+	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
+	return warnings, validation.ToStatusError(js, errs)
 }
 
-// ValidateUpdate returns all forbidden changes at once. What a warning could
-// be about cannot change.
+// ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance if that
+// changes: the fields that other warnings are about cannot change.
 func (v jobSetValidator) ValidateUpdate(_ context.Context, oldJS, newJS *jobset.JobSet) (admission.Warnings, error) {
-	return nil, validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
+	return validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
 }
 
 // ValidateDelete allows every deletion; the webhook is not registered for it.

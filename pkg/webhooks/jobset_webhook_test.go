@@ -44,7 +44,7 @@ func request(op admissionv1.Operation, object, old string) admission.Request {
 }
 
 func TestMutating(t *testing.T) {
-	hook := admission.WithDefaulter(scheme(t), jobSetDefaulter{})
+	hook := mutateJobSets(scheme(t), jobSetDefaulter{decoder: admission.NewDecoder(scheme(t))})
 	t.Run("W8: the patch adds defaults and removes nothing", func(t *testing.T) {
 		resp := hook.Handle(t.Context(), request(admissionv1.Create, manifest, ""))
 		if !resp.Allowed {
@@ -77,6 +77,46 @@ func TestMutating(t *testing.T) {
 			"managedBy":"","startupPolicy":{"startupPolicyOrder":"Backwards"},"failurePolicy":{"maxRestarts":-1,"rules":[{"action":"Ignore"}]}}}`
 		if resp := hook.Handle(t.Context(), request(admissionv1.Create, nonsense, "")); !resp.Allowed {
 			t.Errorf("got %v", resp)
+		}
+	})
+	t.Run("P60: a warning says why the mode is what it is", func(t *testing.T) {
+		defaulter := jobSetDefaulter{gates: gates.Set{InPlaceRestart: true}, decoder: admission.NewDecoder(scheme(t))}
+		inPlace := strings.Replace(manifest, `"maxRestarts":0`, `"restartStrategy":"InPlaceRestart"`, 1)
+		hook := mutateJobSets(scheme(t), defaulter)
+		resp := hook.Handle(t.Context(), request(admissionv1.Create, inPlace, ""))
+		if !resp.Allowed || len(resp.Warnings) != 1 || !strings.HasPrefix(resp.Warnings[0], "spec.failurePolicy.inPlaceRestart.mode: is Container, ") ||
+			!strings.Contains(resp.Warnings[0], "containers[0].command of container c is missing") {
+			t.Errorf("allowed %t, warnings %q", resp.Allowed, resp.Warnings)
+		}
+		withCommand := strings.Replace(inPlace, `{"name":"c"}`, `{"name":"c","command":["c"]}`, 1)
+		if resp := hook.Handle(t.Context(), request(admissionv1.Create, withCommand, "")); !resp.Allowed || len(resp.Warnings) > 0 {
+			t.Errorf("P60: where process mode is possible: allowed %t, warnings %q", resp.Allowed, resp.Warnings)
+		}
+	})
+	t.Run("P59: an update of a JobSet that names no mode, by whatever manifest, gives it none", func(t *testing.T) {
+		defaulter := jobSetDefaulter{gates: gates.Set{InPlaceRestart: true}, decoder: admission.NewDecoder(scheme(t))}
+		written := strings.Replace(strings.Replace(manifest, `"maxRestarts":0`, `"restartStrategy":"InPlaceRestart"`, 1),
+			`{"name":"c"}`, `{"name":"c","command":["c"]}`, 1)
+		var js jobset.JobSet
+		if err := json.Unmarshal([]byte(written), &js); err != nil {
+			t.Fatal(err)
+		}
+		Default(&js, defaulter.gates)
+		js.Spec.FailurePolicy.InPlaceRestart = nil
+		stored, err := json.Marshal(&js)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sent := range []string{written, string(stored)} {
+			resp := mutateJobSets(scheme(t), defaulter).Handle(t.Context(), request(admissionv1.Update, sent, string(stored)))
+			if !resp.Allowed || len(resp.Warnings) > 0 {
+				t.Errorf("got %v", resp)
+			}
+			for _, p := range resp.Patches {
+				if strings.HasPrefix(p.Path, "/spec/failurePolicy") {
+					t.Errorf("a patch of the failure policy: %s", p.Json())
+				}
+			}
 		}
 	})
 	t.Run("W20: an update is left alone", func(t *testing.T) {

@@ -21,21 +21,21 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// Every Pod of every JobSet comes through here, most of them to get one label.
-// So a Pod is decoded once and the patch is written by hand; comparing a
+// Every Pod of every JobSet comes through here, and most only get one label.
+// So a Pod is decoded once and the patch is built directly; computing it by comparing the
 // Pod before and after would cost several times as much.
 
 // +kubebuilder:webhook:path=/mutate--v1-pod,mutating=true,failurePolicy=fail,sideEffects=None,groups="",resources=pods,verbs=create,versions=v1,name=mpod.kb.io,admissionReviewVersions=v1
 // +kubebuilder:webhook:path=/validate--v1-pod,mutating=false,failurePolicy=fail,sideEffects=None,groups="",resources=pods,verbs=create,versions=v1,name=vpod.kb.io,admissionReviewVersions=v1
 
-// Paths of the webhooks of Pods, those of the markers above.
+// Paths of the Pod webhooks, as in the markers above.
 const (
 	mutatePodPath   = "/mutate--v1-pod"
 	validatePodPath = "/validate--v1-pod"
 )
 
-// podWebhook places Pods exclusively. What it reads comes from caches, which lag:
-// a follower created right after its leader was scheduled may be refused once more.
+// podWebhook handles exclusive placement of Pods. It reads from caches, which lag:
+// a follower created right after its leader was scheduled may be refused once.
 type podWebhook struct {
 	// reader needs the index placement.PodNameIndex.
 	reader  client.Reader
@@ -59,7 +59,7 @@ func (w *podWebhook) mutate(ctx context.Context, req admission.Request) admissio
 		case err != nil:
 			return admission.Errored(http.StatusInternalServerError, err)
 		case lookup != nil || leader.Spec.NodeName == "":
-			// Not refused here, so that validation alone says why.
+			// Not refused here: the validating webhook refuses it and says why.
 		default:
 			if domain, err = w.domainOf(ctx, leader, topology); err != nil {
 				return admission.Denied(err.Error())
@@ -91,13 +91,13 @@ func (w *podWebhook) validate(ctx context.Context, req admission.Request) admiss
 	return admission.Allowed("")
 }
 
-// follower tells whether a Pod has to go where its leader is, and within which topology.
+// follower reports whether a Pod must be placed in the domain of its leader, and of which topology.
 func follower(pod *corev1.Pod) (topology string, follows bool) {
 	topology, exclusive := placement.Topology(pod)
 	return topology, exclusive && placement.OfJobSet(pod) && !placement.IsLeader(pod)
 }
 
-// leaderOf looks the leader of a follower up. That there is none is a finding, lookup, not an error.
+// leaderOf looks up the leader of a follower. A missing leader is returned as lookup, not as err.
 func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1.Pod) (leader *corev1.Pod, lookup, err error) {
 	var candidates corev1.PodList
 	if key, err := placement.LeaderNameKey(pod); err == nil {
@@ -111,13 +111,13 @@ func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1
 	return leader, lookup, nil
 }
 
-// domainOf reads the domain of a leader. Clients would take "not found" for the
-// namespace, or for Pods as such, so a missing node is refused like the rest.
+// domainOf returns the domain of a leader. Clients would take a "not found" response to mean the
+// namespace, or the Pods resource, so the caller denies a missing node like other errors.
 func (w *podWebhook) domainOf(ctx context.Context, leader *corev1.Pod, topology string) (*placement.Domain, error) {
 	node := &corev1.Node{}
 	err := w.reader.Get(ctx, types.NamespacedName{Name: leader.Spec.NodeName}, node, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		err = apierrors.NewNotFound(corev1.Resource("nodes"), leader.Spec.NodeName) // in the words of the API server, not of the cache
+		err = apierrors.NewNotFound(corev1.Resource("nodes"), leader.Spec.NodeName) // with the wording of the API server instead of the cache
 		return nil, fmt.Errorf("reading the node of leader pod %q: %w. %s", leader.Name, err, placement.Transient)
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *podWebhook) domainOf(ctx context.Context, leader *corev1.Pod, topology 
 	return &domain, nil
 }
 
-// patched answers with what is to be added to a Pod.
+// patched returns a response with the patch of a Pod.
 func patched(pod *corev1.Pod, m placement.Mutation) admission.Response {
 	patch := podPatch(pod, m)
 	if len(patch) == 0 {

@@ -22,10 +22,10 @@ type addition struct {
 	Value any    `json:"value"`
 }
 
-// escape makes a key a token of a JSON pointer.
+// escape escapes a key for a JSON pointer.
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// patch collects additions; each is made on what the ones before left.
+// patch is a list of additions, applied in order.
 type patch []addition
 
 func (p *patch) add(value any, path ...string) {
@@ -35,7 +35,7 @@ func (p *patch) add(value any, path ...string) {
 	*p = append(*p, addition{Op: "add", Path: "/" + strings.Join(path, "/"), Value: value})
 }
 
-// podPatch writes a mutation as a JSON patch. It names only what is added, so
+// podPatch turns a mutation into a JSON patch. It contains only what is added, so
 // fields that this version does not know survive.
 func podPatch(pod *corev1.Pod, m placement.Mutation) patch {
 	var p patch
@@ -64,7 +64,7 @@ func podPatch(pod *corev1.Pod, m placement.Mutation) patch {
 	return p
 }
 
-// addTerm appends a term to the required ones of an affinity, which may not exist, nor have terms.
+// addTerm appends a term to the required terms of an affinity, and creates what does not exist yet.
 func (p *patch) addTerm(kind string, exists, hasTerms bool, term *corev1.PodAffinityTerm) {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if !exists {

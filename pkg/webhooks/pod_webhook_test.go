@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// register is a cache of Pods that knows nobody, and counts who asks.
+// register is an empty cache of Pods that counts its requests.
 type register struct {
 	client.Reader
 	asked []string

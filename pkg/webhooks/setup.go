@@ -16,26 +16,29 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/validation"
 )
 
-// Setup serves all webhooks from the webhook server of the manager. The
-// builder derives the paths of JobSet's from group, version and kind; they must
-// be those of the markers in jobset_webhook.go. Those of Pods look leaders up by
-// the index placement.PodNameIndex, which comes with the Pod controller.
+// Setup registers all webhooks with the webhook server of the manager. The
+// builder derives the path of the validating JobSet webhook from group, version and kind; it must
+// match the marker in jobset_webhook.go. The Pod webhooks look up leaders by
+// the index placement.PodNameIndex, which the Pod controller adds.
 //
 // The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
 // without it, fields that this version does not know and explicit zeros
 // survive.
-func Setup(mgr ctrl.Manager, g gates.Set) error {
+func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
+	decoder := admission.NewDecoder(mgr.GetScheme())
 	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).
-		WithDefaulter(jobSetDefaulter{}).
-		WithValidator(jobSetValidator{gates: g, claims: mgr.GetAPIReader()}).
+		WithValidator(jobSetValidator{gates: g, cluster: cluster, claims: mgr.GetAPIReader()}).
 		Complete()
 	if err != nil {
 		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
 	}
-	pods := &podWebhook{reader: mgr.GetClient(), decoder: admission.NewDecoder(mgr.GetScheme())}
+	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder}
 	server := mgr.GetWebhookServer()
+	defaulter := jobSetDefaulter{gates: g, decoder: decoder}
+	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter)})
 	server.Register(mutatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.mutate)})
 	server.Register(validatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.validate)})
 	return nil

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,11 @@ const (
 	JobSetUIDEnv       = "JOBSET_UID"
 	RestartExitCodeEnv = "RESTART_POD_IN_PLACE_EXIT_CODE"
 	BarrierPortEnv     = "BARRIER_PORT"
+	KubeconfigEnv      = "KUBECONFIG"
+	ReplicatedJobEnv   = "REPLICATED_JOB_NAME"
+	ReplicasEnv        = "REPLICATED_JOB_REPLICAS"
+	JobIndexEnv        = "JOB_INDEX"
+	PodIndexEnv        = "JOB_COMPLETION_INDEX"
 
 	// BarrierPath answers 200 once the worker may start.
 	BarrierPath = "/barrier-is-lifted"
@@ -55,8 +61,27 @@ func LooksLikeAgent(c *corev1.Container) bool {
 	if c.StartupProbe == nil || c.StartupProbe.HTTPGet == nil {
 		return false
 	}
-	path, _, _ := strings.Cut(c.StartupProbe.HTTPGet.Path, "?")
-	return strings.TrimPrefix(path, "/") == strings.TrimPrefix(BarrierPath, "/")
+	return ServesBarrierAt(c.StartupProbe.HTTPGet.Path)
+}
+
+// AgentAccount is the service account by which the agent of a Pod, one that is added when the Pod
+// brings none, talks to the API server. False: it is by others, or comes with a kubeconfig of its own.
+func AgentAccount(spec *corev1.PodSpec) (string, bool) {
+	if !HoldsAgent(spec) {
+		return serviceAccount(spec), true
+	}
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if IsSidecar(c) && LooksLikeAgent(c) {
+			return serviceAccount(spec), FindEnv(c, KubeconfigEnv) < 0
+		}
+	}
+	return "", false
+}
+
+// serviceAccount is the one that a Pod runs with.
+func serviceAccount(spec *corev1.PodSpec) string {
+	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
 // FindEnv returns the position of a variable, or -1. Of several the last one
@@ -100,6 +125,30 @@ func RestartExitCode(agent *corev1.Container) (code int32, known bool, err error
 		return 0, true, fmt.Errorf("must be a number from 1 to %d other than %d", maxExitCode, ConfigExitCode)
 	}
 	return int32(parsed), true, nil
+}
+
+// BarrierPort returns the port on which this agent serves the barrier. Known
+// is false if the number comes from a place that cannot be read here; err says
+// that the agent would refuse the value.
+func BarrierPort(agent *corev1.Container) (port int32, known bool, err error) {
+	value, known := literalEnv(agent, BarrierPortEnv)
+	if !known {
+		return 0, false, nil
+	}
+	if value == "" {
+		return DefaultBarrierPort, true, nil
+	}
+	parsed, err := strconv.ParseUint(value, 10, 16)
+	if err != nil || parsed == 0 {
+		return 0, true, fmt.Errorf("must be a port, a number from 1 to 65535")
+	}
+	return int32(parsed), true, nil
+}
+
+// ServesBarrierAt says whether a path of a probe is that of the barrier, whatever it asks for behind it.
+func ServesBarrierAt(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	return strings.TrimPrefix(path, "/") == strings.TrimPrefix(BarrierPath, "/")
 }
 
 // ActionOn returns what the kubelet does, by the restart rules of a container,

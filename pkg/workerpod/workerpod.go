@@ -71,7 +71,12 @@ func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplate
 	if spec.ServiceAccountName == "" {
 		spec.ServiceAccountName = opts.ServiceAccountName
 	}
-	completeAgent(agentIn(spec, opts.agentName()), opts)
+	agent := agentIn(spec, opts.agentName())
+	if agent.SecurityContext == nil {
+		agent.SecurityContext = restricted()
+		agent.SecurityContext.SeccompProfile = seccompProfile(spec)
+	}
+	completeAgent(agent, opts)
 	for i := range spec.Containers {
 		completeWorker(&spec.Containers[i], opts)
 	}
@@ -224,10 +229,8 @@ func (o Options) resources() (requests, limits corev1.ResourceList) {
 
 // barrierPortOf keeps the probe on the port that the agent really serves.
 func barrierPortOf(agent *corev1.Container) int32 {
-	if value, known := literalEnv(agent, BarrierPortEnv); known {
-		if port, err := strconv.ParseUint(value, 10, 16); err == nil && port > 0 {
-			return int32(port)
-		}
+	if port, known, err := BarrierPort(agent); known && err == nil {
+		return port
 	}
 	return DefaultBarrierPort
 }
@@ -240,14 +243,29 @@ func fromField(name, path string) corev1.EnvVar {
 
 func restricted() *corev1.SecurityContext {
 	sc := &corev1.SecurityContext{
-		Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
 	setDefault(&sc.RunAsNonRoot, true)
 	setDefault(&sc.RunAsUser, int64(65532))
 	setDefault(&sc.ReadOnlyRootFilesystem, true)
 	setDefault(&sc.AllowPrivilegeEscalation, false)
 	return sc
+}
+
+// seccompProfile leaves it to the Pod, as long as it speaks for all of its
+// containers: a profile of the agent's own delays every start, by more than a
+// second where 20 Pods share two cores. Where the containers bring their own,
+// the agent must not be the one that Pod Security refuses.
+func seccompProfile(spec *corev1.PodSpec) *corev1.SeccompProfile {
+	if spec.SecurityContext != nil && spec.SecurityContext.SeccompProfile != nil {
+		return nil
+	}
+	for i := range spec.Containers {
+		if sc := spec.Containers[i].SecurityContext; sc != nil && sc.SeccompProfile != nil {
+			return &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
+		}
+	}
+	return nil
 }
 
 // setDefault fills an absent field.

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -68,8 +67,7 @@ func wantPod() *corev1.PodTemplateSpec {
 			SecurityContext: &corev1.SecurityContext{
 				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](65532),
 				ReadOnlyRootFilesystem: ptr.To(true), AllowPrivilegeEscalation: ptr.To(false),
-				Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-				SeccompProfile: &corev1.SeccompProfile{Type: "RuntimeDefault"},
+				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			},
 		}},
 		Containers: []corev1.Container{{
@@ -223,7 +221,7 @@ func jobSpec(parallelism, completions int32) batchv1.JobSpec {
 
 func TestPreparedIsAdmitted(t *testing.T) {
 	for name, opts := range map[string]workerpod.Options{
-		"P41, P42: with the smallest options": {AgentImage: "agent"},
+		"P41, P42: with the smallest options": {AgentImage: "agent", ServiceAccountName: "sa"},
 		"P41, P42: with every option": {
 			AgentImage: "agent", AgentName: "a", RestartExitCode: 77, BarrierPort: 9000, ServiceAccountName: "sa",
 			Resources: &corev1.ResourceRequirements{}, FailJobOn: []int32{3}, RecreatePodOn: []int32{5},
@@ -232,9 +230,9 @@ func TestPreparedIsAdmitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			js := &jobset.JobSet{}
 			js.Name = "js"
-			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
+			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart, MaxRestarts: 1}
 			js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{{
-				Name: "workers", GroupName: "default", Replicas: ptr.To[int32](2),
+				Name: "workers", GroupName: "default", Replicas: 2,
 				Template: *workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *userPod()}}, opts),
 			}}
 			on := gates.Set{InPlaceRestart: true}
@@ -270,31 +268,24 @@ func TestActionOn(t *testing.T) {
 	}
 }
 
-func TestYAML(t *testing.T) {
-	t.Run("the lines read back as the value", func(t *testing.T) {
-		want := map[string]any{"initContainers": []corev1.Container{workerpod.Agent(options), {Name: "b", Args: []string{"-x", "yes", "8080", "a: b"}}}}
-		var got, expected any
-		if err := yaml.Unmarshal([]byte(workerpod.YAML(want)), &got); err != nil {
-			t.Fatalf("%v in\n%s", err, workerpod.YAML(want))
-		}
-		raw, _ := yaml.Marshal(want)
-		_ = yaml.Unmarshal(raw, &expected)
-		// Empty objects are left out on purpose.
-		delete(expected.(map[string]any)["initContainers"].([]any)[1].(map[string]any), "resources")
-		if diff := cmp.Diff(expected, got); diff != "" {
-			t.Errorf("value (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("lines look as users write them", func(t *testing.T) {
-		want := "restartPolicyRules:\n- action: RestartAllContainers\n  exitCodes:\n    operator: NotIn\n    values: [64]"
-		got := workerpod.YAML(map[string]any{"restartPolicyRules": workerpod.RestartAllUnless(64)})
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("text (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("odd values do not panic", func(t *testing.T) {
-		if got := workerpod.YAML([]any{map[string]any{}, []any{nil, 1.5, true}}); got != "- {}\n- - null\n  - 1.5\n  - true" {
-			t.Errorf("got:\n%s", got)
-		}
-	})
+func TestAgentIsAsRestrictedAsItsNeighbours(t *testing.T) {
+	profile := &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
+	worker := corev1.Container{Name: "worker", SecurityContext: &corev1.SecurityContext{SeccompProfile: profile}}
+	for name, tc := range map[string]struct {
+		pod  corev1.PodSpec
+		want *corev1.SeccompProfile
+	}{
+		"P42: nobody has a profile":    {corev1.PodSpec{Containers: []corev1.Container{{Name: "worker"}}}, nil},
+		"P42: the Pod has one for all": {corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SeccompProfile: profile}, Containers: []corev1.Container{worker}}, nil},
+		"P42: each worker has its own": {corev1.PodSpec{Containers: []corev1.Container{{Name: "helper"}, worker}}, profile},
+		"P42: a given context of the agent stays": {corev1.PodSpec{Containers: []corev1.Container{worker}, InitContainers: []corev1.Container{{
+			Name: workerpod.DefaultAgentName, SecurityContext: &corev1.SecurityContext{}}}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := workerpod.Prepare(&corev1.PodTemplateSpec{Spec: tc.pod}, workerpod.Options{}).Spec.InitContainers[0]
+			if diff := cmp.Diff(tc.want, agent.SecurityContext.SeccompProfile); diff != "" {
+				t.Errorf("seccompProfile (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/webhooks"
 )
@@ -36,7 +37,7 @@ func newJobSet(jobs int) *jobset.JobSet {
 		ObjectMeta: metav1.ObjectMeta{Name: "bench", Namespace: benchNamespace},
 		Spec: jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{
 			Name:     replicatedJob,
-			Replicas: ptr.To(int32(jobs)),
+			Replicas: int32(jobs),
 			Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 				Parallelism: ptr.To[int32](1),
 				Completions: ptr.To[int32](1),
@@ -50,7 +51,7 @@ func newJobSet(jobs int) *jobset.JobSet {
 			}},
 		}}},
 	}
-	webhooks.Default(js)
+	webhooks.Default(js, gates.Set{InPlaceRestart: true})
 	return js
 }
 
@@ -66,7 +67,7 @@ type hand struct {
 	tick   *time.Ticker
 }
 
-// writes the status of one Job, as soon as that is there.
+// writes the status of one Job as soon as the Job exists.
 func (h *hand) writes(ctx context.Context, js *jobset.JobSet, index int, state string) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: js.Namespace, Name: placement.JobName(js.Name, replicatedJob, index)}}
 	status := fmt.Sprintf(`{"status":{"active":1,"ready":0,"startTime":%q}}`, time.Now().UTC().Format(time.RFC3339))

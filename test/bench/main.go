@@ -36,6 +36,10 @@ type options struct {
 	jobs         sizes.Sizes
 	repeat, rate int
 	profiles     string
+	// jobSets and nodes, if not 0: measure what so many JobSets cost at rest, above so many nodes.
+	jobSets, nodes int
+	// tolerant gives the manager the feature gate FaultTolerance.
+	tolerant bool
 	// manager, a kubeconfig, makes this process the one that is measured.
 	manager string
 }
@@ -48,13 +52,16 @@ func main() {
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each number is measured; the median counts")
 	flag.IntVar(&o.rate, "rate", 100, "status updates of Jobs per second, the same for all numbers of Jobs")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU and allocation profiles; taking them costs CPU")
+	flag.IntVar(&o.jobSets, "rest", 0, "measure this many JobSets at rest, with and without faultTolerance, instead of Jobs")
+	flag.IntVar(&o.nodes, "nodes", 0, "with --rest: the number of nodes whose heartbeats are measured")
+	flag.BoolVar(&o.tolerant, "tolerant", false, "with --manager: switch FaultTolerance on; used by the benchmark itself")
 	flag.StringVar(&o.manager, "manager", "", "run the controller with this kubeconfig; used by the benchmark itself")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.manager != "" {
-		exit(manage(ctx, o.manager, o.profiles))
+		exit(manage(ctx, o))
 	}
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
@@ -79,6 +86,11 @@ func run(ctx context.Context, o options) error {
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return err
+	}
+	if o.jobSets > 0 {
+		rows, err := b.rest(ctx)
+		printRest(os.Stdout, rows)
+		return errors.Join(err, b.stop())
 	}
 	results, err := b.measureAll(ctx)
 	if err := errors.Join(err, b.stop()); err != nil {

@@ -31,25 +31,26 @@ import (
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/features"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // What the benchmark writes to the standard input of the process it measures.
 // Each line is answered with a usage, in JSON, on standard output.
 const (
-	beginCommand = "begin" // and the name of a profile, if there is to be one
+	beginCommand = "begin" // and the name of a profile, if one is wanted
 	endCommand   = "end"
 )
 
 // manage runs the JobSet controller with the limits and gates that ship by
 // default, and takes samples of its own process, until ctx or standard input ends.
-func manage(ctx context.Context, kubeconfig, profiles string) error {
+func manage(ctx context.Context, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := zap.New(zap.UseDevMode(true)) // to standard error, as the manager does
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
-	mgr, err := newManager(ctx, kubeconfig)
+	mgr, err := newManager(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -58,18 +59,19 @@ func manage(ctx context.Context, kubeconfig, profiles string) error {
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		return errors.New("the caches of the manager do not fill")
 	}
-	err = answer(sampler{profiles: profiles})
+	err = answer(sampler{profiles: o.profiles})
 	cancel()
 	return errors.Join(err, <-ended)
 }
 
-func newManager(ctx context.Context, kubeconfig string) (ctrl.Manager, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+func newManager(ctx context.Context, o options) (ctrl.Manager, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", o.manager)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(configapi.DefaultClientConnectionQPS, int(configapi.DefaultClientConnectionBurst))
 	gates := features.Snapshot(features.New())
+	gates.FaultTolerance = o.tolerant
 	options := ctrl.Options{
 		Scheme:  scheme(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
@@ -80,7 +82,8 @@ func newManager(ctx context.Context, kubeconfig string) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	return mgr, controllers.SetupJobSetReconciler(ctx, mgr, gates, policy.Progress{})
+	health := controllers.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
+	return mgr, controllers.SetupJobSetReconciler(ctx, mgr, gates, policy.Progress{}, controllers.WithNodeHealth(health))
 }
 
 // answer says that the manager runs, then answers each command.

@@ -28,7 +28,7 @@ type measured struct {
 
 // startManager starts this program once more, as the process that is measured,
 // and waits until its controller runs.
-func (b *bench) startManager(ctx context.Context) (_ *measured, err error) {
+func (b *bench) startManager(ctx context.Context, flags ...string) (_ *measured, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -37,7 +37,7 @@ func (b *bench) startManager(ctx context.Context) (_ *measured, err error) {
 	if m.log, err = os.Create(filepath.Join(b.dir, "manager.log")); err != nil {
 		return nil, fmt.Errorf("opening the log of the manager: %w", err)
 	}
-	m.cmd = exec.CommandContext(ctx, program, "--manager="+b.kubeconfig, "--profiles="+b.profiles)
+	m.cmd = exec.CommandContext(ctx, program, append([]string{"--manager=" + b.plane.Kubeconfig, "--profiles=" + b.profiles}, flags...)...)
 	m.cmd.Stderr = m.log
 	// An interrupt from the keyboard reaches it through stop only.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,6 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -38,10 +39,9 @@ const (
 // bench is an API server with nothing in it, and a client that no limit holds back.
 type bench struct {
 	options
-	client     client.Client
-	env        *envtest.Environment
-	dir        string
-	kubeconfig string
+	client client.Client
+	plane  *cluster.Cluster
+	dir    string
 }
 
 func scheme() *runtime.Scheme {
@@ -66,22 +66,15 @@ func newBench(ctx context.Context, o options) (_ *bench, err error) {
 			return nil, fmt.Errorf("making the directory for profiles: %w", err)
 		}
 	}
-	env := &envtest.Environment{
-		BinaryAssetsDirectory: o.assets,
-		CRDDirectoryPaths:     []string{filepath.Join(o.root, "config", "components", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	config, err := env.Start()
-	b.env = env
+	b.plane, err = cluster.Start(cluster.Options{
+		Assets: o.assets, Root: o.root, Dir: b.dir,
+		Environment: func(env *envtest.Environment) { env.WebhookInstallOptions.Paths = nil },
+	})
 	if err != nil {
-		return nil, fmt.Errorf("starting etcd and kube-apiserver: %w", err)
+		return nil, err
 	}
-	b.kubeconfig = filepath.Join(b.dir, "kubeconfig")
-	if err := os.WriteFile(b.kubeconfig, env.KubeConfig, 0o600); err != nil {
-		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
-	}
-	config.QPS, config.Burst = -1, -1
-	if b.client, err = client.New(config, client.Options{Scheme: scheme()}); err != nil {
+	b.plane.Config.QPS, b.plane.Config.Burst = -1, -1
+	if b.client, err = client.New(b.plane.Config, client.Options{Scheme: scheme()}); err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: benchNamespace}}
@@ -93,8 +86,8 @@ func newBench(ctx context.Context, o options) (_ *bench, err error) {
 
 func (b *bench) stop() error {
 	var err error
-	if b.env != nil {
-		err = b.env.Stop()
+	if b.plane != nil {
+		err = b.plane.Stop()
 	}
 	return errors.Join(err, os.RemoveAll(b.dir))
 }
@@ -126,10 +119,10 @@ func (b *bench) measure(ctx context.Context, jobs int) (_ result, err error) {
 	defer func() {
 		err = errors.Join(err, m.stop(), b.cleanUp(context.WithoutCancel(ctx)))
 	}()
-	if err := pause(ctx, settling); err != nil {
+	if err := process.Pause(ctx, settling); err != nil {
 		return result{}, err
 	}
-	idle, idled, err := m.window("", func() error { return pause(ctx, idling) })
+	idle, idled, err := m.window("", func() error { return process.Pause(ctx, idling) })
 	if err != nil {
 		return result{}, err
 	}
@@ -170,22 +163,11 @@ func (b *bench) bringUp(ctx context.Context, jobs int) error {
 
 // cleanUp deletes what a run left, so that the next has nothing to list. No garbage collector runs.
 func (b *bench) cleanUp(ctx context.Context) error {
-	everything := []client.DeleteAllOfOption{client.InNamespace(benchNamespace), client.PropagationPolicy(metav1.DeletePropagationBackground)}
-	for _, kind := range []client.Object{&jobset.JobSet{}, &batchv1.Job{}, &corev1.Service{}} {
+	everything := []client.DeleteAllOfOption{client.InNamespace(benchNamespace), client.PropagationPolicy(metav1.DeletePropagationBackground), client.GracePeriodSeconds(0)}
+	for _, kind := range []client.Object{&jobset.JobSet{}, &batchv1.Job{}, &corev1.Service{}, &corev1.Pod{}} {
 		if err := b.client.DeleteAllOf(ctx, kind, everything...); err != nil {
 			return fmt.Errorf("deleting what the run left: %w", err)
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -39,7 +39,7 @@ type auditEvent struct {
 	} `json:"responseStatus"`
 	Received time.Time `json:"requestReceivedTimestamp"`
 	Answered time.Time `json:"stageTimestamp"`
-	// RequestObject is there for writes of a JobSet's status.
+	// RequestObject is recorded for writes of a JobSet's status only.
 	RequestObject struct {
 		Status jobset.JobSetStatus `json:"status"`
 	} `json:"requestObject"`

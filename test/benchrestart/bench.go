@@ -14,6 +14,8 @@ import (
 	"time"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // bench is one run over all scenarios.
@@ -45,16 +47,16 @@ func (b *bench) measure(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	if err := p.accountsExist(ctx); err != nil {
+	if err := p.accountExists(ctx); err != nil {
 		return err
 	}
 	for _, n := range b.workers {
-		if b.only != string(jobset.Recreate) {
-			if err := b.inPlace(ctx, p, n); err != nil {
-				return fmt.Errorf("InPlaceRestart of %d workers: %w", n, err)
+		for _, mode := range b.modes(n) {
+			if err := b.inPlace(ctx, p, mode, n); err != nil {
+				return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
 			}
 		}
-		if b.only != string(jobset.InPlaceRestart) {
+		if b.only != string(jobset.InPlaceRestart) && (b.mode == modeContainer || n <= besideUpTo) {
 			if err := b.recreate(ctx, p, n); err != nil {
 				return fmt.Errorf("recreating %d workers: %w", n, err)
 			}
@@ -63,11 +65,33 @@ func (b *bench) measure(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
+// besideUpTo is up to how many workers process mode is measured beside the slower ways to restart, which
+// take minutes for each restart of more.
+const besideUpTo = 1000
+
+// modes are those that are measured with this many workers.
+func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
+	switch {
+	case b.only == string(jobset.Recreate):
+		return nil
+	case b.mode == modeContainer:
+		return []jobset.InPlaceRestartMode{jobset.ContainerMode}
+	case workers > besideUpTo:
+		return []jobset.InPlaceRestartMode{jobset.ProcessMode}
+	}
+	return []jobset.InPlaceRestartMode{jobset.ProcessMode, jobset.ContainerMode}
+}
+
 // inPlace measures without delays and with those of a kubelet, in each case without and with the
-// shipped flow control.
-func (b *bench) inPlace(ctx context.Context, p *plane, workers int) error {
-	s := scenario{strategy: jobset.InPlaceRestart, limits: tunedLimits.name, workers: workers}
-	for _, s.delays = range []delays{noDelays, realDelays} {
+// shipped flow control. A restart in process mode asks no kubelet, so where that is measured the
+// delays are always those of one.
+func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestartMode, workers int) error {
+	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, limits: tunedLimits.name, workers: workers}
+	kinds := []delays{noDelays, realDelays}
+	if b.mode == modeProcess {
+		kinds = kinds[1:]
+	}
+	for _, s.delays = range kinds {
 		if b.delays != "" && b.delays != string(s.delays) {
 			continue
 		}
@@ -96,15 +120,15 @@ func (b *bench) recreate(ctx context.Context, p *plane, workers int) error {
 		if err := b.repeat(ctx, g, b.restarts); err != nil {
 			return err
 		}
-		if b.defaultRestarts == 0 {
+		if b.defaultRestarts == 0 || b.mode == modeProcess {
 			return nil
 		}
 		g.limits = defaultLimits.name
-		err := errors.Join(p.startControllers(defaultLimits), pause(ctx, warmingUp))
+		err := errors.Join(p.startControllers(defaultLimits), process.Pause(ctx, warmingUp))
 		if err == nil {
 			err = b.repeat(ctx, g, b.defaultRestarts)
 		}
-		return errors.Join(err, p.startControllers(tunedLimits), pause(ctx, warmingUp))
+		return errors.Join(err, p.startControllers(tunedLimits), process.Pause(ctx, warmingUp))
 	})
 }
 
@@ -113,7 +137,7 @@ const warmingUp = 15 * time.Second
 
 // with brings a group up, does something with it and takes it down.
 func (b *bench) with(ctx context.Context, p *plane, s scenario, do func(*group) error) error {
-	fmt.Printf("%s, %d workers, delays %s: bring up\n", s.strategy, s.workers, s.delays)
+	fmt.Printf("%s, %d workers, delays %s: bring up\n", s.what(), s.workers, s.delays)
 	g, err := p.bringUp(ctx, s, b.jobs)
 	if err != nil {
 		return err
@@ -137,7 +161,7 @@ func (b *bench) repeat(ctx context.Context, g *group, times int) error {
 		}
 		b.results = append(b.results, r)
 		fmt.Printf("  %s, controllers %s, delays %s, flow control %t: last worker after %s, manager %.2f s CPU, %d requests, load %s\n",
-			g.strategy, g.limits, g.delays, g.flowControl, seconds(r.lastWorker.Seconds()), r.used.manager.cpu, r.requests.total(), now().load)
+			g.what(), g.limits, g.delays, g.flowControl, seconds(r.lastWorker.Seconds()), r.used.manager.cpu, r.requests.total(), now().load)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // series is one scenario with all its restarts.
@@ -115,11 +117,11 @@ const (
 	report        = "patch pods"
 )
 
-// base is what a series is compared with: InPlaceRestart of as many workers, on nodes with the same
+// base is what a series is compared with: InPlaceRestart in a mode, of as many workers, on nodes with the same
 // delays, on the same control plane, without flow control of ours.
-func base(all []series, s series) (series, bool) {
+func base(all []series, s series, mode jobset.InPlaceRestartMode) (series, bool) {
 	for _, other := range all {
-		if other.inPlace() && other.workers == s.workers && other.delays == s.delays && !other.flowControl {
+		if other.mode == mode && other.workers == s.workers && other.delays == s.delays && !other.flowControl {
 			return other, true
 		}
 	}
@@ -148,7 +150,7 @@ func budgetsOf(all []series) []budget {
 			continue
 		}
 		name := func(what string) string {
-			return fmt.Sprintf("%s, %d workers, delays %s, flow control %s", what, s.workers, s.delays, onOff(s.flowControl))
+			return fmt.Sprintf("%s, %s, %d workers, delays %s, flow control %s", what, s.what(), s.workers, s.delays, onOff(s.flowControl))
 		}
 		perAgent := func(kind string) float64 { return s.most(requestsOf(agentClient, kind)) / float64(s.workers) }
 		if s.delays == noDelays {
@@ -157,8 +159,15 @@ func budgetsOf(all []series) []budget {
 		budgets = append(budgets,
 			budget{name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)})
 		if s.flowControl {
-			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))},
-				budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
+			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))})
+		}
+		switch {
+		case s.mode == jobset.ProcessMode:
+			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, perAgent(report)},
+				budget{name("new watches per agent"), 0, s.most(newWatches)},
+				budget{name("writes of Pod status"), 0, s.most(podStatusWrites)})
+		case s.flowControl:
+			budgets = append(budgets, budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
 				budget{name("patches per agent"), perAgentLimit, perAgent(report)})
 		}
 	}

@@ -182,7 +182,7 @@ func TestTooManyWrites(t *testing.T) {
 
 func TestBudgets(t *testing.T) {
 	good := writesAt()
-	good.scenario = scenario{strategy: jobset.InPlaceRestart, delays: noDelays, flowControl: true, workers: 2}
+	good.scenario = scenario{strategy: jobset.InPlaceRestart, mode: jobset.ContainerMode, delays: noDelays, flowControl: true, workers: 2}
 	good.firstReport, good.lastReport, good.window = 900*time.Millisecond, 4900*time.Millisecond, 10*time.Second
 	for range good.workers {
 		for _, kind := range []string{"watch jobsets", "patch pods"} {
@@ -228,24 +228,66 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestRatio(t *testing.T) {
-	restart := func(strategy jobset.JobSetRestartStrategy, limits string, d delays, flow bool, took time.Duration) result {
-		return result{scenario: scenario{strategy, limits, d, flow, 10}, lastWorker: took}
+	restart := func(mode jobset.InPlaceRestartMode, limits string, d delays, flow bool, took time.Duration) result {
+		s := scenario{strategy: jobset.InPlaceRestart, mode: mode, limits: limits, delays: d, flowControl: flow, workers: 10}
+		if mode == "" {
+			s.strategy = jobset.Recreate
+		}
+		return result{scenario: s, lastWorker: took}
 	}
 	all := seriesOf([]result{
-		restart(jobset.InPlaceRestart, "tuned", noDelays, false, time.Second),
-		restart(jobset.InPlaceRestart, "tuned", realDelays, true, 2*time.Second),
-		restart(jobset.InPlaceRestart, "tuned", realDelays, false, 3*time.Second),
-		restart(jobset.Recreate, "default", realDelays, false, 12*time.Second),
-		restart(jobset.InPlaceRestart, "tuned", realDelays, false, 5*time.Second),
+		restart(jobset.ContainerMode, "tuned", noDelays, false, time.Second),
+		restart(jobset.ContainerMode, "tuned", realDelays, true, 2*time.Second),
+		restart(jobset.ContainerMode, "tuned", realDelays, false, 3*time.Second),
+		restart("", "default", realDelays, false, 12*time.Second),
+		restart(jobset.ContainerMode, "tuned", realDelays, false, 5*time.Second),
+		restart(jobset.ProcessMode, "tuned", realDelays, false, time.Second),
 	})
-	if len(all) != 4 {
-		t.Fatalf("seriesOf() has %d series, want 4", len(all))
+	if len(all) != 5 {
+		t.Fatalf("seriesOf() has %d series, want 5", len(all))
 	}
-	b, ok := base(all, all[3])
-	if !ok || b.median(total) != 4 {
-		t.Errorf("base() = %+v, %t, want the restarts in place with the same delays", b, ok)
+	for mode, want := range map[jobset.InPlaceRestartMode]float64{jobset.ContainerMode: 4, jobset.ProcessMode: 1} {
+		b, ok := base(all, all[3], mode)
+		if !ok || b.median(total) != want {
+			t.Errorf("base() = %+v, %t, want the restarts in mode %s with the same delays", b, ok, mode)
+		}
 	}
-	if _, ok := base(all[:1], all[3]); ok {
+	if _, ok := base(all[:1], all[3], jobset.ContainerMode); ok {
 		t.Error("base() compares what had other delays")
+	}
+}
+
+func TestBudgetsOfProcessMode(t *testing.T) {
+	restart := func(workers int, asks map[ask]int) result {
+		r := writesAt()
+		r.scenario = scenario{strategy: jobset.InPlaceRestart, mode: jobset.ProcessMode, delays: realDelays, workers: workers}
+		r.window = 10 * time.Second
+		for a, n := range asks {
+			r.requests.by[a] = append(r.requests.by[a], make([]time.Time, n)...)
+		}
+		return r
+	}
+	reports, watches := ask{agentClient, report}, ask{agentClient, "watch jobsets"}
+	for name, tc := range map[string]struct {
+		asks   map[ask]int
+		broken string
+	}{
+		"P73: one patch per Pod, and the watches that are due anyway": {asks: map[ask]int{reports: 100, watches: 8}},
+		"P73: two patches of a Pod":                                   {asks: map[ask]int{reports: 101}, broken: "patches per agent"},
+		"P73: each agent watches again":                               {asks: map[ask]int{reports: 100, watches: 100}, broken: "new watches per agent"},
+		"P73: a kubelet writes a status":                              {asks: map[ask]int{reports: 100, {"simnode", "patch pods/status"}: 1}, broken: "writes of Pod status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var broken []string
+			for _, b := range budgetsOf(seriesOf([]result{restart(100, tc.asks)})) {
+				if !b.kept() {
+					what, _, _ := strings.Cut(b.what, ",")
+					broken = append(broken, what)
+				}
+			}
+			if got := strings.Join(broken, "; "); got != tc.broken {
+				t.Errorf("broken budgets: %q, want %q", got, tc.broken)
+			}
+		})
 	}
 }

@@ -15,11 +15,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"sigs.k8s.io/jobset/agent"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/supervisor/setting"
 	"sigs.k8s.io/jobset/test/simnode"
+	"sigs.k8s.io/jobset/test/supervised"
 )
 
 // Exit codes of the containers, as those of the real programs.
@@ -38,28 +44,46 @@ type workerRun struct {
 }
 
 // fleet holds the containers of all simulated nodes, which are functions of this process:
-// agents that run the agent's own code, and workers that do nothing until they are told to fail.
+// agents and supervisors that run their own code, and workers that do nothing until they are told to fail.
 // It sees every moment itself, so no watch of Pods adds to what is measured.
 type fleet struct {
 	mu      sync.Mutex
 	running map[slot]*workerRun
-	// reports are the moments at which the API server accepted an epoch.
-	reports []time.Time
+	// reports are the moments at which the API server accepted an epoch, readies those at which supervisors
+	// said that nothing of their worker is left.
+	reports, readies []time.Time
 	// broken are ends of agents that no restart explains.
 	broken []error
 
 	jobSetBytes atomic.Int64
+	network     supervised.Network
 }
 
-func newFleet() *fleet { return &fleet{running: map[slot]*workerRun{}} }
+func newFleet(workers int) *fleet {
+	f := &fleet{running: map[slot]*workerRun{}}
+	f.network = f.tapped(workers)
+	return f
+}
 
 func (f *fleet) runtime() *simnode.FuncRuntime {
-	return simnode.NewFuncRuntime(map[string]simnode.Func{agentImage: f.agent, workerImage: f.worker})
+	return simnode.NewFuncRuntime(map[string]simnode.Func{agentImage: f.agentOrInstaller, workerImage: f.worker})
 }
 
-// worker stands in for the training process.
+// worker is the container of a worker.
 func (f *fleet) worker(ctx context.Context, c simnode.FuncContainer) int {
-	at := slot{job: c.Pod.Labels["batch.kubernetes.io/job-name"], index: c.Pod.Labels["batch.kubernetes.io/job-completion-index"]}
+	if c.Env(protocol.ContainerEnv) == "" {
+		return f.work(ctx, c.Pod)
+	}
+	container, err := supervised.New(c, f.network, func(ctx context.Context, _ supervisor.Run) int { return f.work(ctx, c.Pod) })
+	if err != nil {
+		return f.end(err, exitSettings)
+	}
+	return container.Run(ctx)
+}
+
+// work stands in for the training process.
+func (f *fleet) work(ctx context.Context, pod *corev1.Pod) int {
+	at := slot{job: pod.Labels["batch.kubernetes.io/job-name"], index: pod.Labels["batch.kubernetes.io/job-completion-index"]}
 	run := &workerRun{began: time.Now(), fail: make(chan struct{})}
 	f.mu.Lock()
 	f.running[at] = run
@@ -83,7 +107,7 @@ func (f *fleet) worker(ctx context.Context, c simnode.FuncContainer) int {
 func (f *fleet) failOne() (time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reports, f.broken = nil, nil
+	f.reports, f.readies, f.broken = nil, nil, nil
 	for _, run := range f.running { // any: the order of a map is random
 		now := time.Now()
 		close(run.fail)
@@ -118,13 +142,25 @@ func (f *fleet) reported() ([]time.Time, error) {
 	return f.reports, errors.Join(f.broken...)
 }
 
+// ready returns the moments at which supervisors were ready since the last failure.
+func (f *fleet) ready() []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.readies
+}
+
+// agentOrInstaller is a container of the agent's image.
+func (f *fleet) agentOrInstaller(ctx context.Context, c simnode.FuncContainer) int {
+	if c.Container.Name == workerpod.SupervisorName {
+		return supervised.Install(c)
+	}
+	return f.agent(ctx, c)
+}
+
 // agent is the agent container: what the agent's main does, with the environment and the
 // signals of a container that is a function.
 func (f *fleet) agent(ctx context.Context, c simnode.FuncContainer) int {
-	cfg, err := agent.FromEnv(func(name string) (string, bool) {
-		value := c.Env(name)
-		return value, value != ""
-	})
+	cfg, err := agent.FromEnv(c.LookupEnv)
 	if err != nil {
 		return f.end(err, exitSettings)
 	}
@@ -146,10 +182,14 @@ func (f *fleet) agent(ctx context.Context, c simnode.FuncContainer) int {
 			utilnet.CloseIdleConnectionsFor(own)
 		}
 	}()
-	outcome, err := agent.Run(ctx, cfg, agent.Deps{API: config, Barrier: agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort)})
-	var setting *agent.SettingError
+	deps := agent.Deps{API: config, Listen: f.network.Listen}
+	if len(cfg.Containers) == 0 {
+		deps.Barrier = agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort)
+	}
+	outcome, err := agent.Run(ctx, cfg, deps)
+	var wrong *setting.Error
 	switch {
-	case errors.As(err, &setting):
+	case errors.As(err, &wrong):
 		return f.end(err, exitSettings)
 	case err != nil:
 		return f.end(err, cfg.RestartExitCode)

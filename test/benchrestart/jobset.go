@@ -22,27 +22,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 const (
-	benchAgent   = "bench-restart"
-	agentAccount = "jobset-agent"
-	jobSetName   = "training"
+	benchAgent = "bench-restart"
+	jobSetName = "training"
 	// enough restarts for any run.
 	maxRestarts = 1000
 )
 
-// jobSetOf is the JobSet that is measured: the same workers, with what each strategy needs.
-func jobSetOf(strategy jobset.JobSetRestartStrategy, jobs, workers int32) *jobset.JobSet {
+// jobSetOf is the JobSet that is measured: the same workers, with what each strategy and mode needs.
+func jobSetOf(s scenario, jobs, workers int32) *jobset.JobSet {
+	policy := &jobset.FailurePolicy{RestartStrategy: s.strategy, MaxRestarts: maxRestarts}
 	job := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 		Parallelism: ptr.To(workers),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: "worker", Image: workerImage}},
 		}},
 	}}
-	if strategy == jobset.InPlaceRestart {
-		job = *workerpod.PrepareJob(&job, workerpod.Options{AgentImage: agentImage, ServiceAccountName: agentAccount})
+	if s.mode == jobset.ProcessMode {
+		job.Spec.Template.Spec.Containers[0].Command = []string{"/worker"}
+	}
+	if s.inPlace() {
+		policy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: s.mode}
 	} else {
 		// What a user who wants fast restarts writes: the first failure counts.
 		job.Spec.BackoffLimit = ptr.To[int32](0)
@@ -53,8 +55,8 @@ func jobSetOf(strategy jobset.JobSetRestartStrategy, jobs, workers int32) *jobse
 	return &jobset.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceDefault, Name: jobSetName},
 		Spec: jobset.JobSetSpec{
-			FailurePolicy:  &jobset.FailurePolicy{RestartStrategy: strategy, MaxRestarts: maxRestarts},
-			ReplicatedJobs: []jobset.ReplicatedJob{{Name: "workers", Replicas: ptr.To(jobs), Template: job}},
+			FailurePolicy:  policy,
+			ReplicatedJobs: []jobset.ReplicatedJob{{Name: "workers", Replicas: jobs, Template: job}},
 		},
 	}
 }
@@ -78,7 +80,7 @@ type watched struct {
 func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(jobset.AddToScheme(scheme))
-	c, err := client.NewWithWatch(p.config, client.Options{Scheme: scheme})
+	c, err := client.NewWithWatch(p.Config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
@@ -141,15 +143,4 @@ func await(ctx context.Context, what string, within time.Duration, met func() (b
 		return fmt.Errorf("waiting until %s: %w", what, err)
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

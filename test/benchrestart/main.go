@@ -4,14 +4,14 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Command benchrestart measures how long a group takes to run again after one worker failed, and
-// what that costs: with InPlaceRestart, and with Recreate on the same control plane.
+// what that costs: with InPlaceRestart in one mode or both, and with Recreate on the same control plane.
 //
 // Processes, all of this machine:
 //
 //	etcd, kube-apiserver, kube-controller-manager, kube-scheduler   real, from KUBEBUILDER_ASSETS
 //	manager                                                         bin/manager as it ships
-//	benchrestart                                                    simulated nodes; in them agents, the agent's
-//	                                                                own code, and workers that do nothing
+//	benchrestart                                                    simulated nodes; in them agents and supervisors,
+//	                                                                their own code, and workers that do nothing
 //
 // See docs/performance.md for what the figures mean.
 package main
@@ -39,9 +39,15 @@ type options struct {
 	workers                    sizes.Sizes
 	jobs                       int
 	restarts, defaultRestarts  int
-	only, delays, report       string
+	only, mode, delays, report string
 	keep                       bool
 }
+
+// The values of --mode.
+const (
+	modeContainer = "container"
+	modeProcess   = "process"
+)
 
 func main() {
 	o := options{workers: sizes.Sizes{100, 500, 1000}}
@@ -54,6 +60,7 @@ func main() {
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart or only Recreate")
+	flag.StringVar(&o.mode, "mode", modeContainer, "container, or process: process mode beside container mode and a tuned Recreate")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
 	flag.BoolVar(&o.keep, "keep-logs", false, "keep the logs of all processes")
@@ -85,6 +92,8 @@ func (o *options) check() error {
 		return errors.New("--restarts must be at least 1, --default-restarts at least 0")
 	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate":
 		return errors.New("--only must be InPlaceRestart or Recreate")
+	case o.mode != modeContainer && o.mode != modeProcess:
+		return errors.New("--mode must be container or process")
 	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
 		return errors.New("--delays must be kubelet or zero")
 	}
@@ -104,14 +113,14 @@ func (o *options) check() error {
 }
 
 func run(ctx context.Context, o options) error {
-	dir, err := os.MkdirTemp("", "jobset-bench-restart-")
+	dir, err := os.MkdirTemp("", "jbr-") // short, because the sockets of Pods are below it
 	if err != nil {
 		return fmt.Errorf("making a directory for logs: %w", err)
 	}
 	b := &bench{options: o, began: now()}
 	err = b.measure(ctx, dir)
-	if err == nil {
-		err = b.writeReport()
+	if len(b.results) > 0 {
+		err = errors.Join(err, b.writeReport())
 	}
 	if err != nil || o.keep {
 		fmt.Fprintf(os.Stderr, "logs are in %s\n", dir)

@@ -11,46 +11,19 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/types"
 
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 )
 
-const (
-	managerNamespace = "jobset-system"
-	managerAccount   = "jobset-controller-manager"
-)
-
-// managerConfig is that of a manager beside an embedded control plane: certificates come as
-// files, and it is the only one: where etcd, API server and a thousand agents share a few cores, a
-// lease may not be renewed in time. Limits and everything else are what ships.
-const managerConfig = `apiVersion: config.jobset.x-k8s.io/v1alpha1
-kind: Configuration
-webhook:
-  host: %s
-  port: %d
-  certDir: %s
-metrics:
-  bindAddress: %s
-health:
-  healthProbeBindAddress: %s
-leaderElection:
-  leaderElect: false
-internalCertManagement:
-  enable: false
-`
+var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
 
 // manager is the manager binary, running with the rights that ship for it.
 type manager struct {
@@ -62,67 +35,34 @@ type manager struct {
 func (p *plane) startManager(ctx context.Context) (*manager, error) {
 	m := &manager{}
 	var err error
-	if m.token, err = p.managerToken(ctx); err != nil {
+	if m.token, err = p.metricsToken(ctx); err != nil {
 		return nil, err
 	}
-	metrics, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	health, err := freeAddress()
+	metrics, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	m.metrics = "https://" + metrics + "/metrics"
-	hooks := &p.env.WebhookInstallOptions
-	text := fmt.Sprintf(managerConfig, hooks.LocalServingHost, hooks.LocalServingPort, hooks.LocalServingCertDir, metrics, health)
-	config, kubeconfig := filepath.Join(p.dir, "manager.yaml"), filepath.Join(p.dir, "manager.kubeconfig")
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, fmt.Errorf("writing the configuration of the manager: %w", err)
-	}
-	if err := p.writeKubeconfig(kubeconfig, m.token); err != nil {
-		return nil, err
-	}
-	m.process, err = process.Start(process.Command{Dir: p.dir, Name: "manager", Program: p.managerBinary,
-		Args: []string{"--config=" + config, "--kubeconfig=" + kubeconfig, "--feature-gates=InPlaceRestart=true"}})
-	if err != nil {
-		return nil, err
-	}
-	if err := m.process.WaitReady(ctx, "http://"+health+"/readyz"); err != nil {
-		return nil, fmt.Errorf("waiting for the manager to be ready: %w", err)
-	}
-	return m, nil
+	m.process, err = p.StartManager(ctx, cluster.ManagerOptions{
+		Program: p.managerBinary, Account: managerAccount, Alone: true,
+		Args: []string{"--feature-gates=InPlaceRestart=true", "--metrics-bind-address=" + metrics},
+		// Restarts follow one another: what is measured is not a pause.
+		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n",
+	})
+	return m, err
 }
 
-// managerToken returns a token of the manager's account, which may also read its own metrics.
-func (p *plane) managerToken(ctx context.Context) (string, error) {
+// metricsToken returns a token of the manager's account, which is allowed to read its own metrics.
+func (p *plane) metricsToken(ctx context.Context) (string, error) {
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "benchrestart-metrics"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "jobset-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: managerNamespace, Name: managerAccount}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: managerAccount.Namespace, Name: managerAccount.Name}},
 	}
-	if _, err := p.client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+	if _, err := p.Client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return "", fmt.Errorf("allowing to read metrics: %w", err)
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(24 * 3600))}}
-	token, err := p.client.CoreV1().ServiceAccounts(managerNamespace).CreateToken(ctx, managerAccount, request, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("requesting a token for the manager: %w", err)
-	}
-	return token.Status.Token, nil
-}
-
-func (p *plane) writeKubeconfig(file, token string) error {
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"bench": {Server: p.config.Host, CertificateAuthorityData: p.config.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"account": {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{"bench": {Cluster: "bench", AuthInfo: "account"}},
-		CurrentContext: "bench",
-	}, file)
-	if err != nil {
-		return fmt.Errorf("writing a kubeconfig: %w", err)
-	}
-	return nil
+	return cluster.Token(ctx, p.Client, managerAccount)
 }
 
 func (m *manager) use(ctx context.Context) (managerUse, error) {
@@ -178,14 +118,4 @@ func sumMetrics(text io.Reader) (map[string]float64, error) {
 		}
 	}
 	return values, lines.Err()
-}
-
-// freeAddress finds a loopback address with a port that nothing listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	defer listener.Close() //nolint:errcheck // it only has to be free again
-	return listener.Addr().String(), nil
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
@@ -62,8 +63,8 @@ type nodes struct {
 	running sync.WaitGroup
 }
 
-// startNodes starts nodes for so many Pods. Their kubelets tick at different times.
-func (p *plane) startNodes(f *fleet, d delays, pods int, dir string) (*nodes, error) {
+// startNodes starts nodes for this many Pods. Their kubelets tick at different times.
+func (p *plane) startNodes(f *fleet, d delays, pods int) (*nodes, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &nodes{plane: p, runtime: f.runtime(), stop: cancel}
 	count := max(leastNodes, (pods+podsPerNode-1)/podsPerNode)
@@ -76,12 +77,12 @@ func (p *plane) startNodes(f *fleet, d delays, pods int, dir string) (*nodes, er
 			return nil, err
 		}
 		node, err := simnode.New(simnode.Options{
-			Client: client, Name: name, Runtime: n.runtime, RootDir: dir, Timings: &timings,
+			Client: client, Name: name, Runtime: n.runtime, RootDir: p.dir, Timings: &timings,
 			PodCIDR: fmt.Sprintf("127.%d.0.0/16", 64+i),
 			EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
 				return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
 			},
-			Tokens: &simnode.TokenOptions{ServerURL: p.config.Host, CAData: p.config.CAData},
+			Tokens: &simnode.TokenOptions{ServerURL: p.Config.Host, CAData: p.Config.CAData},
 		})
 		if err != nil {
 			cancel()
@@ -89,7 +90,7 @@ func (p *plane) startNodes(f *fleet, d delays, pods int, dir string) (*nodes, er
 		}
 		n.names = append(n.names, name)
 		n.running.Go(func() {
-			if pause(ctx, time.Duration(i)*time.Second/time.Duration(count)) == nil {
+			if process.Pause(ctx, time.Duration(i)*time.Second/time.Duration(count)) == nil {
 				_ = node.Run(ctx) // it ends with the context
 			}
 		})
@@ -100,7 +101,7 @@ func (p *plane) startNodes(f *fleet, d delays, pods int, dir string) (*nodes, er
 // nodeClient is a client as a kubelet has it: the user is the node, so that each node has queues
 // of its own in the API server.
 func (p *plane) nodeClient(name string) (kubernetes.Interface, error) {
-	config := rest.CopyConfig(p.config)
+	config := rest.CopyConfig(p.Config)
 	config.UserAgent = "simnode"
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:node:" + name, Groups: []string{nodesGroup}}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -121,7 +122,7 @@ const seatsPerCPU = 8
 // enoughTime is what a request is given at least once it has a seat.
 const enoughTime = 6 * time.Second
 
-// turnstile lets so many requests through at a time; watches, which last, are not counted.
+// turnstile lets this many requests through at a time; watches, which last, are not counted.
 type turnstile struct {
 	next  http.RoundTripper
 	seats chan struct{}
@@ -152,7 +153,7 @@ func (n *nodes) end(ctx context.Context) error {
 	n.running.Wait()
 	n.runtime.Wait()
 	for _, name := range n.names {
-		if err := n.plane.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		if err := n.plane.Client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 			return fmt.Errorf("deleting simulated node %s: %w", name, err)
 		}
 	}

@@ -18,10 +18,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 )
 
@@ -43,39 +43,34 @@ rules:
 
 // limits are how fast kube-controller-manager and kube-scheduler may go.
 type limits struct {
-	name                         string
-	controllerManager, scheduler []string
+	name string
+	cluster.Controllers
 }
 
 // Nothing is set for defaultLimits: 20 requests a second, bursts of 30, and 5 Jobs at a
 // time in kube-controller-manager; 50 and 100 in kube-scheduler.
 var (
 	defaultLimits = limits{name: "default"}
-	tunedLimits   = limits{
-		name:              "tuned",
-		controllerManager: []string{"--kube-api-qps=500", "--kube-api-burst=1000", "--concurrent-job-syncs=50"},
-		scheduler:         []string{"--kube-api-qps=1000", "--kube-api-burst=2000"},
-	}
+	tunedLimits   = limits{name: "tuned", Controllers: cluster.Controllers{
+		Manager:   []string{"--kube-api-qps=500", "--kube-api-burst=1000", "--concurrent-job-syncs=50"},
+		Scheduler: []string{"--kube-api-qps=1000", "--kube-api-burst=2000"},
+	}}
 )
 
-// plane is a control plane of real processes on this machine. Package cluster has one too, but
-// neither an audit log nor controllers whose limits can be changed while it runs.
+// plane is an embedded control plane with an audit log, and with controllers whose limits
+// change while it runs.
 type plane struct {
 	options
-	dir         string
-	env         *envtest.Environment
-	config      *rest.Config
-	client      kubernetes.Interface
-	kubeconfig  string
-	audit       string
-	controllers []*process.Process
-	manager     *manager
-	seats       chan struct{} // see turnstile
+	*cluster.Cluster
+	dir     string
+	audit   string
+	manager *manager
+	seats   chan struct{} // see turnstile
 }
 
 func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error) {
 	p := &plane{
-		options: o, dir: dir, audit: filepath.Join(dir, "audit.log"), kubeconfig: filepath.Join(dir, "admin.kubeconfig"),
+		options: o, dir: dir, audit: filepath.Join(dir, "audit.log"),
 		seats: make(chan struct{}, seatsPerCPU*runtime.NumCPU()),
 	}
 	defer func() {
@@ -92,7 +87,7 @@ func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error
 	if err := p.startControllers(tunedLimits); err != nil {
 		return nil, err
 	}
-	if err := p.kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(o.root, "test/demo/config")); err != nil {
+	if _, err := p.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(o.root, "test/demo/config")); err != nil {
 		return nil, err
 	}
 	if p.manager, err = p.startManager(ctx); err != nil {
@@ -102,44 +97,28 @@ func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error
 }
 
 func (p *plane) startAPIServer() error {
-	certs, policy := filepath.Join(p.dir, "apiserver"), filepath.Join(p.dir, "audit.yaml")
-	if err := os.MkdirAll(certs, 0o700); err != nil {
-		return fmt.Errorf("creating the directory of the API server: %w", err)
-	}
+	policy := filepath.Join(p.dir, "audit.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return fmt.Errorf("writing the audit policy: %w", err)
 	}
-	p.env = &envtest.Environment{
-		BinaryAssetsDirectory: p.assets,
-		CRDDirectoryPaths:     []string{filepath.Join(p.root, "config/components/crd/bases")},
-		ErrorIfCRDPathMissing: true,
-		WebhookInstallOptions: envtest.WebhookInstallOptions{
-			Paths: []string{filepath.Join(p.root, "config/components/webhook/manifests.yaml")},
-		},
-	}
-	apiServer := p.env.ControlPlane.GetAPIServer()
-	apiServer.CertDir = certs
-	args := apiServer.Configure()
-	args.Disable("disable-admission-plugins") // Pods have service accounts, as on a real cluster
-	args.Set("audit-policy-file", policy)
-	args.Set("audit-log-path", p.audit)
-	// Written beside the requests, not in their way; the buffer holds a whole restart.
-	args.Set("audit-log-mode", "batch")
-	args.Set("audit-log-batch-buffer-size", "200000")
-	args.Set("audit-log-batch-max-wait", "1s")
-	args.Set("audit-log-maxsize", "100000") // megabytes: one file for the whole run
 	var err error
-	if p.config, err = p.env.Start(); err != nil {
-		return fmt.Errorf("starting etcd and kube-apiserver: %w", err)
+	p.Cluster, err = cluster.Start(cluster.Options{Assets: p.assets, Root: p.root, Dir: p.dir, Environment: func(env *envtest.Environment) {
+		args := env.ControlPlane.GetAPIServer().Configure()
+		args.Disable("disable-admission-plugins") // Pods have service accounts, as on a real cluster
+		args.Set("audit-policy-file", policy)
+		args.Set("audit-log-path", p.audit)
+		// Written beside the requests, not in their way; the buffer holds a whole restart.
+		args.Set("audit-log-mode", "batch")
+		args.Set("audit-log-batch-buffer-size", "200000")
+		args.Set("audit-log-batch-max-wait", "1s")
+		args.Set("audit-log-maxsize", "100000") // megabytes: one file for the whole run
+	}})
+	if err != nil {
+		return err
 	}
-	p.config.QPS, p.config.Burst, p.config.UserAgent = -1, -1, benchAgent
-	if p.client, err = kubernetes.NewForConfig(p.config); err != nil {
+	p.Config.QPS, p.Config.Burst, p.Config.UserAgent = -1, -1, benchAgent
+	if p.Client, err = kubernetes.NewForConfig(p.Config); err != nil {
 		return fmt.Errorf("building a client: %w", err)
-	}
-	for file, data := range map[string][]byte{p.kubeconfig: p.env.KubeConfig, filepath.Join(p.dir, "ca.crt"): p.config.CAData} {
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			return fmt.Errorf("writing the administrator's credentials: %w", err)
-		}
 	}
 	return nil
 }
@@ -157,11 +136,11 @@ func (p *plane) nameClients(ctx context.Context) error {
 			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "system:kube-scheduler"},
 		},
 	}
-	if _, err := p.client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+	if _, err := p.Client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("giving nodes and controllers rights: %w", err)
 	}
 	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {
-		config, err := clientcmd.LoadFromFile(p.kubeconfig)
+		config, err := clientcmd.LoadFromFile(p.Kubeconfig)
 		if err != nil {
 			return fmt.Errorf("reading the kubeconfig of the administrator: %w", err)
 		}
@@ -181,39 +160,10 @@ func (p *plane) kubeconfigOf(name string) string { return filepath.Join(p.dir, n
 
 // startControllers starts kube-controller-manager and kube-scheduler, in place of those that run.
 func (p *plane) startControllers(l limits) error {
-	if err := p.stopControllers(); err != nil {
-		return err
-	}
-	for name, args := range map[string][]string{
-		"kube-controller-manager": append([]string{
-			"--service-account-private-key-file=" + filepath.Join(p.dir, "apiserver", "sa-signer.key"),
-			"--root-ca-file=" + filepath.Join(p.dir, "ca.crt"),
-			// EndpointSlices refuse loopback addresses, which the Pods have here.
-			"--controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller",
-		}, l.controllerManager...),
-		"kube-scheduler": l.scheduler,
-	} {
-		args = append(args, "--kubeconfig="+p.kubeconfigOf(name), "--leader-elect=false", "--secure-port=0")
-		started, err := process.Start(process.Command{Dir: p.dir, Name: name, Program: filepath.Join(p.assets, name), Args: args})
-		if err != nil {
-			return err
-		}
-		p.controllers = append(p.controllers, started)
-	}
-	return nil
-}
-
-func (p *plane) stopControllers() error {
-	var errs []error
-	for _, controller := range p.controllers {
-		errs = append(errs, controller.Stop())
-	}
-	p.controllers = nil
-	return errors.Join(errs...)
-}
-
-func (p *plane) kubectl(ctx context.Context, args ...string) error {
-	return runCommand(ctx, []string{"KUBECONFIG=" + p.kubeconfig}, filepath.Join(p.assets, "kubectl"), args...)
+	return p.StartControllers(cluster.Controllers{
+		Manager:   append([]string{"--kubeconfig=" + p.kubeconfigOf("kube-controller-manager")}, l.Manager...),
+		Scheduler: append([]string{"--kubeconfig=" + p.kubeconfigOf("kube-scheduler")}, l.Scheduler...),
+	})
 }
 
 // useFlowControl puts the shipped FlowSchemas and their priority level there, or takes them away.
@@ -224,34 +174,25 @@ func (p *plane) useFlowControl(ctx context.Context, on bool) error {
 		verb = []string{"apply", "--server-side"}
 	}
 	for _, file := range []string{"priority_level.yaml", "flow_schemas.yaml"} {
-		if err := p.kubectl(ctx, append(verb, "-f", filepath.Join(files, file))...); err != nil {
+		if _, err := p.Kubectl(ctx, append(verb, "-f", filepath.Join(files, file))...); err != nil {
 			return err
 		}
 	}
-	return pause(ctx, settling) // the API server notices by a watch
+	return process.Pause(ctx, settling) // the API server notices by a watch
 }
 
-// accountsExist waits for the service accounts that Pods here run as.
-func (p *plane) accountsExist(ctx context.Context) error {
-	return await(ctx, "the service accounts exist", time.Minute, func() (bool, error) {
-		for _, name := range []string{"default", agentAccount} {
-			if _, err := p.client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, name, metav1.GetOptions{}); err != nil {
-				return false, nil //nolint:nilerr // kube-controller-manager makes them when it is up
-			}
-		}
-		return true, nil
+// accountExists waits for the service account that Pods here run as.
+func (p *plane) accountExists(ctx context.Context) error {
+	return await(ctx, "the service account exists", time.Minute, func() (bool, error) {
+		_, err := p.Client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil //nolint:nilerr // kube-controller-manager makes it when it is up
 	})
 }
 
-// stop stops everything that was started, last first.
+// stop stops everything that was started.
 func (p *plane) stop() error {
-	var errs []error
-	if p.manager != nil {
-		errs = append(errs, p.manager.process.Stop())
+	if p.Cluster == nil {
+		return nil
 	}
-	errs = append(errs, p.stopControllers())
-	if p.env != nil {
-		errs = append(errs, p.env.Stop())
-	}
-	return errors.Join(errs...)
+	return p.Stop()
 }

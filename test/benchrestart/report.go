@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 const mebi = 1 << 20
@@ -30,12 +32,15 @@ func (b *bench) writeReport() error {
 	b.printConditions(file)
 	printTimes(file, all)
 	printPhases(file, all)
+	printRounds(file, all)
 	printCosts(file, all)
+	printCostsPerPod(file, all)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)
 	}
 	b.printMemory(file)
-	printBudgets(file, budgetsOf(all))
+	printBudgets(file, "Budgets", budgetsOf(all))
+	printBudgets(file, "Goals of process mode", goalsOf(all))
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -66,10 +71,10 @@ func (b *bench) printConditions(out io.Writer) {
 	fmt.Fprintf(out, "medians; costs are counted from the failure until %s after the last worker runs, less what is used in as much idle\n", settling)
 	fmt.Fprintf(out, "time. The command:\n\n")
 
-	fmt.Fprintf(out, "    make bench-restart N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d\n\n",
-		b.workers.String(), b.jobs, b.restarts, b.defaultRestarts)
+	fmt.Fprintf(out, "    make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d\n\n",
+		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts)
 	fmt.Fprintf(out, "Controllers: `tuned` is kube-controller-manager %s and kube-scheduler %s; `default` is without these flags.\n",
-		code(tunedLimits.controllerManager), code(tunedLimits.scheduler))
+		code(tunedLimits.Manager), code(tunedLimits.Scheduler))
 	fmt.Fprintf(out, "Delays: `kubelet` are those of a kubelet, `zero` none. Flow control: with config/components/flowcontrol or without.\n")
 }
 
@@ -77,26 +82,28 @@ func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }
 
 func printTimes(out io.Writer, all []series) {
 	fmt.Fprintf(out, "\n## From the failure to the last worker running\n\n")
-	row(out, "workers", "strategy", "controllers", "delays", "flow control", "restarts", "median s", "least to most s", "times InPlaceRestart")
-	rule(out, 9)
+	row(out, "workers", "strategy", "controllers", "delays", "flow control", "restarts", "median s", "least to most s", "times container mode", "times process mode")
+	rule(out, 10)
 	for _, s := range all {
 		t := s.spread(total)
-		ratio := "-"
-		if b, ok := base(all, s); ok && !s.inPlace() {
-			ratio = fmt.Sprintf("%.1f", t.median/b.median(total))
+		ratio := func(to jobset.InPlaceRestartMode) string {
+			if b, ok := base(all, s, to); ok && s.mode != to {
+				return fmt.Sprintf("%.1f", t.median/b.median(total))
+			}
+			return "-"
 		}
-		row(out, s.workers, s.strategy, s.limits, s.delays, onOff(s.flowControl), len(s.results),
-			seconds(t.median), seconds(t.least)+" to "+seconds(t.most), ratio)
+		row(out, s.workers, s.what(), s.limits, s.delays, onOff(s.flowControl), len(s.results),
+			seconds(t.median), seconds(t.least)+" to "+seconds(t.most), ratio(jobset.ContainerMode), ratio(jobset.ProcessMode))
 	}
 }
 
 func printPhases(out io.Writer, all []series) {
 	fmt.Fprintf(out, "\n## Phases, in seconds\n\nInPlaceRestart:\n\n")
-	row(out, "workers", "delays", "flow control", "failure to first report", "to break", "to last report", "to lift", "to last worker", "of these the manager's own")
-	rule(out, 9)
+	row(out, "workers", "mode", "delays", "flow control", "failure to first report", "to break", "to last report", "to lift", "to last worker", "of these the manager's own")
+	rule(out, 10)
 	for _, s := range all {
 		if s.inPlace() {
-			row(out, s.workers, s.delays, onOff(s.flowControl),
+			row(out, s.workers, s.mode, s.delays, onOff(s.flowControl),
 				seconds(s.median(func(r result) float64 { return secondsOf(r.firstReport) })),
 				seconds(s.median(breaking)),
 				seconds(s.median(func(r result) float64 { return secondsOf(r.lastReport - r.decided) })),
@@ -128,7 +135,7 @@ func printCosts(out io.Writer, all []series) {
 		"requests", "MiB of JobSet to agents", "agents refused (429)", "others refused (429)")
 	rule(out, 20)
 	for _, s := range all {
-		row(out, s.workers, s.strategy, s.limits, s.delays, onOff(s.flowControl),
+		row(out, s.workers, s.what(), s.limits, s.delays, onOff(s.flowControl),
 			two(s.median(func(r result) float64 { return r.used.manager.cpu })),
 			one(s.median(func(r result) float64 { return r.used.manager.bytes / mebi })),
 			whole(s.median(func(r result) float64 { return r.used.manager.objects })),
@@ -152,7 +159,7 @@ func printRequests(out io.Writer, all []series, workers int) {
 			continue
 		}
 		columns = append(columns, s)
-		head = append(head, fmt.Sprintf("%s, %s, delays %s", s.strategy, s.limits, s.delays))
+		head = append(head, fmt.Sprintf("%s, %s, delays %s", s.what(), s.limits, s.delays))
 	}
 	fmt.Fprintf(out, "\n## Requests of a restart, %d workers\n\n", workers)
 	row(out, head...)
@@ -187,14 +194,18 @@ func (b *bench) printMemory(out io.Writer) {
 	fmt.Fprintf(out, "\nThe agent process used %.0f ms of CPU in its 2 seconds.\n", cpu*1000)
 }
 
-func printBudgets(out io.Writer, budgets []budget) {
-	fmt.Fprintf(out, "\n## Budgets\n\nWhat is measured is the worst of the restarts.\n\n")
-	row(out, "budget", "limit", "measured", "")
+// printBudgets writes budgets, of which the worst restart counts, or goals, of which the medians do.
+func printBudgets(out io.Writer, heading string, budgets []budget) {
+	if len(budgets) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n## %s\n\n", heading)
+	row(out, "what", "limit", "measured", "")
 	rule(out, 4)
 	for _, limit := range budgets {
 		verdict := "kept"
 		if !limit.kept() {
-			verdict = "**broken**"
+			verdict = "**missed**"
 		}
 		row(out, limit.what, two(limit.limit), two(limit.measured), verdict)
 	}

@@ -10,7 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,6 +38,7 @@ const (
 // scenario is one combination that is measured.
 type scenario struct {
 	strategy    jobset.JobSetRestartStrategy
+	mode        jobset.InPlaceRestartMode // empty with Recreate
 	limits      string
 	delays      delays
 	flowControl bool
@@ -46,12 +47,22 @@ type scenario struct {
 
 func (s scenario) inPlace() bool { return s.strategy == jobset.InPlaceRestart }
 
+// what names the way of restarting.
+func (s scenario) what() string {
+	if s.inPlace() {
+		return strings.ToLower(string(s.mode)) + " mode"
+	}
+	return string(s.strategy)
+}
+
 // result is one restart.
 type result struct {
 	scenario
 	failed time.Time
 	// Moments, all counted from the failure. Reports and lift are those of restarts in place.
 	decided, firstReport, lastReport, lift, firstWorker, lastWorker time.Duration
+	// firstReady and lastReady are when supervisors said that nothing of their worker is left.
+	firstReady, lastReady time.Duration
 
 	window   time.Duration // in which the costs below were counted
 	used     usage
@@ -72,7 +83,7 @@ type group struct {
 
 // bringUp creates the JobSet and waits until all workers run.
 func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (_ *group, err error) {
-	g := &group{plane: p, scenario: s, fleet: newFleet(), audit: &auditLog{file: p.audit}}
+	g := &group{plane: p, scenario: s, fleet: newFleet(s.workers), audit: &auditLog{file: p.audit}}
 	watching, unwatch := context.WithCancel(ctx)
 	g.unwatch = unwatch
 	defer func() {
@@ -80,18 +91,19 @@ func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (_ *group, er
 			g.abandon()
 		}
 	}()
-	if g.nodes, err = p.startNodes(g.fleet, s.delays, s.workers, filepath.Join(p.dir, "nodes")); err != nil {
+	if g.nodes, err = p.startNodes(g.fleet, s.delays, s.workers); err != nil {
 		return nil, err
 	}
 	if g.jobSet, err = p.watchJobSet(watching); err != nil {
 		return nil, err
 	}
-	if err := g.jobSet.client.Create(ctx, jobSetOf(s.strategy, int32(jobs), int32(s.workers/jobs))); err != nil {
+	if err := g.jobSet.client.Create(ctx, jobSetOf(s, int32(jobs), int32(s.workers/jobs))); err != nil {
 		return nil, fmt.Errorf("creating the JobSet: %w", err)
 	}
 	err = await(ctx, fmt.Sprintf("all %d workers run", s.workers), patience, func() (bool, error) {
 		n, _, _ := g.fleet.runningSince(time.Time{})
-		return n == s.workers, nil
+		_, broken := g.fleet.reported()
+		return n == s.workers, broken
 	})
 	if err != nil {
 		return nil, err
@@ -109,7 +121,7 @@ func (g *group) quiet(ctx context.Context) error {
 			return err
 		}
 		wakes = use.wakes
-		if err := pause(ctx, settling); err != nil {
+		if err := process.Pause(ctx, settling); err != nil {
 			return err
 		}
 	}
@@ -118,7 +130,7 @@ func (g *group) quiet(ctx context.Context) error {
 
 // rest watches the idle group to learn what it uses anyway. It begins again if the manager had
 // something to do meanwhile: counts of Jobs go on for a while after the last worker runs, and
-// what they cost would be taken off each restart.
+// what they cost would be taken off each restart. Agents renew their watches all the time.
 func (g *group) rest(ctx context.Context) error {
 	for range restingTries {
 		if err := g.quiet(ctx); err != nil {
@@ -129,14 +141,14 @@ func (g *group) rest(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := pause(ctx, idling); err != nil {
+		if err := process.Pause(ctx, idling); err != nil {
 			return err
 		}
 		after, err := g.usage(ctx)
 		if err != nil {
 			return err
 		}
-		if after.manager.wakes == before.manager.wakes && after.jobSetBytes == before.jobSetBytes {
+		if after.manager.wakes == before.manager.wakes {
 			g.idle = after.less(before, 1).times(1 / time.Since(began).Seconds())
 			return nil
 		}
@@ -162,7 +174,7 @@ func (g *group) takeDown(ctx context.Context) error {
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		pods, err := g.client.CoreV1().Pods(corev1.NamespaceDefault).List(ctx, metav1.ListOptions{Limit: 1})
+		pods, err := g.Client.CoreV1().Pods(corev1.NamespaceDefault).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {
 			return fmt.Errorf("listing Pods: %w", err)
 		}
@@ -172,7 +184,7 @@ func (g *group) takeDown(ctx context.Context) error {
 		if time.Now().After(deadline) {
 			return errors.New("waiting until the Pods are gone: they are still there")
 		}
-		if err := pause(ctx, time.Second/2); err != nil {
+		if err := process.Pause(ctx, time.Second/2); err != nil {
 			return err
 		}
 	}
@@ -220,7 +232,7 @@ func (g *group) restart(ctx context.Context) (result, error) {
 		reports, broken := g.fleet.reported()
 		return result{}, errors.Join(err, fmt.Errorf("reports %d, JobSet was %+v, is %+v", len(reports), was, g.jobSet.now()), broken)
 	}
-	if err := pause(ctx, settling); err != nil {
+	if err := process.Pause(ctx, settling); err != nil {
 		return result{}, err
 	}
 	after, err := g.usage(ctx)
@@ -256,7 +268,8 @@ func (g *group) moments(r *result, failed time.Time, was counters) error {
 	if err != nil {
 		return fmt.Errorf("agents ended with errors: %w", err)
 	}
-	if len(reports) != g.workers {
+	// In process mode a report is repeated when the group takes long to come together (P72); the budget of patches tells.
+	if len(reports) < g.workers || g.mode != jobset.ProcessMode && len(reports) > g.workers {
 		return fmt.Errorf("%d agents reported %d times", g.workers, len(reports))
 	}
 	lift, _, err := g.jobSet.first(func(c counters) bool { return c.synced > was.synced })
@@ -264,6 +277,14 @@ func (g *group) moments(r *result, failed time.Time, was counters) error {
 		return err
 	}
 	r.firstReport, r.lastReport, r.lift = reports[0].Sub(failed), reports[len(reports)-1].Sub(failed), lift.Sub(failed)
+	if g.mode != jobset.ProcessMode {
+		return nil
+	}
+	readies := g.fleet.ready()
+	if len(readies) != g.workers {
+		return fmt.Errorf("%d supervisors were ready %d times", g.workers, len(readies))
+	}
+	r.firstReady, r.lastReady = readies[0].Sub(failed), readies[len(readies)-1].Sub(failed)
 	return nil
 }
 
@@ -278,13 +299,13 @@ type agentProcess struct {
 func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
 	env := []string{
 		"NAMESPACE=" + corev1.NamespaceDefault, "POD_NAME=benchrestart-none", "JOBSET_NAME=" + jobSetName,
-		"BARRIER_ADDRESS=127.0.0.1", "BARRIER_PORT=18080", "KUBECONFIG=" + g.kubeconfig,
+		"BARRIER_ADDRESS=127.0.0.1", "BARRIER_PORT=18080", "KUBECONFIG=" + g.Kubeconfig,
 	}
 	p, err := process.Start(process.Command{Dir: g.dir, Name: "agent", Program: g.agentBinary, Env: env})
 	if err != nil {
 		return agentProcess{}, err
 	}
-	err = pause(ctx, 2*time.Second)
+	err = process.Pause(ctx, 2*time.Second)
 	memory, readErr := resident(p.PID())
 	if err := errors.Join(err, readErr, p.Stop()); err != nil {
 		return agentProcess{}, err

@@ -20,7 +20,7 @@ type usage struct {
 	jobSetBytes float64
 }
 
-// less subtracts another usage so many times. What resides is not summed up over time and stays.
+// less subtracts another usage this many times. What resides is not summed up over time and stays.
 func (u usage) less(other usage, times float64) usage {
 	rest := usage{
 		manager: managerUse{

@@ -8,16 +8,10 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/test/process"
 )
@@ -30,81 +24,68 @@ type ManagerOptions struct {
 	Account types.NamespacedName
 	// Args are further arguments, as --feature-gates=InPlaceRestart=true.
 	Args []string
+	// Config are further blocks of its configuration, as YAML.
+	Config string
+	// Alone is a manager that elects no leader: where everything shares a few cores, a lease
+	// may not be renewed in time.
+	Alone bool
 }
 
-// managerConfig is the configuration of a manager beside an embedded cluster:
-// certificates come as files, and nothing else listens.
-const managerConfig = `apiVersion: config.jobset.x-k8s.io/v1alpha1
+// ManagerConfig is the configuration of a manager beside a control plane on this machine:
+// its certificates come as files.
+type ManagerConfig struct {
+	// WebhookHost, WebhookPort and CertDir are where the webhooks are served, and how.
+	WebhookHost string
+	WebhookPort int
+	CertDir     string
+	// Health is the address of the probes.
+	Health string
+	// More are further blocks, as YAML.
+	More string
+}
+
+// Write writes the configuration file.
+func (c ManagerConfig) Write(file string) error {
+	text := fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
-webhook:
-  host: %s
-  port: %d
-  certDir: %s
-metrics:
-  bindAddress: "0"
-health:
-  healthProbeBindAddress: %s
-leaderElection:
-  leaderElect: true
-  resourceNamespace: %s
-internalCertManagement:
-  enable: false
-`
+webhook: {host: %s, port: %d, certDir: %q}
+health: {healthProbeBindAddress: %q}
+%s`, c.WebhookHost, c.WebhookPort, c.CertDir, c.Health, c.More)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("writing the configuration of a manager: %w", err)
+	}
+	return nil
+}
 
 // StartManager starts a manager as a process of its own, with the token of its
-// service account, and waits until its webhooks answer.
+// service account, and waits until its webhooks answer. It serves no metrics, unless the
+// arguments say otherwise.
 func (c *Cluster) StartManager(ctx context.Context, opts ManagerOptions) (*process.Process, error) {
-	kubeconfig, err := c.KubeconfigFor(ctx, opts.Account)
+	token, err := Token(ctx, c.Client, opts.Account)
 	if err != nil {
 		return nil, err
 	}
-	health, err := freeAddress()
+	config, kubeconfig := filepath.Join(c.opts.Dir, "manager.yaml"), filepath.Join(c.opts.Dir, "manager.kubeconfig")
+	if err := WriteKubeconfig(kubeconfig, c.Config.Host, c.Config.CAData, token); err != nil {
+		return nil, err
+	}
+	mc := ManagerConfig{More: fmt.Sprintf(`metrics: {bindAddress: "0"}
+leaderElection: {leaderElect: %t, resourceNamespace: %s}
+internalCertManagement: {enable: false}
+%s`, !opts.Alone, opts.Account.Namespace, opts.Config)}
+	if mc.Health, err = process.FreeAddress(); err != nil {
+		return nil, err
+	}
+	mc.WebhookHost, mc.WebhookPort, mc.CertDir = c.Webhooks()
+	if err := mc.Write(config); err != nil {
+		return nil, err
+	}
+	p, err := c.start("manager", opts.Program, append([]string{"--config=" + config, "--kubeconfig=" + kubeconfig}, opts.Args...)...)
 	if err != nil {
 		return nil, err
 	}
-	host, port, certDir := c.Webhooks()
-	config := filepath.Join(c.opts.Dir, "manager.yaml")
-	text := fmt.Sprintf(managerConfig, host, port, certDir, health, opts.Account.Namespace)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, fmt.Errorf("writing the configuration of the manager: %w", err)
-	}
-	args := append([]string{"--config=" + config, "--kubeconfig=" + kubeconfig}, opts.Args...)
-	p, err := c.start("manager", opts.Program, args...)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.WaitReady(ctx, "http://"+health+"/readyz"); err != nil {
+	if err := p.WaitReady(ctx, "http://"+mc.Health+"/readyz"); err != nil {
 		return nil, fmt.Errorf("waiting for the manager to be ready (see %s): %w", p.LogFile, err)
 	}
 	return p, nil
-}
-
-// KubeconfigFor writes a kubeconfig with a token of a service account and returns its path.
-func (c *Cluster) KubeconfigFor(ctx context.Context, account types.NamespacedName) (string, error) {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(24 * 3600))}}
-	token, err := c.Client.CoreV1().ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("requesting a token of service account %s: %w", account, err)
-	}
-	file := filepath.Join(c.opts.Dir, account.Name+".kubeconfig")
-	err = clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"demo": {Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"account": {Token: token.Status.Token}},
-		Contexts:       map[string]*clientcmdapi.Context{"demo": {Cluster: "demo", AuthInfo: "account"}},
-		CurrentContext: "demo",
-	}, file)
-	if err != nil {
-		return "", fmt.Errorf("writing the kubeconfig of service account %s: %w", account, err)
-	}
-	return file, nil
-}
-
-// freeAddress finds a loopback address with a port that nothing listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a free port: %w", err)
-	}
-	defer listener.Close() //nolint:errcheck // it only has to be free again
-	return listener.Addr().String(), nil
 }

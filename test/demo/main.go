@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Command demo shows an in-place restart from nothing: it starts a Kubernetes
 // control plane on this machine, two simulated nodes that run Pods as
 // processes, and the manager; creates the JobSet of config/samples with two
-// workers; kills one of them; and tells what happened. It ends with 0 only if
+// workers; kills one of them; and says what happened. It ends with 0 only if
 // both workers run again in the Pods they were in and nothing is left behind.
 package main
 
@@ -27,8 +27,8 @@ import (
 )
 
 type options struct {
-	assets, root, manager, agent, worker string
-	keep                                 bool
+	assets, root, manager, agent, supervisor, worker string
+	keep                                             bool
 }
 
 func main() {
@@ -37,25 +37,26 @@ func main() {
 	flag.StringVar(&o.root, "root", ".", "root of this repository")
 	flag.StringVar(&o.manager, "manager", "bin/manager", "the manager binary")
 	flag.StringVar(&o.agent, "agent", "bin/agent", "the agent binary")
+	flag.StringVar(&o.supervisor, "supervisor", "bin/supervisor", "the supervisor binary")
 	flag.StringVar(&o.worker, "worker", "bin/worker", "the worker binary")
 	flag.BoolVar(&o.keep, "keep", false, "leave the cluster running until interrupted")
 	flag.Parse()
 
-	// Libraries would talk into the story.
+	// Libraries would log between the lines of the demo.
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 	if err := run(o); err != nil {
 		fmt.Fprintf(os.Stderr, "\ndemo: %v\n", err)
 		os.Exit(1)
 	}
-	fmt.Println("\nThe demo went as it should.")
+	fmt.Println("\nThe demo succeeded.")
 }
 
 func run(o options) error {
 	if o.assets == "" {
 		return errors.New("no control plane: run `make demo`, which builds it, or set KUBEBUILDER_ASSETS")
 	}
-	for _, path := range []*string{&o.assets, &o.root, &o.manager, &o.agent, &o.worker} {
+	for _, path := range []*string{&o.assets, &o.root, &o.manager, &o.agent, &o.supervisor, &o.worker} {
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return fmt.Errorf("finding %s: %w", *path, err)
@@ -72,10 +73,10 @@ func run(o options) error {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	s := &story{options: o, dir: dir, marker: marker, began: time.Now()}
-	told := s.tell(ctx)
+	d := &demo{options: o, dir: dir, marker: marker, began: time.Now()}
+	failed := d.run(ctx)
 	cancel() // no watch may stay open: the API server would wait for it
-	err = errors.Join(told, s.end())
+	err = errors.Join(failed, d.end())
 	if err != nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -27,13 +28,28 @@ type observed struct {
 	process int
 }
 
-func (s *story) observe() []observed {
+func (d *demo) observe() []observed {
 	var all []observed
-	for _, pod := range s.view.snapshot() {
-		process, _ := s.runtime.PID(pod.UID, workerContainer)
+	for _, pod := range d.view.snapshot() {
+		process, _ := d.runtime.PID(pod.UID, workerContainer)
+		if d.round.supervised {
+			process = childOf(process)
+		}
 		all = append(all, observed{pod: pod, process: process})
 	}
 	return all
+}
+
+// childOf is the first child of a process that any of its threads started, 0 if it has none.
+func childOf(process int) (child int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", process))
+	for _, thread := range threads {
+		children, err := os.ReadFile(thread)
+		if _, none := fmt.Sscan(string(children), &child); err == nil && none == nil {
+			return child
+		}
+	}
+	return 0
 }
 
 func (o *observed) epoch() string { return o.pod.Annotations[jobset.EpochKey] }
@@ -45,7 +61,7 @@ func (o *observed) restarts() int32 {
 	return 0
 }
 
-func (s *story) printPods(before, after []observed) {
+func (d *demo) printPods(before, after []observed) {
 	fmt.Println()
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
 	defer table.Flush() //nolint:errcheck // to a terminal
@@ -68,9 +84,9 @@ func change(before, after string) string {
 	return before + " -> " + after
 }
 
-func (s *story) printEvents(ctx context.Context) error {
+func (d *demo) printEvents(ctx context.Context) error {
 	var list eventsv1.EventList
-	if err := s.view.client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+	if err := d.view.client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 		return fmt.Errorf("listing events: %w", err)
 	}
 	slices.SortFunc(list.Items, func(a, b eventsv1.Event) int {
@@ -78,15 +94,15 @@ func (s *story) printEvents(ctx context.Context) error {
 	})
 	fmt.Println("\nEvents of the JobSet:")
 	for i := range list.Items {
-		if event := &list.Items[i]; event.Regarding.Kind == jobset.Kind {
+		if event := &list.Items[i]; event.Regarding.Kind == jobset.Kind && event.Regarding.Name == d.round.jobSet {
 			fmt.Printf("  %-8s %-24s %s\n", event.Type, event.Reason, event.Note)
 		}
 	}
 	return nil
 }
 
-// check says all that is not as it should be.
-func (s *story) check(before, after []observed) error {
+// check returns everything that is not as it should be.
+func (d *demo) check(before, after []observed) error {
 	var errs []error
 	expect := func(met bool, format string, args ...any) {
 		if !met {
@@ -101,13 +117,13 @@ func (s *story) check(before, after []observed) error {
 		expect(b.epoch() == "1" && a.epoch() == "2", "Pod %s went from epoch %q to %q, not from 1 to 2", a.pod.Name, b.epoch(), a.epoch())
 		expect(a.process != 0 && a.process != b.process, "the worker of Pod %s was process %d and is %d", a.pod.Name, b.process, a.process)
 	}
-	restarts := s.jobSet().Status.InPlaceRestarts
+	restarts := d.jobSet().Status.InPlaceRestarts
 	expect(restarts == 1, "status.inPlaceRestarts is %d, not 1", restarts)
 	return errors.Join(errs...)
 }
 
-func (s *story) jobSet() jobset.JobSet {
-	s.view.mu.Lock()
-	defer s.view.mu.Unlock()
-	return s.view.jobSet
+func (d *demo) jobSet() jobset.JobSet {
+	d.view.mu.Lock()
+	defer d.view.mu.Unlock()
+	return d.view.jobSet
 }

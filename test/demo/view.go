@@ -31,6 +31,7 @@ const workerContainer = "worker"
 type view struct {
 	client client.WithWatch
 
+	name    string
 	mu      sync.Mutex
 	jobSet  jobset.JobSet
 	pods    map[string]corev1.Pod
@@ -61,6 +62,7 @@ func (v *view) follow(ctx context.Context, namespace, name string) error {
 	if err != nil {
 		return fmt.Errorf("watching the JobSet of the demo: %w", err)
 	}
+	v.name = name
 	go func() {
 		defer pods.Stop()
 		defer jobSets.Stop()
@@ -89,7 +91,9 @@ func (v *view) take(event watch.Event) {
 			v.pods[obj.Name] = *obj
 		}
 	case *jobset.JobSet:
-		v.jobSet = *obj
+		if obj.Name == v.name {
+			v.jobSet = *obj
+		}
 	}
 	close(v.changed)
 	v.changed = make(chan struct{})
@@ -123,7 +127,7 @@ func (v *view) allReport(workers int, epoch int) bool {
 	return v.count(func(pod *corev1.Pod) bool { return pod.Annotations[jobset.EpochKey] == strconv.Itoa(epoch) }) == workers
 }
 
-// allRun tells whether all workers run and were restarted so many times.
+// allRun reports whether all workers run and were restarted so many times.
 func (v *view) allRun(workers int, restarts int32) bool {
 	return v.count(func(pod *corev1.Pod) bool {
 		status := workerStatus(pod)

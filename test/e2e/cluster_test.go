@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 
 	"sigs.k8s.io/jobset/test/stories"
 )
@@ -127,19 +128,23 @@ func (c *realCluster) LimitsMemory() bool { return true }
 func (c *realCluster) SetGate(ctx context.Context, on bool) error {
 	return c.changeManager(ctx, func(manager *corev1.Container) {
 		manager.Args = slices.DeleteFunc(manager.Args, func(arg string) bool { return strings.HasPrefix(arg, "--feature-gates=") })
-		manager.Args = append(manager.Args, fmt.Sprintf("--feature-gates=InPlaceRestart=%t", on))
+		manager.Args = append(manager.Args, fmt.Sprintf("--feature-gates=RestartJob=true,FaultTolerance=true,InPlaceRestart=%t", on))
 	})
 }
 
 // changeManager changes the container of the manager and waits until only the changed one is left.
 func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.Container)) error {
 	deployments := c.client.AppsV1().Deployments(managerNamespace)
-	deployment, err := deployments.Get(ctx, managerName, metav1.GetOptions{})
-	if err != nil {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with the Deployment controller, which writes its status
+		deployment, err := deployments.Get(ctx, managerName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(&deployment.Spec.Template.Spec.Containers[0])
+		_, err = deployments.Update(ctx, deployment, metav1.UpdateOptions{})
 		return err
-	}
-	change(&deployment.Spec.Template.Spec.Containers[0])
-	if _, err = deployments.Update(ctx, deployment, metav1.UpdateOptions{}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if _, err = run(ctx, c.kubectl, "rollout", "status", "--namespace", managerNamespace, "deployment/"+managerName, "--timeout=180s"); err != nil {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,11 +18,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/stories"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
@@ -38,6 +41,7 @@ var _ = Describe("workers that restart in place while the manager is away", Seri
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
 		group.Breaks(1)
+		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "restart in place") // or it is lost with the manager
 		manager, err := live.managerPod(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(live.client.CoreV1().Pods(managerNamespace).Delete(ctx, manager.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})).To(Succeed())
@@ -58,6 +62,7 @@ var _ = Describe("workers that restart in place while the manager is away", Seri
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
 		group.Breaks(1)
+		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "restart in place") // or it is lost with the manager
 		Expect(swap(ctx, image)).To(Succeed())
 		back := old
 		DeferCleanup(func(ctx SpecContext) { Expect(swap(ctx, back)).To(Succeed()) })
@@ -72,16 +77,26 @@ var _ = Describe("workers that restart in place while the manager is away", Seri
 })
 
 var _ = Describe("workers that restart in place, by name", func() {
-	It("find each other under the same names and addresses after a restart", func(ctx SpecContext) {
-		group := stories.Create(ctx, stories.Shape{Jobs: 4, Workers: 2})
+	DescribeTable("find each other under the same names and addresses after a restart", func(ctx SpecContext, jobs, workers int32, subdomain string) {
+		group := stories.Create(ctx, stories.Shape{Jobs: jobs, Workers: workers, Change: func(js *jobset.JobSet) {
+			if subdomain != "" {
+				js.Spec.Network = &jobset.Network{Subdomain: subdomain}
+			}
+		}})
 		before := group.RunsAt(1)
+		for _, pod := range before.Pods {
+			Expect(pod.Spec.Subdomain).To(Equal(cmp.Or(subdomain, group.Name())), "subdomain of Pod %s", pod.Name)
+		}
 		resolveEachOther(ctx, before)
-		group.Tell(order.Exit(1), before.Worker(5))
+		group.Tell(order.Exit(1), before.Worker(1))
 		after := group.RunsAt(2)
 		after.IsInPlaceOf(before)
 		resolveEachOther(ctx, after)
 		group.Charged(1)
-	}, SpecTimeout(specTime))
+	},
+		Entry("C92: with the name of the JobSet", SpecTimeout(specTime), int32(4), int32(2), ""),
+		Entry("C85 C92: with a subdomain of their own", SpecTimeout(specTime), int32(2), int32(1), "ring"),
+	)
 })
 
 // resolveEachOther expects that every worker finds every other one.
@@ -129,9 +144,46 @@ var _ = Describe("workers that restart in place when a node is lost", Serial, La
 	}, SpecTimeout(specTime))
 })
 
-// leaveLostNodesSoon makes Pods leave a node 5 s after it was found unreachable.
+var _ = Describe("workers with fault tolerance when a node is lost", Serial, Label("node-loss"), func() {
+	It("P85 P86: hold their quota while they are suspended, until the Pod that does not go is deleted by force", func(ctx SpecContext) {
+		const grace = 5
+		group := stories.Create(ctx, stories.Shape{Strategy: jobset.Recreate, Change: func(js *jobset.JobSet) {
+			leaveLostNodesSoon(js)
+			js.Spec.FaultTolerance = &jobset.FaultTolerance{ForcefulDeletionGracePeriodSeconds: ptr.To[int32](grace)}
+		}})
+		before := group.RunsAttempt(0)
+		lost := before.Pods[placeToLose(ctx, before)]
+
+		docker(ctx, "pause", lost.Spec.NodeName)
+		DeferCleanup(func(ctx SpecContext) { bringBack(ctx, lost.Spec.NodeName) })
+		group.Suspend(true)
+		pods := live.client.CoreV1().Pods(lost.Namespace)
+		var stops time.Time // when it should have stopped
+		Eventually(func(expect Gomega) {
+			pod, err := pods.Get(ctx, lost.Name, metav1.GetOptions{})
+			expect.Expect(err).NotTo(HaveOccurred())
+			expect.Expect(pod.DeletionTimestamp).NotTo(BeNil(), "the lost Pod was told to stop")
+			stops = pod.DeletionTimestamp.Time
+		}).WithContext(ctx).WithTimeout(patience).WithPolling(tick).Should(Succeed())
+
+		group.ReleasesQuota()
+		group.Told(corev1.EventTypeWarning, constants.ForcefulDeletionReason, lost.Name)
+		released := apimeta.FindStatusCondition(group.Status().Conditions, string(jobset.JobSetResourcesDeployed)).LastTransitionTime
+		Expect(released.Time).To(BeTemporally(">=", stops.Add(grace*time.Second)), "when the quota was given away")
+		Expect(group.Status().Restarts).To(BeZero(), "restarts")
+
+		bringBack(ctx, lost.Spec.NodeName)
+		group.Suspend(false)
+		group.RunsAttempt(0).IsAllNew(before)
+	}, SpecTimeout(specTime))
+})
+
+// leaveLostNodesSoon puts Pods on different nodes, of those that take Pods, and makes them leave a node 5 s
+// after it was found unreachable.
 func leaveLostNodesSoon(js *jobset.JobSet) {
 	pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+	spread := &pod.TopologySpreadConstraints[0]
+	spread.WhenUnsatisfiable, spread.NodeTaintsPolicy = corev1.DoNotSchedule, ptr.To(corev1.NodeInclusionPolicyHonor)
 	for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
 		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
 			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](5),

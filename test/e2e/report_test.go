@@ -55,7 +55,7 @@ func storyTable(specs types.SpecReports) string {
 	return out.String()
 }
 
-// phaseTable shows both strategies side by side.
+// phaseTable shows strategies and modes side by side.
 func phaseTable(specs types.SpecReports) string {
 	all := phasesOf(specs)
 	if len(all) == 0 {
@@ -72,7 +72,7 @@ func phaseTable(specs types.SpecReports) string {
 	out.WriteString("## Phases of restarts, in seconds: minimum / median / maximum\n\n")
 	out.WriteString("One worker exits with 1. With Recreate, break is the full restart being decided, back is the last new Pod\n" +
 		"having a node, and there is no lift. Times of processes are by the clocks of their nodes.\n\n" +
-		"| phase | workers | InPlaceRestart | Recreate |\n|---|---:|---:|---:|\n")
+		"| phase | workers | process mode | container mode | Recreate |\n|---|---:|---:|---:|---:|\n")
 	rows := []struct {
 		name string
 		of   func(stories.Phases) time.Duration
@@ -85,13 +85,19 @@ func phaseTable(specs types.SpecReports) string {
 	}
 	for _, size := range sizes {
 		for _, row := range rows {
-			inPlace, _ := spread(all, size, jobset.InPlaceRestart, row.of)
-			recreate, _ := spread(all, size, jobset.Recreate, row.of)
-			fmt.Fprintf(&out, "| %s | %d | %s | %s |\n", row.name, size, inPlace, recreate)
+			fmt.Fprintf(&out, "| %s | %d |", row.name, size)
+			for _, is := range columns {
+				text, _ := spread(all, size, is, row.of)
+				fmt.Fprintf(&out, " %s |", text)
+			}
+			fmt.Fprintln(&out)
 		}
-		_, n := spread(all, size, jobset.InPlaceRestart, stories.Phases.Total)
-		_, m := spread(all, size, jobset.Recreate, stories.Phases.Total)
-		fmt.Fprintf(&out, "| restarts measured | %d | %d | %d |\n", size, n, m)
+		fmt.Fprintf(&out, "| restarts measured | %d |", size)
+		for _, is := range columns {
+			_, n := spread(all, size, is, stories.Phases.Total)
+			fmt.Fprintf(&out, " %d |", n)
+		}
+		fmt.Fprintln(&out)
 	}
 	return out.String()
 }
@@ -121,10 +127,17 @@ func phasesOf(specs types.SpecReports) (all []stories.Phases) {
 	return all
 }
 
-func spread(all []stories.Phases, size int, strategy jobset.JobSetRestartStrategy, of func(stories.Phases) time.Duration) (text string, n int) {
+// columns are what is compared.
+var columns = []func(stories.Phases) bool{
+	func(p stories.Phases) bool { return p.Process },
+	func(p stories.Phases) bool { return p.Strategy == jobset.InPlaceRestart && !p.Process },
+	func(p stories.Phases) bool { return p.Strategy == jobset.Recreate },
+}
+
+func spread(all []stories.Phases, size int, is func(stories.Phases) bool, of func(stories.Phases) time.Duration) (text string, n int) {
 	var values []time.Duration
 	for _, p := range all {
-		if p.Workers == size && p.Strategy == strategy {
+		if p.Workers == size && is(p) {
 			values = append(values, of(p))
 		}
 	}

@@ -11,8 +11,11 @@ SPDX-License-Identifier: Apache-2.0
 package e2e
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -45,7 +48,9 @@ const (
 	agentImageVariable   = "E2E_AGENT_IMAGE"
 	workerImageVariable  = "E2E_WORKER_IMAGE"
 	upgradeImageVariable = "E2E_UPGRADE_IMAGE"
+	pythonImageVariable  = "E2E_PYTHON_IMAGE"
 	reportVariable       = "E2E_REPORT"
+	sizesVariable        = "E2E_SIZES"
 )
 
 var live *realCluster
@@ -57,8 +62,20 @@ func TestEndToEnd(t *testing.T) {
 
 var (
 	_ = stories.Tell()
-	_ = stories.Compare(2, 20)
+	_ = stories.Compare(sizes()...)
 )
+
+// sizes are how many workers the compared groups have.
+func sizes() (all []int32) {
+	for _, text := range strings.Fields(cmp.Or(os.Getenv(sizesVariable), "2 20")) {
+		size, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || size < 1 {
+			panic(sizesVariable + " has " + strconv.Quote(text) + "; set numbers of workers, such as \"2 20 60\"")
+		}
+		all = append(all, int32(size))
+	}
+	return all
+}
 
 // The first process prepares the cluster for all.
 var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {

@@ -62,7 +62,7 @@ func Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended is in its log
+		_ = p.cmd.Wait() // its log says how it ended
 		close(p.done)
 	}()
 	return p, nil
@@ -71,15 +71,15 @@ func Start(c Command) (*Process, error) {
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// PID is the number of the process.
+// PID returns the ID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// CPU is what the process used. It must have ended.
+// CPU returns the CPU time that the process used. It must have ended.
 func (p *Process) CPU() time.Duration {
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
-// Crash ends the process as a power cut does.
+// Crash kills the process, as a power failure does.
 func (p *Process) Crash() {
 	_ = p.cmd.Process.Kill() // it may be gone already
 	<-p.done
@@ -87,26 +87,36 @@ func (p *Process) Crash() {
 
 // WaitReady waits until the process answers a URL with 200.
 func (p *Process) WaitReady(ctx context.Context, url string) error {
+	if err := WaitReady(ctx, url, p.done); err != nil {
+		return fmt.Errorf("%s, see %s: %w", p.name, p.LogFile, err)
+	}
+	return nil
+}
+
+var errEnded = errors.New("it has ended")
+
+// WaitReady waits until a URL is answered with 200, or what answers has ended.
+func WaitReady(ctx context.Context, url string, ended <-chan struct{}) error {
+	client := &http.Client{Timeout: time.Second}
 	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		select {
-		case <-p.done:
-			return false, fmt.Errorf("%s has ended, see %s", p.name, p.LogFile)
+		case <-ended:
+			return false, errEnded
 		default:
 		}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return false, err
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			return false, nil //nolint:nilerr // not up yet
 		}
-		defer response.Body.Close() //nolint:errcheck // nothing is read
-		return response.StatusCode == http.StatusOK, nil
+		return response.StatusCode == http.StatusOK, response.Body.Close()
 	})
 }
 
-// Stop ends the process gently, then by force, which is an error.
+// Stop terminates the process, and kills it after a while, which is an error.
 func (p *Process) Stop() error {
 	var err error
 	p.once.Do(func() {
@@ -117,13 +127,13 @@ func (p *Process) Stop() error {
 		case <-p.done:
 		case <-time.After(stopGrace):
 			p.Crash()
-			err = errors.Join(err, fmt.Errorf("stopping %s: still there after %s, killed", p.name, stopGrace))
+			err = errors.Join(err, fmt.Errorf("stopping %s: still running after %s, killed", p.name, stopGrace))
 		}
 	})
 	return err
 }
 
-// Tail is the end of a log.
+// Tail returns the end of a log.
 func Tail(file string, bytes int64) string {
 	log, err := os.Open(file)
 	if err != nil {

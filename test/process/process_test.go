@@ -17,7 +17,7 @@ func start(t *testing.T, script string) *process.Process {
 	t.Helper()
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("there is no sh")
+		t.Skip("no sh on this machine")
 	}
 	p, err := process.Start(process.Command{Dir: t.TempDir(), Name: "p", Program: shell, Args: []string{"-c", script}, Env: []string{"WORD=hello"}})
 	if err != nil {

@@ -6,15 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package sequence
 
 import (
-	"fmt"
 	"slices"
-	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"sigs.k8s.io/jobset/pkg/gates"
-	"sigs.k8s.io/jobset/pkg/policy"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // opKind is a write of the controller to a Job.
@@ -23,6 +17,7 @@ type opKind uint8
 // In the order in which the controller makes them.
 const (
 	opDelete opKind = iota
+	opDeletePod
 	opScale
 	opCreate
 	opSuspend
@@ -38,6 +33,11 @@ type op struct {
 	job job
 	// workers is the new size, of opScale.
 	workers int8
+	// pod is the Pod to delete, or its index as long as it is not known; force: without grace.
+	pod   int16
+	force bool
+	// moves: the Pod is deleted because its node is sick.
+	moves bool
 }
 
 // pass is what the controller has decided and not written yet.
@@ -57,13 +57,18 @@ type pass struct {
 
 // basis is what the checker makes of the view that a decision was made on.
 type basis struct {
-	notWhole    string
-	differs     bool
-	ranToTheEnd bool
+	notWhole string
+	differs  bool
+	// succeeded: the success policy is met; winning: it is once the Pods that succeeded are counted.
+	succeeded, winning bool
+	// action is what the failure policy says.
+	action jobset.FailurePolicyAction
+	// moves: Pods stand on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
+	moves, lacks bool
 }
 
 func (v *view) basis(sc *scenario) basis {
-	return basis{v.notWhole(sc), v.differs(sc), v.ranToTheEnd()}
+	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks()}
 }
 
 // view is what a decision is made on.
@@ -71,23 +76,37 @@ type view struct {
 	js   jobSet
 	jobs []job
 	pods [][]podObject // of each of jobs
-	// confirmed is the Job that was read past the cache, -1 if none was.
+	// confirmed is the Job that was read past the cache, with the Pods of the indexes asked; -1 if none was.
 	confirmed int
+	asked     indexes
 	gate      bool
+	held      waiting
+	claim     claim
+	moving    waiting
+	// childrenRead: Jobs and Pods were read past the cache. strays are Pods of Jobs that are not among jobs.
+	childrenRead bool
+	strays       []stray
 }
 
 // decided is what policy.Decide made of a view.
 type decided struct {
-	// confirm is the Job to read past the cache, -1 if none.
+	// confirm is the Job to read past the cache, with the Pods of the indexes asked; -1 if none.
 	confirm int
+	asked   indexes
 	ops     []op
 	next    status
-	err     error
+	// held: a break is held back; claims: the claim is to be created.
+	held, claims bool
+	// moving: Pods are to leave their nodes; readChildren: decide again when all was read past the cache.
+	moving, readChildren bool
+	// stands: the clock of the assembly stands still.
+	stands bool
+	err    error
 }
 
 // look is what the controller gathers from its caches.
 func (w *world) look() view {
-	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate}
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving}
 	for _, j := range w.jobs.cached() {
 		if j.owner != v.js.uid {
 			continue
@@ -95,6 +114,7 @@ func (w *world) look() view {
 		v.jobs = append(v.jobs, j)
 		v.pods = append(v.pods, w.cachedPodsOf(&j))
 	}
+	v.strays = w.straysOf(&v, w.cachedPods)
 	return v
 }
 
@@ -128,16 +148,19 @@ func (w *world) begin(d *decider) (bool, error) {
 		return false, nil
 	}
 	plan := d.decide(v)
+	if plan.readChildren {
+		return w.readJobs(v), nil
+	}
 	if plan.confirm < 0 {
 		return w.follow(v, plan)
 	}
 	if w.jobSet.lag() > 0 {
 		return false, nil // what can come of it is a new status only, and that would be refused
 	}
-	v.confirmed = plan.confirm
+	v.confirmed, v.asked = plan.confirm, plan.asked
 	if w.sc.twist != staleConfirm {
 		v.pods = slices.Clone(v.pods)
-		v.pods[v.confirmed] = w.podsNow(v.jobs[v.confirmed].uid)
+		v.pods[v.confirmed] = v.asked.refresh(v.pods[v.confirmed], w.podsNow(v.jobs[v.confirmed].uid))
 	}
 	w.pass = &pass{uid: v.js.uid, closer: &v}
 	return true, nil
@@ -146,19 +169,22 @@ func (w *world) begin(d *decider) (bool, error) {
 // confirm reads a Job past the cache, after its Pods, and decides again.
 func (w *world) confirm(d *decider, v view) (bool, error) {
 	w.pass = nil
+	if v.childrenRead {
+		return w.readPods(d, v)
+	}
 	at := v.confirmed
 	fresh := w.jobNamed(v.jobs[at].rjob, v.jobs[at].index)
 	v.jobs, v.pods = slices.Clone(v.jobs), slices.Clone(v.pods)
 	switch {
 	case w.sc.twist == staleConfirm:
 	case fresh == nil || fresh.uid != v.jobs[at].uid:
-		v.jobs, v.pods, v.confirmed = slices.Delete(v.jobs, at, at+1), slices.Delete(v.pods, at, at+1), -1
+		v.jobs, v.pods, v.confirmed, v.asked = slices.Delete(v.jobs, at, at+1), slices.Delete(v.pods, at, at+1), -1, 0
 	default:
 		v.jobs[at] = *fresh
 	}
 	plan := d.decide(v)
-	if plan.confirm >= 0 {
-		return true, nil // another Job: the next pass looks at it
+	if plan.confirm >= 0 || plan.readChildren {
+		return true, nil // another Job, or all of them: the next pass looks at it
 	}
 	_, err := w.follow(v, plan)
 	return true, err
@@ -170,18 +196,26 @@ func (w *world) follow(v view, plan *decided) (bool, error) {
 		return false, plan.err
 	}
 	fresh := w.jobSet.lag() == 0
+	changed := w.hold(plan.held)
+	changed = w.move(plan.moving) || changed
+	if w.standing != plan.stands && fresh {
+		w.standing, changed = plan.stands, true
+	}
+	if plan.claims && w.claim == noClaim && (fresh || w.sc.staleJobSet) {
+		w.claim, changed = claimBound, true
+	}
 	if len(plan.ops) > 0 {
 		if !w.sc.staleJobSet && !fresh {
-			return false, nil // it reads the JobSet past the cache, finds another, and looks again later
+			return changed, nil // it reads the JobSet past the cache, finds another, and looks again later
 		}
-		w.pass = &pass{ops: plan.ops, uid: v.js.uid}
+		w.pass = &pass{ops: v.name(plan.ops), uid: v.js.uid}
 		if fresh && plan.next != v.js.status {
 			w.pass.fresh, w.pass.next, w.pass.basis = true, plan.next, v.basis(w.sc)
 		}
 		return true, nil
 	}
 	if !fresh || plan.next == v.js.status {
-		return false, nil // there is nothing to write, or it is refused
+		return changed, nil // there is nothing to write, or it is refused
 	}
 	return true, w.writeStatus(v.basis(w.sc), plan.next)
 }
@@ -235,6 +269,8 @@ func (w *world) write(p *pass, o op) bool {
 		return true
 	}
 	switch o.kind {
+	case opDeletePod:
+		w.deleteByDeadline(o)
 	case opDelete:
 		if existing.uid != o.job.uid {
 			return false
@@ -261,92 +297,6 @@ func (p *pass) underWay() int {
 		n++
 	}
 	return n
-}
-
-// decider asks policy.Decide, and remembers what it answered.
-type decider struct {
-	objects
-	answers sync.Map // of the encoded view
-	forget  bool
-}
-
-func newDecider(sc *scenario) *decider { return &decider{objects: objects{sc: sc}} }
-
-func (d *decider) decide(v view) *decided {
-	if d.forget {
-		return d.ask(v)
-	}
-	key := v.key()
-	if answer, ok := d.answers.Load(key); ok {
-		return answer.(*decided)
-	}
-	answer, _ := d.answers.LoadOrStore(key, d.ask(v))
-	return answer.(*decided)
-}
-
-func (d *decider) ask(v view) *decided {
-	in := policy.Input{
-		JobSet: d.jobSet(v.js), ServiceExists: true, Now: now,
-		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true},
-	}
-	if v.gate {
-		in.Pods = map[types.UID][]*corev1.Pod{}
-	}
-	if v.confirmed >= 0 {
-		in.Confirmed = map[types.UID]bool{types.UID(uidText(v.jobs[v.confirmed].uid)): true}
-	}
-	for i, j := range v.jobs {
-		object := d.job(j)
-		in.Jobs = append(in.Jobs, object)
-		for _, p := range v.pods[i] {
-			if v.gate {
-				in.Pods[object.UID] = append(in.Pods[object.UID], d.pod(p, j))
-			}
-		}
-	}
-	plan, err := policy.Decide(in)
-	if err != nil {
-		return &decided{confirm: -1, err: fmt.Errorf("policy.Decide: %w", err)}
-	}
-	return d.read(v, &plan)
-}
-
-// read makes values of a plan.
-func (d *decider) read(v view, plan *policy.Plan) *decided {
-	at := func(uid types.UID) int {
-		return slices.IndexFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(uid) })
-	}
-	seen := func(uid types.UID) job { // which Job it is, without the past that no write reads
-		j := v.jobs[at(uid)]
-		return job{uid: j.uid, rjob: j.rjob, index: j.index}
-	}
-	answer := &decided{confirm: -1, next: statusOf(&plan.Status)}
-	if plan.Confirm != nil {
-		answer.confirm = at(plan.Confirm.UID)
-		return answer
-	}
-	for _, j := range plan.DeleteJobs {
-		answer.ops = append(answer.ops, op{kind: opDelete, job: seen(j.UID)})
-	}
-	for _, s := range plan.ScaleJobs {
-		answer.ops = append(answer.ops, op{kind: opScale, job: seen(s.Job.UID), workers: int8(s.Workers)})
-	}
-	for i, batch := range plan.CreateJobs {
-		for _, j := range batch {
-			created, err := d.jobOfPlan(j)
-			if err != nil {
-				return &decided{confirm: -1, err: err}
-			}
-			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(i), job: created})
-		}
-	}
-	for _, j := range plan.SuspendJobs {
-		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
-	}
-	for _, r := range plan.ResumeJobs {
-		answer.ops = append(answer.ops, op{kind: opResume, job: seen(r.From.UID)})
-	}
-	return answer
 }
 
 // stale is a pass that can no longer write the status: the JobSet was written meanwhile.

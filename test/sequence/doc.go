@@ -6,49 +6,92 @@ SPDX-License-Identifier: Apache-2.0
 // Package sequence checks the protocol of in-place restart in a small world in which
 // everything that may happen does happen, in every order.
 //
-// The decisions in it are the real ones: policy.Decide for the controller and agent.Decide
-// for the agents. Around them is a model, made of plain values, of all that they meet:
+// The decisions in it are the real ones: policy.Decide for the controller, agent.Decide
+// for the agents, and in process mode supervisor.Step for the supervisors. Around them is a model, made of plain values, of all that they meet:
 //
 //	world.go           what there is: JobSet, Jobs, Pods, processes, caches, budgets
 //	history.go         a cache that lags: the last few versions of something, and a reader's place
 //	scenario.go        which JobSet, and what may go wrong how often
 //	step.go            one thing that happens; which can happen now; what happens then
-//	controller.go      a pass of the controller, split at every write
+//	controller.go      a pass of the controller, split at every write; decider.go: what it asks policy.Decide
 //	objects.go         the API objects that policy.Decide sees, made of values of the model
 //	jobcontroller.go   the Job controller and the garbage collector
 //	node.go            kubelets, agents and workers
+//	supervised.go      what a Pod has in process mode: supervisors, their connections, what the agent knows
+//	supervisor.go      supervisors and the workers they run; rounds.go: their agent
 //	user.go            what goes wrong, and what users do
+//	book.go            what the properties remember of the past
 //	properties.go      properties 1 to 4, computed from the spec and never from the code under test
+//	ran_out.go         who ran to its end in this round (P17)
+//	terminal.go        property 6: success policies, failure rules, and what became of the JobSet
 //	good.go            property 5: what the world has to come to when failures stop
-//	cases.go           the scenarios that are searched, and so the bounds
+//	clock.go           what depends on time: breaks that are held back, deadlines, claims that go
+//	pause.go           the pause after quick failures
+//	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
+//	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
+//	planner.go         elastic groups, whose sizes a planner changes
+//	cases.go           the scenarios that are searched, and so the bounds; cases_tolerance.go: more of them
 //	search.go          all schedules within the bounds of a scenario, breadth first
 //	encode.go          the canonical form of a world, by which the search knows it again
 //	walk.go            one random schedule
 //	trace.go           a schedule as a table
 //	mutants/           a command that puts mistakes into the decisions and looks whether they are found
 //	testdata/          the main stories as tables, and what the search found against the rules
+//	                   and, as mended-*, what it found once and must not happen again
 //
 // # The properties
 //
 //  1. No two workers of one group run in different epochs with their barriers lifted by us.
 //  2. A worker that failed in an epoch never runs again in that epoch.
 //  3. D and S never decrease, D <= S, and every lift had the whole group at S+1 in the view it
-//     was decided on.
+//     was decided on, and came after the pause of quick failures (P71).
 //  4. Restarts are charged exactly once per group restart, and never for suspend, resume,
 //     resize, join, controller restarts or agent restarts before their report.
 //  5. When failures stop, the group runs in one epoch, or the JobSet is finished.
+//  6. The JobSet ends as its workers did: Completed if its success policy is met, and Failed by a
+//     rule or a spent budget only. If its success policy is met, it is neither restarted nor Failed.
+//  7. ResourcesDeployed is True while a Pod of a JobSet with fault tolerance has not ended, or a Job
+//     may start one, and until the JobSet has ended or is suspended.
+//
+// Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
+// begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset
+// is charged, has its reason, and does not happen over a suspend (4). Of elastic groups: all workers of an epoch are told the
+// same sizes, which are those of the group that was lifted, and none runs beyond them (1).
 //
 // # What the model leaves out, and why nothing is lost
 //
 //   - A pass that changes no Job is one step: it decides and writes the status. That it might
 //     have looked earlier is the same as a cache that lags more. A pass that changes Jobs is
 //     split at every write.
-//   - The uncached read that confirms a loss is one step too, but it sees the Pods as they were
-//     up to the bound of the lag ago: the Job is read after them.
+//
+//   - The uncached read that confirms a loss is two steps: the Pods of the indexes that seem to be
+//     lost, then the Job. All that seem to be lost are asked for: no Job here has too many.
+//
 //   - Counts in the status (ready, active, ...) are not kept: no decision about the group reads them.
-//   - Time is only whether a Pod is past its deletion timestamp, which may happen at any moment.
+//
+//   - Time is whether a Pod is past its deletion timestamp and whether a break was held back for long
+//     enough, which may happen at any moment, and how many periods of its deadline a group assembles.
+//     A period is long: it passes when all have done what they can, but for Pods in their grace, Pods
+//     that hang and a Job controller that is away. A worker that exited 0 is seen in the seconds for
+//     which a break is held back. Where a scenario has pauses, the minute after which an epoch is no quick
+//     failure, and the pause, may each be over at any moment between two passes.
+//
 //   - An agent looks, decides and acts in one step, since what it sees may be old anyway. Its
 //     report is another step: until then the world moves on, and the agent may die.
+//
+//   - In process mode a connection to the agent delivers what was sent in order, or ends. A hello is heard in
+//     the step in which a supervisor connects: one that is not heard is no connection. How long an agent
+//     waits is no matter: each of its times may be over at any moment.
+//
+//   - The controllers remember nothing of fault tolerance but that Pods are to move, so each pass is that of a new
+//     leader. Each of its times may be over at any moment between two passes. Nodes are their marks on Pods: a
+//     replacement stands elsewhere. A write of a former leader may still create a Job when its successor has
+//     released the quota: scenarios with fault tolerance leave such late writes out.
+//
+//   - A planner is any change of sizes within their bounds by one write, at any time.
+//
+//   - In process mode a connection that breaks, a container that is killed, or an agent that crashes while its Pod
+//     does not run may cost a restart each, since nobody can know whether a worker was started (property 4).
 //
 // # What it takes for granted
 //

@@ -76,14 +76,16 @@ func (e *encoder) jobSet(js *jobSet) {
 }
 
 func (e *encoder) status(s *status) {
-	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase))
+	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause), s.world[0], s.world[1])
+	e.tolerated(&s.tolerated)
+	e.bits(s.young)
 }
 
 func (e *encoder) job(j *job) {
 	e.uid(j.uid)
 	e.uid(j.owner)
-	e.byte(j.rjob, j.index, j.attempt, j.size)
-	e.bits(j.suspend, j.deleting, j.failing, j.criteriaMet, j.complete, j.broken)
+	e.byte(j.rjob, j.index, j.attempt, j.size, j.completed, int8(j.age))
+	e.bits(j.suspend, j.deleting, j.failing, j.criteriaMet, j.complete, j.broken, j.awake, j.bare)
 	var done uint64
 	for i := range j.size {
 		if j.isDone(i) {
@@ -106,7 +108,8 @@ func (e *encoder) jobList(jobs []job) {
 func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, int8(p.phase))
-	e.bits(p.tracked, p.deleting, p.overdue)
+	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick)
+	e.byte(p.age)
 }
 
 func (e *encoder) podList(pods []podObject) {
@@ -133,7 +136,10 @@ func (e *encoder) pod(p *pod) {
 	e.podObject(&p.podObject)
 	a := &p.agent
 	e.byte(p.worker, a.epoch, int8(a.lifted), a.view, a.era)
-	e.bits(a.sending, a.reported, a.looked, a.gone, p.fatal)
+	e.bits(a.sending, a.reported, a.looked, a.gone, p.fatal, p.restarting, p.hung, p.lost)
+	if p.sup != nil {
+		e.supervised(p.sup)
+	}
 }
 
 func (e *encoder) pass(p *pass) {
@@ -142,7 +148,11 @@ func (e *encoder) pass(p *pass) {
 		return
 	}
 	if v := p.closer; v != nil {
-		e.byte(-2, int8(v.confirmed)) // the JobSet is the one that is: else the pass would be over
+		var asked indexes
+		for _, index := range v.asked.list() {
+			asked |= 1 << e.index(v.jobs[v.confirmed].uid, int8(index))
+		}
+		e.byte(-2, int8(v.confirmed), int8(asked), int8(v.held), int8(v.claim), int8(v.moving)) // the JobSet is the one that is: else the pass would be over
 		e.jobList(v.jobs)
 		for i := range v.pods {
 			e.podList(v.pods[i])
@@ -153,10 +163,15 @@ func (e *encoder) pass(p *pass) {
 	for i := range p.ops {
 		o := &p.ops[i]
 		e.byte(int8(o.kind), o.batch, o.workers)
+		if o.kind == opDeletePod {
+			e.uid(o.pod)
+			e.bits(o.force, o.moves)
+		}
 		e.job(&o.job)
 	}
 	e.uid(p.uid)
-	e.bits(p.fresh, p.basis.notWhole != "", p.basis.differs, p.basis.ranToTheEnd)
+	e.bits(p.fresh, p.basis.notWhole != "", p.basis.differs, p.basis.succeeded, p.basis.winning, p.basis.moves, p.basis.lacks)
+	e.byte(int8(len(p.basis.action)))
 	e.status(&p.next)
 }
 
@@ -197,21 +212,35 @@ func (e *encoder) world(w *world) {
 	}
 	e.pass(w.pass)
 	e.pass(w.ghost)
-	e.bits(w.gate, w.book.pending, w.book.pendingJob)
-	e.byte(w.era)
+	e.bits(w.gate, w.book.pending, w.book.pendingJob, w.book.won, w.book.mustWait, w.standing, w.book.deleted)
+	e.byte(w.book.disturbed, w.era, int8(w.held), int8(w.claim), int8(w.moving), int8(w.book.pauseOwed), int8(len(w.book.expired)))
 	l := &w.left
-	e.byte(l.failures, l.leaders, l.suspends, l.resizes, l.jobFailures, l.pokes)
+	e.byte(l.failures, l.leaders, l.suspends, l.resizes, l.jobFailures, l.pokes, l.marks)
 	e.book(w)
 }
 
 func (e *encoder) book(w *world) {
-	var entries [][4]int8
+	var entries [][5]int8
 	for _, f := range w.book.failedAt {
 		f.index = e.inName(w.sc.nameNumber(f.rjob, f.job), f.index)
-		entries = append(entries, [4]int8{f.rjob, f.job, f.index, f.epoch})
+		entries = append(entries, [5]int8{f.rjob, f.job, f.index, f.container, f.epoch})
 	}
-	slices.SortFunc(entries, func(a, b [4]int8) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(entries, func(a, b [5]int8) int { return slices.Compare(a[:], b[:]) })
 	for _, entry := range entries {
+		e.byte(entry[:]...)
+	}
+	if len(w.book.ranOut) == 0 {
+		return
+	}
+	var ended [][3]int8
+	for _, r := range w.book.ranOut {
+		e.uid(r.job) // gives it a number
+		ended = append(ended, [3]int8{int8(slices.Index(e.uids, r.job)), e.index(r.job, r.index), r.epoch})
+		e.buf = e.buf[:len(e.buf)-1]
+	}
+	slices.SortFunc(ended, func(a, b [3]int8) int { return slices.Compare(a[:], b[:]) })
+	e.byte(-3)
+	for _, entry := range ended {
 		e.byte(entry[:]...)
 	}
 }
@@ -224,10 +253,10 @@ var orders = [][][]int8{
 }
 
 // encode returns the canonical form of a world. Workers of one Job are like each other, as
-// long as no resize tells the last from the others: the least of all orders is taken.
+// long as no resize and no success policy tells one from the others: the least of all orders is taken.
 func (w *world) encode(scratch []byte) []byte {
 	e := encoder{buf: scratch[:0]}
-	if w.left.resizes > 0 || w.sc.hasResizes {
+	if w.left.resizes > 0 || w.sc.hasResizes || w.sc.leaders != 0 {
 		e.world(w)
 		return e.buf
 	}
@@ -288,16 +317,23 @@ func (v *view) key() string {
 	number := func(uid int16) { e.buf = append(e.buf, byte(uid), byte(uid>>8)) }
 	number(v.js.uid)
 	e.jobSet(&v.js)
-	e.byte(int8(v.confirmed))
-	e.bits(v.gate)
+	e.byte(int8(v.confirmed), int8(v.asked))
+	e.bits(v.gate, v.childrenRead)
+	e.byte(int8(v.held), int8(v.claim), int8(v.moving))
 	for i := range v.jobs {
 		number(v.jobs[i].uid)
 		e.job(&v.jobs[i])
 		e.byte(int8(len(v.pods[i])))
 		for _, p := range v.pods[i] {
 			e.byte(p.index, p.epoch, int8(p.phase))
-			e.bits(p.tracked, p.deleting, p.overdue)
+			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick)
+			e.byte(p.age)
 		}
+	}
+	for _, s := range v.strays {
+		number(s.of.uid)
+		e.byte(s.pod.index, int8(s.pod.phase))
+		e.bits(s.pod.deleting, s.pod.overdue)
 	}
 	return string(e.buf)
 }

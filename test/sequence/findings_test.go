@@ -8,9 +8,9 @@ package sequence
 import "testing"
 
 // TestFindings keeps what the search found, as the shortest schedule that shows it: why a
-// rule of the shell is there, and what the rules leave open. Where that is closed, the
-// schedule is no longer found, the test says so, and the scenario joins those of
-// TestEverySchedule.
+// rule of the shell or of admission is there, and what the rules leave open. Where that is
+// closed, the schedule is no longer found, the test says so, the scenario joins those of
+// TestEverySchedule, and the schedule those of TestMended.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -34,10 +34,27 @@ func TestFindings(t *testing.T) {
 			rjobs: []replicatedJob{{"w", 1, 2, -1}}, kinds: workerExit, left: budgets{failures: 1, pokes: 1},
 			pokes: pokeWipe, wipeAtOne: true, lag: 1, running: true,
 		}, 1},
+		// P24 counts only while the group assembles. A Pod that restarts in a group that runs, and whose
+		// agent never comes to report, is waited for for ever: nobody else fails, and nothing is lost.
+		"a-Pod-that-never-comes-back": {scenario{
+			rjobs: []replicatedJob{{"w", 1, 2, -1}}, kinds: hang | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true,
+			clock: true, hangsAnyTime: true,
+		}, 5},
+		// P41 refuses the annotation in a Pod template: a lift counts reports that no agent made, and the
+		// first that is made spends the budget.
+		"an-epoch-in-the-Pod-template": {scenario{rjobs: []replicatedJob{{"w", 1, 1, -1}}, annotated: 1, lag: 1}, 4},
+		"an-epoch-in-the-Pod-template-and-no-restart-allowed": {scenario{
+			rjobs: []replicatedJob{{"w", 1, 1, -1}}, annotated: 1, maxRestarts: none, lag: 1,
+		}, 6},
+		// P41 refuses ttlSecondsAfterFinished in a Job template: the Job comes again, and all restart for it.
+		"a-Job-that-expires": {scenario{
+			rjobs: driverAndWorker, kinds: exitZero, left: budgets{failures: 1}, lag: 1, running: true, expires: true,
+		}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tc.scenario.name, tc.scenario.maxRestarts = name, 20
+			tc.scenario.name = name
+			tc.scenario.defaults()
 			s := newSearch(&tc.scenario, 0)
 			s.workers = 1
 			found := s.run()

@@ -5,24 +5,30 @@ SPDX-License-Identifier: Apache-2.0
 
 package sequence
 
-// good tells whether the world is where it has to come to when failures stop (property 5):
+// good reports whether the world is where it has to come to when failures stop (property 5):
 // the group runs in one epoch, or the JobSet is finished or gone, or it is suspended and stands still.
 func (w *world) good() bool {
 	js := w.jobSet.live()
 	switch {
+	case js.exists && js.phase != unfinished && w.sc.ft != nil:
+		return js.deployed != isTrue
 	case !js.exists || js.phase != unfinished:
 		return true
 	case w.pass != nil || w.ghost != nil:
 		return false
 	case js.suspend:
-		return w.rests(&js)
-	case js.disabled || !w.gate:
+		return w.rests(&js) && js.deployed != isTrue
+	case w.now().succeeds(w.sc, true):
+		return false // it has to be Completed
+	case w.mustLeave(&js):
+		return false
+	case js.disabled || !w.gate || w.sc.recreates():
 		return w.allRun(&js, func(p *pod) bool { return p.worker != 0 })
 	}
 	return js.d < js.s && w.allRun(&js, func(p *pod) bool { return p.worker == js.s })
 }
 
-// rests tells whether nothing runs.
+// rests reports whether nothing runs.
 func (w *world) rests(js *jobSet) bool {
 	for _, j := range w.jobs.live() {
 		if j.owner != js.uid || !j.suspend && !j.finished() {
@@ -37,7 +43,7 @@ func (w *world) rests(js *jobSet) bool {
 	return true
 }
 
-// allRun tells whether all Jobs are as the spec wants them, and a worker runs in every slot.
+// allRun reports whether all Jobs are as the spec wants them, and a worker runs in every slot.
 func (w *world) allRun(js *jobSet, runs func(*pod) bool) bool {
 	v := view{js: *js, jobs: w.jobs.live()}
 	if v.differs(w.sc) {

@@ -18,7 +18,7 @@ func (w *world) counts(at int) {
 	p := w.pods[at]
 	j := w.jobOf(p.job)
 	if p.phase == podFailed {
-		if p.fatal && j != nil && !j.failing && !j.deleting {
+		if p.fatal && j != nil && !j.failing && !j.deleting && !j.criteriaMet {
 			w.changeJob(p.job, func(j *job) { j.failing = true })
 			return
 		}
@@ -37,9 +37,13 @@ func (w *world) counts(at int) {
 	w.publish(p.job)
 }
 
-// canCreate tells whether the Job controller creates a Pod for an index.
+// canCreate reports whether the Job controller creates a Pod for an index.
 func (w *world) canCreate(j *job, index int8) bool {
-	if j.suspend || j.deleting || j.failing || j.criteriaMet || j.finished() || j.isDone(index) {
+	asleep := j.suspend
+	if w.sc.ft != nil {
+		asleep = !j.awake // it may not have seen yet that the Job is suspended
+	}
+	if asleep || j.deleting || j.failing || j.criteriaMet || j.finished() || j.isDone(index) {
 		return false
 	}
 	for i := range w.pods {
@@ -55,15 +59,19 @@ func (w *world) canCreate(j *job, index int8) bool {
 }
 
 func (w *world) createPod(uid int16, index int8) {
-	w.addPod(pod{podObject: podObject{uid: w.newUID(), job: uid, index: index, tracked: true}})
+	p := pod{podObject: podObject{uid: w.newUID(), job: uid, index: index, epoch: w.sc.annotated, tracked: true}}
+	if n := w.sc.containers[w.jobOf(uid).rjob]; n > 0 {
+		p.sup = &supervised{count: n}
+	}
+	w.addPod(p)
 }
 
-// unwanted tells whether the Job controller, or the garbage collector, deletes a Pod.
+// unwanted reports whether the Job controller, or the garbage collector, deletes a Pod.
 func (j *job) unwanted(p *pod) bool {
 	if p.phase != running {
 		return j.deleting && !p.tracked
 	}
-	return !p.deleting && (j.suspend || j.failing || j.deleting || p.index >= j.size)
+	return !p.deleting && (j.suspend && !j.awake || j.failing || j.criteriaMet || j.deleting || p.index >= j.size)
 }
 
 // forgetSucceeded removes the Pods that succeeded at indexes which a Job no longer has, as if
@@ -76,7 +84,7 @@ func (w *world) forgetSucceeded(uid int16, size int8) {
 	w.publish(uid)
 }
 
-// surplus tells whether a Pod stands in the slot of an older one, which the Job controller mends.
+// surplus reports whether a Pod stands in the slot of an older one, which the Job controller mends.
 func (w *world) surplus(p *pod) bool {
 	for i := range w.pods {
 		if q := &w.pods[i]; q.job == p.job && q.index == p.index && q.uid < p.uid && q.live() && p.live() {
@@ -96,7 +104,7 @@ func (w *world) deletePod(at int) {
 	w.publish(p.job)
 }
 
-// canFinish tells whether a Job has come to its end.
+// canFinish reports whether a Job has come to its end.
 func (w *world) canFinish(j *job) bool {
 	if j.finished() || j.deleting {
 		return false
@@ -106,7 +114,7 @@ func (w *world) canFinish(j *job) bool {
 			return false
 		}
 	}
-	return j.failing || j.done == 1<<j.size-1
+	return j.failing || j.criteriaMet || j.done == 1<<j.size-1
 }
 
 func (w *world) finish(uid int16) {
@@ -114,7 +122,7 @@ func (w *world) finish(uid int16) {
 		if j.failing {
 			j.broken = true
 		} else {
-			j.complete = true
+			j.complete, j.completed = true, w.jobSet.live().s
 		}
 	})
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package sequence
 
 import (
+	"slices"
+
 	"sigs.k8s.io/jobset/agent"
 )
 
@@ -13,6 +15,13 @@ import (
 func (w *world) startAgent(at, ago int) error {
 	p := &w.pods[at]
 	p.agent = process{looked: true, view: int8(len(w.views) - 1 - ago)}
+	if p.sup != nil {
+		p.change().leaving = p.sup.leaveFile
+	}
+	if w.sc.recreates() && !p.started {
+		p.started = true
+		w.publish(p.job)
+	}
 	return w.agentDecides(at)
 }
 
@@ -30,10 +39,20 @@ func (w *world) agentLooks(at int, anew bool) error {
 			return err
 		}
 		p = &w.pods[at]
-		if *p != was || p.agent.sending || int(p.agent.view) == len(w.views)-1 {
+		if p.differs(&was) || p.agent.sending || int(p.agent.view) == len(w.views)-1 {
 			return nil
 		}
 	}
+}
+
+// differs reports whether anything about a Pod is different.
+func (p *pod) differs(was *pod) bool {
+	if p.sup == nil {
+		return *p != *was
+	}
+	a, b := *p, *was
+	a.sup, b.sup = nil, nil
+	return a != b || *p.sup != *was.sup
 }
 
 // agentReports is the report as it reaches the API server.
@@ -52,20 +71,32 @@ func (w *world) agentReported(at int) error {
 // agentDecides lets an agent decide on what it sees, and does what it says.
 func (w *world) agentDecides(at int) error {
 	p := &w.pods[at]
+	if p.sup != nil {
+		return w.roundDecides(at)
+	}
 	j := w.jobOf(p.job)
 	if j == nil {
 		return nil
 	}
-	action := agent.Decide(agent.View{Self: p.self(j.owner), JobSet: w.views[p.agent.view]})
+	self, seen := p.self(j.owner), w.views[p.agent.view]
+	if w.sc.noUID && !p.agent.reported { // the answer to the report tells it
+		self.UID = ""
+	}
+	action := agent.Decide(agent.View{Self: self, JobSet: seen})
 	switch action.Kind {
 	case agent.Report:
 		p.agent.epoch, p.agent.sending, p.agent.era = int8(action.Epoch), true, w.era
 	case agent.Lift:
-		p.agent.lifted, p.worker = byEpoch, p.agent.epoch
-		return w.started(p)
+		if seen.UID != uidText(j.owner) {
+			return violates(1, "a worker of a JobSet that is gone starts in epoch %d of the next of its name", p.agent.epoch)
+		}
+		p.agent.lifted = byEpoch
+		if !w.sc.splitNode {
+			return w.workerStarts(at)
+		}
 	case agent.Bypass:
 		p.agent.lifted, p.agent.sending, p.worker = byBypass, false, -1
-		w.book.pending = true // a worker that runs in no epoch has to join one later
+		w.book.pending = w.book.pending || !w.sc.recreates() // a worker that runs in no epoch has to join one later
 	case agent.Restart:
 		w.agentEnds(at)
 	}
@@ -91,16 +122,60 @@ func (w *world) agentEnds(at int) {
 		p.agent = process{gone: true, era: p.agent.era} // the era is the worker's too
 		return
 	}
+	if w.sc.splitNode {
+		p.agent, p.restarting = process{gone: true, era: p.agent.era}, true
+		return
+	}
 	p.restart()
 }
 
+// workerStarts is the kubelet that saw the barrier open.
+func (w *world) workerStarts(at int) error {
+	p := &w.pods[at]
+	p.worker = p.agent.epoch
+	return w.started(p)
+}
+
+// canStart reports whether the barrier of a Pod is open and its worker still to be started.
+func (p *pod) canStart() bool {
+	return p.sup == nil && p.agent.lifted == byEpoch && p.worker == 0 && !p.restarting && !p.ended && !p.deleting
+}
+
+// workerEnds is a worker that exits with anything but 0.
+func (w *world) workerEnds(p *pod) {
+	if w.sc.splitNode {
+		p.worker, p.restarting = 0, true
+		return
+	}
+	p.restart()
+}
+
+// exits0 is a worker that ran to its end. What the kubelet does then nothing in the Pod can
+// change: it stops the agent, whatever code that exits with, and the Pod is Succeeded.
+func (w *world) exits0(at int) {
+	p := &w.pods[at]
+	if j := w.jobOf(p.job); j != nil && j.owner == w.jobSet.live().uid && p.worker > 0 && p.agent.era == w.era {
+		w.book.ranOut = append(slices.Clip(w.book.ranOut), ranOut{p.job, p.index, p.worker})
+	}
+	if w.sc.splitEnd {
+		p.ended, p.agent, p.worker = true, process{gone: true}, 0
+		w.publish(p.job)
+	} else {
+		w.stop(at, podSucceeded)
+	}
+	w.noteWin()
+}
+
 // restart ends all that runs in a Pod. The kubelet starts an agent again.
-func (p *pod) restart() { p.agent, p.worker = process{}, 0 }
+func (p *pod) restart() { p.agent, p.worker, p.restarting = process{}, 0, false }
 
 // stop is the end of a Pod: nothing runs in it any more.
 func (w *world) stop(at int, phase podPhase) {
 	p := &w.pods[at]
-	p.phase, p.agent, p.worker = phase, process{gone: true}, 0
+	p.phase, p.agent, p.worker, p.restarting, p.ended = phase, process{gone: true}, 0, false, false
+	if p.sup != nil {
+		p.sup = &supervised{count: p.sup.count}
+	}
 	w.publish(p.job)
 }
 

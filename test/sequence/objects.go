@@ -23,10 +23,14 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// The clock stands still: deletion timestamps are before or after it.
+// period is the deadline of the assembly (P24).
+const period = 10 * time.Minute
+
+// The clock stands still: deletion timestamps are before or after it, and what else has a time grows older.
 var (
 	now    = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	before = metav1.NewTime(now.Add(-time.Minute))
@@ -51,8 +55,11 @@ func (o *objects) jobSet(v jobSet) *jobset.JobSet {
 
 func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	w := builders.MakeJobSet("js", "ns").UID(uidText(v.uid)).Suspend(v.suspend).
-		FailurePolicy(jobset.InPlaceRestart, int32(o.sc.maxRestarts)).
+		FailurePolicy(jobset.InPlaceRestart, int32(o.sc.maxRestarts), o.rules()...).
 		Epochs(int32(v.d), int32(v.s)).InPlaceRestarts(int32(v.inPlace)).Restarts(int32(v.restarts), int32(v.counted))
+	if o.sc.ft != nil {
+		o.tolerating(w, v)
+	}
 	if v.disabled {
 		w.Annotation(jobset.DisableInPlaceRestartKey, "true")
 	}
@@ -61,13 +68,31 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		if rjob.after >= 0 {
 			r.DependsOn(o.sc.rjobs[rjob.after].name, jobset.DependencyComplete)
 		}
+		if o.sc.ft != nil {
+			r.JobSpec(useGPU)
+		}
+		if has(o.sc.leaders, i) {
+			r.JobSpec(func(spec *batchv1.JobSpec) {
+				spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+			})
+		}
 		w.ReplicatedJob(r)
+	}
+	if o.sc.claims {
+		w.Claims(jobset.RetentionPolicyDelete, "data")
+	}
+	if p := o.sc.success; p.any || p.targets != 0 {
+		operator := jobset.OperatorAll
+		if p.any {
+			operator = jobset.OperatorAny
+		}
+		w.SuccessPolicy(operator, o.targets(p.targets)...)
 	}
 	switch v.restarting {
 	case restartingInPlace:
-		w.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, "a cause", now)
+		w.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, "a cause", v.pause.since())
 	case restartingAll:
-		w.Condition(jobset.JobSetRestarting, true, constants.DefaultFailurePolicyReason, "a cause", now)
+		w.Condition(jobset.JobSetRestarting, true, constants.DefaultFailurePolicyReason, "a cause", v.pause.since())
 	case restarted:
 		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
 	}
@@ -83,11 +108,52 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	case failed:
 		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
-	return w.Obj()
+	js := w.Obj()
+	if v.since > 0 {
+		js.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-time.Duration(v.since-1) * period)))
+	}
+	if o.sc.ft != nil {
+		o.askTolerance(js, v.tolerated)
+	}
+	o.setWorld(js, v.world)
+	if v.synced > 0 {
+		js.Status.LastSyncTime = ptr.To(timeOf(v.synced))
+	}
+	if o.sc.pauses {
+		js.Status.QuickFailures = int32(v.quick)
+		if v.young {
+			js.Status.LastSyncTime = ptr.To(metav1.NewTime(now))
+		}
+	}
+	return js
+}
+
+// timeOf is when S became what it is. The clocks of all controllers are one.
+func timeOf(synced int8) metav1.Time {
+	return metav1.NewTime(now.Add(time.Duration(synced)*time.Hour - 200*time.Hour))
+}
+
+// targets are the names of ReplicatedJobs.
+func (o *objects) targets(bits int8) []string {
+	var names []string
+	for i, rjob := range o.sc.rjobs {
+		if has(bits, i) {
+			names = append(names, rjob.name)
+		}
+	}
+	return names
+}
+
+func (o *objects) rules() []jobset.FailurePolicyRule {
+	var rules []jobset.FailurePolicyRule
+	for i, r := range o.sc.rules {
+		rules = append(rules, jobset.FailurePolicyRule{Name: fmt.Sprintf("rule%d", i), Action: r.action, TargetReplicatedJobs: o.targets(r.targets)})
+	}
+	return rules
 }
 
 // statusOf is the other way round, for the status that Decide wants.
-func statusOf(s *jobset.JobSetStatus) status {
+func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 	v := status{
 		d: int8(ptr.Deref(s.DeprecatedEpoch, 0)), s: int8(ptr.Deref(s.SyncedEpoch, 0)), inPlace: int8(s.InPlaceRestarts),
 		restarts: int8(s.Restarts), counted: int8(s.RestartsCountTowardsMax),
@@ -102,6 +168,22 @@ func statusOf(s *jobset.JobSetStatus) status {
 			v.restarting = restartingAll
 		}
 	}
+	if s.AssemblingSince != nil {
+		v.since = 1 + int8(min(2, now.Sub(s.AssemblingSince.Time)/period))
+	}
+	if at := s.LastSyncTime; at != nil {
+		v.synced = v.s // it is now
+		if !at.Time.Equal(now) {
+			v.synced = int8(at.Sub(timeOf(0).Time) / time.Hour)
+		}
+	}
+	if o.sc.pauses {
+		v.quick, v.young, v.pause = int8(s.QuickFailures), s.LastSyncTime != nil && s.LastSyncTime.Time.Equal(now), pauseOf(s)
+	}
+	if o.sc.ft != nil {
+		v.tolerated = toleratedOf(s)
+	}
+	v.world = o.worldOf(s)
 	v.suspended = conditionOf(s, jobset.JobSetSuspended)
 	v.gateOff = conditionOf(s, jobset.JobSetInPlaceRestartDisabled)
 	if conditionOf(s, jobset.JobSetCompleted) == isTrue {
@@ -136,7 +218,8 @@ func (o *objects) newJob(v job) *batchv1.Job {
 	js := jobSet{uid: v.owner, status: status{restarts: v.attempt}, suspend: v.suspend}
 	js.size[v.rjob] = v.size
 	spec := o.newJobSet(js)
-	j := children.NewBuilder(spec).Job(&spec.Spec.ReplicatedJobs[v.rjob], int(v.index))
+	j := children.NewBuilder(spec).KeepAway(o.rulesOf(v.bare)).Job(&spec.Spec.ReplicatedJobs[v.rjob], int(v.index))
+	o.setStart(j, v)
 	j.UID = types.UID(uidText(v.uid))
 	j.Status.CompletedIndexes = indexesText(v.done)
 	if v.deleting {
@@ -149,6 +232,10 @@ func (o *objects) newJob(v job) *batchv1.Job {
 		{v.failing, batchv1.JobFailureTarget}, {v.criteriaMet, batchv1.JobSuccessCriteriaMet},
 		{v.complete, batchv1.JobComplete}, {v.broken, batchv1.JobFailed},
 	} {
+		if c.is && c.called == batchv1.JobComplete {
+			at := metav1.NewTime(timeOf(v.completed).Add(time.Minute))
+			j.Status.CompletionTime = &at
+		}
 		if c.is {
 			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
 				Type: c.called, Status: corev1.ConditionTrue, LastTransitionTime: before,
@@ -172,6 +259,7 @@ func (o *objects) jobOfPlan(j *batchv1.Job) (job, error) {
 		return job{}, fmt.Errorf("reading the labels of the Job to create: %v", j.Labels)
 	}
 	v.index, v.attempt = int8(index), int8(attempt)
+	v.bare = o.sc.ft != nil && !nodehealth.Avoids(&j.Spec.Template.Spec, sickMarks)
 	return v, nil
 }
 
@@ -204,6 +292,24 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 	case podFailed:
 		w.Phase(corev1.PodFailed)
 	}
+	w.Change(func(p *corev1.Pod) {
+		p.Spec.NodeName = "node"
+		if v.sick {
+			p.Spec.NodeName = sickNode
+		}
+		if o.sc.recreates() && v.phase == running && !v.started {
+			p.Status.Phase = corev1.PodPending
+		}
+		p.CreationTimestamp = metav1.NewTime(now.Add(-time.Duration(v.age)*period - time.Second)) // the API cuts to the second
+	})
+	if v.ended {
+		w.Change(func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed"},
+			}}}
+		})
+	}
 	if !v.tracked {
 		w.Counted()
 	}
@@ -216,12 +322,12 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 }
 
 // viewOf is what an agent reads of a JobSet.
-func viewOf(js *jobSet) agent.JobSet {
+func (sc *scenario) viewOf(js *jobSet) agent.JobSet {
 	if !js.exists {
 		return agent.JobSet{}
 	}
 	return agent.JobSet{
-		Exists: true, UID: uidText(js.uid), InPlace: true, DisabledByAnnotation: js.disabled,
+		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(), DisabledByAnnotation: js.disabled,
 		DisabledByGate: js.gateOff == isTrue, Deprecated: int32(js.d), Synced: int32(js.s),
 	}
 }

@@ -8,6 +8,8 @@ package sequence
 import (
 	"errors"
 	"fmt"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // violation is a property that does not hold.
@@ -31,40 +33,72 @@ func propertyOf(err error) int {
 	return 0
 }
 
-// check looks for property 1 in the world as it is. Of Pods that stop, workers still count;
-// of Pods that a resize took out of the group, they do not.
+// check looks for property 1, and for Jobs that run again, in the world as it is. Workers of Pods that stop, and of Pods that
+// a resize took out of the group, count too.
 func (w *world) check() error {
 	js := w.jobSet.live()
+	for _, e := range w.book.expired {
+		if j := w.jobNamed(e.rjob, e.index); j != nil && j.owner == js.uid && !j.deleting && j.attempt == e.attempt {
+			return violates(6, "Job %s, which completed, is created again", jobName(w.sc, j))
+		}
+	}
+	if err := w.checkTolerance(&js); err != nil {
+		return err
+	}
+	if err := w.checkWorld(&js); err != nil {
+		return err
+	}
+	if w.book.hasty {
+		return violates(4, "a Pod is deleted for being late, but only others were")
+	}
 	var runs, era int8
 	for i := range w.pods {
 		p := &w.pods[i]
-		if p.worker <= 0 {
+		if p.worker <= 0 && p.sup == nil {
 			continue
 		}
 		j := w.jobOf(p.job)
-		if j == nil || j.owner != js.uid || p.index >= js.size[j.rjob] {
+		if j == nil || j.owner != js.uid {
 			continue
 		}
-		if runs != 0 && p.worker != runs {
-			return violates(1, "workers run in epochs %d and %d", runs, p.worker)
+		for _, epoch := range p.epochs() {
+			if runs != 0 && epoch != runs {
+				return violates(1, "workers run in epochs %d and %d", runs, epoch)
+			}
+			if runs != 0 && p.sup == nil && p.agent.era != era {
+				return violates(1, "workers run in epoch %d of before and of after the status was lost", runs)
+			}
+			runs, era = epoch, p.agent.era
 		}
-		if runs != 0 && p.agent.era != era {
-			return violates(1, "workers run in epoch %d of before and of after the status was lost", runs)
-		}
-		runs, era = p.worker, p.agent.era
 	}
 	return nil
 }
 
 // started checks property 2 when a worker starts in an epoch.
-func (w *world) started(p *pod) error {
+func (w *world) started(p *pod) error { return w.startedAt(p, 0, p.worker) }
+
+// startedIn is the same for a container of a Pod in process mode.
+func (w *world) startedIn(p *pod, container int) error {
+	if epoch := p.sup.containers[container].epoch(); epoch > 0 {
+		for _, c := range p.sup.all() {
+			if c.done && c.doneIn != epoch {
+				return violates(3, "a worker starts in epoch %d, and another one of its Pod has finished in epoch %d", epoch, c.doneIn)
+			}
+		}
+		return w.startedAt(p, int8(container), epoch)
+	}
+	w.book.pending = true // a worker that runs in no epoch has to join one later
+	return nil
+}
+
+func (w *world) startedAt(p *pod, container, epoch int8) error {
 	j := w.jobOf(p.job)
 	if j == nil {
 		return nil
 	}
 	for _, f := range w.book.failedAt {
-		if f.rjob == j.rjob && f.job == j.index && f.index == p.index && f.epoch >= p.worker {
-			return violates(2, "the worker of %s-%d runs again in epoch %d, in which it failed", jobName(w.sc, j), p.index, p.worker)
+		if f.rjob == j.rjob && f.job == j.index && f.index == p.index && f.container == container && f.epoch >= epoch {
+			return violates(2, "the worker of %s-%d runs again in epoch %d, in which it failed", jobName(w.sc, j), p.index, epoch)
 		}
 	}
 	return nil
@@ -76,6 +110,9 @@ func (w *world) judge(on basis, next status) error {
 	if next.d < was.d || next.s < was.s || next.d > next.s {
 		return violates(3, "D goes from %d to %d, S from %d to %d", was.d, next.d, was.s, next.s)
 	}
+	if next.d != was.d && next.s != was.s {
+		return violates(3, "one write makes the group restart and start: D goes from %d to %d, S from %d to %d", was.d, next.d, was.s, next.s)
+	}
 	if next.s != was.s {
 		if next.s != was.s+1 {
 			return violates(3, "S goes from %d to %d", was.s, next.s)
@@ -83,6 +120,17 @@ func (w *world) judge(on basis, next status) error {
 		if reason := on.notWhole; reason != "" {
 			return violates(3, "S becomes %d, but not the whole group stands there: %s", next.s, reason)
 		}
+		if left := w.leftOut(was.s); left != "" {
+			return violates(3, "S becomes %d without %s, which ran to its end in epoch %d and was not recreated", next.s, left, was.s)
+		}
+	}
+	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeWorld} {
+		if err := judge(on, was, next); err != nil {
+			return err
+		}
+	}
+	if err := w.judgeEnd(on, was, next); err != nil {
+		return err
 	}
 	return w.judgeCharge(on, was, next)
 }
@@ -92,19 +140,23 @@ func (w *world) judgeCharge(on basis, was, next status) error {
 	charge := int(next.inPlace) - int(was.inPlace) + int(next.counted) - int(was.counted)
 	restartsAll := next.restarts != was.restarts
 	justified := w.book.pending || w.book.pendingJob && restartsAll
+	if charge == 1 && !justified && w.book.disturbed > 0 {
+		w.book.disturbed--
+		justified = true
+	}
 	switch {
 	case charge < 0 || charge > 1:
 		return violates(4, "one write charges %d restarts", charge)
 	case charge == 1 && !justified:
 		return violates(4, "a restart is charged, but nothing failed since the last")
+	case charge == 1 && restartsAll && on.action == jobset.RestartJobSetAndIgnoreMaxRestarts:
+		return violates(4, "a restart is charged that a rule exempts")
 	case charge == 1 && int(was.inPlace)+int(was.counted) >= int(w.sc.maxRestarts):
 		return violates(4, "restart %d of %d is charged", int(was.inPlace)+int(was.counted)+1, w.sc.maxRestarts)
-	case charge == 0 && next.d != was.d && !restartsAll && !on.differs:
+	case charge == 0 && next.d != was.d && !restartsAll && !on.differs && !on.moves:
 		return violates(4, "the group breaks and nobody is charged, though the Jobs are those that are wanted")
-	case charge == 0 && restartsAll && !on.ranToTheEnd:
+	case charge == 0 && restartsAll && on.action != jobset.RestartJobSetAndIgnoreMaxRestarts && !w.anyRanOut(was.s) && !w.anyDone(was.restarts) && !w.free(on, was):
 		return violates(4, "all Jobs restart and nobody is charged, though no worker succeeded")
-	case next.phase == failed && was.phase != failed && !w.book.pending && !w.book.pendingJob:
-		return violates(4, "the JobSet fails, but nothing failed since the last restart")
 	}
 	if next.d != was.d || restartsAll {
 		w.book.pending = false
@@ -112,7 +164,7 @@ func (w *world) judgeCharge(on basis, was, next status) error {
 	if restartsAll {
 		w.book.pendingJob = false
 	}
-	if next.s != was.s && w.hollow(next.s) {
+	if next.s != was.s && w.sc.annotated == 0 && w.hollow(next.s) {
 		// The corners of property 4: a report of a process or a Pod that is gone was counted.
 		w.book.pending = true
 	}
@@ -126,8 +178,16 @@ func (w *world) failing(p *pod) {
 	if j == nil || j.owner != js.uid {
 		return
 	}
-	if p.worker > 0 && p.agent.era == w.era {
-		w.failedIn(j, p)
+	switch {
+	case p.sup != nil:
+		for i := range p.sup.all() {
+			if c := &p.sup.containers[i]; c.up && c.sup.Runs() && c.epoch() > 0 {
+				w.failedIn(j, p, int8(i), c.epoch())
+				w.book.pending = w.book.pending || js.d < js.s && c.epoch() == js.s
+			}
+		}
+	case p.worker > 0 && p.agent.era == w.era:
+		w.failedIn(j, p, 0, p.worker)
 	}
 	if js.d < js.s && (p.agent.epoch == js.s || p.epoch == js.s) {
 		w.book.pending = true
@@ -136,23 +196,23 @@ func (w *world) failing(p *pod) {
 
 // failedIn notes that the worker of a slot failed. If the Job controller made two Pods for the
 // slot, the other one holds a worker of its own, which did not fail: the slot tells nothing then.
-func (w *world) failedIn(j *job, p *pod) {
+func (w *world) failedIn(j *job, p *pod, container, epoch int8) {
 	for i := range w.pods {
 		if q := &w.pods[i]; q.job == p.job && q.index == p.index && q.uid != p.uid && q.phase == running {
 			return
 		}
 	}
-	entry := slotEpoch{j.rjob, j.index, p.index, p.worker}
+	entry := slotEpoch{j.rjob, j.index, p.index, container, epoch}
 	book := make([]slotEpoch, 0, len(w.book.failedAt)+1)
 	for _, f := range w.book.failedAt {
-		if f.rjob != entry.rjob || f.job != entry.job || f.index != entry.index {
+		if f.rjob != entry.rjob || f.job != entry.job || f.index != entry.index || f.container != container {
 			book = append(book, f)
 		}
 	}
 	w.book.failedAt = append(book, entry)
 }
 
-// hollow tells whether a slot of the group lacks a process that chose the epoch.
+// hollow reports whether a slot of the group lacks a process that chose the epoch.
 func (w *world) hollow(epoch int8) bool {
 	js := w.jobSet.live()
 	for _, j := range w.jobs.live() {
@@ -257,7 +317,7 @@ func (v *view) standing(at int) (slots int, reason string) {
 	return slots, ""
 }
 
-// hasTurn tells whether the Jobs of a ReplicatedJob are to be there now.
+// hasTurn reports whether the Jobs of a ReplicatedJob are to be there now.
 func (v *view) hasTurn(sc *scenario, rjob int) bool {
 	first := sc.rjobs[rjob].after
 	if first < 0 || v.find(int8(rjob), 0) >= 0 {
@@ -280,7 +340,7 @@ func (v *view) find(rjob, index int8) int {
 	return -1
 }
 
-// differs tells whether the Jobs of a view are not those that the spec wants, so that the
+// differs reports whether the Jobs of a view are not those that the spec wants, so that the
 // controller has something to change.
 func (v *view) differs(sc *scenario) bool {
 	for i := range v.jobs {
@@ -298,18 +358,6 @@ func (v *view) differs(sc *scenario) bool {
 		}
 		for index := range sc.rjobs[i].replicas {
 			if v.find(int8(i), index) < 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// ranToTheEnd tells whether a worker of epoch S succeeded (P17).
-func (v *view) ranToTheEnd() bool {
-	for _, pods := range v.pods {
-		for _, p := range pods {
-			if p.phase == podSucceeded && p.epoch == v.js.s {
 				return true
 			}
 		}

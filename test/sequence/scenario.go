@@ -17,6 +17,13 @@ type scenario struct {
 	name string
 	// rjobs are the ReplicatedJobs of the spec.
 	rjobs []replicatedJob
+	// containers is how many worker containers the Pods of each ReplicatedJob have, in process mode; 0 is container mode.
+	containers [maxReplicatedJobs]int8
+	// success is the success policy, rules are those of the failure policy.
+	success success
+	rules   []rule
+	// leaders are the ReplicatedJobs, as bits, whose Jobs succeed with their index 0 (Job.spec.successPolicy).
+	leaders int8
 	// maxRestarts is the budget of the failure policy.
 	maxRestarts int8
 	// kinds are the failures that may happen.
@@ -28,7 +35,7 @@ type scenario struct {
 	lag, lagInAll int
 	// running: the group runs at epoch 1 before anything goes wrong.
 	running bool
-	// graces: a Pod may outlive its grace.
+	// graces: a Pod may outlive its grace, and its grace, or a Job controller that is away, a deadline.
 	graces bool
 	// staleJobSet: a pass may change Jobs though the JobSet it was decided on is out of date.
 	// TestFindings shows why it must not: it reads D == S where the group runs.
@@ -45,6 +52,29 @@ type scenario struct {
 	twist twist
 	// splitReport: the answer to a report is a step of its own.
 	splitReport bool
+	// splitEnd: a worker that exits 0 and its Pod that is Succeeded are two steps.
+	splitEnd bool
+	// splitNode: what one container does and what the kubelet makes of it are two steps: a worker
+	// starts after the lift, and all containers of a Pod restart after one of them ended.
+	splitNode bool
+	// clock: a deadline of the assembly may pass (P24), and force: one of a deletion (P25).
+	clock, force bool
+	// pauses: workers that fail again and again wait for the next lift (P71).
+	pauses bool
+	// hangsAnyTime: a Pod may also hang while the group runs.
+	hangsAnyTime bool
+	// claims: the JobSet has a PersistentVolumeClaim; shared: others use it too.
+	claims, shared bool
+	// noUID: agents are not told the UID of their JobSet (JOBSET_UID).
+	noUID bool
+	// annotated is the epoch that the Pod template carries, expires: a Job that completed is
+	// deleted later. Admission refuses both (P41).
+	annotated int8
+	expires   bool
+	// ft is spec.faultTolerance, nil if there is none.
+	ft *faultTolerance
+	// elastic are the sizes that a planner may give to each ReplicatedJob.
+	elastic [maxReplicatedJobs]bounds
 }
 
 type replicatedJob struct {
@@ -56,7 +86,7 @@ type replicatedJob struct {
 }
 
 // failures is a set of kinds of failures.
-type failures uint8
+type failures uint16
 
 const (
 	workerExit failures = 1 << iota
@@ -64,7 +94,23 @@ const (
 	agentCrash
 	podDeleted
 	podFailure
-	everyFailure = 1<<iota - 1
+	everyFailure failures = 1<<iota - 1
+
+	// hang is a Pod that never comes to run. Only a deadline mends that.
+	hang failures = 1 << 5
+	// containerDeath is a container that is killed with its supervisor, brokenLink a connection that ends:
+	// they are for process mode.
+	containerDeath failures = 1 << 6
+	brokenLink     failures = 1 << 7
+	// stuckProcess is one that SIGKILL does not end, lateContainer one that is away for too long.
+	stuckProcess  failures = 1 << 8
+	lateContainer failures = 1 << 9
+	// nodeDeath is a node that dies with a Pod, which is deleted and never stops. jobDeletion is a Job that a
+	// user deletes.
+	nodeDeath   failures = 1 << 10
+	jobDeletion failures = 1 << 11
+
+	everyProcessFailure = everyFailure | containerDeath | brokenLink
 )
 
 // pokes is a set of what is rare: its bits are in the order of the steps.
@@ -77,7 +123,28 @@ const (
 	pokeRecreate
 	pokeForge
 	pokeDouble
+	pokeClaim
 )
+
+// none is the maxRestarts of a scenario that allows no restart.
+const none = -1
+
+// defaults are what a scenario is if it says nothing else.
+func (sc *scenario) defaults() {
+	if sc.kinds == 0 {
+		sc.kinds = everyFailure
+		if sc.containers[0] > 0 {
+			sc.kinds = everyProcessFailure
+		}
+	}
+	sc.hasResizes = sc.hasResizes || sc.isElastic()
+	switch sc.maxRestarts {
+	case 0:
+		sc.maxRestarts = 20
+	case none:
+		sc.maxRestarts = 0
+	}
+}
 
 // twist is a fault of the world around the decisions, where these cannot be mutated: the
 // checker has to find it.
@@ -104,10 +171,13 @@ var twists = map[string]twist{
 // bounds says in words what a scenario leaves in.
 func (sc *scenario) bounds() string {
 	var parts []string
-	for _, rjob := range sc.rjobs {
+	for i, rjob := range sc.rjobs {
 		text := fmt.Sprintf("%s: %d Jobs of %d workers", rjob.name, rjob.replicas, rjob.workers)
 		if rjob.after >= 0 {
 			text += " after " + sc.rjobs[rjob.after].name
+		}
+		if n := sc.containers[i]; n > 0 {
+			text += fmt.Sprintf(" of %d supervised containers", n)
 		}
 		parts = append(parts, text)
 	}
@@ -120,7 +190,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.left.failures, "failures of " + sc.kinds.String()}, {sc.left.leaders, "crashes or new leaders"},
-		{sc.left.suspends, "suspends"}, {sc.left.resizes, "resizes"}, {sc.left.jobFailures, "Job failures"},
+		{sc.left.suspends, "suspends"}, {sc.left.resizes, "resizes"}, {sc.left.marks, "marks of nodes"}, {sc.left.jobFailures, "Job failures"},
 	} {
 		if b.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", b.n, b.what))
@@ -131,7 +201,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
-		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"},
+		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
 	} {
 		if b.is {
 			parts = append(parts, b.what)
@@ -141,11 +211,11 @@ func (sc *scenario) bounds() string {
 }
 
 func (f failures) String() string {
-	if f == everyFailure {
+	if f == everyFailure || f == everyProcessFailure {
 		return "every kind"
 	}
 	var kinds []string
-	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed"} {
+	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted"} {
 		if f&(1<<i) != 0 {
 			kinds = append(kinds, kind)
 		}
@@ -161,7 +231,7 @@ func (sc *scenario) start() *world {
 		js.size[i] = rjob.workers
 	}
 	w.jobSet, w.jobs = newHistory(js), newHistory[[]job](nil)
-	w.views = []agent.JobSet{viewOf(&js)}
+	w.views = []agent.JobSet{sc.viewOf(&js)}
 	if sc.running {
 		w = w.settle(newDecider(sc), 1000, nil)
 	}
@@ -186,7 +256,7 @@ func (w *world) settle(d *decider, atMost int, observe func(was, is *world, s st
 // the Pods and the Jobs.
 func (w *world) calmStep(d *decider, observe func(was, is *world, s step)) *world {
 	for _, s := range w.enabled(nil) {
-		if s.trouble() || s.kind == podGraceEnds {
+		if s.trouble() || s.kind == podGraceEnds || s.kind == minutePasses || s.kind == jobAges || s.kind == troubleLasts {
 			continue
 		}
 		next, err := w.after(s, d)

@@ -94,7 +94,7 @@ func (s *search) run() *finding {
 	return s.property5()
 }
 
-// visit gives a world its number, and tells whether it is new.
+// visit gives a world its number, and reports whether it is new.
 func (s *search) visit(w *world, scratch *[]byte) (id uint32, isNew bool) {
 	*scratch = w.encode(*scratch)
 	key := [2]uint64{maphash.Bytes(s.seeds[0], *scratch), maphash.Bytes(s.seeds[1], *scratch)}
@@ -224,6 +224,9 @@ func (s *search) property5() *finding {
 	return nil
 }
 
+// shownSteps are how many steps are shown of those that follow when failures stop.
+const shownSteps = 30
+
 // explain replays the way to a world.
 func (s *search) explain(id uint32, last *step, err error) *finding {
 	var path []step
@@ -239,6 +242,9 @@ func (s *search) explain(id uint32, last *step, err error) *finding {
 		next, _ := w.after(by, s.d)
 		t.add(orElse(next, w), describe(w, next, by))
 		w = orElse(next, w)
+	}
+	if last == nil { // what happens then, and leads nowhere
+		w.settle(s.d, shownSteps, func(was, is *world, by step) { t.add(is, "... "+describe(was, is, by)) })
 	}
 	return &finding{err: err, steps: len(path), trace: t.String()}
 }

@@ -29,7 +29,7 @@ func chosenLevel(t *testing.T) level {
 }
 
 // TestEverySchedule searches all schedules within the bounds of each scenario for a
-// violation of properties 1 to 5, and shows the shortest.
+// violation of properties 1 to 6, and shows the shortest.
 func TestEverySchedule(t *testing.T) {
 	only := regexp.MustCompile(*caseFlag)
 	fault, ok := twists[*twistFlag]

@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package sequence
 
+import "slices"
+
 // stepKind is who does what.
 type stepKind uint8
 
@@ -17,6 +19,14 @@ const (
 	confirm // after the Pods of a Job, read the Job past the cache
 	perform // n: which of the writes under way
 	writeStatus
+	waitEnds     // of a break that is held back
+	periodPasses // of the deadline of the assembly
+	minutePasses // since the last lift
+	pauseEnds    // after quick failures
+	retryPauseEnds
+	jobAges      // Job uid: another of its times is up
+	troubleLasts // for the time in which it may heal
+	moveEnds     // the wait for more nodes to be marked
 	ghostPerform // the same of a former leader
 	ghostWriteStatus
 
@@ -26,13 +36,35 @@ const (
 	agentReport
 	agentAck
 	podStops
+	workerStart // after the lift
+	claimGone   // the last Pod that used it is gone
+	podRestarts // after a container of it ended
+	podSucceeds // after its worker exited 0
+	// In process mode: n is the container.
+	containerStarts
+	supervisorConnects
+	supervisorHears
+	supervisorTerminated
+	childStops // n: and maxContainers more if with 0
+	leftoversGo
+	agentHears
+	linkEnds
+	lateReport
+	agentRepeats
+	agentStrays
+	agentPolls // for the files of workers that are done
+	containersOver
 	podGraceEnds
 
 	// The Job controller and the garbage collector.
-	podCounted   // Pod uid
-	podCreated   // Job uid, index n
-	podUnwanted  // Pod uid
+	podCounted  // Pod uid
+	podCreated  // Job uid, index n
+	podUnwanted // Pod uid
+	jobWakes    // Job uid: its Pods may be created from now on, as jobSleeps not any more
+	jobSleeps
+	jobSucceeds  // Job uid: its own success policy is met
 	jobFinished  // Job uid
+	jobExpires   // Job uid: some time after it completed
 	jobRemoved   // Job uid
 	jobCollected // Job uid: its JobSet is gone
 
@@ -43,16 +75,27 @@ const (
 	agentCrashes  // Pod uid
 	podIsDeleted  // Pod uid
 	podFails      // Pod uid
+	podHangs      // Pod uid
+	containerDies // Pod uid, container n; as the next three
+	linkBreaks
+	processStays
+	containerAway
+	nodeDies     // Pod uid
+	jobIsDeleted // Job uid
+	markNode     // of Pod uid, as unmarkNode, which costs nothing
+	unmarkNode
 	jobFails      // Pod uid: a Pod fails so that its Job does
 	leaderChange  // n: bit 0: caches as old as they may be, bit 1: the former leader's writes are still under way
 	suspendJobSet // until resumed
 	resize        // ReplicatedJob uid to n workers
+	replan        // a planner: the first ReplicatedJob to uid workers, the other to n
 
 	// What a user may do in random schedules only.
 	toggleDisabled
 	toggleGate
 	wipeStatus
 	recreateJobSet
+	deleteClaim
 	forgeEpoch // Pod uid
 	doublePod  // Pod uid: the Job controller makes a second one for its index
 
@@ -66,7 +109,7 @@ type step struct {
 	n    int8
 }
 
-// trouble tells whether a step stops when failures stop.
+// trouble reports whether a step stops when failures stop.
 func (s step) trouble() bool { return s.kind > firstTrouble }
 
 // enabled appends the steps that can happen now. A pass that would come to nothing may be among them.
@@ -102,6 +145,21 @@ func (w *world) controllerSteps(steps []step) []step {
 	default:
 		steps = w.pass.steps(steps, perform, writeStatus)
 	}
+	if w.held == waits {
+		steps = append(steps, step{kind: waitEnds})
+	}
+	if w.sc.clock && w.pass == nil && w.ghost == nil && w.lagInAll() == 0 {
+		steps = append(steps, step{kind: periodPasses})
+	}
+	if w.sc.pauses {
+		steps = w.pauseSteps(steps)
+	}
+	if w.sc.ft != nil {
+		steps = w.toleranceSteps(steps)
+	}
+	if w.claim == claimLeaves && !w.claimInUse() {
+		steps = append(steps, step{kind: claimGone})
+	}
 	if w.ghost != nil {
 		steps = w.ghost.steps(steps, ghostPerform, ghostWriteStatus)
 	}
@@ -130,7 +188,7 @@ func (w *world) podSteps(steps []step, at int) []step {
 		switch {
 		case a.gone:
 		case !a.looked:
-			if !p.deleting {
+			if !p.deleting && !p.hung {
 				add(agentStart)
 				if w.sc.twist == staleFirstRead && len(w.views) > 1 {
 					steps = append(steps, step{kind: agentStart, uid: p.uid, n: 1})
@@ -149,8 +207,22 @@ func (w *world) podSteps(steps []step, at int) []step {
 				add(agentAck)
 			}
 		}
+		switch {
+		case p.ended:
+			add(podSucceeds)
+		case p.sup != nil:
+		case p.canStart():
+			add(workerStart)
+		case p.restarting && !p.deleting:
+			add(podRestarts)
+		}
+		if p.sup != nil && !p.ended {
+			steps = w.containerSteps(steps, p)
+		}
 		if p.deleting {
-			add(podStops)
+			if !p.ended && !p.lost {
+				add(podStops)
+			}
 			if w.sc.graces && !p.overdue {
 				add(podGraceEnds)
 			}
@@ -163,15 +235,24 @@ func (w *world) podSteps(steps []step, at int) []step {
 }
 
 func (w *world) jobSteps(steps []step, j *job) []step {
+	if w.sc.ft != nil && !j.deleting && !j.finished() && j.awake == j.suspend {
+		steps = append(steps, step{kind: map[bool]stepKind{true: jobSleeps, false: jobWakes}[j.awake], uid: j.uid})
+	}
 	for index := range j.size {
 		if w.canCreate(j, index) {
 			steps = append(steps, step{kind: podCreated, uid: j.uid, n: index})
 		}
 	}
+	if has(w.sc.leaders, int(j.rjob)) && j.isDone(0) && !j.criteriaMet && !j.failing && !j.finished() {
+		steps = append(steps, step{kind: jobSucceeds, uid: j.uid})
+	}
 	if w.canFinish(j) {
 		steps = append(steps, step{kind: jobFinished, uid: j.uid})
 	}
 	js := w.jobSet.live()
+	if w.sc.expires && j.complete && !j.deleting {
+		steps = append(steps, step{kind: jobExpires, uid: j.uid})
+	}
 	switch {
 	case j.deleting && !w.hasPods(j.uid):
 		steps = append(steps, step{kind: jobRemoved, uid: j.uid})
@@ -195,7 +276,7 @@ func (w *world) after(s step, d *decider) (*world, error) {
 	return next, err
 }
 
-// lagsTooMuch tells whether a step is one that the bound on the lag of all caches leaves out.
+// lagsTooMuch reports whether a step is one that the bound on the lag of all caches leaves out.
 func (w *world) lagsTooMuch(before *world, s step) bool {
 	lag := w.lagInAll()
 	return w.sc.lagInAll > 0 && lag > w.sc.lagInAll && lag > before.lagInAll() && s.kind != leaderChange
@@ -204,8 +285,7 @@ func (w *world) lagsTooMuch(before *world, s step) bool {
 func (w *world) take(s step, d *decider) (changed bool, err error) {
 	switch {
 	case s.kind > firstTrouble:
-		w.trouble(s)
-		return true, nil
+		return true, w.trouble(s)
 	case s.kind >= agentStart && s.kind <= podGraceEnds:
 		return true, w.nodeStep(s)
 	case s.kind >= podCounted:
@@ -223,6 +303,16 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 		w.replaceCache(c)
 	case begin:
 		return w.begin(d)
+	case waitEnds:
+		return w.waitEnds(), nil
+	case periodPasses:
+		return w.periodPasses(d), nil
+	case minutePasses:
+		w.ages(func(s *status) { s.young = false })
+	case pauseEnds:
+		w.ages(func(s *status) { s.pause = s.pause.end() })
+	case retryPauseEnds, jobAges, troubleLasts, moveEnds:
+		w.timePasses(s)
 	case confirm:
 		return w.confirm(d, *w.pass.closer)
 	case perform:
@@ -246,6 +336,9 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 }
 
 func (w *world) nodeStep(s step) error {
+	if s.kind >= containerStarts && s.kind <= containersOver {
+		return w.containerStep(s)
+	}
 	at := w.podAt(s.uid)
 	switch s.kind {
 	case agentStart:
@@ -259,8 +352,16 @@ func (w *world) nodeStep(s step) error {
 		}
 	case agentAck:
 		return w.agentReported(at)
+	case claimGone:
+		w.claim = noClaim
 	case podStops:
 		w.stop(at, podFailed)
+	case workerStart:
+		return w.workerStarts(at)
+	case podRestarts:
+		w.pods[at].restart()
+	case podSucceeds:
+		w.stop(at, podSucceeded)
 	case podGraceEnds:
 		w.graceEnds(s.uid)
 	}
@@ -275,8 +376,16 @@ func (w *world) jobStep(s step) {
 		w.createPod(s.uid, s.n)
 	case podUnwanted:
 		w.deletePod(w.podAt(s.uid))
+	case jobWakes, jobSleeps:
+		w.changeJob(s.uid, func(j *job) { j.awake, j.age = s.kind == jobWakes, onTime })
+	case jobSucceeds:
+		w.changeJob(s.uid, func(j *job) { j.criteriaMet = true })
 	case jobFinished:
 		w.finish(s.uid)
+	case jobExpires:
+		j := w.jobOf(s.uid)
+		w.book.expired = append(slices.Clip(w.book.expired), expiredJob{j.rjob, j.index, j.attempt})
+		w.changeJob(s.uid, func(j *job) { j.deleting = true })
 	case jobRemoved:
 		w.remove(s.uid)
 	case jobCollected:

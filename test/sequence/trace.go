@@ -18,7 +18,9 @@ type trace struct {
 }
 
 const legend = `Worker columns: "-" no Pod   "." its agent has not looked yet   "(2)" the agent chose epoch 2   "2" it reported 2 and holds
-"2*" the worker runs in epoch 2   "2!" it was started while in-place restart was off   "2t" the Pod stops   "ok2" succeeded   "x2" failed
+"2*" the worker runs in epoch 2   "2^" its barrier is open   "2!" it was started while in-place restart was off   "2*r", "r" all containers are about to restart
+"2t" the Pod stops   "2ok" its worker exited 0   "ok2" succeeded   "x2" failed
+In process mode "[...]" are its containers: what the supervisor runs, what the agent knows, messages to the agent and to the supervisor.
 After "|": the Jobs ("+" as wanted, "s" suspended, "d" being deleted, "c" complete, "f" failed), and how many events the caches lag.
 `
 
@@ -42,6 +44,9 @@ func newTrace(w *world) *trace {
 
 // columns is how many workers a Job may have at most.
 func (sc *scenario) columns(rjob replicatedJob) int8 {
+	if sc.isElastic() {
+		return max(rjob.workers, sc.elastic[0].most, sc.elastic[1].most)
+	}
 	if sc.hasResizes {
 		return rjob.workers + 1
 	}
@@ -58,7 +63,7 @@ func (t *trace) add(w *world, what string) {
 		}
 	}
 	js := w.jobSet.live()
-	row = append(row, fmt.Sprint(js.d), fmt.Sprint(js.s), fmt.Sprint(js.inPlace+js.counted), "| "+w.jobMarks(), w.lags(), what)
+	row = append(row, fmt.Sprint(js.d), fmt.Sprint(js.s), fmt.Sprint(js.inPlace+js.counted), "| "+w.jobMarks()+js.marks(), w.lags(), what)
 	t.rows = append(t.rows, row)
 }
 
@@ -102,6 +107,14 @@ func (p *pod) mark() string {
 		return fmt.Sprintf("ok%d", p.epoch)
 	case p.phase == podFailed:
 		return fmt.Sprintf("x%d", p.epoch)
+	case p.ended:
+		mark = fmt.Sprintf("%dok", p.epoch)
+	case p.restarting && p.worker > 0:
+		mark = fmt.Sprintf("%d*r", p.worker)
+	case p.restarting:
+		mark = "r"
+	case p.canStart():
+		mark = fmt.Sprintf("%d^", p.agent.epoch)
 	case p.worker < 0:
 		mark = fmt.Sprintf("%d!", p.epoch)
 	case p.worker > 0 && p.agent.epoch == p.worker:
@@ -112,6 +125,9 @@ func (p *pod) mark() string {
 		mark = fmt.Sprintf("(%d)", p.agent.epoch)
 	case p.agent.epoch > 0:
 		mark = fmt.Sprint(p.agent.epoch)
+	}
+	if p.sup != nil {
+		mark += p.sup.marks()
 	}
 	if p.overdue {
 		return mark + "T"
@@ -159,13 +175,16 @@ func describe(was, is *world, s step) string {
 	if is == nil {
 		is = was
 	}
+	if text := describeTolerance(was, s); text != "" {
+		return text
+	}
 	switch {
 	case s.kind <= ghostWriteStatus:
 		return describeController(was, is, s)
 	case s.kind == podCreated:
 		return fmt.Sprintf("Job controller: creates a Pod for index %d of %s", s.n, was.jobText(s.uid))
-	case s.kind == jobFinished || s.kind == jobRemoved || s.kind == jobCollected:
-		verb := map[stepKind]string{jobFinished: "Job controller: ends", jobRemoved: "garbage collector: removes", jobCollected: "garbage collector: deletes"}
+	case s.kind == jobFinished || s.kind == jobRemoved || s.kind == jobCollected || s.kind == jobExpires || s.kind == jobSucceeds:
+		verb := map[stepKind]string{jobFinished: "Job controller: ends", jobSucceeds: "Job controller: finds the success policy met of", jobRemoved: "garbage collector: removes", jobCollected: "garbage collector: deletes", jobExpires: "TTL controller: deletes"}
 		return verb[s.kind] + " Job " + was.jobText(s.uid)
 	case s.kind > firstTrouble:
 		if text := describeUser(was, s); text != "" {
@@ -184,15 +203,29 @@ func describeController(was, is *world, s step) string {
 		return "cache: sees a Job change"
 	case cachePods:
 		return "cache: sees a Pod of " + was.jobText(s.uid) + " change"
+	case waitEnds:
+		return "clock: a break has been held back for long enough"
+	case periodPasses:
+		return "clock: a period of the deadline passes"
+	case minutePasses:
+		return "clock: the workers have run for a minute"
+	case pauseEnds:
+		return "clock: the pause after quick failures is over"
 	case perform, ghostPerform:
 		p, who := was.pass, "controller: "
 		if s.kind == ghostPerform {
 			p, who = was.ghost, "former controller: "
 		}
 		o := p.ops[s.n]
-		verb := [...]string{"deletes", "resizes", "creates", "suspends", "resumes"}[o.kind]
+		verb := [...]string{"deletes", "deletes a Pod of", "resizes", "creates", "suspends", "resumes"}[o.kind]
+		if o.kind == opDeletePod {
+			return who + verb + " " + jobName(was.sc, &o.job)
+		}
 		return who + verb + " Job " + jobName(was.sc, &o.job)
 	case begin, confirm:
+		if is.pass != nil && is.pass.closer != nil && is.pass.closer.childrenRead {
+			return "controller: reads all Jobs past the cache"
+		}
 		if is.pass != nil && is.pass.closer != nil {
 			return "controller: sees a loss, reads the Pods of " + jobName(was.sc, &is.pass.closer.jobs[is.pass.closer.confirmed]) + " past the cache"
 		}
@@ -233,17 +266,29 @@ func describeStatus(before, after jobSet) string {
 }
 
 func describePod(was, is *world, s step) string {
+	if s.kind == claimGone {
+		return "the claim is gone"
+	}
 	at := was.podAt(s.uid)
 	if at < 0 {
 		return fmt.Sprintf("step %d", s.kind)
 	}
 	p := &was.pods[at]
 	name := was.podText(p)
+	if text := describeContainer(s, name); text != "" {
+		return text
+	}
 	switch s.kind {
 	case agentStart, agentLook, agentAck, agentReport:
 		return "agent of " + name + ": " + describeAgent(was, is, s, p)
 	case podStops:
 		return "kubelet: " + name + " has stopped"
+	case workerStart:
+		return "kubelet: starts the worker of " + name
+	case podRestarts:
+		return "kubelet: restarts all containers of " + name
+	case podSucceeds:
+		return "kubelet: " + name + " is Succeeded"
 	case podGraceEnds:
 		return "clock: " + name + " is past its deletion timestamp"
 	case podCounted:
@@ -253,7 +298,7 @@ func describePod(was, is *world, s step) string {
 	}
 	trouble := map[stepKind]string{
 		workerExits: "WORKER EXITS: ", workerExits0: "WORKER EXITS 0: ", agentCrashes: "AGENT CRASHES: ",
-		podIsDeleted: "POD IS DELETED: ", podFails: "POD FAILS: ", jobFails: "WORKER EXITS so that its Job fails: ",
+		podIsDeleted: "POD IS DELETED: ", podFails: "POD FAILS: ", podHangs: "POD WILL NEVER RUN: ", jobFails: "WORKER EXITS so that its Job fails: ",
 		forgeEpoch: "ANNOTATION IS OVERWRITTEN: ", doublePod: "JOB CONTROLLER makes a second Pod: ",
 	}
 	return trouble[s.kind] + name
@@ -313,6 +358,8 @@ func describeUser(was *world, s step) string {
 		return fmt.Sprintf("ADMINISTRATOR: gate on %v becomes %v", was.gate, !was.gate)
 	case wipeStatus:
 		return "STATUS IS LOST"
+	case deleteClaim:
+		return "USER: deletes the claim"
 	case recreateJobSet:
 		return "USER: deletes the JobSet and creates it again"
 	}

@@ -16,12 +16,17 @@ func (w *world) troubles(steps []step) []step {
 	if w.left.leaders > 0 {
 		steps = w.leaderChanges(steps)
 	}
+	if w.sc.ft != nil {
+		steps = w.toleranceTroubles(steps)
+	}
 	if js.suspend {
 		steps = append(steps, step{kind: resumeJobSet})
 	} else if w.left.suspends > 0 && js.exists && js.phase == unfinished {
 		steps = append(steps, step{kind: suspendJobSet})
 	}
-	if w.left.resizes > 0 && js.phase == unfinished {
+	if w.left.resizes > 0 && w.sc.isElastic() {
+		steps = w.plans(steps)
+	} else if w.left.resizes > 0 && js.phase == unfinished {
 		for i, rjob := range w.sc.rjobs {
 			if js.size[i] != rjob.workers {
 				steps = append(steps, step{kind: resize, uid: int16(i), n: rjob.workers})
@@ -34,7 +39,13 @@ func (w *world) troubles(steps []step) []step {
 		}
 	}
 	if w.left.pokes > 0 {
-		for _, kind := range []stepKind{toggleDisabled, toggleGate, wipeStatus, recreateJobSet} {
+		for _, kind := range []stepKind{toggleDisabled, toggleGate, wipeStatus, recreateJobSet, deleteClaim} {
+			if kind == deleteClaim {
+				if w.sc.pokes&pokeClaim != 0 && w.claim == claimBound {
+					steps = append(steps, step{kind: kind})
+				}
+				continue
+			}
 			if kind == wipeStatus && js.s == 1 && !w.sc.wipeAtOne {
 				continue
 			}
@@ -64,22 +75,28 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 	if p.phase != running {
 		return steps
 	}
+	if p.sup != nil && w.left.failures > 0 && !p.ended {
+		steps = w.containerTroubles(steps, p)
+	}
 	add := func(kind stepKind) { steps = append(steps, step{kind: kind, uid: p.uid}) }
 	if w.left.failures > 0 {
 		kinds := w.sc.kinds
-		if kinds&workerExit != 0 && p.worker != 0 && !p.deleting {
+		if kinds&workerExit != 0 && p.sup == nil && p.worker != 0 && !p.deleting && !p.restarting {
 			add(workerExits)
 		}
-		if kinds&exitZero != 0 && p.worker != 0 {
+		if kinds&exitZero != 0 && p.sup == nil && p.worker != 0 && !p.restarting {
 			add(workerExits0)
 		}
-		if kinds&agentCrash != 0 && p.agent.epoch > 0 && !p.deleting {
+		if kinds&agentCrash != 0 && p.agent.epoch > 0 && !p.deleting && !p.restarting {
 			add(agentCrashes)
 		}
 		if kinds&podDeleted != 0 && !p.deleting {
 			add(podIsDeleted)
 		}
-		if kinds&podFailure != 0 && !p.deleting {
+		if kinds&hang != 0 && !p.deleting && !p.agent.looked && !p.hung && w.mayHang() {
+			add(podHangs)
+		}
+		if kinds&podFailure != 0 && !p.deleting && !p.ended {
 			add(podFails)
 		}
 	}
@@ -97,34 +114,53 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 	return steps
 }
 
+// mayHang reports whether a Pod that hangs is waited for: one of a group that runs is not, see TestFindings.
+func (w *world) mayHang() bool {
+	js := w.jobSet.live()
+	return js.d == js.s || w.sc.hangsAnyTime
+}
+
 // trouble takes a step of the kinds above.
-func (w *world) trouble(s step) {
+func (w *world) trouble(s step) error {
 	switch s.kind {
-	case workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, jobFails, forgeEpoch, doublePod:
-		w.podTrouble(s)
-		return
+	case containerDies, linkBreaks, processStays, containerAway, workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, podHangs, jobFails, forgeEpoch, doublePod:
+		return w.podTrouble(s)
+	case nodeDies, jobIsDeleted, markNode, unmarkNode:
+		w.toleranceTrouble(s)
+		return nil
 	case leaderChange:
 		w.left.leaders--
 		w.changeLeader(s.n&1 != 0, s.n&2 != 0)
-		return
+		return nil
 	case toggleGate:
 		w.left.pokes--
 		w.gate = !w.gate
 		// What went on while nobody watched, as a restart of all Jobs that did not move D, may cost a restart.
 		w.book.pending = true
 		w.changeLeader(false, false)
-		return
+		return nil
 	}
 	js := w.jobSet.live()
 	switch s.kind {
+	case deleteClaim:
+		w.left.pokes--
+		if w.claim = claimLeaves; !w.sc.shared && !w.claimInUse() {
+			w.claim = noClaim
+		}
 	case suspendJobSet:
 		w.left.suspends--
 		js.suspend = true
+		w.book.pauseOwed, w.book.expired = noPauseOwed, nil // suspending ends a reset, and Jobs are created again (P81, P84)
 	case resumeJobSet:
 		js.suspend = false
 	case resize:
 		w.left.resizes--
 		js.size[s.uid] = s.n
+		w.book.won = false // there may be more to do
+	case replan:
+		w.left.resizes--
+		js.size = w.planned(s)
+		w.book.won = false
 	case toggleDisabled:
 		w.left.pokes--
 		js.disabled = !js.disabled
@@ -141,9 +177,10 @@ func (w *world) trouble(s step) {
 		w.book = book{}
 	}
 	w.writeJobSet(js)
+	return nil
 }
 
-func (w *world) podTrouble(s step) {
+func (w *world) podTrouble(s step) error {
 	at := w.podAt(s.uid)
 	p := &w.pods[at]
 	switch s.kind {
@@ -154,31 +191,40 @@ func (w *world) podTrouble(s step) {
 	default:
 		w.left.failures--
 	}
+	if p.sup != nil {
+		if is, err := w.containerTrouble(s, at); is {
+			return err
+		}
+	}
 	switch s.kind {
 	case workerExits:
 		w.failing(p)
-		p.restart()
+		w.workerEnds(p)
 	case workerExits0:
-		w.stop(at, podSucceeded)
+		w.exits0(at)
 	case agentCrashes:
 		w.failing(p)
 		if w.sc.twist == narrowRule {
 			p.agent = process{}
-			return
+			return nil
 		}
-		p.restart()
+		w.agentEnds(at)
 	case podIsDeleted:
-		w.failing(p)
+		if !p.ended {
+			w.failing(p)
+		}
 		p.deleting = true
 		w.publish(p.job)
 	case podFails:
 		w.failing(p)
 		w.stop(at, podFailed)
+	case podHangs:
+		p.hung = true
 	case jobFails:
 		if j := w.jobOf(p.job); j.owner == w.jobSet.live().uid {
 			w.book.pendingJob = w.book.pendingJob || j.attempt >= w.jobSet.live().restarts
 			if p.worker > 0 && p.agent.era == w.era {
-				w.failedIn(j, p)
+				w.failedIn(j, p, 0, p.worker)
 			}
 		}
 		p.fatal = true
@@ -191,6 +237,7 @@ func (w *world) podTrouble(s step) {
 		w.book.pending = true
 		w.createPod(p.job, p.index)
 	}
+	return nil
 }
 
 // changeLeader is a controller that crashed, or lost its lease. Its successor's caches may be older.
@@ -198,7 +245,7 @@ func (w *world) changeLeader(older, lingers bool) {
 	if lingers {
 		w.ghost = w.pass
 	}
-	w.pass = nil
+	w.pass, w.held, w.standing, w.moving = nil, notWaiting, false, notWaiting
 	if !older {
 		return
 	}

@@ -8,6 +8,8 @@ package sequence
 import (
 	"fmt"
 	"math/rand"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // walk is one random schedule. Its seed tells all of it.
@@ -34,7 +36,7 @@ func newWalk(seed int64) *walk {
 		sc.maxRestarts = int8(r.Intn(4))
 	}
 	if r.Intn(2) == 0 {
-		sc.kinds = failures(r.Intn(everyFailure + 1))
+		sc.kinds = failures(r.Intn(int(everyFailure) + 1))
 	}
 	shapes := [][2]int8{{1, 4}, {4, 1}, {2, 2}, {2, 3}, {3, 4}, {1, 8}, {8, 1}, {4, 4}, {2, 16}, {4, 16}}
 	shape := shapes[min(r.Intn(len(shapes)), r.Intn(len(shapes)))] // small ones more often
@@ -48,10 +50,41 @@ func newWalk(seed int64) *walk {
 		sc.left.pokes = int8(r.Intn(8))
 		sc.pokes = pokes(1) << r.Intn(6)
 	}
+	if r.Intn(2) == 0 {
+		sc.randomContainers(r)
+	}
 	sc.hasResizes = true
+	sc.splitEnd, sc.splitNode = r.Intn(2) == 0, r.Intn(2) == 0
+	sc.randomEnd(r)
+	sc.noUID = r.Intn(4) == 0
 	w := &walk{random: r, sc: sc, d: newDecider(sc), w: sc.start(), rate: 5 + r.Intn(150)}
 	w.d.forget = true
 	return w
+}
+
+// randomContainers puts some Pods, or all, into process mode. What a status that was lost means for workers
+// that run on is not modelled for them.
+func (sc *scenario) randomContainers(r *rand.Rand) {
+	for i := range sc.rjobs {
+		sc.containers[i] = int8(r.Intn(maxContainers + 1))
+	}
+	sc.kinds |= failures(r.Intn(16)) << 6
+	sc.pokes &^= pokeWipe
+}
+
+// randomEnd chooses when the JobSet succeeds and fails.
+func (sc *scenario) randomEnd(r *rand.Rand) {
+	some := func() int8 { return int8(r.Intn(1 << len(sc.rjobs))) }
+	if r.Intn(3) == 0 {
+		sc.success = success{any: r.Intn(2) == 0, targets: some()}
+	}
+	if r.Intn(4) == 0 {
+		sc.leaders = some()
+	}
+	actions := []jobset.FailurePolicyAction{jobset.FailJobSet, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts}
+	for range r.Intn(3) * r.Intn(2) {
+		sc.rules = append(sc.rules, rule{actions[r.Intn(len(actions))], some()})
+	}
 }
 
 // run takes steps while things go wrong, then lets them come to rest, and returns what is wrong with that.

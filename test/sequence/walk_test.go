@@ -19,7 +19,7 @@ var (
 )
 
 // TestRandomSchedules makes long schedules for groups of up to 64 workers, in which all that
-// the model knows may happen, and looks for properties 1 to 5.
+// the model knows may happen, and looks for properties 1 to 6.
 func TestRandomSchedules(t *testing.T) {
 	if *seedFlag >= 0 {
 		w := newWalk(*seedFlag)

@@ -33,6 +33,13 @@ type world struct {
 	// pass is what the controller is about to write, nil between passes. ghost is the same
 	// of a former leader whose requests are still under way.
 	pass, ghost *pass
+	// held is whether a break is held back (P45), standing whether the clock of the assembly stands still (P48).
+	held     waiting
+	standing bool
+	// moving is whether Pods are to leave their nodes.
+	moving waiting
+	// claim is the PersistentVolumeClaim of the JobSet, if it has one.
+	claim claim
 	// gate is the feature gate of the controller.
 	gate bool
 
@@ -95,6 +102,19 @@ type status struct {
 	suspended  condition
 	gateOff    condition
 	phase      phase
+	// since is since when the group assembles: 0 unknown, 1 less than a period of the deadline,
+	// 2 a period, 3 two or more.
+	since int8
+	// synced is the last S of which the time is known.
+	synced int8
+	// quick is quickFailures, young: the last lift is less than a minute ago, pause: how far the wait after
+	// the break is (P71). They are kept where the scenario has pauses.
+	quick int8
+	young bool
+	pause pause
+	tolerated
+	// world is syncedWorkers of each ReplicatedJob, where a planner changes sizes.
+	world [maxReplicatedJobs]int8
 }
 
 // job is what matters of a Job.
@@ -109,6 +129,11 @@ type job struct {
 	failing          bool   // FailureTarget
 	criteriaMet      bool   // SuccessCriteriaMet
 	complete, broken bool   // Complete, Failed
+	completed        int8   // S when it became Complete
+	// With fault tolerance: whether the Job controller has started it, how much of its time is up, and
+	// whether it was built without the affinity that keeps its Pods away from sick nodes.
+	awake, bare bool
+	age         lateness
 }
 
 func (j *job) finished() bool { return j.complete || j.broken }
@@ -130,9 +155,13 @@ type podObject struct {
 	index    int8
 	epoch    int8 // the annotation: 0 none, -1 not a number
 	phase    podPhase
+	ended    bool // its worker exited 0, which its status shows
 	tracked  bool // it has the Job controller's finalizer
 	deleting bool
 	overdue  bool // past its deletion timestamp
+	age      int8 // periods of the deadline, at most 2; 0 without a clock
+	started  bool // Running rather than Pending, where that matters
+	sick     bool // its node has a label that it has to leave for
 }
 
 func (p *podObject) live() bool { return p.phase == running && !p.deleting }
@@ -146,6 +175,12 @@ type pod struct {
 	worker int8
 	// fatal: it failed in a way that fails its Job.
 	fatal bool
+	// restarting: one of its containers ended, so that the kubelet is about to restart all.
+	restarting bool
+	// hung: it will never come to run; lost: its node is dead, so that it never stops.
+	hung, lost bool
+	// sup is what there is in process mode, nil in container mode.
+	sup *supervised
 }
 
 // process is an agent process. The zero value has not looked at the JobSet yet.
@@ -176,18 +211,8 @@ type podsOfJob struct {
 
 // budgets is what may still go wrong.
 type budgets struct {
-	failures, leaders, suspends, resizes, jobFailures, pokes int8
+	failures, leaders, suspends, resizes, jobFailures, pokes, marks int8
 }
-
-// book is what the properties remember of the past.
-type book struct {
-	// failedAt is the last epoch in which the worker of a slot failed.
-	failedAt []slotEpoch
-	// pending: something failed that a group restart has not been charged for. pendingJob: a Job did.
-	pending, pendingJob bool
-}
-
-type slotEpoch struct{ rjob, job, index, epoch int8 }
 
 func (w *world) clone() *world {
 	next := *w
@@ -253,7 +278,7 @@ func (w *world) writeJobSet(js jobSet) {
 			*p = (*p).stale()
 		}
 	}
-	if view := viewOf(&js); view != w.views[len(w.views)-1] {
+	if view := w.sc.viewOf(&js); view != w.views[len(w.views)-1] {
 		w.views = append(slices.Clip(w.views), view)
 	}
 }
@@ -324,19 +349,6 @@ func (w *world) tidy() {
 	})
 	w.tidyBook()
 	w.tidyViews()
-}
-
-// tidyBook drops failures in epochs that no process has, and none can choose again as long as S does not decrease.
-func (w *world) tidyBook() {
-	w.book.failedAt = slices.DeleteFunc(slices.Clone(w.book.failedAt), func(f slotEpoch) bool {
-		if f.epoch >= w.jobSet.live().s {
-			return false
-		}
-		j := w.jobNamed(f.rjob, f.job)
-		return j == nil || !slices.ContainsFunc(w.pods, func(p pod) bool {
-			return p.job == j.uid && p.index == f.index && p.agent.epoch > 0 && p.agent.epoch <= f.epoch
-		})
-	})
 }
 
 // tidyViews drops the versions of the JobSet that all agents have seen.

@@ -32,9 +32,6 @@ func ownedCondition(t corev1.PodConditionType) bool {
 func conditions(v *podView, s *corev1.PodStatus, all []corev1.ContainerStatus) []corev1.PodCondition {
 	ready := containersReady(v, s, all)
 	podReady := ready
-	if ready.Status == corev1.ConditionTrue {
-		podReady = readinessGates(v)
-	}
 	podReady.Type = corev1.PodReady
 	list := []corev1.PodCondition{
 		{Type: corev1.PodReadyToStartContainers, Status: boolStatus(v.PodIP != "" && !v.Ended)},
@@ -84,18 +81,6 @@ func containersReady(v *podView, s *corev1.PodStatus, all []corev1.ContainerStat
 	c.Reason = reasonNotReady
 	c.Message = fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " "))
 	return c
-}
-
-func readinessGates(v *podView) corev1.PodCondition {
-	for _, gate := range v.Pod.Spec.ReadinessGates {
-		if c := findCondition(v.Pod.Status.Conditions, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
-			return corev1.PodCondition{
-				Status: corev1.ConditionFalse, Reason: "ReadinessGatesNotReady",
-				Message: fmt.Sprintf("pod readiness gate %q is not True", gate.ConditionType),
-			}
-		}
-	}
-	return corev1.PodCondition{Status: corev1.ConditionTrue}
 }
 
 // initialized: once True it stays True, also while RestartAllContainers runs the init containers again.

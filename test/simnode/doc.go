@@ -36,19 +36,20 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Honoured: order of init containers, sidecars, httpGet probes (startup, readiness, liveness; named ports; a long poll
 // is one probe), restart policies of Pod and container, restartPolicyRules, crash-loop backoff,
-// terminationGracePeriodSeconds, order of termination, deletion with grace, readiness gates, literal and fieldRef
-// environment, $(VAR) in command and args, emptyDir as a directory (VolumeDir), tokens bound to the Pod (TokenOptions).
+// terminationGracePeriodSeconds, order of termination, deletion with grace, literal and fieldRef
+// environment, $(VAR) in command and args, emptyDir as a directory (VolumeDir) whose path replaces that of its mount in
+// command, args and environment, tokens bound to the Pod (TokenOptions).
 //
 // Refused, with a waiting reason that says so: exec, tcpSocket and grpc probes, lifecycle hooks, envFrom and other
 // sources of environment, and mounts of volumes other than emptyDir, projected, downwardAPI and configMap.
 //
 // Left out: mounts (also of the volumes just named), images, users, security contexts, resource limits, network
 // namespaces (every Pod has a loopback address its processes must bind themselves), DNS, admission by resources,
-// activeDeadlineSeconds, ephemeral containers, changes of a running Pod's image, stop signals other than TERM, events,
+// readiness gates, activeDeadlineSeconds, ephemeral containers, changes of a running Pod's image, stop signals other than TERM, events,
 // logs through the API, eviction. The service account's own automount switch is not read. A deletion whose grace is
 // shortened while it runs keeps the longer grace, unless the Pod is removed at once. A process without a TERM handler
-// dies of TERM here, while as process 1 of a container it would ignore it. Children of a process that left its process
-// group are not found.
+// dies of TERM here, while as process 1 of a container it would ignore it. Children of a process that left its session
+// are not found.
 //
 // A node that stops kills its containers and reports nothing, like a machine that loses power. When a node of the same
 // name starts again, containers that ran are lost (137, ContainerStatusUnknown) and what the kubelet rules say about

@@ -24,12 +24,18 @@ type FuncContainer struct {
 
 // Env returns the value of an environment variable of the container.
 func (c FuncContainer) Env(name string) string {
+	value, _ := c.LookupEnv(name)
+	return value
+}
+
+// LookupEnv is like os.LookupEnv.
+func (c FuncContainer) LookupEnv(name string) (string, bool) {
 	for i := range c.ContainerRequest.Env {
 		if c.ContainerRequest.Env[i].Name == name {
-			return c.ContainerRequest.Env[i].Value
+			return c.ContainerRequest.Env[i].Value, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // FuncRuntime runs containers as functions in this process.

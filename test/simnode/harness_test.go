@@ -214,6 +214,15 @@ func (w *world) start(pod *corev1.Pod, change ...func(*Options)) {
 		})
 	}
 	w.t.Cleanup(w.stop)
+	// A fake client never tells a watch what happened between the list before it and its beginning.
+	w.Eventually(func() (watches int) {
+		for _, action := range w.client.Actions() {
+			if action.Matches("watch", "pods") {
+				watches++
+			}
+		}
+		return watches
+	}, patience, time.Millisecond).Should(gomega.Equal(2), "the watches of the test and of the node")
 	if _, err := w.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
 	}

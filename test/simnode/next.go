@@ -134,7 +134,7 @@ func (p *plan) planInit(v *podView) (initialized, failed bool) {
 	return initialized, false
 }
 
-// planOneInit tells whether the next container may start, or whether this one has to run again.
+// planOneInit reports whether the next container may start, or whether this one has to run again.
 func (p *plan) planOneInit(i int, c *containerView) (done, again bool) {
 	switch {
 	case c.State == exited:

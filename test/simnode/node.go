@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -23,7 +22,6 @@ import (
 // Node is a simulated node. Several may run in one process.
 type Node struct {
 	opts  Options
-	log   logr.Logger
 	epoch time.Time // where the ticks of the relist count from
 
 	mu      sync.Mutex
@@ -37,23 +35,12 @@ func New(opts Options) (*Node, error) {
 	if err := opts.complete(); err != nil {
 		return nil, fmt.Errorf("creating simulated node %q: %w", opts.Name, err)
 	}
-	return &Node{
-		opts: opts, log: opts.Logger.WithValues("node", opts.Name),
-		workers: map[types.UID]*podWorker{},
-	}, nil
+	return &Node{opts: opts, workers: map[types.UID]*podWorker{}}, nil
 }
-
-// Name returns the name of the Node object.
-func (n *Node) Name() string { return n.opts.Name }
 
 // Run registers the node and runs the Pods bound to it until ctx is done. When it returns, every container it started
 // is dead and reaped. The Node object stays, as it does when a machine dies. A Node runs once.
 func (n *Node) Run(ctx context.Context) error {
-	remove, err := n.opts.makeRoot()
-	if err != nil {
-		return err
-	}
-	defer remove()
 	n.epoch = time.Now()
 	node, err := n.register(ctx)
 	if err != nil {

@@ -7,40 +7,38 @@ package simnode
 
 import (
 	"errors"
-	"fmt"
-	"os"
+	"maps"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/kubernetes"
 )
 
-// Options configures a Node. Client, Name and Runtime are required.
+// Options configures a Node. Client, Name, Runtime and RootDir are required.
 type Options struct {
 	Client  kubernetes.Interface
 	Name    string
 	Runtime Runtime
 
-	// RootDir holds the directories of the Pods, one per UID. Default: a temporary directory removed at the end of Run.
+	// RootDir holds the directories of the Pods, one per UID.
 	RootDir string
-	// PodIPs gives Pods their addresses. Default: PodCIDR.
-	PodIPs PodIPAllocator
 	// PodCIDR is the loopback /16 Pod addresses come from, for example 127.20.0.0/16. Default: one per Node of this
 	// process. Nodes in different processes of one machine must set it.
 	PodCIDR string
 	// Timings defaults to RealisticTimings. Zero values in it mean "no delay".
 	Timings *Timings
-	// Labels are added to the Node, Capacity replaces the default of 64 cores, 256Gi and 1000 Pods.
-	Labels   map[string]string
-	Capacity corev1.ResourceList
+	// Labels are added to the Node.
+	Labels map[string]string
+	// Extended are resources that the Node has beside CPU, memory and Pods, such as accelerators.
+	Extended corev1.ResourceList
 	// EnvFor returns variables for every container of a Pod, for example the address to bind: status.podIP of the Pod it
 	// gets is set. The container's own variables override them.
 	EnvFor func(pod *corev1.Pod) []corev1.EnvVar
 	// Tokens, when set, gives Pods a kubeconfig with a token of their service account.
 	Tokens *TokenOptions
-	Logger logr.Logger
+
+	podIPs *loopbackIPs
 }
 
 // Timings are the delays a node adds. What the spec of a Pod counts in seconds is scaled by Second.
@@ -85,6 +83,8 @@ func (o *Options) complete() error {
 		return errors.New("option Name is missing")
 	case o.Runtime == nil:
 		return errors.New("option Runtime is missing")
+	case o.RootDir == "":
+		return errors.New("option RootDir is missing")
 	}
 	if o.Timings == nil {
 		t := RealisticTimings()
@@ -100,39 +100,22 @@ func (o *Options) complete() error {
 		}
 		o.Timings = &t
 	}
-	if o.PodIPs == nil {
-		if o.PodCIDR == "" {
-			o.PodCIDR = nextPrefix()
-		}
-		ips, err := NewLoopbackIPs(o.PodCIDR)
-		if err != nil {
-			return err
-		}
-		o.PodIPs = ips
+	if o.PodCIDR == "" {
+		o.PodCIDR = nextPrefix()
 	}
-	if o.Capacity == nil {
-		o.Capacity = corev1.ResourceList{
-			corev1.ResourceCPU:              resource.MustParse("64"),
-			corev1.ResourceMemory:           resource.MustParse("256Gi"),
-			corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
-			corev1.ResourcePods:             resource.MustParse("1000"),
-		}
-	}
-	return nil
+	var err error
+	o.podIPs, err = newLoopbackIPs(o.PodCIDR)
+	return err
 }
 
-// makeRoot returns the directory for Pods and what removes it.
-func (o *Options) makeRoot() (remove func(), err error) {
-	if o.RootDir != "" {
-		if err := os.MkdirAll(o.RootDir, 0o755); err != nil {
-			return nil, fmt.Errorf("creating root directory of simulated node: %w", err)
-		}
-		return func() {}, nil
+// capacity is what a node has.
+func capacity(extended corev1.ResourceList) corev1.ResourceList {
+	list := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("64"),
+		corev1.ResourceMemory:           resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+		corev1.ResourcePods:             resource.MustParse("1000"),
 	}
-	dir, err := os.MkdirTemp("", "simnode-")
-	if err != nil {
-		return nil, fmt.Errorf("creating root directory of simulated node: %w", err)
-	}
-	o.RootDir = dir
-	return func() { _ = os.RemoveAll(dir) }, nil
+	maps.Copy(list, extended)
+	return list
 }

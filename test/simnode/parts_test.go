@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,6 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 func TestAProbeDecidesAfterAsManyEqualAnswersAsItsThreshold(t *testing.T) {
@@ -121,7 +124,7 @@ func TestTheEnvironmentIsResolvedInOrder(t *testing.T) {
 }
 
 func TestPodAddressesAreUniqueAndKeptWhenFree(t *testing.T) {
-	ips, err := NewLoopbackIPs("127.9.8.0/29")
+	ips, err := newLoopbackIPs("127.9.8.0/29")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +150,7 @@ func TestPodAddressesAreUniqueAndKeptWhenFree(t *testing.T) {
 		t.Error(ip, err)
 	}
 	for _, bad := range []string{"10.0.0.0/16", "127.0.0.1", "127.0.0.0/4", "::1/128"} {
-		if _, err := NewLoopbackIPs(bad); err == nil {
+		if _, err := newLoopbackIPs(bad); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
 	}
@@ -233,7 +236,10 @@ func TestAPodGetsAKubeconfigWithATokenBoundToIt(t *testing.T) {
 	asked := make(chan *authenticationv1.TokenRequest, 10)
 	w.client.PrependReactor("create", "serviceaccounts", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		request := action.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenRequest)
-		asked <- request
+		select {
+		case asked <- request:
+		default: // asked often enough; the client is locked as long as this takes
+		}
 		return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{
 			Token: "secret", ExpirationTimestamp: metav1.NewTime(time.Now().Add(100 * time.Millisecond)),
 		}}, nil
@@ -258,15 +264,29 @@ func TestAPodGetsAKubeconfigWithATokenBoundToIt(t *testing.T) {
 }
 
 func TestAPodWithoutAutomountGetsNoToken(t *testing.T) {
-	if wantsToken(&TokenOptions{}, &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "sa", AutomountServiceAccountToken: new(false)}}) {
+	worker := &corev1.Container{Name: "worker"}
+	if wantsToken(&TokenOptions{}, &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "sa", AutomountServiceAccountToken: new(false)}}, worker) {
 		t.Error("a Pod that wants no token gets one")
 	}
-	if wantsToken(&TokenOptions{}, &corev1.Pod{}) {
+	if wantsToken(&TokenOptions{}, &corev1.Pod{}, worker) {
 		t.Error("a Pod without a service account gets a token")
 	}
 	pod := &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "sa"}}
-	if wantsToken(nil, pod) || !wantsToken(&TokenOptions{}, pod) {
+	if wantsToken(nil, pod, worker) || !wantsToken(&TokenOptions{}, pod, worker) {
 		t.Error("tokens do not follow the option")
+	}
+}
+
+func TestAnInjectedAgentGetsATokenOfItsOwn(t *testing.T) {
+	job := &batchv1.Job{}
+	job.Spec.Template.Spec = corev1.PodSpec{ServiceAccountName: "sa", AutomountServiceAccountToken: new(false), Containers: []corev1.Container{{Name: "worker"}}}
+	pod := &corev1.Pod{Spec: workerpod.Inject(job, nil, workerpod.Injection{Image: "agent"}).Spec}
+	agent := &pod.Spec.InitContainers[0]
+	if !wantsToken(&TokenOptions{}, pod, agent) || wantsToken(&TokenOptions{}, pod, &pod.Spec.Containers[0]) {
+		t.Error("the agent, and it alone, is to have a token")
+	}
+	if why := unsupported(pod, agent); why != "" {
+		t.Errorf("a simulated node does not run it: %s", why)
 	}
 }
 

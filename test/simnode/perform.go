@@ -72,10 +72,9 @@ func (w *podWorker) createSandbox(v *podView) bool {
 	err := makePodDir(w.podDir, v.Pod)
 	ip := nodeIP
 	if err == nil && !v.Pod.Spec.HostNetwork {
-		ip, err = w.node.opts.PodIPs.Allocate(v.Pod)
+		ip, err = w.node.opts.podIPs.Allocate(v.Pod)
 	}
 	if err != nil {
-		w.log.Error(err, "creating sandbox, will try again")
 		w.wakeAt = time.Now().Add(w.node.opts.Timings.SyncRetry)
 		return false
 	}
@@ -173,7 +172,6 @@ func (w *podWorker) start(v *podView, c *containerRun) bool {
 		return w.startFailed(c, "RunContainerError", err)
 	}
 	c.begin(w, proc)
-	w.log.V(2).Info("started container", "container", c.view.Spec.Name, "restarts", c.view.Restarts)
 	return true
 }
 
@@ -182,7 +180,7 @@ func (w *podWorker) request(c *containerRun) (ContainerRequest, error) {
 	pod, spec := w.latest().DeepCopy(), c.view.Spec
 	pod.Status.PodIP, pod.Status.HostIP = w.podIP, nodeIP // the API may not say so yet
 	var base []corev1.EnvVar
-	if wantsToken(w.node.opts.Tokens, pod) && !hasEnv(spec, "KUBECONFIG") {
+	if wantsToken(w.node.opts.Tokens, pod, spec) && !hasEnv(spec, "KUBECONFIG") {
 		if err := w.ensureToken(pod); err != nil {
 			return ContainerRequest{}, err
 		}
@@ -202,6 +200,7 @@ func (w *podWorker) request(c *containerRun) (ContainerRequest, error) {
 	if c.view.State == exited {
 		req.RestartCount++
 	}
+	req.mount()
 	return req, nil
 }
 
@@ -239,7 +238,6 @@ func (w *podWorker) setWaiting(c *containerRun, reason, message string) bool {
 	if old := c.view.Waiting; old != nil && old.Reason == reason && old.Message == message {
 		return false
 	}
-	w.log.Info("container waits", "container", c.view.Spec.Name, "reason", reason, "message", message)
 	c.view.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
 	return true
 }
@@ -250,7 +248,6 @@ func (w *podWorker) wakeFor(pod *corev1.Pod) {
 		return
 	}
 	if err := w.ensureToken(pod); err != nil {
-		w.log.Error(err, "renewing token, will try again")
 		w.sooner(time.Now().Add(max(w.node.opts.Timings.SyncRetry, time.Second)))
 		return
 	}

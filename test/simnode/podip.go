@@ -14,25 +14,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodIPAllocator gives every Pod an address of its own.
-type PodIPAllocator interface {
-	// Allocate returns the address for a Pod: the one in its status if that is free, else a new one.
-	Allocate(pod *corev1.Pod) (string, error)
-	// Release gives an address back.
-	Release(ip string)
-}
-
-// LoopbackIPs allocates addresses from one prefix inside 127.0.0.0/8, which Linux serves without any setup. It never
+// loopbackIPs allocates addresses from one prefix inside 127.0.0.0/8, which Linux serves without any setup. It never
 // reuses an address before it has gone around the prefix, so that a late request to a dead Pod rarely meets another.
-type LoopbackIPs struct {
+type loopbackIPs struct {
 	mu     sync.Mutex
 	prefix netip.Prefix
 	next   netip.Addr
 	used   map[netip.Addr]bool
 }
 
-// NewLoopbackIPs returns an allocator for a prefix such as 127.20.0.0/16.
-func NewLoopbackIPs(prefix string) (*LoopbackIPs, error) {
+// newLoopbackIPs returns an allocator for a prefix such as 127.20.0.0/16.
+func newLoopbackIPs(prefix string) (*loopbackIPs, error) {
 	p, err := netip.ParsePrefix(prefix)
 	if err != nil {
 		return nil, fmt.Errorf("parsing loopback prefix: %w", err)
@@ -41,11 +33,11 @@ func NewLoopbackIPs(prefix string) (*LoopbackIPs, error) {
 		return nil, fmt.Errorf("loopback prefix %s: must be an IPv4 prefix of 8 to 30 bits inside 127.0.0.0/8", prefix)
 	}
 	p = p.Masked()
-	return &LoopbackIPs{prefix: p, next: p.Addr().Next(), used: map[netip.Addr]bool{}}, nil
+	return &loopbackIPs{prefix: p, next: p.Addr().Next(), used: map[netip.Addr]bool{}}, nil
 }
 
-// Allocate implements PodIPAllocator.
-func (l *LoopbackIPs) Allocate(pod *corev1.Pod) (string, error) {
+// Allocate returns the address for a Pod: the one in its status if that is free, else a new one.
+func (l *loopbackIPs) Allocate(pod *corev1.Pod) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if old, err := netip.ParseAddr(pod.Status.PodIP); err == nil && l.prefix.Contains(old) && !l.used[old] {
@@ -69,8 +61,8 @@ func (l *LoopbackIPs) Allocate(pod *corev1.Pod) (string, error) {
 	}
 }
 
-// Release implements PodIPAllocator.
-func (l *LoopbackIPs) Release(ip string) {
+// Release gives an address back.
+func (l *loopbackIPs) Release(ip string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if addr, err := netip.ParseAddr(ip); err == nil {

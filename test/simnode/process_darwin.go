@@ -5,9 +5,18 @@ SPDX-License-Identifier: Apache-2.0
 
 package simnode
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
-func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // waitWithoutReaping has no portable form; what is left of the group is then killed only by Kill.
 func waitWithoutReaping(int) {}
+
+// shorten has none.
+func shorten(*exec.Cmd) {}
+
+// killSession has no portable form either.
+func killSession(int) {}

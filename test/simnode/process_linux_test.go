@@ -48,6 +48,7 @@ func helper(mode string) {
 		child := exec.Command(os.Args[0])
 		child.Env = []string{helperEnv + "=stubborn"}
 		child.Dir = filepath.Join(".", "child")
+		child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := child.Start(); err != nil {
 			os.Exit(3)
 		}
@@ -144,7 +145,7 @@ func TestAProcessKilledFromOutsideReports137(t *testing.T) {
 	w.exits(p, 137)
 }
 
-func TestTheWholeGroupDiesWithItsContainer(t *testing.T) {
+func TestTheWholeSessionDiesWithItsContainer(t *testing.T) {
 	for name, end := range map[string]func(Process){"killed": Process.Kill, "terminated": Process.Terminate} {
 		t.Run(name, func(t *testing.T) {
 			w := newProcessWorld(t)

@@ -22,8 +22,8 @@ import (
 )
 
 // ProcessRuntime runs containers as processes of this machine: no isolation, no mounts, no limits. Every container is
-// its own process group. Like a container's init process, only the first process gets SIGTERM, and everything left in
-// the group is killed when that one ends. On Linux the first process also dies with this process.
+// its own session. Like a container's init process, only the first process gets SIGTERM, and everything left in the
+// session is killed when that one ends. On Linux the first process also dies with this process.
 type ProcessRuntime struct {
 	opts ProcessRuntimeOptions
 
@@ -36,6 +36,8 @@ type ProcessRuntimeOptions struct {
 	// Images maps an image name to its entrypoint. As in Kubernetes, a container's command replaces the entrypoint and
 	// its args are appended to whichever of the two is used; images here have no default arguments.
 	Images map[string][]string
+	// Programs maps the path of a program in an image, whichever, to one of this machine, for commands that name it.
+	Programs map[string]string
 	// LogDir receives one file per container, <namespace>_<pod>_<uid>_<container>.log, with a header line per run.
 	LogDir string
 	// BaseEnv is given to every process before the variables of its container. Default: PATH of this process.
@@ -92,13 +94,13 @@ func (r *ProcessRuntime) Start(_ context.Context, req ContainerRequest) (Process
 
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Dir = req.PodDir
-	if req.Container.WorkingDir != "" {
-		cmd.Dir = req.Container.WorkingDir
-	}
 	cmd.Env = slices.Clone(r.opts.BaseEnv)
 	for i := range req.Env {
 		cmd.Env = append(cmd.Env, req.Env[i].Name+"="+req.Env[i].Value)
+	}
+	if cmd.Dir = req.Container.WorkingDir; cmd.Dir == "" {
+		cmd.Dir = req.PodDir
+		shorten(cmd)
 	}
 	cmd.SysProcAttr = sysProcAttr()
 	if err := startOnLastingThread(cmd); err != nil {
@@ -115,6 +117,11 @@ func (r *ProcessRuntime) Start(_ context.Context, req ContainerRequest) (Process
 
 func (r *ProcessRuntime) argv(req *ContainerRequest) ([]string, error) {
 	argv := slices.Clone(req.Command)
+	for i := range argv {
+		if program, ok := r.opts.Programs[argv[i]]; ok {
+			argv[i] = program
+		}
+	}
 	if len(argv) == 0 {
 		argv = slices.Clone(r.opts.Images[req.Container.Image])
 	}
@@ -124,12 +131,13 @@ func (r *ProcessRuntime) argv(req *ContainerRequest) ([]string, error) {
 	return append(argv, req.Args...), nil
 }
 
-// reap waits for the end of the first process, kills what is left of its group while its id still belongs to it, and
-// only then collects it.
+// reap waits for the end of the first process, kills what is left of its session while its id still belongs to it,
+// and only then collects it.
 func (r *ProcessRuntime) reap(key processKey, p *osProcess, cmd *exec.Cmd) {
 	waitWithoutReaping(p.pid)
 	p.mu.Lock()
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	killSession(p.pid)
 	err := cmd.Wait()
 	p.reaped = true
 	p.mu.Unlock()

@@ -39,7 +39,6 @@ func (n *Node) register(ctx context.Context) (*corev1.Node, error) {
 		if err == nil {
 			return node, nil
 		}
-		n.log.Error(err, "registering, will try again")
 		if !pause(ctx, time.Second) {
 			return nil, fmt.Errorf("registering simulated node %s: %w", n.opts.Name, err)
 		}
@@ -93,7 +92,7 @@ func (n *Node) labels() map[string]string {
 // setStatus writes what this node reports and leaves the rest alone.
 func (n *Node) setStatus(node *corev1.Node) {
 	s := &node.Status
-	s.Capacity, s.Allocatable = n.opts.Capacity, n.opts.Capacity
+	s.Capacity, s.Allocatable = withExtended(s.Capacity, n.opts.Extended), withExtended(s.Allocatable, n.opts.Extended)
 	s.Addresses = []corev1.NodeAddress{
 		{Type: corev1.NodeInternalIP, Address: nodeIP},
 		{Type: corev1.NodeHostName, Address: n.opts.Name},
@@ -110,6 +109,14 @@ func (n *Node) setStatus(node *corev1.Node) {
 	} {
 		setNodeCondition(s, c, metav1.NewTime(time.Now().Truncate(time.Second)))
 	}
+}
+
+// withExtended is the capacity of a node beside what somebody else advertises, such as GPUs: a kubelet leaves that alone.
+func withExtended(reported, own corev1.ResourceList) corev1.ResourceList {
+	all := corev1.ResourceList{}
+	maps.Copy(all, reported)
+	maps.Copy(all, capacity(own))
+	return all
 }
 
 func setNodeCondition(s *corev1.NodeStatus, c corev1.NodeCondition, now metav1.Time) {
@@ -131,15 +138,11 @@ func setNodeCondition(s *corev1.NodeStatus, c corev1.NodeCondition, now metav1.T
 // can take a node away.
 func (n *Node) heartbeat(ctx context.Context, node *corev1.Node) {
 	for {
-		if err := n.renewLease(ctx, node); err != nil && ctx.Err() == nil {
-			n.log.Error(err, "renewing Lease")
-		}
+		_ = n.renewLease(ctx, node) // the next heartbeat tries again
 		if !pause(ctx, n.opts.Timings.HeartbeatInterval) {
 			return
 		}
-		if err := n.reportNode(ctx); err != nil && ctx.Err() == nil {
-			n.log.Error(err, "reporting Node status")
-		}
+		_ = n.reportNode(ctx) // and so does this
 	}
 }
 

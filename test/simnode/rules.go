@@ -73,12 +73,12 @@ func ruleMatches(when *corev1.ContainerRestartRuleOnExitCodes, code int32) bool 
 	return false
 }
 
-// isSidecar tells whether an init container is a restartable one.
+// isSidecar reports whether an init container is a restartable one.
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// hasRestartAllRule tells whether some container of the Pod can restart them all; only such Pods carry the condition.
+// hasRestartAllRule reports whether some container of the Pod can restart them all; only such Pods carry the condition.
 func hasRestartAllRule(spec *corev1.PodSpec) bool {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +25,6 @@ import (
 // ones too; after a failure only the latest counts.
 type statusWriter struct {
 	client kubernetes.Interface
-	log    logr.Logger
 	key    types.NamespacedName
 	uid    types.UID
 	base   corev1.PodStatus // what the API server has, as far as we own it
@@ -37,9 +35,9 @@ type statusWriter struct {
 	wake   chan struct{}
 }
 
-func newStatusWriter(client kubernetes.Interface, log logr.Logger, pod *corev1.Pod) *statusWriter {
+func newStatusWriter(client kubernetes.Interface, pod *corev1.Pod) *statusWriter {
 	return &statusWriter{
-		client: client, log: log, uid: pod.UID,
+		client: client, uid: pod.UID,
 		key:  types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name},
 		base: ownedStatus(&pod.Status), wake: make(chan struct{}, 1),
 	}
@@ -87,9 +85,8 @@ func (s *statusWriter) run(ctx context.Context) {
 			s.drop(1)
 			delay = minWriteDelay
 		case ctx.Err() != nil, apierrors.IsNotFound(err):
-			return // nobody is interested any more
+			return // the Pod is gone, or the node stops
 		default:
-			s.log.Error(err, "writing status of Pod, will try again", "pod", s.key)
 			if !pause(ctx, delay) {
 				return
 			}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,11 +33,23 @@ const (
 	kubeconfig   = "kubeconfig"
 )
 
-// wantsToken tells whether a Pod gets a kubeconfig. Only the Pod's own switch is looked at, not its service account's.
-// A Pod without a service account, which exists only where that admission is off, cannot have a token bound to it.
-func wantsToken(opts *TokenOptions, pod *corev1.Pod) bool {
+// wantsToken reports whether a container gets a kubeconfig: its Pod must not turn the token off for all containers, or
+// it mounts a token of its own. Only the Pod's own switch is looked at, not its service account's. A Pod without a
+// service account, which exists only where that admission is off, cannot have a token bound to it.
+func wantsToken(opts *TokenOptions, pod *corev1.Pod, c *corev1.Container) bool {
+	if opts == nil || pod.Spec.ServiceAccountName == "" {
+		return false
+	}
 	auto := pod.Spec.AutomountServiceAccountToken
-	return opts != nil && pod.Spec.ServiceAccountName != "" && (auto == nil || *auto)
+	return auto == nil || *auto || slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return holdsToken(pod, m.Name) })
+}
+
+func holdsToken(pod *corev1.Pod, volume string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == volume && v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
+			return s.ServiceAccountToken != nil
+		})
+	})
 }
 
 // writeKubeconfig requests a token and writes it. It returns when to do so again: at four fifths of its life.

@@ -87,7 +87,7 @@ func (c *containerView) ready() bool {
 	return c.started() && (c.Spec.ReadinessProbe == nil || c.Readiness == probeOK)
 }
 
-// asksForRestartAll tells whether this container ended in a way that restarts all containers.
+// asksForRestartAll reports whether this container ended in a way that restarts all containers.
 func (c *containerView) asksForRestartAll() bool {
 	return c.State == exited && matchRule(c.Spec.RestartPolicyRules, c.ExitCode) == restartPod
 }
@@ -96,7 +96,7 @@ func (c *containerView) restartable(v *podView) bool {
 	return onExit(c.Spec, v.Pod.Spec.RestartPolicy, c.ExitCode) != stayDown
 }
 
-// anyPresent tells whether the runtime still holds a container of the Pod.
+// anyPresent reports whether the runtime still holds a container of the Pod.
 func (v *podView) anyPresent() bool {
 	for i := range v.Containers {
 		if v.Containers[i].State != absent {
@@ -106,7 +106,7 @@ func (v *podView) anyPresent() bool {
 	return false
 }
 
-// regularPresent tells whether a regular container runs or has run since the containers were last removed.
+// regularPresent reports whether a regular container runs or has run since the containers were last removed.
 func (v *podView) regularPresent() bool {
 	for i := range v.Containers {
 		if v.Containers[i].Kind == kindRegular && v.Containers[i].State != absent {

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +23,6 @@ import (
 // other; everything below mu belongs to the loop alone.
 type podWorker struct {
 	node   *Node
-	log    logr.Logger
 	ctx    context.Context // done when the node stops or the Pod is gone from the API
 	cancel context.CancelFunc
 	wake   chan struct{}
@@ -47,10 +45,9 @@ type podWorker struct {
 
 func newPodWorker(nodeCtx context.Context, n *Node, pod *corev1.Pod) *podWorker {
 	ctx, cancel := context.WithCancel(nodeCtx)
-	log := n.log.WithValues("pod", pod.Namespace+"/"+pod.Name, "uid", pod.UID)
 	return &podWorker{
-		node: n, log: log, ctx: ctx, cancel: cancel, pod: pod, wake: make(chan struct{}, 1),
-		writer:     newStatusWriter(n.opts.Client, log, pod),
+		node: n, ctx: ctx, cancel: cancel, pod: pod, wake: make(chan struct{}, 1),
+		writer:     newStatusWriter(n.opts.Client, pod),
 		epoch:      time.Now(),
 		podDir:     filepath.Join(n.opts.RootDir, "pods", string(pod.UID)),
 		containers: adopt(pod),
@@ -69,14 +66,13 @@ func (w *podWorker) update(pod *corev1.Pod) {
 	}
 }
 
-// matters tells whether a change of a Pod is a reason to look at it. The node's own status writes are not: a sync for
+// matters reports whether a change of a Pod is a reason to look at it. The node's own status writes are not: a sync for
 // each would only delay the next one that has something to do.
 func matters(old, pod *corev1.Pod) bool {
 	return old.Generation != pod.Generation ||
 		!old.DeletionTimestamp.Equal(pod.DeletionTimestamp) ||
 		terminal(old.Status.Phase) != terminal(pod.Status.Phase) ||
-		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations) ||
-		len(pod.Spec.ReadinessGates) > 0
+		!maps.Equal(old.Labels, pod.Labels) || !maps.Equal(old.Annotations, pod.Annotations)
 }
 
 func (w *podWorker) latest() *corev1.Pod {
@@ -194,7 +190,7 @@ func (w *podWorker) reportStarted() {
 // release gives back what the Pod held. A node that merely stops keeps the directory, as a machine keeps its disk.
 func (w *podWorker) release() {
 	if w.podIP != "" && w.podIP != nodeIP {
-		w.node.opts.PodIPs.Release(w.podIP)
+		w.node.opts.podIPs.Release(w.podIP)
 	}
 	if w.gone.Load() {
 		_ = os.RemoveAll(w.podDir)

@@ -44,7 +44,7 @@ type Cluster interface {
 	// SetGate restarts the manager with the feature gate InPlaceRestart on or
 	// off, and returns when its webhooks answer.
 	SetGate(ctx context.Context, on bool) error
-	// LimitsMemory tells whether a container that exceeds its memory limit is killed.
+	// LimitsMemory reports whether a container that exceeds its memory limit is killed.
 	LimitsMemory() bool
 }
 
@@ -63,7 +63,7 @@ var (
 const (
 	agentName  = "jobset-agent"
 	workerName = "worker"
-	// account may do what the agent needs, in every namespace of a story.
+	// account may do what the agent needs, in the namespaces of stories whose manifest brings it.
 	account = "jobset-agent"
 
 	// patience is for what takes a few seconds on an idle machine.

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
+	"context"
 	"fmt"
 	"syscall"
 	"time"
@@ -13,8 +14,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -25,36 +24,49 @@ const specTime = 6 * time.Minute
 
 // Tell registers all stories. Those that restart the manager are Serial.
 func Tell() bool {
+	Describe("JobSets and the controllers of Kubernetes", otherControllers)
 	return Describe("workers that restart in place", func() {
+		Describe("with two fields in their manifest", adoption)
 		Describe("when a container ends", containersEnd)
+		Describe("when a supervisor starts them", processMode)
+		Describe("when a supervisor starts them and more than a process ends", processPods)
 		Describe("when a Pod goes away", podsGo)
 		Describe("when the failure policy has its say", failurePolicy)
 		Describe("when they are done", workersSucceed)
 		Describe("when they are suspended", suspension)
 		Describe("with an access policy", access)
 		Describe("with a feature gate", gate)
+		Describe("with exclusive placement", exclusivePlacement)
+		Describe("on nodes that are marked as sick", sickNodes)
+		Describe("with fault tolerance", faultTolerance)
 		Describe("compared with other strategies", otherStrategies)
 		Describe("on a node", sequences)
 	})
 }
 
+// restartTenTimes makes one worker after the other fail, and expects all of them back in the same Pods.
+func restartTenTimes(ctx SpecContext, shape Shape) {
+	GinkgoHelper()
+	group := Create(ctx, shape)
+	before := group.RunsAt(1)
+	for epoch := int32(2); epoch <= 11; epoch++ {
+		victim := before.Worker(int(epoch) % 2)
+		told := group.Tell(order.Exit(1), victim)
+		after := group.RunsAt(epoch)
+		after.IsInPlaceOf(before)
+		group.Charged(epoch - 1)
+		group.measured(told, after)
+		if epoch == 2 {
+			group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason,
+				fmt.Sprintf("container worker of worker pod %s exited with code 1 on node %s", victim.Pod.Name, victim.Pod.Spec.NodeName))
+		}
+		before = after
+	}
+}
+
 func containersEnd() {
 	It("start again in the same Pods when one exits with a failure, ten times", Label("two-workers"), func(ctx SpecContext) {
-		group := Create(ctx, Shape{})
-		before := group.RunsAt(1)
-		for epoch := int32(2); epoch <= 11; epoch++ {
-			victim := before.Worker(int(epoch) % 2)
-			told := group.Tell(order.Exit(1), victim)
-			after := group.RunsAt(epoch)
-			after.IsInPlaceOf(before)
-			group.Charged(epoch - 1)
-			group.measured(told, after)
-			if epoch == 2 {
-				group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason,
-					fmt.Sprintf("container worker of worker pod %s exited with code 1 on node %s", victim.Pod.Name, victim.Pod.Spec.NodeName))
-			}
-			before = after
-		}
+		restartTenTimes(ctx, Shape{})
 	}, SpecTimeout(specTime))
 
 	It("C296: start again in the same Pods when the kernel kills a worker", func(ctx SpecContext) {
@@ -101,7 +113,9 @@ func containersEnd() {
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
 		group.Reports(before.Pods[0], 2)
-		group.Tell(syscall.SIGKILL, group.RunsAgain(before.Agent(0)))
+		again := group.RunsAgain(before.Agent(0))
+		group.Tell(syscall.SIGKILL, again)
+		group.RunsAgain(again) // or the group seems to rest while nobody knows that one is gone
 		after := group.comesToRest(2, 3)
 		after.IsInPlaceOf(before)
 		group.Charged(after.Epoch - 1)
@@ -121,7 +135,7 @@ func containersEnd() {
 	)
 
 	It("C294 C302: wait behind an agent that exits with 64, which restarts alone and backs off", func(ctx SpecContext) {
-		group := Create(ctx, Shape{Change: func(js *jobset.JobSet) {
+		group := Create(ctx, Shape{OwnAgent: true, Change: func(js *jobset.JobSet) {
 			agent := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.InitContainers[0]
 			agent.Env = append(agent.Env, corev1.EnvVar{Name: "BARRIER_ADDRESS", Value: "nowhere"})
 		}})
@@ -148,9 +162,19 @@ func containersEnd() {
 		for range 2 {
 			group.Tell(order.Exit(3), shipper)
 			shipper = group.RunsAgain(shipper)
+			group.eventually(logOf(ctx, shipper)).Should(listens)
 		}
 		group.Tell(order.Exit(3), shipper)
-		group.eventually(func() string { return state(containerStatus(group.Now(shipper).Pod, shipper.Name)) }).Should(Equal("CrashLoopBackOff"))
+		// It runs again after a while, so who looks late looks back.
+		group.eventually(func() time.Time {
+			return group.record.first(func(v view) bool {
+				if v.pod == nil || v.pod.UID != shipper.Pod.UID {
+					return false
+				}
+				status := containerStatus(v.pod, shipper.Name)
+				return status != nil && status.RestartCount == 2 && state(status) == "CrashLoopBackOff"
+			})
+		}).ShouldNot(BeZero(), "the wait after the third exit")
 		group.RunsAt(1).IsUntouched(before)
 		group.Charged(0)
 	}, SpecTimeout(specTime))
@@ -176,6 +200,14 @@ func (g *Group) RunsAgain(c Container) Container {
 		expect.Expect(status.ContainerID).NotTo(Equal(containerStatus(c.Pod, c.Name).ContainerID), "container %s of Pod %s is a new one", c.Name, c.Pod.Name)
 	}).Should(Succeed())
 	return now
+}
+
+// listens matches the log of a test container whose process has asked for the signals by which tests tell it to end.
+// Without a readiness probe a container is ready as soon as its process exists, and loses what it is sent before.
+var listens = ContainSubstring(`"msg":"start"`)
+
+func logOf(ctx context.Context, c Container) func() (string, error) {
+	return func() (string, error) { return cluster.Log(ctx, c) }
 }
 
 // comesToRest waits until the group runs at one of these epochs and nothing more is under way.
@@ -209,10 +241,7 @@ func podsGo() {
 	It("C264: restart in place around a Pod that is evicted, which alone is replaced", func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
-		evicted := before.Pods[0]
-		Expect(api.SubResource("eviction").Create(ctx, evicted.DeepCopy(), &policyv1.Eviction{
-			ObjectMeta: metav1.ObjectMeta{Namespace: evicted.Namespace, Name: evicted.Name},
-		})).To(Succeed())
+		group.evict(before.Pods[0])
 		group.RunsAt(2).Replaces(before, 0)
 		group.Charged(1)
 	}, SpecTimeout(specTime))

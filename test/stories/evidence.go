@@ -62,7 +62,7 @@ func state(s *corev1.ContainerStatus) string {
 
 // keepEvidence shows the state of a story that failed, and writes all there is
 // to know to the directory for logs, if there is one.
-func (s *scene) keepEvidence() {
+func (s *fixture) keepEvidence() {
 	summary := s.summary()
 	AddReportEntry("state at the end", summary, ReportEntryVisibilityFailureOrVerbose)
 	root := os.Getenv(LogsVariable)
@@ -101,7 +101,7 @@ func (s *scene) keepEvidence() {
 }
 
 // timeline is all that was seen, line by line.
-func (s *scene) timeline() string {
+func (s *fixture) timeline() string {
 	s.record.mu.Lock()
 	defer s.record.mu.Unlock()
 	var out strings.Builder

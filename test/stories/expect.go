@@ -7,15 +7,17 @@ package stories
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,7 +25,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// Charged expects so many group restarts in place, all over, and no other
+// Charged expects that this many group restarts in place have ended, and no other
 // restart, and that the JobSet says so.
 func (g *Group) Charged(restarts int32) {
 	GinkgoHelper()
@@ -65,7 +67,7 @@ func (g *Group) Told(eventType, reason, part string) {
 	}).Should(Succeed())
 }
 
-func (s *scene) events() []eventsv1.Event {
+func (s *fixture) events() []eventsv1.Event {
 	GinkgoHelper()
 	var list eventsv1.EventList
 	Expect(api.List(s.ctx, &list, client.InNamespace(s.namespace))).To(Succeed())
@@ -93,25 +95,51 @@ func (g *Group) Completes() {
 	g.Has(jobset.JobSetCompleted, metav1.ConditionTrue, constants.AllJobsCompletedReason)
 	Expect(g.record.status().TerminalState).To(Equal(string(jobset.JobSetCompleted)))
 	g.Told(corev1.EventTypeNormal, constants.AllJobsCompletedReason, "")
-	for _, pod := range g.record.pods() {
-		Expect(pod.Status.Phase).To(Equal(corev1.PodSucceeded), "phase of Pod %s", pod.Name)
-		for _, name := range []string{workerName, agentName} {
-			Expect(containerStatus(pod, name).State.Running).To(BeNil(), "container %s of Pod %s", name, pod.Name)
+	// Pods and JobSets come by two watches.
+	g.eventually(func(expect Gomega) {
+		for _, pod := range g.record.pods() {
+			expect.Expect(pod.Status.Phase).To(Equal(corev1.PodSucceeded), "phase of Pod %s", pod.Name)
+			for _, name := range []string{workerName, agentName} {
+				expect.Expect(containerStatus(pod, name).State.Running).To(BeNil(), "container %s of Pod %s", name, pod.Name)
+			}
 		}
-	}
+	}).Should(Succeed())
 }
 
 // LeavesNothing deletes the JobSet and waits until all it made is gone.
 func (g *Group) LeavesNothing() {
 	GinkgoHelper()
-	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: g.namespace, Name: jobSetName}}
-	Expect(api.Delete(g.ctx, js, client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
-	g.eventually(func(expect Gomega) {
-		for _, list := range []client.ObjectList{&jobset.JobSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
-			expect.Expect(api.List(g.ctx, list, client.InNamespace(g.namespace))).To(Succeed())
-			expect.Expect(apimeta.LenList(list)).To(BeZero(), "%T", list)
+	g.delete()
+	g.eventually(g.objects).Should(ConsistOf("ConfigMap kube-root-ca.crt", "ServiceAccount default"), "what every namespace has")
+}
+
+// objects are all objects of the namespace but events, as kind and name.
+func (s *fixture) objects() ([]string, error) {
+	kinds, err := discovery.ServerPreferredNamespacedResources(discoverer)
+	if err != nil {
+		return nil, fmt.Errorf("listing the kinds of this cluster: %w", err)
+	}
+	var found []string
+	for _, group := range kinds {
+		version, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			return nil, err
 		}
-	}).Should(Succeed())
+		for _, kind := range group.APIResources {
+			if kind.Kind == "Event" || !slices.Contains(kind.Verbs, "list") {
+				continue
+			}
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(version.WithKind(kind.Kind + "List"))
+			if err := api.List(s.ctx, list, client.InNamespace(s.namespace)); err != nil {
+				return nil, fmt.Errorf("listing %s: %w", kind.Name, err)
+			}
+			for i := range list.Items {
+				found = append(found, kind.Kind+" "+list.Items[i].Name)
+			}
+		}
+	}
+	return found, nil
 }
 
 // epochsOnlyGrew looks back at all that was seen: D and S never decrease, and D is never above S.
@@ -126,7 +154,7 @@ func (g *Group) epochsOnlyGrew() {
 }
 
 // summary is the state of the story in a few lines.
-func (s *scene) summary() string {
+func (s *fixture) summary() string {
 	status := s.record.status()
 	var out strings.Builder
 	fmt.Fprintf(&out, "JobSet: D %d, S %d, inPlaceRestarts %d, restarts %d, %s\n", ptr.Deref(status.DeprecatedEpoch, 0),

@@ -26,14 +26,20 @@ import (
 
 // Group is the JobSet of a story and the workers it runs.
 type Group struct {
-	*scene
+	*fixture
 	shape Shape
 }
 
 // Create makes a namespace and a JobSet in it, and follows what becomes of them.
 func Create(ctx SpecContext, shape Shape) *Group {
 	GinkgoHelper()
-	g := &Group{scene: newScene(ctx), shape: shape.withDefaults()}
+	g := &Group{fixture: newFixture(ctx, shape.NamespaceLabels), shape: shape.withDefaults()}
+	if g.shape.OwnAgent {
+		g.isPrepared()
+	}
+	if g.shape.Account != "" {
+		g.hasAccount(g.shape.Account)
+	}
 	DeferCleanup(func() {
 		if !CurrentSpecReport().Failed() {
 			g.epochsOnlyGrew()
@@ -56,13 +62,20 @@ func (g *Group) RunsAt(epoch int32) *Round {
 		for _, pod := range g.live() {
 			expect.Expect(pod.Annotations).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
 		}
+		if g.shape.Process {
+			expect.Expect(g.startedIn(g.live(), epoch)).To(Succeed())
+			return time.Time{}
+		}
+		for _, pod := range g.live() {
+			expect.Expect(g.record.showsWorkerOf(pod, epoch)).To(Succeed())
+		}
 		agents, err := g.starts(g.live(), agentName)
 		expect.Expect(err).NotTo(HaveOccurred())
 		expect.Expect(agents).NotTo(BeEmpty(), "agents")
 		if epoch == 1 {
 			return latest(agents)
 		}
-		return latest(append(agents, g.record.broke(epoch-1)))
+		return latest(append(agents, g.record.breakWritten(epoch-1)))
 	})
 	round.Epoch = epoch
 	return round
@@ -79,7 +92,7 @@ func (g *Group) RunsAttempt(restarts int32) *Round {
 		if restarts == 0 {
 			return time.Time{}
 		}
-		return g.record.restarted(restarts)
+		return g.record.restartWritten(restarts)
 	})
 }
 
@@ -152,6 +165,44 @@ func (g *Group) Suspend(suspended bool) {
 	Expect(api.Patch(g.ctx, js, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
 }
 
+// Resize gives each Job another number of workers.
+func (g *Group) Resize(workers int32) {
+	GinkgoHelper()
+	Expect(g.TryResize(workers)).To(Succeed())
+	g.shape.Workers = workers
+}
+
+// TryResize is Resize for sizes that may be refused.
+func (g *Group) TryResize(workers int32) error {
+	js := &jobset.JobSet{}
+	js.Namespace, js.Name = g.namespace, jobSetName
+	path := "/spec/replicatedJobs/0/template/spec/"
+	patch := fmt.Sprintf(`[{"op":"replace","path":"%[1]sparallelism","value":%[2]d},{"op":"replace","path":"%[1]scompletions","value":%[2]d}]`, path, workers)
+	return api.Patch(g.ctx, js, client.RawPatch("application/json-patch+json", []byte(patch)))
+}
+
+// Becomes waits until a group that others resize runs with so many workers in each Job, and returns them.
+func (g *Group) Becomes(workers int32) *Round {
+	GinkgoHelper()
+	g.shape.Workers = workers
+	return g.RunsEventually()
+}
+
+// RunsEventually waits until all workers run at the epoch that is the last, and returns them.
+func (g *Group) RunsEventually() *Round {
+	GinkgoHelper()
+	return g.runs(func(expect Gomega) time.Time {
+		status := g.record.status()
+		synced := ptr.Deref(status.SyncedEpoch, 0)
+		expect.Expect(ptr.Deref(status.DeprecatedEpoch, 0)).To(BeNumerically("<", synced), "deprecatedEpoch")
+		for _, pod := range g.live() {
+			expect.Expect(pod.Annotations).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(synced))), "epoch of Pod %s", pod.Name)
+		}
+		expect.Expect(g.startedIn(g.live(), synced)).To(Succeed())
+		return time.Time{}
+	})
+}
+
 // IsSuspended waits until the JobSet says so and no Pod is left.
 func (g *Group) IsSuspended() {
 	GinkgoHelper()
@@ -183,7 +234,17 @@ func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// Namespace is where the JobSet is.
+// Name is that of the JobSet.
+func (g *Group) Name() string { return jobSetName }
+
+// Stored is the JobSet by its name.
+func (g *Group) Stored() *jobset.JobSet {
+	js := &jobset.JobSet{}
+	js.Namespace, js.Name = g.namespace, jobSetName
+	return js
+}
+
+// Namespace is that of the JobSet.
 func (g *Group) Namespace() string { return g.namespace }
 
 // Status is that of the JobSet as seen last.

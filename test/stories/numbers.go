@@ -21,7 +21,9 @@ import (
 // told by the processes, so the clocks of nodes count.
 type Phases struct {
 	Strategy jobset.JobSetRestartStrategy
-	Workers  int
+	// Process is process mode.
+	Process bool
+	Workers int
 	// Measured tells the restarts of the comparison from those of other stories.
 	Measured bool
 	// Break: from the failure until the group is told to restart.
@@ -59,7 +61,7 @@ func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32)
 }
 
 func (g *Group) report(p Phases) {
-	p.Strategy, p.Workers, p.Measured = g.shape.Strategy, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
+	p.Strategy, p.Process, p.Workers, p.Measured = g.shape.Strategy, g.shape.Process, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
 	AddReportEntry(PhasesEntry, p, ReportEntryVisibilityNever)
 }
 
@@ -70,20 +72,23 @@ const numbers = "numbers"
 func Compare(sizes ...int32) bool {
 	return Describe("how long workers take to restart", Serial, Label(numbers), func() {
 		for _, size := range sizes {
-			It(fmt.Sprintf("%d in place", size), func(ctx SpecContext) {
-				group := Create(ctx, Shape{Workers: size})
-				round := group.RunsAt(1)
-				for restart := range int32(restarts) {
-					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
-					next := group.RunsAt(round.Epoch + 1)
-					next.IsInPlaceOf(round)
-					group.measured(failed, next)
-					round = next
-				}
-				group.Charged(restarts)
-			}, SpecTimeout(2*specTime))
+			for _, process := range []bool{true, false} {
+				name := map[bool]string{true: "process", false: "container"}[process]
+				It(fmt.Sprintf("%d in place, %s mode", size, name), slowIf(size > 2 && !process), func(ctx SpecContext) {
+					group := Create(ctx, Shape{Workers: size, Process: process})
+					round := group.RunsAt(1)
+					for restart := range int32(restarts) {
+						failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
+						next := group.RunsAt(round.Epoch + 1)
+						next.IsInPlaceOf(round)
+						group.measured(failed, next)
+						round = next
+					}
+					group.Charged(restarts)
+				}, SpecTimeout(2*specTime))
+			}
 
-			It(fmt.Sprintf("%d with Recreate", size), func(ctx SpecContext) {
+			It(fmt.Sprintf("%d with Recreate", size), slowIf(size > 2), func(ctx SpecContext) {
 				group := Create(ctx, Shape{Workers: size, Strategy: jobset.Recreate})
 				round := group.RunsAttempt(0)
 				for restart := range int32(restarts) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -50,6 +51,19 @@ func failurePolicy() {
 		Expect(containerStatus(last, workerName).RestartCount).To(BeZero())
 		group.RunsAt(2).Replaces(before, 0)
 		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("C267: fail their Job and not the group when they are evicted, if podFailurePolicy says so, and the JobSet by a rule", func(ctx SpecContext) {
+		group := Create(ctx, Shape{
+			Change: func(js *jobset.JobSet) { onDisruption(js, batchv1.PodFailurePolicyActionFailJob) },
+			Rules: []jobset.FailurePolicyRule{{
+				Name: "disrupted", Action: jobset.FailJobSet, OnJobFailureReasons: []string{batchv1.JobReasonPodFailurePolicy},
+			}},
+		})
+		before := group.RunsAt(1)
+		group.evict(before.Pods[0])
+		group.Fails(constants.FailJobSetActionReason)
+		group.neverBroke()
 	}, SpecTimeout(specTime))
 
 	It("C293: fail the JobSet when maxRestarts is used up", func(ctx SpecContext) {
@@ -121,8 +135,9 @@ func workersSucceed() {
 
 func suspension() {
 	It("C284: are charged nothing for a suspend and resume in the middle of a group restart", func(ctx SpecContext) {
-		group := Create(ctx, Shape{SlowToStop: true})
+		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
+		group.Tell(syscall.SIGSTOP, before.Agent(1)) // so that the group does not come together before it is suspended
 		group.Tell(order.Exit(1), before.Worker(0))
 		group.Breaks(1)
 		group.Suspend(true)
@@ -158,8 +173,12 @@ func otherStrategies() {
 		group.startsOver()
 	}, SpecTimeout(specTime))
 
-	It("are replaced when all old Pods are gone with BlockingRecreate", func(ctx SpecContext) {
-		group := Create(ctx, Shape{Strategy: jobset.BlockingRecreate, Jobs: 2, Workers: 1, Change: func(js *jobset.JobSet) {
+	It("C122: are replaced when all old Pods are gone with BlockingRecreate, by a rule for a Job that used up its retries", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Strategy: jobset.BlockingRecreate, Jobs: 2, Workers: 1, Rules: []jobset.FailurePolicyRule{
+			{Name: "deadline", Action: jobset.FailJobSet, OnJobFailureReasons: []string{batchv1.JobReasonDeadlineExceeded}},
+			{Name: "retries", Action: jobset.RestartJobSet, OnJobFailureReasons: []string{batchv1.JobReasonBackoffLimitExceeded}},
+			{Name: "others", Action: jobset.FailJobSet},
+		}, Change: func(js *jobset.JobSet) {
 			pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
 			pod.Containers[0].Env = []corev1.EnvVar{{Name: "WORKER_TERM_DELAY", Value: "2s"}}
 			pod.TerminationGracePeriodSeconds = ptr.To[int64](10)

@@ -7,6 +7,7 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -31,10 +32,12 @@ type record struct {
 
 // view is one change: of the JobSet, or of a Pod.
 type view struct {
-	at     time.Time
-	jobSet *jobset.JobSet
-	pod    *corev1.Pod
-	gone   bool
+	at time.Time
+	// written is when the API server stored the status of a JobSet, cut to the second.
+	written time.Time
+	jobSet  *jobset.JobSet
+	pod     *corev1.Pod
+	gone    bool
 }
 
 // follow records all JobSets and Pods of a namespace until the context ends.
@@ -69,8 +72,9 @@ func (r *record) take(event watch.Event) {
 			r.latest[seen.Name] = seen
 		}
 	case *jobset.JobSet:
+		written := statusWritten(seen)
 		seen.ManagedFields = nil
-		r.views = append(r.views, view{at: now, jobSet: seen})
+		r.views = append(r.views, view{at: now, written: written, jobSet: seen})
 		r.jobSet = seen
 	}
 }
@@ -98,21 +102,39 @@ func (r *record) status() jobset.JobSetStatus {
 	return r.jobSet.Status
 }
 
+// statusWritten is when the status of a JobSet was last written.
+func statusWritten(js *jobset.JobSet) (last time.Time) {
+	for _, entry := range js.ManagedFields {
+		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
 // first is when a view was first like this; zero if none was.
-func (r *record) first(like func(view) bool) time.Time {
+func (r *record) first(like func(view) bool) time.Time { return r.firstView(like).at }
+
+func (r *record) firstView(like func(view) bool) view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range r.views {
 		if like(v) {
-			return v.at
+			return v
 		}
 	}
-	return time.Time{}
+	return view{}
 }
 
-// broke is when the group of an epoch was told to restart.
-func (r *record) broke(epoch int32) time.Time {
-	return r.first(func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0) >= epoch })
+// broke is when the group of an epoch was seen to be told to restart.
+func (r *record) broke(epoch int32) time.Time { return r.first(breaks(epoch)) }
+
+// breakWritten is when it was told. What follows from that, such as the start of a process, is never before it, but may
+// be before we see it.
+func (r *record) breakWritten(epoch int32) time.Time { return r.firstView(breaks(epoch)).written }
+
+func breaks(epoch int32) func(view) bool {
+	return func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0) >= epoch }
 }
 
 // lifted is when the workers of an epoch were let go.
@@ -120,7 +142,7 @@ func (r *record) lifted(epoch int32) time.Time {
 	return r.first(func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.SyncedEpoch, 0) >= epoch })
 }
 
-// allReported is when the last of so many workers had reported an epoch.
+// allReported is when the last of this many workers had reported an epoch.
 func (r *record) allReported(workers int, epoch int32) time.Time {
 	reported := map[string]bool{}
 	return r.first(func(v view) bool {
@@ -145,9 +167,34 @@ func (r *record) allPlaced(pods []*corev1.Pod) time.Time {
 	})
 }
 
-// restarted is when the whole JobSet was told to start over for the nth time.
-func (r *record) restarted(n int32) time.Time {
-	return r.first(func(v view) bool { return v.jobSet != nil && v.jobSet.Status.Restarts >= n })
+// restarted is when the whole JobSet was seen to be told to start over for the nth time.
+func (r *record) restarted(n int32) time.Time { return r.first(startsOver(n)) }
+
+// restartWritten is when it was told.
+func (r *record) restartWritten(n int32) time.Time { return r.firstView(startsOver(n)).written }
+
+func startsOver(n int32) func(view) bool {
+	return func(v view) bool { return v.jobSet != nil && v.jobSet.Status.Restarts >= n }
+}
+
+// showsWorkerOf looks whether the status of a Pod shows the container in which the worker of an epoch runs, and not the
+// one that was there before its agent reported the epoch. The status may lag behind the containers and the agent.
+func (r *record) showsWorkerOf(pod *corev1.Pod, epoch int32) error {
+	status := containerStatus(pod, workerName)
+	if status == nil || status.ContainerID == "" {
+		return fmt.Errorf("the status of Pod %s shows no worker", pod.Name)
+	}
+	old := r.firstView(func(v view) bool {
+		if v.pod == nil || v.pod.UID != pod.UID || v.pod.Annotations[jobset.EpochKey] == strconv.Itoa(int(epoch)) {
+			return false
+		}
+		was := containerStatus(v.pod, workerName)
+		return was != nil && was.ContainerID == status.ContainerID
+	})
+	if old.pod != nil {
+		return fmt.Errorf("the status of Pod %s shows the worker of an earlier epoch", pod.Name)
+	}
+	return nil
 }
 
 // epochsSeen are D and S of every view of the JobSet, in order.

@@ -28,8 +28,8 @@ import (
 
 // access: workers run with the account of the agent, so what it may do, they may.
 func access() {
-	It("C301: let an agent change the epoch of its own Pod and nothing else", func(ctx SpecContext) {
-		group := Create(ctx, Shape{})
+	DescribeTable("C301: let an agent change the epoch of its own Pod and nothing else", func(ctx SpecContext, ownAgent bool) {
+		group := Create(ctx, Shape{OwnAgent: ownAgent})
 		round := group.RunsAt(1)
 		own, other := round.Pods[0], round.Pods[1]
 		agent := asPod(ctx, own)
@@ -54,15 +54,22 @@ func access() {
 			"the status of its JobSet": agent.Status().Patch(ctx, &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: group.namespace, Name: jobSetName}},
 				client.RawPatch(types.MergePatchType, []byte(`{"status":{"syncedEpoch":9}}`)), client.DryRunAll),
 		}
+		if !ownAgent {
+			denied["all JobSets of its namespace"] = agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(group.namespace))
+		}
 		for what, err := range denied {
 			Expect(apierrors.IsForbidden(err) || apierrors.IsInvalid(err)).To(BeTrue(), "%s: %v", what, err)
 		}
-		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(group.namespace))).To(Succeed(), "reading its JobSet")
+		itself := client.MatchingFields{"metadata.name": jobSetName}
+		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(group.namespace), itself)).To(Succeed(), "reading its JobSet")
 		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace("default"))).NotTo(Succeed(), "reading JobSets elsewhere")
 		Expect(rulesBeyond(ctx, agent, group.namespace)).To(BeEmpty(), "further rights")
 		group.RunsAt(1).IsUntouched(round)
 		group.Charged(0)
-	}, SpecTimeout(specTime))
+	},
+		Entry("P56: by a Role that the manager made", SpecTimeout(specTime), false),
+		Entry("O101: by a ClusterRole that an administrator bound", SpecTimeout(specTime), true),
+	)
 }
 
 // asPod is a client with the token of a Pod.
@@ -100,7 +107,9 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
 	Expect(c.Create(ctx, review)).To(Succeed())
 	usual := map[string]bool{
-		"patch pods": true, "list jobsets": true, "watch jobsets": true,
+		"patch pods": true, "get jobsets": true, "list jobsets": true, "watch jobsets": true,
+		// The mark by which the admission policy knows an agent; the API server has nothing behind it.
+		"report jobsets/agent": true,
 		// What a cluster grants everybody: asking about oneself.
 		"create selfsubjectreviews": true, "create selfsubjectaccessreviews": true, "create selfsubjectrulesreviews": true,
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +57,15 @@ func (r *Round) IsInPlaceOf(before *Round) {
 	}
 }
 
+// IsInPodsOf expects new processes in the Pods of an earlier round, in containers that may be new.
+func (r *Round) IsInPodsOf(before *Round) {
+	GinkgoHelper()
+	for i := range r.Pods {
+		Expect(r.Pods[i].UID).To(Equal(before.Pods[i].UID), "UID of the worker Pod in place %d", i)
+		Expect(r.Started[i]).To(BeTemporally(">", before.Started[i]), "start of the worker in place %d", i)
+	}
+}
+
 // Replaces expects a new Pod in one place and the others restarted in place.
 func (r *Round) Replaces(before *Round, place int) {
 	GinkgoHelper()
@@ -92,12 +102,16 @@ func (r *Round) isInPlaceOf(before *Round, i int) {
 	Expect(is.Spec.NodeName).To(Equal(was.Spec.NodeName), "node of Pod %s", is.Name)
 	Expect(is.Status.PodIP).To(Equal(was.Status.PodIP), "address of Pod %s", is.Name)
 	Expect(r.Started[i]).To(BeTemporally(">", before.Started[i]), "start of the worker of Pod %s", is.Name)
+	more := ">"
+	if r.group.shape.Process {
+		more = "==" // the kubelet restarts nothing
+	}
 	Expect(containerStatus(is, workerName).RestartCount).To(
-		BeNumerically(">", containerStatus(was, workerName).RestartCount), "restarts of the worker of Pod %s", is.Name)
+		BeNumerically(more, containerStatus(was, workerName).RestartCount), "restarts of the worker of Pod %s", is.Name)
 }
 
 // starts asks the logs of one container in each Pod when its process started.
-func (s *scene) starts(pods []*corev1.Pod, container string) ([]time.Time, error) {
+func (s *fixture) starts(pods []*corev1.Pod, container string) ([]time.Time, error) {
 	starts, errs := make([]time.Time, len(pods)), make([]error, len(pods))
 	var wg sync.WaitGroup
 	for i, pod := range pods {
@@ -124,6 +138,39 @@ func startOf(ctx context.Context, c Container) (time.Time, error) {
 	}
 	last := lines[len(lines)-1]
 	return time.Parse(time.RFC3339Nano, last[1]+last[2])
+}
+
+// startedIn looks whether the last process of each worker in process mode tells that it runs in an epoch.
+func (s *fixture) startedIn(pods []*corev1.Pod, epoch int32) error {
+	want := fmt.Sprintf(`"epoch":"%d"`, epoch)
+	for _, pod := range pods {
+		log, err := cluster.Log(s.ctx, Container{Pod: pod, Name: workerName})
+		if err != nil {
+			return fmt.Errorf("reading the log of the worker of Pod %s: %w", pod.Name, err)
+		}
+		lines := startLine.FindAllString(log, -1)
+		if len(lines) == 0 || !strings.Contains(lines[len(lines)-1], want) {
+			return fmt.Errorf("the worker of Pod %s has not started in epoch %d", pod.Name, epoch)
+		}
+	}
+	return nil
+}
+
+// worldLine is what a worker in process mode is told of its place.
+var worldLine = regexp.MustCompile(`"rank":"(\d*)","worldSize":"(\d*)"`)
+
+// Worlds are the ranks and world sizes of which the last processes of the workers tell, such as "0 of 2".
+func (r *Round) Worlds() []string {
+	GinkgoHelper()
+	var worlds []string
+	for i := range r.Pods {
+		log, err := cluster.Log(r.group.ctx, r.Worker(i))
+		Expect(err).NotTo(HaveOccurred())
+		lines := worldLine.FindAllStringSubmatch(log, -1)
+		Expect(lines).NotTo(BeEmpty(), "what the worker in place %d tells of its place", i)
+		worlds = append(worlds, lines[len(lines)-1][1]+" of "+lines[len(lines)-1][2])
+	}
+	return worlds
 }
 
 func latest(moments []time.Time) time.Time { return slices.MaxFunc(moments, time.Time.Compare) }

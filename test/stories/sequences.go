@@ -27,7 +27,7 @@ import (
 func sequences() {
 	restart := []string{
 		"Running sidecar:RestartingAllContainers worker:RestartingAllContainers",
-		"Pending sidecar:running worker:PodInitializing",
+		"[Pending sidecar:running worker:PodInitializing]",
 		"Pending sidecar:started worker:PodInitializing",
 		"Running sidecar:ready worker:PodInitializing",
 		"Running sidecar:ready worker:ready",
@@ -35,7 +35,7 @@ func sequences() {
 	It("show the measured steps of a restart of all containers that a worker asked for", func(ctx SpecContext) {
 		pod := createPod(ctx)
 		pod.tell(order.Exit(1), "worker")
-		pod.shows(append([]string{"Running sidecar:ready worker:exit-1 restarting"}, restart...))
+		pod.shows(append([]string{"[Running sidecar:ready worker:exit-1 restarting]"}, restart...))
 		pod.restarted(1, 1)
 		pod.keptItsSelf()
 	}, SpecTimeout(specTime))
@@ -43,7 +43,7 @@ func sequences() {
 	It("show the measured steps of a restart of all containers that a sidecar asked for", func(ctx SpecContext) {
 		pod := createPod(ctx)
 		pod.tell(order.Exit(88), "sidecar")
-		pod.shows(append([]string{"Running sidecar:exit-88 worker:ready restarting"}, restart...))
+		pod.shows(append([]string{"[Running sidecar:exit-88 worker:ready restarting]"}, restart...))
 		pod.restarted(1, 1)
 		pod.keptItsSelf()
 	}, SpecTimeout(specTime))
@@ -75,7 +75,7 @@ func sequences() {
 
 // plainPod is a Pod that is followed through its states.
 type plainPod struct {
-	*scene
+	*fixture
 	before *corev1.Pod
 	// told is how much had been seen when the Pod was told something.
 	told int
@@ -84,7 +84,7 @@ type plainPod struct {
 // createPod creates a Pod like those that were measured, and waits until it runs.
 func createPod(ctx SpecContext) *plainPod {
 	GinkgoHelper()
-	p := &plainPod{scene: newScene(ctx)}
+	p := &plainPod{fixture: newFixture(ctx, nil)}
 	probe := &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(8080)}},
 		PeriodSeconds: 1,
@@ -110,11 +110,7 @@ func createPod(ctx SpecContext) *plainPod {
 	}
 	Expect(api.Create(ctx, pod)).To(Succeed())
 	p.eventually(func() string { return p.steps(0)[len(p.steps(0))-1] }).Should(Equal("Running sidecar:ready worker:ready"))
-	// A container without a readiness probe is ready as soon as its process is there, which may be
-	// before that listens for signals.
-	p.eventually(func() (string, error) {
-		return cluster.Log(ctx, Container{Pod: pod, Name: "worker"})
-	}).Should(ContainSubstring(`"msg":"start"`))
+	p.eventually(logOf(ctx, Container{Pod: pod, Name: "worker"})).Should(listens)
 	return p
 }
 

@@ -20,6 +20,8 @@ const (
 	replicated = "workers"
 	// grace is how long a Pod that is deleted may take to end, in seconds.
 	grace = 5
+	// workerProgram is the entrypoint of the image of workers, which a supervisor has to be told.
+	workerProgram = "/worker"
 	// stubborn is how long a worker that is told to stop can go on: longer than
 	// the kubelet waits when it restarts all containers.
 	stubborn = "20s"
@@ -37,8 +39,18 @@ type Shape struct {
 	Rules []jobset.FailurePolicyRule
 	// FailJobOn and RecreatePodOn are exit codes of workers that do not restart the Pod in place.
 	FailJobOn, RecreatePodOn []int32
-	// AgentObeys makes the agent one that ends by order with any exit code.
+	// OwnAgent makes the manifest bring the agent, and the namespace an account that may do what
+	// agents do. Otherwise the manager sees to both, and nothing prepares the namespace.
+	OwnAgent bool
+	// Process is process mode, which a manifest that names commands and no mode gets: a supervisor starts
+	// the workers again. Otherwise the manifest asks for container mode.
+	Process bool
+	// AgentObeys makes the agent one that ends by order with any exit code. The manifest brings it.
 	AgentObeys bool
+	// Account is a service account of the Pods to which nobody grants anything: the default one.
+	Account string
+	// NamespaceLabels are those of the namespace.
+	NamespaceLabels map[string]string
 	// SlowToStop makes workers outlive SIGTERM until they are killed.
 	SlowToStop bool
 	// Change is for what only one story does.
@@ -55,6 +67,7 @@ func (s Shape) withDefaults() Shape {
 	if s.Strategy == "" {
 		s.Strategy = jobset.InPlaceRestart
 	}
+	s.OwnAgent = s.OwnAgent || s.AgentObeys
 	if s.MaxRestarts == 0 && !s.NoRestarts {
 		s.MaxRestarts = 100
 	}
@@ -67,35 +80,19 @@ func (s Shape) inPlace() bool { return s.Strategy == jobset.InPlaceRestart }
 
 // jobSet builds the JobSet of a shape that has its defaults.
 func (s Shape) jobSet(namespace string) *jobset.JobSet {
-	job := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
-		Parallelism: ptr.To(s.Workers),
-		Template:    s.pod(),
-	}}
-	if s.inPlace() {
-		job = *workerpod.PrepareJob(&job, workerpod.Options{
-			AgentImage:         AgentImage,
-			ServiceAccountName: account,
-			FailJobOn:          s.FailJobOn,
-			RecreatePodOn:      s.RecreatePodOn,
-		})
-	} else {
-		// What a user who wants fast restarts writes: the first failure counts.
-		job.Spec.BackoffLimit = ptr.To[int32](0)
-		job.Spec.Completions = ptr.To(s.Workers)
-		job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
-		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	}
-	if s.AgentObeys {
-		s.obedientAgent(&job.Spec.Template.Spec)
-	}
 	js := &jobset.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: jobSetName},
 		Spec: jobset.JobSetSpec{
 			FailurePolicy: &jobset.FailurePolicy{RestartStrategy: s.Strategy, MaxRestarts: s.MaxRestarts, Rules: s.Rules},
 			ReplicatedJobs: []jobset.ReplicatedJob{{
-				Name: replicated, Replicas: ptr.To(s.Jobs), Template: job,
+				Name: replicated, Replicas: s.Jobs, Template: batchv1.JobTemplateSpec{Spec: s.job()},
 			}},
 		},
+	}
+	if s.inPlace() && !s.Process {
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode, RecreatePodOnExitCodes: s.RecreatePodOn}
+	} else if len(s.RecreatePodOn) > 0 {
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: s.RecreatePodOn}
 	}
 	if s.Change != nil {
 		s.Change(js)
@@ -103,13 +100,43 @@ func (s Shape) jobSet(namespace string) *jobset.JobSet {
 	return js
 }
 
+// job is what a user writes of a Job for the strategy.
+func (s Shape) job() batchv1.JobSpec {
+	job := batchv1.JobSpec{Parallelism: ptr.To(s.Workers), Template: s.pod()}
+	if len(s.FailJobOn) > 0 {
+		job.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:      batchv1.PodFailurePolicyActionFailJob,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: s.FailJobOn},
+		}}}
+	}
+	if !s.inPlace() {
+		// What a user who wants fast restarts writes: the first failure counts.
+		job.BackoffLimit = ptr.To[int32](0)
+		job.Completions = ptr.To(s.Workers)
+		job.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	}
+	if s.OwnAgent {
+		options := workerpod.Options{AgentImage: AgentImage, ServiceAccountName: account}
+		job = workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: job}, options).Spec
+	}
+	if s.AgentObeys {
+		s.obedientAgent(&job.Template.Spec)
+	}
+	return job
+}
+
 func (s Shape) pod() corev1.PodTemplateSpec {
 	worker := corev1.Container{Name: workerName, Image: WorkerImage}
+	if s.Process {
+		worker.Command = []string{workerProgram}
+	}
 	if s.SlowToStop {
 		worker.Env = []corev1.EnvVar{{Name: "WORKER_TERM_DELAY", Value: stubborn}}
 	}
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers:                    []corev1.Container{worker},
+		ServiceAccountName:            s.Account,
 		TerminationGracePeriodSeconds: ptr.To[int64](grace),
 		// On several nodes, where there are several.
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{

@@ -19,6 +19,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,9 +32,12 @@ import (
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
-// delayVariable says how long the worker takes to end after SIGTERM, as it
-// would to write a checkpoint.
-const delayVariable = "WORKER_TERM_DELAY"
+// What the worker does after SIGTERM: how long it takes to end, as it would to write a
+// checkpoint, and the code it exits with, 143 if there is none.
+const (
+	delayVariable = "WORKER_TERM_DELAY"
+	codeVariable  = "WORKER_TERM_CODE"
+)
 
 const usage = 64
 
@@ -68,7 +72,8 @@ var log = slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{
 // start is the line that tells that a process began, and all it can see of where it is.
 func start(role string) {
 	host, _ := os.Hostname()
-	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", os.Getenv("EPOCH"))
+	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", cmp.Or(os.Getenv("JOBSET_EPOCH"), os.Getenv("EPOCH")),
+		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"))
 }
 
 // uptime is the clock that nobody can set, in seconds.
@@ -108,6 +113,7 @@ func ordered(also ...os.Signal) <-chan os.Signal {
 
 func obey(received os.Signal) {
 	log.Info("end", "signal", received.String())
+	code, _ := order.CodeOf(received)
 	switch received {
 	case order.Eat:
 		consume(-1)
@@ -115,8 +121,10 @@ func obey(received os.Signal) {
 		if delay, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
 			<-time.After(delay)
 		}
+		if asked, err := strconv.Atoi(os.Getenv(codeVariable)); err == nil {
+			code = asked
+		}
 	}
-	code, _ := order.CodeOf(received)
 	os.Exit(code)
 }
 
@@ -132,7 +140,7 @@ func eat(args []string) error {
 	return nil
 }
 
-// consume allocates and touches so many megabytes, or all there are, and holds them.
+// consume allocates and touches this many megabytes, or all the memory, and keeps it.
 func consume(megabytes int) {
 	var held [][]byte
 	for megabytes < 0 || len(held) < megabytes {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	componentconfig "k8s.io/component-base/config/v1alpha1"
 )
@@ -57,9 +58,23 @@ type Configuration struct {
 	// +optional
 	Controller *Controller `json:"controller,omitempty"`
 
-	// inPlaceRestart says how long a group of workers may take to come together.
+	// inPlaceRestart configures agents and sets how long a group of workers may take to assemble.
 	// +optional
 	InPlaceRestart *InPlaceRestart `json:"inPlaceRestart,omitempty"`
+
+	// faultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for
+	// at most.
+	// +optional
+	FaultTolerance *FaultTolerance `json:"faultTolerance,omitempty"`
+
+	// elasticAutoscaling says how the manager plans the sizes of elastic ReplicatedJobs.
+	// +optional
+	ElasticAutoscaling *ElasticAutoscaling `json:"elasticAutoscaling,omitempty"`
+
+	// nodeHealth says which nodes JobSets with spec.faultTolerance keep away from and move off.
+	// It applies with gate FaultTolerance only.
+	// +optional
+	NodeHealth *NodeHealth `json:"nodeHealth,omitempty"`
 
 	// featureGates turns features on or off by name. A gate given with --feature-gates wins
 	// over its entry here; the other entries still count. An unknown name is an error, and
@@ -109,12 +124,12 @@ type Health struct {
 	// +optional
 	HealthProbeBindAddress string `json:"healthProbeBindAddress,omitempty"`
 
-	// readinessEndpointName is the path that says whether the webhooks of this replica
+	// readinessEndpointName is the path that reports whether the webhooks of this replica
 	// answer, with or without a leading slash. Default: empty, "readyz".
 	// +optional
 	ReadinessEndpointName string `json:"readinessEndpointName,omitempty"`
 
-	// livenessEndpointName is the path that says whether the process lives, with or without
+	// livenessEndpointName is the path that reports whether the process lives, with or without
 	// a leading slash. Default: empty, "healthz".
 	// +optional
 	LivenessEndpointName string `json:"livenessEndpointName,omitempty"`
@@ -169,10 +184,30 @@ type ClientConnection struct {
 	Burst *int32 `json:"burst,omitempty"`
 }
 
-// InPlaceRestart says how long a group of workers may take to come together, after
-// a failure or at the start, before the controller steps in. It matters to JobSets
+// InPlaceRestart sets which agent worker Pods get, how long a group of workers may take
+// to assemble, after a failure or at the start, before the controller intervenes, and how
+// long workers may take to become ready before a condition says so. It applies to JobSets
 // with restartStrategy InPlaceRestart only.
 type InPlaceRestart struct {
+	// agentImage is the image of the agent in worker Pods whose template has none, best
+	// the one released with this manager. A new image comes with the next Jobs. Default:
+	// empty, such templates are refused.
+	// +optional
+	AgentImage string `json:"agentImage,omitempty"`
+
+	// agentResources are the requests and limits of these agents: cpu, memory and
+	// ephemeral-storage. Where all containers of a Pod have equal requests and limits, so
+	// has the agent, so that the Pod stays Guaranteed. Default: requests of 10m and 32Mi,
+	// a memory limit of 64Mi; in a Guaranteed Pod 100m and 64Mi.
+	// +optional
+	AgentResources *corev1.ResourceRequirements `json:"agentResources,omitempty"`
+
+	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
+	// JobSet. false: somebody else grants access, for example with
+	// config/components/agent-access. Default: true.
+	// +optional
+	CreateAccess *bool `json:"createAccess,omitempty"`
+
 	// assemblyGracePeriod is how long the controller waits for all workers. After it
 	// the worker Pods that run on a node and have not reported are deleted, so that
 	// they are recreated, elsewhere if need be. After a second period all Jobs are
@@ -188,6 +223,145 @@ type InPlaceRestart struct {
 	// sure to be fenced. 0: never. Default: 0.
 	// +optional
 	ForcefulDeletionGracePeriod *metav1.Duration `json:"forcefulDeletionGracePeriod,omitempty"`
+
+	// notReadyGracePeriod is how long a worker of a group that runs may be not ready before
+	// the JobSet says so by its condition WorkersNotReady: a container waits and says why,
+	// or the node has stopped reporting. A worker that is still starting has at least five
+	// minutes. The controller only reports it. 0: never. Default: 1m.
+	// +optional
+	NotReadyGracePeriod *metav1.Duration `json:"notReadyGracePeriod,omitempty"`
+
+	// quickFailureMaxPause is the longest pause between two restarts of a group that fails
+	// again and again. Of epochs in a row that failed less than a minute after their
+	// workers were released, the second is followed by a pause of 1s, the third by one of
+	// 2s, then 4s, and so on. 0: no pause. Default: 5m.
+	// +optional
+	QuickFailureMaxPause *metav1.Duration `json:"quickFailureMaxPause,omitempty"`
+}
+
+// FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for at
+// most. It is read with feature gate FaultTolerance only.
+type FaultTolerance struct {
+	// gracePeriodMaximum is the longest time that a JobSet may ask for. A longer one is cut down to
+	// it, and admission warns. Default: 24h.
+	// +optional
+	GracePeriodMaximum *metav1.Duration `json:"gracePeriodMaximum,omitempty"`
+
+	// admissionGracePeriod is the default of admissionGracePeriodSeconds: how long after the start of
+	// a Job its Pods may take to exist. Default: 1m.
+	// +optional
+	AdmissionGracePeriod *metav1.Duration `json:"admissionGracePeriod,omitempty"`
+
+	// warmupGracePeriod is the default of warmupGracePeriodSeconds: how long after that they may take
+	// to run, and a group that restarts in place to assemble. Default: 5m.
+	// +optional
+	WarmupGracePeriod *metav1.Duration `json:"warmupGracePeriod,omitempty"`
+
+	// failureGracePeriod is the default of failureGracePeriodSeconds: how long a JobSet may be
+	// unhealthy before it is reset. Default: 1m.
+	// +optional
+	FailureGracePeriod *metav1.Duration `json:"failureGracePeriod,omitempty"`
+
+	// retryPause is the default of retryPauseSeconds: how long a reset waits between the end of
+	// the old Jobs and the start of the new. 0: no pause. Default: 90s.
+	// +optional
+	RetryPause *metav1.Duration `json:"retryPause,omitempty"`
+
+	// retryLimit is the default of retryLimit: how many restarts a JobSet without failurePolicy may
+	// have before it fails. Default: 3.
+	// +optional
+	RetryLimit *int32 `json:"retryLimit,omitempty"`
+
+	// deletionOnFailureGracePeriod is the default of deletionOnFailureGracePeriodSeconds: how long
+	// the Pods of a failed JobSet are kept. Default: 0s.
+	// +optional
+	DeletionOnFailureGracePeriod *metav1.Duration `json:"deletionOnFailureGracePeriod,omitempty"`
+
+	// forcefulDeletion allows deletion by force at all. false: whatever a JobSet asks for, nothing
+	// is deleted by force because of it. Default: true.
+	// +optional
+	ForcefulDeletion *bool `json:"forcefulDeletion,omitempty"`
+
+	// forcefulDeletionGracePeriod is the default of forcefulDeletionGracePeriodSeconds: how long
+	// after a Pod or Job should have been gone it is deleted by force. Default: 10m.
+	// +optional
+	ForcefulDeletionGracePeriod *metav1.Duration `json:"forcefulDeletionGracePeriod,omitempty"`
+
+	// successTTL is the default of successTTLSeconds, and its maximum if it is longer than
+	// gracePeriodMaximum: how long after completion Jobs are kept. Default: 168h.
+	// +optional
+	SuccessTTL *metav1.Duration `json:"successTTL,omitempty"`
+}
+
+// ElasticAutoscaling says how the sizes of ReplicatedJobs with elastic are planned from what the cluster
+// has free. It is read with feature gate ElasticAutoscaling only.
+type ElasticAutoscaling struct {
+	// interval is the longest time between two plans, at least 1s. A change of a node or of a JobSet
+	// leads to a plan at once. Default: 30s.
+	// +optional
+	Interval *metav1.Duration `json:"interval,omitempty"`
+
+	// cooldownUp is how long a JobSet keeps its size before it grows, since each change of size
+	// restarts it. Default: 5m.
+	// +optional
+	CooldownUp *metav1.Duration `json:"cooldownUp,omitempty"`
+
+	// cooldownDown is how long a JobSet keeps its size before it gives to another whose least size
+	// does not fit. Default: 0.
+	// +optional
+	CooldownDown *metav1.Duration `json:"cooldownDown,omitempty"`
+
+	// shrinkAfter is how long a group that restarts in place waits for Pods that no node can take, for
+	// example because their node is lost. Then it goes on without them, down to its least size. 0: never.
+	// Default: 2m.
+	// +optional
+	ShrinkAfter *metav1.Duration `json:"shrinkAfter,omitempty"`
+
+	// accelerators are the resources that are shared out. A ReplicatedJob that requests none of them is
+	// planned by CPU and memory. Default: nvidia.com/gpu.
+	// +optional
+	Accelerators []corev1.ResourceName `json:"accelerators,omitempty"`
+
+	// reservePercent of what is there for elastic ReplicatedJobs stays free, 0 to 100. Default: 0.
+	// +optional
+	ReservePercent *int32 `json:"reservePercent,omitempty"`
+}
+
+// NodeHealth says which labels, put on nodes by a health check, mean that a resource of the
+// node is sick, and what follows for JobSets with spec.faultTolerance.
+type NodeHealth struct {
+	// injectAntiAffinities makes Pods that request a resource of resourceTaints keep away
+	// from nodes on which it is sick, by a required node affinity in the Jobs that are
+	// created from now on. Default: true.
+	// +optional
+	InjectAntiAffinities *bool `json:"injectAntiAffinities,omitempty"`
+
+	// monitorNodes moves running Pods off nodes that get a label with effect NoExecute, by
+	// a restart that does not count towards maxRestarts, as long as that is not used up.
+	// It needs injectAntiAffinities: without it Pods could come back to the node.
+	// Default: the value of injectAntiAffinities.
+	// +optional
+	MonitorNodes *bool `json:"monitorNodes,omitempty"`
+
+	// resourceTaints lists, for each resource name, what marks a node on which the resource
+	// is sick. Despite the name these are labels of nodes, not taints; what is listed here
+	// replaces the default. Default: for nvidia.com/gpu, the labels of Autopilot,
+	// autopilot.ibm.com/gpuhealth=ERR with effect NoSchedule and =EVICT with NoExecute.
+	// +optional
+	ResourceTaints map[corev1.ResourceName][]ResourceTaint `json:"resourceTaints,omitempty"`
+}
+
+// ResourceTaint is a label of a node, and what it means for Pods that request the resource.
+type ResourceTaint struct {
+	// key of the label.
+	Key string `json:"key"`
+
+	// value of the label; the label with another value means nothing.
+	Value string `json:"value"`
+
+	// effect NoSchedule: new Pods keep away from the node. NoExecute: running Pods are moved
+	// off it, too.
+	Effect corev1.TaintEffect `json:"effect"`
 }
 
 // Controller configures the reconcilers.

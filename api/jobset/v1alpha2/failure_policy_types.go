@@ -20,6 +20,19 @@ const (
 	InPlaceRestart JobSetRestartStrategy = "InPlaceRestart"
 )
 
+// InPlaceRestartMode says what starts again in a worker Pod that restarts in place.
+// +kubebuilder:validation:Enum=Process;Container
+type InPlaceRestartMode string
+
+const (
+	// ProcessMode restarts the processes of the workers: a supervisor is the first
+	// process of each container, and starts and stops the worker's program.
+	ProcessMode InPlaceRestartMode = "Process"
+	// ContainerMode restarts all containers of the Pod, by the action
+	// RestartAllContainers. Needs Kubernetes 1.36 or newer.
+	ContainerMode InPlaceRestartMode = "Container"
+)
+
 // FailurePolicyAction is what a rule does.
 // +kubebuilder:validation:Enum=FailJobSet;RestartJobSet;RestartJobSetAndIgnoreMaxRestarts;RestartJob;RestartJobAndIgnoreMaxRestarts
 type FailurePolicyAction string
@@ -39,6 +52,7 @@ const (
 )
 
 // FailurePolicy says what happens when a Job fails.
+// +kubebuilder:validation:XValidation:rule="!has(self.inPlaceRestart) || has(self.restartStrategy) && self.restartStrategy == 'InPlaceRestart'",message="inPlaceRestart is read only if restartStrategy is InPlaceRestart: set that too, or remove inPlaceRestart"
 type FailurePolicy struct {
 	// maxRestarts is how many restarts are allowed before the JobSet fails:
 	// status.restartsCountTowardsMax and status.inPlaceRestarts together.
@@ -54,6 +68,42 @@ type FailurePolicy struct {
 	// If none matches, the action is RestartJobSet.
 	// +optional
 	Rules []FailurePolicyRule `json:"rules,omitempty"`
+
+	// inPlaceRestart says more about restartStrategy InPlaceRestart.
+	// +optional
+	InPlaceRestart *InPlaceRestartPolicy `json:"inPlaceRestart,omitempty"`
+}
+
+// InPlaceRestartPolicy says more about restartStrategy InPlaceRestart.
+type InPlaceRestartPolicy struct {
+	// mode says what starts again in a worker Pod: Process, the processes of the
+	// workers, or Container, all containers of the Pod. Process needs containers with a
+	// command, and none of what would act on a worker that is held: tty, stdin, postStart,
+	// and liveness and startup probes. Set on creation if it is empty, to Process if all
+	// templates allow it, else to Container. Absent in JobSets of older versions, which
+	// means Container.
+	// +optional
+	Mode InPlaceRestartMode `json:"mode,omitempty"`
+
+	// stopGracePeriodSeconds is how long a worker may take to end after SIGTERM before
+	// SIGKILL, whenever its group restarts. Only in mode Process, where it defaults to 2;
+	// in mode Container the kubelet always gives 2 seconds.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	StopGracePeriodSeconds *int32 `json:"stopGracePeriodSeconds,omitempty"`
+
+	// recreatePodOnExitCodes are exit codes of workers that get a new Pod, perhaps on
+	// another node, instead of a restart in place: of a worker that finds its devices
+	// broken, for example. At most 200, from 1 to 255, each once. Codes that
+	// podFailurePolicy of a Job acts on are left to it and must not be here too. Only
+	// in Pods to which the manager adds the agent.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=255
+	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
 }
 
 // FailurePolicyRule is an action and the failed Jobs it applies to. A Job must

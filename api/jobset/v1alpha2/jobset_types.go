@@ -40,11 +40,11 @@ type JobSetList struct {
 	Items           []JobSet `json:"items"`
 }
 
-// That a field is immutable is held by the webhook and not by rules of the
-// schema: those compare what is written, not what it means, and would refuse a
-// client that leaves out a zero which another client wrote down.
+// The webhook enforces that fields are immutable, not rules of the schema: those
+// compare what is written, not what it means, and would refuse a client that
+// leaves out a zero which another client has written.
 
-// JobSetSpec is the wanted state of a JobSet.
+// JobSetSpec is the desired state of a JobSet.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.startupPolicy) && self.startupPolicy.startupPolicyOrder == 'InOrder' && has(self.replicatedJobs) && self.replicatedJobs.exists(x, has(x.dependsOn) && size(x.dependsOn) > 0))",message="StartupPolicy and DependsOn APIs are mutually exclusive"
 type JobSetSpec struct {
@@ -73,6 +73,12 @@ type JobSetSpec struct {
 	// failed Job fails the JobSet. Immutable.
 	// +optional
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
+
+	// faultTolerance makes the controller reset a JobSet that does not run as it should, after a
+	// pause and up to a limit; {} takes every default. May change at any time. Feature gate
+	// FaultTolerance, alpha.
+	// +optional
+	FaultTolerance *FaultTolerance `json:"faultTolerance,omitempty"`
 
 	// startupPolicy says in which order ReplicatedJobs start. Immutable.
 	//
@@ -112,7 +118,7 @@ type JobSetSpec struct {
 	VolumeClaimPolicies []VolumeClaimPolicy `json:"volumeClaimPolicies,omitempty"`
 }
 
-// ReplicatedJob is a Job template and how many Jobs are made from it.
+// ReplicatedJob is a Job template and the number of Jobs that are created from it.
 type ReplicatedJob struct {
 	// name of the ReplicatedJob. Part of the names of its Jobs and Pods.
 	Name string `json:"name"`
@@ -126,11 +132,11 @@ type ReplicatedJob struct {
 	// template of the Jobs.
 	Template batchv1.JobTemplateSpec `json:"template"`
 
-	// replicas is the number of Jobs. A pointer, so that a typed client can ask for 0.
+	// replicas is the number of Jobs.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
-	Replicas *int32 `json:"replicas,omitempty"`
+	Replicas int32 `json:"replicas,omitempty"`
 
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
 	// the Jobs of this one are created or resumed. Immutable.
@@ -141,9 +147,27 @@ type ReplicatedJob struct {
 	// +patchMergeKey=name
 	// +kubebuilder:validation:MaxItems=5
 	DependsOn []DependsOn `json:"dependsOn,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+
+	// elastic bounds the number of Pods, which may change while the JobSet lives: it is parallelism and
+	// completions of the template, which default to minInstances. Requires replicas 1 and an Indexed Job.
+	// Needs the feature gate ElasticJobSet. Immutable.
+	// +optional
+	Elastic *ElasticBounds `json:"elastic,omitempty"`
 }
 
-// DependsOnStatus is a status that a ReplicatedJob can be waited for.
+// ElasticBounds are the least and the largest number of Pods of a ReplicatedJob. If they are equal its size
+// never changes.
+type ElasticBounds struct {
+	// minInstances is the least number of Pods.
+	// +kubebuilder:validation:Minimum=1
+	MinInstances int32 `json:"minInstances"`
+
+	// maxInstances is the largest number of Pods, at least minInstances.
+	// +kubebuilder:validation:Minimum=1
+	MaxInstances int32 `json:"maxInstances"`
+}
+
+// DependsOnStatus is a status of a ReplicatedJob that others can wait for.
 // +kubebuilder:validation:Enum=Ready;Complete
 type DependsOnStatus string
 
@@ -255,8 +279,8 @@ type VolumeRetentionPolicy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.templates) || self.templates.all(t, !has(t.metadata) || !has(t.metadata.__namespace__) || size(t.metadata.__namespace__) == 0)",message="namespace cannot be set for VolumeClaimPolicies templates"
 type VolumeClaimPolicy struct {
 	// templates of the claims. A claim is named <template name>-<JobSet name>,
-	// at most 63 bytes. A claim of that name that is there already is used, if it
-	// is what the template asks for and the policy is to retain it.
+	// at most 63 bytes. An existing claim of that name is used if it matches the
+	// template and the policy retains it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50

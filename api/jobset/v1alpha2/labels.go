@@ -42,7 +42,7 @@ const (
 	ExclusiveKey = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 	// NodeSelectorStrategyKey switches exclusive placement to nodes labelled beforehand.
 	NodeSelectorStrategyKey = "alpha.jobset.sigs.k8s.io/node-selector"
-	// DisableInPlaceRestartKey, with any value on the JobSet, makes agents pass straight through.
+	// DisableInPlaceRestartKey, with any value on the JobSet, disables in-place restart: agents release their workers and never restart them.
 	DisableInPlaceRestartKey = "jobset.sigs.k8s.io/disable-in-place-restart"
 )
 
@@ -50,6 +50,11 @@ const (
 const (
 	// EpochKey is the Pod annotation in which an agent reports the epoch of its Pod, a decimal int32 >= 1.
 	EpochKey = "jobset.sigs.k8s.io/epoch"
+	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
+	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
+	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic
+	// ReplicatedJob of it last (RFC 3339).
+	LastResizeKey = "jobset.sigs.k8s.io/last-resize"
 	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
 	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"
 	// NoScheduleTaintKey is the taint of nodes reserved by NamespacedJobKey.

@@ -113,8 +113,8 @@ func manifestsSurvive(t *testing.T, path string) int {
 	}
 }
 
-// lost reports what is in want and not, or not the same, in got. What got has
-// beyond it are the empty structs that Go writes.
+// lost reports what is in want but missing or different in got. Got may also have
+// the empty structs that Go encodes.
 func lost(t *testing.T, path string, want, got any) {
 	switch w := want.(type) {
 	case map[string]any:

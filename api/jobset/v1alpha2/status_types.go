@@ -27,6 +27,27 @@ const (
 	// JobSetInPlaceRestartDisabled: the feature gate InPlaceRestart is off, so agents
 	// let their workers run and never restart them.
 	JobSetInPlaceRestartDisabled JobSetConditionType = "InPlaceRestartDisabled"
+	// JobSetWorkersNotReady: the group restarts in place and runs, and some of its workers
+	// are not ready. The message names them, with node, time and reason.
+	JobSetWorkersNotReady JobSetConditionType = "WorkersNotReady"
+	// JobSetAgentAccessDenied: a service account of worker Pods lacks a right that their
+	// agents need, so the group waits for them.
+	JobSetAgentAccessDenied JobSetConditionType = "AgentAccessDenied"
+	// JobSetUnhealthy: Pods are failed and not replaced, missing, or not running. The JobSet is
+	// reset if that does not mend itself in time.
+	JobSetUnhealthy JobSetConditionType = "Unhealthy"
+	// JobSetResourcesDeployed: Jobs or Pods of the JobSet may use resources. It is True before the
+	// first of them is created or resumed, and False when none is left that may run.
+	JobSetResourcesDeployed JobSetConditionType = "ResourcesDeployed"
+	// JobSetOnSickNodes: Pods stand on nodes with a label of effect NoExecute, and are not moved
+	// because maxRestarts is used up. The message names them.
+	JobSetOnSickNodes JobSetConditionType = "OnSickNodes"
+	// JobSetElasticResizing: an elastic ReplicatedJob runs with another size than it is to have, or
+	// restarts to get it. The message says from what to what.
+	JobSetElasticResizing JobSetConditionType = "ElasticResizing"
+	// JobSetElasticWaiting: the manager cannot give an elastic ReplicatedJob a size that lets it run.
+	// The message says what it waits for.
+	JobSetElasticWaiting JobSetConditionType = "ElasticWaiting"
 )
 
 // JobSetStatus is what the controller observed and decided.
@@ -65,7 +86,7 @@ type JobSetStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
 
-	// syncedEpoch is the last epoch at which the whole group of workers stood;
+	// syncedEpoch is the last epoch that the whole group of workers has reached;
 	// workers of exactly this epoch may run. Absent means 0.
 	// Written with the feature gate InPlaceRestart only.
 	// +optional
@@ -77,11 +98,28 @@ type JobSetStatus struct {
 	// +optional
 	InPlaceRestarts int32 `json:"inPlaceRestarts,omitempty"`
 
-	// assemblingSince is since when the group of workers comes together: absent
-	// while it runs, or waits for nobody. The deadlines of the manager's
+	// lastSyncTime is when syncedEpoch was last raised: the whole group of workers
+	// had reached that epoch, and its workers were released.
+	// Written with the feature gate InPlaceRestart only.
+	// +optional
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
+
+	// quickFailures counts the group restarts in a row that ended an epoch after less than
+	// a minute. From the second on, the workers are released after a pause that doubles
+	// with each. An epoch that ran longer sets it to 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	QuickFailures int32 `json:"quickFailures,omitempty"`
+
+	// assemblingSince is when the group of workers started to assemble. It is absent
+	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.
 	// +optional
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
+
+	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
+	// +optional
+	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
 }
 
 // ReplicatedJobStatus counts the Jobs of one ReplicatedJob. A Job may be counted
@@ -105,6 +143,18 @@ type ReplicatedJobStatus struct {
 	// suspended counts unfinished Jobs that are suspended.
 	Suspended int32 `json:"suspended"`
 
+	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, of the whole JobSet
+	// written together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
+	// was not written yet. Written with the feature gate InPlaceRestart only.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SyncedWorkers int32 `json:"syncedWorkers,omitempty"`
+
+	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
+	// ElasticJobSet only.
+	// +optional
+	Elastic *ElasticSize `json:"elastic,omitempty"`
+
 	// jobRestarts counts, by job index, the restarts of single Jobs.
 	// +optional
 	// +listType=atomic
@@ -116,4 +166,17 @@ type ReplicatedJobStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1024
 	JobRestartsCountTowardsMax []int32 `json:"jobRestartsCountTowardsMax,omitempty"`
+}
+
+// ElasticSize is how large an elastic ReplicatedJob is, and is to be.
+type ElasticSize struct {
+	// current is the number of workers that it runs with: of a group that restarts in place those of
+	// syncedEpoch, else those of its Job. 0 until it has run.
+	// +kubebuilder:validation:Minimum=0
+	Current int32 `json:"current"`
+
+	// desired is the number that the spec asks for, whoever set it. While the manager plans the sizes,
+	// it is what the last plan gave.
+	// +kubebuilder:validation:Minimum=0
+	Desired int32 `json:"desired"`
 }

@@ -15,7 +15,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Takes a list of the root context and a suffix. Services may have 63 characters, so the first part gives way. */}}
+{{/* Takes a list of the root context and a suffix. Names of Services are limited to 63 characters, so the first part is truncated. */}}
 {{- define "jobset.named" -}}
 {{- $suffix := index . 1 -}}
 {{- printf "%s-%s" (include "jobset.fullname" (index . 0) | trunc (int (sub 62 (len $suffix))) | trimSuffix "-") $suffix -}}
@@ -41,7 +41,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: controller
 {{- end -}}
 
-{{/* commonLabels never replace a label of the chart: selectors rely on some of them. */}}
+{{/* commonLabels never override labels of the chart, because selectors use some of them. */}}
 {{- define "jobset.labels" -}}
 {{- $own := dict
     "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
@@ -66,7 +66,12 @@ app.kubernetes.io/component: controller
 {{- end -}}
 {{- end -}}
 
-{{/* The Configuration of the manager: what the values say, and nothing else. */}}
+{{/* The agent is released with the manager: same repository, same tag. */}}
+{{- define "jobset.agent.image" -}}
+{{- printf "%s:%s" (regexReplaceAll "[^/]+$" .Values.image.repository "agent") (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
+
+{{/* The Configuration of the manager. It sets only what the values set. */}}
 {{- define "jobset.controller.config" -}}
 apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
@@ -93,15 +98,31 @@ controller:
   maxConcurrentReconciles: {{ . | int64 }}
 {{- end }}
 {{- with .Values.controller.inPlaceRestart }}
-{{- if or .assemblyGracePeriod .forcefulDeletionGracePeriod }}
 inPlaceRestart:
+  agentImage: {{ .agentImage | default (include "jobset.agent.image" $) | quote }}
+  {{- with .agentResources }}
+  agentResources:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if not .createAccess }}
+  createAccess: false
+  {{- end }}
   {{- with .assemblyGracePeriod }}
   assemblyGracePeriod: {{ . }}
   {{- end }}
   {{- with .forcefulDeletionGracePeriod }}
   forcefulDeletionGracePeriod: {{ . }}
   {{- end }}
+  {{- with .notReadyGracePeriod }}
+  notReadyGracePeriod: {{ . }}
+  {{- end }}
+  {{- with .quickFailureMaxPause }}
+  quickFailureMaxPause: {{ . }}
+  {{- end }}
 {{- end }}
+{{- with .Values.controller.nodeHealth }}
+nodeHealth:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.controller.tls }}
 {{- if or .minVersion .cipherSuites }}
@@ -119,4 +140,9 @@ tls:
 featureGates:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{- /* What stands in front of the paths of runbooks. */ -}}
+{{- define "jobset.runbookBase" -}}
+{{- with .Values.prometheus.runbookBase }}{{ trimSuffix "/" . }}/{{ end }}
 {{- end -}}

@@ -174,6 +174,22 @@ var schemaYAML = typed.YAMLObject(`types:
             type:
               map:
                 fields:
+                - name: inPlaceRestart
+                  type:
+                    map:
+                      fields:
+                      - name: mode
+                        type:
+                          scalar: string
+                      - name: recreatePodOnExitCodes
+                        type:
+                          list:
+                            elementType:
+                              scalar: numeric
+                            elementRelationship: associative
+                      - name: stopGracePeriodSeconds
+                        type:
+                          scalar: numeric
                 - name: maxRestarts
                   type:
                     scalar: numeric
@@ -212,6 +228,34 @@ var schemaYAML = typed.YAMLObject(`types:
                                   scalar: string
                                 elementRelationship: atomic
                       elementRelationship: atomic
+          - name: faultTolerance
+            type:
+              map:
+                fields:
+                - name: admissionGracePeriodSeconds
+                  type:
+                    scalar: numeric
+                - name: deletionOnFailureGracePeriodSeconds
+                  type:
+                    scalar: numeric
+                - name: failureGracePeriodSeconds
+                  type:
+                    scalar: numeric
+                - name: forcefulDeletionGracePeriodSeconds
+                  type:
+                    scalar: numeric
+                - name: retryLimit
+                  type:
+                    scalar: numeric
+                - name: retryPauseSeconds
+                  type:
+                    scalar: numeric
+                - name: successTTLSeconds
+                  type:
+                    scalar: numeric
+                - name: warmupGracePeriodSeconds
+                  type:
+                    scalar: numeric
           - name: managedBy
             type:
               scalar: string
@@ -249,6 +293,16 @@ var schemaYAML = typed.YAMLObject(`types:
                           elementRelationship: associative
                           keys:
                           - name
+                    - name: elastic
+                      type:
+                        map:
+                          fields:
+                          - name: maxInstances
+                            type:
+                              scalar: numeric
+                          - name: minInstances
+                            type:
+                              scalar: numeric
                     - name: groupName
                       type:
                         scalar: string
@@ -1771,7 +1825,36 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: deprecatedEpoch
             type:
               scalar: numeric
+          - name: faultTolerance
+            type:
+              map:
+                fields:
+                - name: completeAttempt
+                  type:
+                    scalar: numeric
+                - name: maxRestarts
+                  type:
+                    scalar: numeric
+                - name: podsKeptUntil
+                  type:
+                    scalar: untyped
+                - name: reset
+                  type:
+                    map:
+                      fields:
+                      - name: jobsGoneTime
+                        type:
+                          scalar: untyped
+                      - name: startTime
+                        type:
+                          scalar: untyped
           - name: inPlaceRestarts
+            type:
+              scalar: numeric
+          - name: lastSyncTime
+            type:
+              scalar: untyped
+          - name: quickFailures
             type:
               scalar: numeric
           - name: replicatedJobsStatus
@@ -1783,6 +1866,16 @@ var schemaYAML = typed.YAMLObject(`types:
                     - name: active
                       type:
                         scalar: numeric
+                    - name: elastic
+                      type:
+                        map:
+                          fields:
+                          - name: current
+                            type:
+                              scalar: numeric
+                          - name: desired
+                            type:
+                              scalar: numeric
                     - name: failed
                       type:
                         scalar: numeric
@@ -1808,6 +1901,9 @@ var schemaYAML = typed.YAMLObject(`types:
                       type:
                         scalar: numeric
                     - name: suspended
+                      type:
+                        scalar: numeric
+                    - name: syncedWorkers
                       type:
                         scalar: numeric
                 elementRelationship: associative

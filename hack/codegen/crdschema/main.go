@@ -12,6 +12,11 @@ SPDX-License-Identifier: Apache-2.0
 // The API server tracks field owners by the schema of the CRD, so the clients get
 // the same one. What merging does not look at is left out, and what occurs more
 // than once, like a container or a probe, becomes a definition of its own.
+//
+// k8s.io/code-generator has no tool for this: kube_codegen.sh passes such a document on to
+// applyconfiguration-gen and leaves it to the caller to make one. Its gen_openapi writes Go code
+// for our types alone, so a program of ours would have to link it with the definitions of every
+// type in a Pod template, which only k8s.io/kubernetes has. The CRD has all merge keys already.
 package main
 
 import (

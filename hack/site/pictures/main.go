@@ -74,7 +74,7 @@ func draw(source, target string, check bool) error {
 		return nil
 	}
 	if got, err := os.ReadFile(target); err != nil || !bytes.Equal(got, want) {
-		return fmt.Errorf("%s is not what %s says; mend with: make update-pictures", target, source)
+		return fmt.Errorf("%s is not what %s says; fix with: make update-pictures", target, source)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ const (
 	// KeyFile is the key of the serving certificate, beside it.
 	KeyFile = "tls.key"
 
-	// The webhook configurations that get the CA. Both installs use these names.
+	// The webhook configurations that get the CA, in kustomize and chart alike.
 	validatingWebhookConfiguration = "jobset-validating-webhook-configuration"
 	mutatingWebhookConfiguration   = "jobset-mutating-webhook-configuration"
 
@@ -42,9 +42,12 @@ const (
 )
 
 // The rotator updates the webhook configurations and the Secret, and watches them to notice
-// when somebody undoes that. It may not create Secrets: installs ship an empty one.
+// changes by others. It watches all webhook configurations, which cannot be restricted, and
+// may update only ours. It may not create Secrets: installations include an empty one.
 //
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,verbs=get;list;update;watch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,verbs=list;watch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=jobset-mutating-webhook-configuration,verbs=get;update
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=jobset-validating-webhook-configuration,verbs=get;update
 // +kubebuilder:rbac:groups="",namespace=system,roleName=manager-secrets-role,resources=secrets,verbs=get;list;update;watch
 
 // Options say which certificate to manage.
@@ -64,7 +67,7 @@ func (o Options) DNSName() string {
 	return o.ServiceName + "." + o.Namespace + ".svc"
 }
 
-// Namespace returns the namespace of this Pod, or the usual one outside a Pod.
+// Namespace returns the namespace of this Pod, or the default one outside a Pod.
 func Namespace() string {
 	return namespaceFrom(namespaceFile)
 }
@@ -79,11 +82,11 @@ func namespaceFrom(file string) string {
 
 // AddRotator makes the manager keep the Secret and the webhook configurations up to date.
 func AddRotator(mgr manager.Manager, o Options) error {
-	return rotator.AddRotator(punctual{mgr}, newRotator(o))
+	return rotator.AddRotator(stoppableManager{mgr}, newRotator(o))
 }
 
-// newRotator leaves periods to the library: the CA lives 10 years and the certificate one;
-// every 12 hours it renews what has fewer than 90 days left.
+// newRotator leaves periods to the library: the CA is valid for 10 years and the certificate for one;
+// every 12 hours the library renews what expires within 90 days.
 func newRotator(o Options) *rotator.CertRotator {
 	return &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: o.Namespace, Name: o.SecretName},
@@ -93,14 +96,14 @@ func newRotator(o Options) *rotator.CertRotator {
 		CAName:         caName,
 		CAOrganization: caOrganization,
 		DNSName:        o.DNSName(),
-		// Nobody reads this channel: Readiness asks for more than the rotator knows, and
-		// asks often, where the rotator waits ever longer between two looks.
+		// This channel is not used: Readiness checks more than the rotator, and more
+		// often, since the rotator checks with an exponential backoff.
 		IsReady: make(chan struct{}),
 		Webhooks: []rotator.WebhookInfo{
 			{Name: validatingWebhookConfiguration, Type: rotator.Validating},
 			{Name: mutatingWebhookConfiguration, Type: rotator.Mutating},
 		},
-		// Every replica needs a certificate to serve webhooks, also before it leads.
+		// Every replica serves webhooks and needs a certificate, not only the leader.
 		RequireLeaderElection: false,
 	}
 }

@@ -27,15 +27,15 @@ const pollPeriod = time.Second
 func WaitForFiles(ctx context.Context, dir string) error {
 	return wait.PollUntilContextCancel(ctx, pollPeriod, true, func(context.Context) (bool, error) {
 		_, err := load(dir)
-		return err == nil, nil // not there yet, or only half of it
+		return err == nil, nil // on an error the files are missing or incomplete
 	})
 }
 
 // Readiness fails until the API server would trust the certificate that we serve: the files
 // hold a certificate for the name of the Service, and each webhook configuration has a CA that
-// signed it. From then on it succeeds without looking again: rotation keeps both in step.
+// signed it. From then on it succeeds without checking again: rotation keeps both consistent.
 //
-// Give it a reader that does not cache: webhook configurations are read a few times in all.
+// Pass a reader that does not cache: webhook configurations are read only a few times.
 func Readiness(reader client.Reader, o Options) healthz.Checker {
 	var done atomic.Bool
 	return func(req *http.Request) error {
@@ -61,7 +61,7 @@ func trusted(ctx context.Context, reader client.Reader, o Options) error {
 	}
 	for name, bundle := range bundles {
 		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(bundle) // nothing appended: nothing trusted
+		roots.AppendCertsFromPEM(bundle) // a bundle without certificates trusts nothing
 		if _, err := serving.Leaf.Verify(x509.VerifyOptions{DNSName: o.DNSName(), Roots: roots}); err != nil {
 			return fmt.Errorf("waiting for %s to trust the serving certificate: %w", name, err)
 		}
@@ -69,8 +69,8 @@ func trusted(ctx context.Context, reader client.Reader, o Options) error {
 	return nil
 }
 
-// caBundles returns the CA of each webhook by a name for messages. A configuration that does
-// not exist has no webhooks: it gets its CA when it is created.
+// caBundles returns the CA of each webhook, by a name for messages. A missing configuration
+// has no webhooks; it gets its CA when it is created.
 func caBundles(ctx context.Context, reader client.Reader) (map[string][]byte, error) {
 	bundles := map[string][]byte{}
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -97,7 +97,7 @@ func get(ctx context.Context, reader client.Reader, name string, into client.Obj
 	return nil
 }
 
-// CheckFiles tells what is wrong with the certificate and the key in dir, if anything is.
+// CheckFiles returns an error if the certificate and the key in dir cannot be loaded.
 func CheckFiles(dir string) error {
 	_, err := load(dir)
 	return err

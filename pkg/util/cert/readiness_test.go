@@ -26,7 +26,7 @@ import (
 
 type issued struct{ ca, cert, key []byte }
 
-// issue makes a CA and a certificate for the name, as the rotator does.
+// issue creates a CA and a certificate for a name, as the rotator does.
 func issue(t *testing.T, dnsName string) issued {
 	t.Helper()
 	r := newRotator(options)
@@ -175,7 +175,7 @@ func TestWaitForFiles(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(10 * pollPeriod):
+		case <-time.After(time.Minute):
 			t.Error("did not see the files")
 		}
 	})

@@ -46,7 +46,7 @@ func MakeJob(js *jobset.JobSet, rjob string, index int) *JobWrapper {
 // Obj returns a Job that shares nothing with the wrapper.
 func (w *JobWrapper) Obj() *batchv1.Job { return w.job.DeepCopy() }
 
-// Change changes the Job in a way that no method of the wrapper has a name for.
+// Change makes a change for which the wrapper has no method.
 func (w *JobWrapper) Change(change func(*batchv1.Job)) *JobWrapper {
 	change(&w.job)
 	return w
@@ -133,7 +133,7 @@ func MakePod(job *batchv1.Job, index int) *PodWrapper {
 			Name:            name,
 			Namespace:       job.Namespace,
 			UID:             types.UID(name + "-uid"),
-			Labels:          map[string]string{jobset.JobSetNameKey: job.Labels[jobset.JobSetNameKey], batchv1.ControllerUidLabel: string(job.UID)},
+			Labels:          map[string]string{jobset.JobSetNameKey: job.Labels[jobset.JobSetNameKey], batchv1.ControllerUidLabel: string(job.UID), batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
 			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
 			Finalizers:      []string{batchv1.JobTrackingFinalizer},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
@@ -166,19 +166,19 @@ func (w *PodWrapper) Phase(phase corev1.PodPhase) *PodWrapper {
 	return w
 }
 
-// Counted takes the finalizer away, as the Job controller does once it counted the Pod.
+// Counted removes the finalizer, as the Job controller does once it has counted the Pod.
 func (w *PodWrapper) Counted() *PodWrapper {
 	w.pod.Finalizers = nil
 	return w
 }
 
-// Terminating sets the deletion timestamp: the time at which the grace is over.
+// Terminating sets the deletion timestamp: the time at which the grace period ends.
 func (w *PodWrapper) Terminating(at time.Time) *PodWrapper {
 	w.pod.DeletionTimestamp = ptr.To(metav1.NewTime(at))
 	return w
 }
 
-// Change changes the Pod in a way that no method of the wrapper has a name for.
+// Change makes a change for which the wrapper has no method.
 func (w *PodWrapper) Change(change func(*corev1.Pod)) *PodWrapper {
 	change(&w.pod)
 	return w

@@ -159,7 +159,7 @@ type ReplicatedJobWrapper struct{ rjob jobset.ReplicatedJob }
 
 // MakeReplicatedJob starts a ReplicatedJob of one Job in group "default".
 func MakeReplicatedJob(name string) *ReplicatedJobWrapper {
-	return &ReplicatedJobWrapper{jobset.ReplicatedJob{Name: name, GroupName: "default", Replicas: ptr.To[int32](1)}}
+	return &ReplicatedJobWrapper{jobset.ReplicatedJob{Name: name, GroupName: "default", Replicas: 1}}
 }
 
 // Obj returns a ReplicatedJob that shares nothing with the wrapper.
@@ -167,7 +167,7 @@ func (w *ReplicatedJobWrapper) Obj() *jobset.ReplicatedJob { return w.rjob.DeepC
 
 // Replicas sets how many Jobs there are.
 func (w *ReplicatedJobWrapper) Replicas(n int32) *ReplicatedJobWrapper {
-	w.rjob.Replicas = &n
+	w.rjob.Replicas = n
 	return w
 }
 

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package tlsconfig turns the tls block of the configuration into settings of a server.
+// Package tlsconfig turns the tls block of the configuration into server settings.
 package tlsconfig
 
 import (
@@ -41,7 +41,7 @@ func Parse(block *configapi.TLSOptions, path *field.Path) (Options, field.ErrorL
 	}
 	var suites []uint16
 	for _, name := range block.CipherSuites {
-		// One at a time, for the helper stops at the first name it does not know.
+		// One at a time, since the helper stops at the first unknown name.
 		ids, err := cliflag.TLSCipherSuites([]string{name})
 		if err != nil {
 			errs = append(errs, field.Invalid(path, name, "cipherSuites: "+err.Error()))
@@ -69,14 +69,14 @@ func parseVersion(name string) (uint16, error) {
 	}
 }
 
-// Apply puts the options on the settings of a server.
+// Apply sets the options in a server configuration.
 func (o Options) Apply(config *tls.Config) {
 	config.MinVersion = o.MinVersion
 	config.CipherSuites = o.CipherSuites
 }
 
-// HTTP1Only turns HTTP/2 off, whose stream resets have been a way to exhaust servers. Neither
-// the API server nor a scraper has so many requests at once that it would miss HTTP/2.
+// HTTP1Only disables HTTP/2, whose stream resets have been used to exhaust servers. Neither
+// the API server nor a scraper sends enough concurrent requests to need HTTP/2.
 func HTTP1Only(config *tls.Config) {
 	config.NextProtos = []string{"http/1.1"}
 }

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package useragent names this program in the logs of the API server.
+// Package useragent returns the user agent with which this program appears in the logs of the API server.
 package useragent
 
 import (
@@ -24,7 +24,7 @@ func Default() string {
 	return build(version.GitVersion, version.GitCommit, runtime.GOOS, runtime.GOARCH)
 }
 
-// build keeps pre-release suffixes out, so that requests of one release count as one client.
+// build leaves out pre-release suffixes, so that requests of one release count as one client.
 func build(gitVersion, gitCommit, goos, goarch string) string {
 	release, _, _ := strings.Cut(gitVersion, "-")
 	if release == "" {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // retry is the time between attempts while the API server is away.
@@ -61,7 +62,7 @@ type follower struct {
 func (f *follower) run(ctx context.Context, late bool) {
 	for ctx.Err() == nil {
 		if f.last == "" {
-			if f.relist(ctx, late) != nil && !pause(ctx, retry) {
+			if f.relist(ctx, late) != nil && process.Pause(ctx, retry) != nil {
 				return
 			}
 			continue
@@ -71,7 +72,7 @@ func (f *follower) run(ctx context.Context, late bool) {
 				continue
 			}
 		}
-		if !pause(ctx, retry) {
+		if process.Pause(ctx, retry) != nil {
 			return
 		}
 	}
@@ -130,15 +131,4 @@ func (f *follower) watch(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -57,7 +57,7 @@ type lift struct {
 func newObserver(js *jobset.JobSet) *Observer {
 	o := &Observer{reports: map[string]map[int32]uint64{}}
 	for _, rjob := range js.Spec.ReplicatedJobs {
-		for replica := range int(ptr.Deref(rjob.Replicas, 1)) {
+		for replica := range int(rjob.Replicas) {
 			for index := range int(ptr.Deref(rjob.Template.Spec.Completions, 1)) {
 				o.places = append(o.places, fmt.Sprintf("%s-%s-%d-%d", js.Name, rjob.Name, replica, index))
 			}

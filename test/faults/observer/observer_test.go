@@ -21,7 +21,7 @@ import (
 // two is a JobSet of two places, w-0-0 and w-0-1.
 func two(deprecated, synced, charged int32) *jobset.JobSet {
 	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "js"}}
-	js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{{Name: "w"}}
+	js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{{Name: "w", Replicas: 1}}
 	js.Spec.ReplicatedJobs[0].Template.Spec.Completions = ptr.To[int32](2)
 	js.Status.DeprecatedEpoch, js.Status.SyncedEpoch, js.Status.InPlaceRestarts = &deprecated, &synced, charged
 	return js

@@ -9,28 +9,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 )
 
-// managerConfig is that of a manager beside a control plane on this machine. Leases are
+// managerConfig is what managers beside this control plane have in common. Leases are
 // short, so that a change of leaders is.
-const managerConfig = `apiVersion: config.jobset.x-k8s.io/v1alpha1
-kind: Configuration
-webhook: {host: %[1]s, port: %[2]s, certDir: %[3]q}
-metrics: {bindAddress: "0"}
-health: {healthProbeBindAddress: "%[4]s"}
-leaderElection: {leaderElect: true, resourceNamespace: %[5]s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
+const managerConfig = `metrics: {bindAddress: "0"}
+leaderElection: {leaderElect: true, resourceNamespace: %s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
 internalCertManagement: {enable: false}
 featureGates: {InPlaceRestart: true}
+inPlaceRestart: {quickFailureMaxPause: 1s, agentImage: %q}
 `
 
 // restartDelay is what a kubelet needs to start a manager that ended.
@@ -59,6 +54,8 @@ type ManagerOptions struct {
 	Server string
 	// Account is the service account it runs as, with the rights shipped for it.
 	Account types.NamespacedName
+	// AgentImage is that of agents that it adds to Pods.
+	AgentImage string
 }
 
 // NewManager prepares a manager. It does not run yet.
@@ -67,23 +64,26 @@ func (p *Plane) NewManager(ctx context.Context, o ManagerOptions) (*Manager, err
 		name: o.Name, program: o.Program, dir: p.opts.Dir,
 		config: filepath.Join(p.opts.Dir, o.Name+".yaml"), kubeconfig: filepath.Join(p.opts.Dir, o.Name+".kubeconfig"),
 	}
-	token, err := p.token(ctx, o.Account)
+	token, err := cluster.Token(ctx, p.Client, o.Account)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.writeKubeconfig(m.kubeconfig, o.Server, token); err != nil {
+	if err := cluster.WriteKubeconfig(m.kubeconfig, o.Server, p.CA, token); err != nil {
 		return nil, err
 	}
-	webhook, err := freeAddress()
+	webhook, err := process.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	if m.health, err = freeAddress(); err != nil {
+	if m.health, err = process.FreeAddress(); err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf(managerConfig, localhost, webhook[len(localhost)+1:], p.keys.dir, m.health, o.Account.Namespace)
-	if err := os.WriteFile(m.config, []byte(text), 0o600); err != nil {
-		return nil, fmt.Errorf("writing the configuration of %s: %w", o.Name, err)
+	config := cluster.ManagerConfig{
+		WebhookHost: process.Localhost, WebhookPort: webhook, CertDir: p.keys.dir,
+		Health: m.health, More: fmt.Sprintf(managerConfig, o.Account.Namespace, o.AgentImage),
+	}
+	if err := config.Write(m.config); err != nil {
+		return nil, err
 	}
 	p.managers = append(p.managers, m)
 	return m, nil
@@ -122,7 +122,7 @@ func (m *Manager) ended(gone *process.Process) {
 	defer m.mu.Unlock()
 	if m.on && m.process == gone {
 		m.restarts++
-		_ = m.startLocked() // not to be started is to hang, which is found
+		_ = m.startLocked() // if it does not start, the group hangs, and the test finds that
 	}
 }
 
@@ -132,7 +132,7 @@ func (m *Manager) Crash() { m.end((*process.Process).Crash) }
 // Stop stops the manager gently and leaves it off.
 func (m *Manager) Stop() {
 	m.end(func(p *process.Process) {
-		_ = p.Stop() // that it had to be killed is no failure of what is tested
+		_ = p.Stop() // having to kill it is no failure of what is tested
 	})
 }
 
@@ -165,19 +165,7 @@ func (m *Manager) Log() string { return process.Tail(filepath.Join(m.dir, m.name
 
 // Ready waits until it answers its readiness probe.
 func (m *Manager) Ready(ctx context.Context) error {
-	client := &http.Client{Timeout: time.Second}
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.health+"/readyz", nil)
-		if err != nil {
-			return false, err
-		}
-		answer, err := client.Do(request)
-		if err != nil {
-			return false, nil //nolint:nilerr // not up yet
-		}
-		return answer.StatusCode == http.StatusOK, answer.Body.Close()
-	})
-	if err != nil {
+	if err := process.WaitReady(ctx, "http://"+m.health+"/readyz", nil); err != nil {
 		return errors.Join(fmt.Errorf("waiting for %s to be ready: %w", m.name, err), errors.New(m.Log()))
 	}
 	return nil

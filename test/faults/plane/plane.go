@@ -15,31 +15,22 @@ package plane
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
-	localhost  = "127.0.0.1"
 	adminToken = "admin"
 	patience   = time.Minute
 )
@@ -83,13 +74,13 @@ func Start(ctx context.Context, opts Options) (_ *Plane, err error) {
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tokens.csv"), []byte(adminToken+",admin,admin,system:masters\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the token of the administrator: %w", err)
 	}
-	address, err := freeAddress()
+	address, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	p.URL, p.CA = "https://"+address, p.keys.pem
 	p.Admin = &rest.Config{Host: p.URL, BearerToken: adminToken, TLSClientConfig: rest.TLSClientConfig{CAData: p.CA}, QPS: -1}
-	if err := p.writeKubeconfig(p.Kubeconfig, p.URL, adminToken); err != nil {
+	if err := cluster.WriteKubeconfig(p.Kubeconfig, p.URL, p.CA, adminToken); err != nil {
 		return nil, err
 	}
 	if p.Client, err = kubernetes.NewForConfig(p.Admin); err != nil {
@@ -108,11 +99,11 @@ func Start(ctx context.Context, opts Options) (_ *Plane, err error) {
 func (p *Plane) Certificate() tls.Certificate { return p.keys.certificate }
 
 func (p *Plane) startEtcd() error {
-	clients, err := freeAddress()
+	clients, err := process.FreeAddress()
 	if err != nil {
 		return err
 	}
-	peers, err := freeAddress()
+	peers, err := process.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -131,7 +122,7 @@ func (p *Plane) StartAPIServer(ctx context.Context) error {
 		return fmt.Errorf("reading the URL of the API server: %w", err)
 	}
 	p.apiServer, err = p.start("kube-apiserver",
-		"--etcd-servers="+p.etcdURL, "--bind-address="+localhost, "--advertise-address="+localhost, "--secure-port="+port,
+		"--etcd-servers="+p.etcdURL, "--bind-address="+process.Localhost, "--advertise-address="+process.Localhost, "--secure-port="+port,
 		"--tls-cert-file="+filepath.Join(p.keys.dir, "tls.crt"), "--tls-private-key-file="+filepath.Join(p.keys.dir, "tls.key"),
 		"--service-account-issuer="+p.URL, "--service-account-key-file="+p.keys.accounts, "--service-account-signing-key-file="+p.keys.accounts,
 		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+filepath.Join(p.opts.Dir, "tokens.csv"),
@@ -191,34 +182,8 @@ func start(dir, name, program string, args ...string) (*process.Process, error) 
 
 // Kubectl runs kubectl as the administrator.
 func (p *Plane) Kubectl(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(p.opts.Assets, "kubectl"), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
-}
-
-func (p *Plane) token(ctx context.Context, account types.NamespacedName) (string, error) {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(7 * 24 * 3600))}}
-	token, err := p.Client.CoreV1().ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("requesting a token of service account %s: %w", account, err)
-	}
-	return token.Status.Token, nil
-}
-
-func (p *Plane) writeKubeconfig(file, server, token string) error {
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"faults": {Server: server, CertificateAuthorityData: p.CA}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"account": {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{"faults": {Cluster: "faults", AuthInfo: "account"}},
-		CurrentContext: "faults",
-	}, file)
-	if err != nil {
-		return fmt.Errorf("writing kubeconfig %s: %w", file, err)
-	}
-	return nil
+	_, err := process.Kubectl(ctx, p.opts.Assets, p.Kubeconfig, args...)
+	return err
 }
 
 // Stop stops everything that was started.
@@ -228,24 +193,8 @@ func (p *Plane) Stop() {
 	}
 	for _, running := range []*process.Process{p.scheduler, p.controllerManager, p.apiServer, p.etcd} {
 		if running != nil {
-			running.Crash() // the API server would wait for every watch, and nothing is to be kept
+			running.Crash() // the API server would wait for every watch, and nothing has to be kept
 		}
 	}
 	p.managers, p.scheduler, p.controllerManager, p.apiServer, p.etcd = nil, nil, nil, nil, nil
-}
-
-// freeAddress is one that no outgoing connection will take: the kernel gives those ports from 32768.
-func freeAddress() (string, error) {
-	for range 100 {
-		address := fmt.Sprintf("%s:%d", localhost, 20000+rand.IntN(10000))
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			continue
-		}
-		if err := listener.Close(); err != nil {
-			return "", fmt.Errorf("freeing a port: %w", err)
-		}
-		return address, nil
-	}
-	return "", errors.New("no free port from 20000 to 29999")
 }

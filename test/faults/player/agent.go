@@ -42,16 +42,16 @@ var (
 // runAgent is the agent container: the agent itself, with the environment that the
 // node made for it, in this process instead of one of its own.
 func (p *Players) runAgent(ctx context.Context, c simnode.FuncContainer) int {
-	ctx, crash := context.WithCancelCause(ctx)
-	defer crash(nil)
-	process := p.agentStarts(c.Pod, crash)
-	defer p.agentEnds(process)
-
-	cfg, err := agent.FromEnv(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" })
+	cfg, err := agent.FromEnv(c.LookupEnv)
 	if err != nil {
 		p.wrong("agent of Pod %s: %v", c.Pod.Name, err)
 		return exitSetting
 	}
+	ctx, crash := context.WithCancelCause(ctx)
+	defer crash(nil)
+	process := p.agentStarts(c.Pod, len(cfg.Containers) > 0, crash)
+	defer p.agentEnds(process)
+
 	conns := &sockets{conns: map[net.Conn]struct{}{}}
 	defer conns.close()
 	api, err := p.connection(cfg.Kubeconfig, c.Pod.Name, conns, process)
@@ -59,8 +59,11 @@ func (p *Players) runAgent(ctx context.Context, c simnode.FuncContainer) int {
 		p.wrong("agent of Pod %s: %v", c.Pod.Name, err)
 		return exitSetting
 	}
-	barrier := &recorded{Barrier: agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort), released: func() { p.lifts(process) }}
-	outcome, err := agent.Run(ctx, cfg, agent.Deps{API: api, Barrier: barrier})
+	deps := agent.Deps{API: api}
+	if !process.rounds {
+		deps.Barrier = &recorded{Barrier: agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort), released: func() { p.lifts(process) }}
+	}
+	outcome, err := agent.Run(ctx, cfg, deps)
 	switch {
 	case errors.Is(context.Cause(ctx), errCrashed):
 		return exitCrashed
@@ -119,11 +122,14 @@ func (r reports) RoundTrip(request *http.Request) (*http.Response, error) {
 		if err := json.Unmarshal(body, &patch); err != nil {
 			return nil, fmt.Errorf("reading the patch of an agent: %w", err)
 		}
-		epoch, err := strconv.ParseInt(patch.Metadata.Annotations[jobset.EpochKey], 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("reading the epoch of an agent: %w", err)
+		// An agent whose Pod is to be replaced tells that and no epoch (P70).
+		if text, tells := patch.Metadata.Annotations[jobset.EpochKey]; tells {
+			epoch, err := strconv.ParseInt(text, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("reading the epoch of an agent: %w", err)
+			}
+			r.tell(int32(epoch))
 		}
-		r.tell(int32(epoch))
 	}
 	return r.next.RoundTrip(request)
 }

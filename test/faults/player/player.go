@@ -6,12 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 // Package player runs agents and workers as functions of this process, on
 // simulated nodes, and holds against them what must always be so.
 //
-//	a worker runs in the epoch that the agent process beside it reported and lifted
+//	a worker runs in the epoch that the agent process beside it reported and lifted;
+//	in process mode, in the epoch that an agent of its Pod reported last
 //	no two workers run at the same time in different epochs
 //	no place of the group runs twice in one epoch, whatever became of the first run
 //
-// The agents are real: what they do, over which connection and with which token,
-// is what the agent's program does. All that is recorded is recorded by one clock
+// The agents are real, and so are the supervisors of process mode: what they do, over which connection
+// and with which token, is what their programs do. All that is recorded is recorded by one clock
 // under one lock, at the moment it happens.
 package player
 
@@ -34,9 +35,13 @@ import (
 type Players struct {
 	mu      sync.Mutex
 	agents  map[types.UID]*agentProcess
+	started map[types.UID]int // agents, by Pod
 	workers map[types.UID]*workerRun
 	// ran is the last epoch that each place of the group ran in.
 	ran map[string]int32
+	// containers are those with a supervisor, and reported the last epoch of each of their Pods, in process mode.
+	containers map[types.UID]*container
+	reported   map[types.UID]int32
 	// changed is closed and replaced whenever something begins or ends.
 	changed    chan struct{}
 	violations []string
@@ -47,6 +52,8 @@ type agentProcess struct {
 	pod    *corev1.Pod
 	epoch  int32
 	lifted bool
+	// rounds: it lives through many epochs, as in process mode.
+	rounds bool
 	crash  context.CancelCauseFunc
 }
 
@@ -62,21 +69,23 @@ type workerRun struct {
 // New returns players that do not play yet.
 func New() *Players {
 	return &Players{
-		agents: map[types.UID]*agentProcess{}, workers: map[types.UID]*workerRun{},
+		agents: map[types.UID]*agentProcess{}, started: map[types.UID]int{}, workers: map[types.UID]*workerRun{},
 		ran: map[string]int32{}, changed: make(chan struct{}),
+		containers: map[types.UID]*container{}, reported: map[types.UID]int32{},
 	}
 }
 
-// Runtime runs them as containers of these images.
-func (p *Players) Runtime(agentImage, workerImage string) *simnode.FuncRuntime {
-	return simnode.NewFuncRuntime(map[string]simnode.Func{agentImage: p.runAgent, workerImage: p.runWorker})
+// Images runs them as containers of these images, in the mode that their Pods are made for.
+func (p *Players) Images(agentImage, workerImage string) map[string]simnode.Func {
+	return map[string]simnode.Func{agentImage: p.runAgentImage, workerImage: p.runWorkerImage}
 }
 
-func (p *Players) agentStarts(pod *corev1.Pod, crash context.CancelCauseFunc) *agentProcess {
+func (p *Players) agentStarts(pod *corev1.Pod, rounds bool, crash context.CancelCauseFunc) *agentProcess {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	process := &agentProcess{pod: pod, crash: crash}
+	process := &agentProcess{pod: pod, rounds: rounds, crash: crash}
 	p.agents[pod.UID] = process
+	p.started[pod.UID]++
 	p.tell()
 	return process
 }
@@ -93,10 +102,10 @@ func (p *Players) agentEnds(process *agentProcess) {
 func (p *Players) chooses(process *agentProcess, epoch int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if process.epoch != 0 && process.epoch != epoch {
+	if process.epoch > epoch || process.epoch != 0 && process.epoch != epoch && !process.rounds {
 		p.wrongLocked("agent of Pod %s reported epoch %d and then %d", process.pod.Name, process.epoch, epoch)
 	}
-	process.epoch = epoch
+	process.epoch, p.reported[process.pod.UID] = epoch, epoch
 	p.tell()
 }
 
@@ -122,7 +131,7 @@ func (p *Players) runWorker(ctx context.Context, c simnode.FuncContainer) int {
 func (p *Players) workerStarts(pod *corev1.Pod, fail context.CancelCauseFunc) *workerRun {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	run := &workerRun{pod: pod, place: place(pod), began: time.Now(), fail: fail}
+	epoch := int32(0)
 	beside := p.agents[pod.UID]
 	switch {
 	case beside == nil:
@@ -132,8 +141,14 @@ func (p *Players) workerStarts(pod *corev1.Pod, fail context.CancelCauseFunc) *w
 	case beside.epoch == 0:
 		p.wrongLocked("worker of Pod %s started in no epoch", pod.Name)
 	default:
-		run.epoch = beside.epoch
+		epoch = beside.epoch
 	}
+	return p.begins(pod, epoch, fail)
+}
+
+// begins is a worker that starts in an epoch. The lock is held.
+func (p *Players) begins(pod *corev1.Pod, epoch int32, fail context.CancelCauseFunc) *workerRun {
+	run := &workerRun{pod: pod, place: place(pod), epoch: epoch, began: time.Now(), fail: fail}
 	if p.workers[pod.UID] != nil {
 		p.wrongLocked("worker of Pod %s started while an older one ran", pod.Name)
 	}
@@ -172,11 +187,28 @@ func (p *Players) tell() {
 	p.changed = make(chan struct{})
 }
 
-// Changed is closed when something begins or ends.
-func (p *Players) Changed() <-chan struct{} {
+// Until waits until something is so of the players.
+func (p *Players) Until(ctx context.Context, is func() bool) error {
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if is() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Agents counts the agents that have run in a Pod.
+func (p *Players) Agents(pod *corev1.Pod) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.changed
+	return p.started[pod.UID]
 }
 
 // Running says how many workers run and in which epoch; 0 if it is not one.
@@ -213,7 +245,7 @@ func (p *Players) Waiting() []*corev1.Pod {
 	defer p.mu.Unlock()
 	var pods []*corev1.Pod
 	for _, process := range p.agents {
-		if process.epoch != 0 && !process.lifted {
+		if process.epoch != 0 && !process.lifted && (!process.rounds || p.workers[process.pod.UID] == nil) {
 			pods = append(pods, process.pod)
 		}
 	}

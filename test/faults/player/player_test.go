@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/supervisor"
 )
 
 func pod(name, index string) *corev1.Pod {
@@ -24,10 +26,16 @@ func pod(name, index string) *corev1.Pod {
 
 // begin is an agent that reports and lifts, and its worker.
 func begin(p *Players, pod *corev1.Pod, epoch int32) *workerRun {
-	process := p.agentStarts(pod, nil)
+	process := p.agentStarts(pod, false, nil)
 	p.chooses(process, epoch)
 	p.lifts(process)
 	return p.workerStarts(pod, nil)
+}
+
+// round is an agent that reports in process mode, and the worker that its supervisor starts then.
+func round(p *Players, pod *corev1.Pod, epoch int32) *workerRun {
+	p.chooses(p.agentStarts(pod, true, nil), epoch)
+	return p.processStarts(pod, supervisor.Run{Epoch: epoch}, nil)
 }
 
 func TestWorkers(t *testing.T) {
@@ -56,17 +64,36 @@ func TestWorkers(t *testing.T) {
 			begin(p, again, 1)
 		}, wrong: []string{"had run in epoch 1"}},
 		"a worker that starts before the barrier is lifted is found": {play: func(p *Players) {
-			p.chooses(p.agentStarts(a, nil), 1)
+			p.chooses(p.agentStarts(a, false, nil), 1)
 			p.workerStarts(a, nil)
 		}, wrong: []string{"barrier that holds", "started in epoch 0"}},
 		"a worker without an agent is found": {play: func(p *Players) {
 			p.workerStarts(a, nil)
 		}, wrong: []string{"without an agent", "started in epoch 0"}},
 		"an agent that reports two epochs is found": {play: func(p *Players) {
-			process := p.agentStarts(a, nil)
+			process := p.agentStarts(a, false, nil)
 			p.chooses(process, 1)
 			p.chooses(process, 2)
 		}, wrong: []string{"reported epoch 1 and then 2"}},
+		"P62: in process mode an agent lives through epochs, and its workers run in them": {play: func(p *Players) {
+			first, second := round(p, a, 1), round(p, b, 1)
+			p.workerEnds(first)
+			p.workerEnds(second)
+			round(p, a, 2)
+			round(p, b, 2)
+		}},
+		"P62: in process mode a worker that starts in another epoch than its agent reported is found": {play: func(p *Players) {
+			p.chooses(p.agentStarts(a, true, nil), 1)
+			p.processStarts(a, supervisor.Run{Epoch: 2}, nil)
+		}, wrong: []string{"its agent reported epoch 1"}},
+		"P34: in process mode a worker that starts outside of all epochs is found": {play: func(p *Players) {
+			p.processStarts(a, supervisor.Run{Bypass: true}, nil)
+		}, wrong: []string{"in no epoch", "started in epoch 0"}},
+		"in process mode an agent that goes back is found": {play: func(p *Players) {
+			process := p.agentStarts(a, true, nil)
+			p.chooses(process, 2)
+			p.chooses(process, 1)
+		}, wrong: []string{"reported epoch 2 and then 1"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 func everybody(string) bool { return true }
@@ -28,7 +30,7 @@ func TestDecide(t *testing.T) {
 		req  request
 		want Kind
 	}{
-		"no plan harms nobody":                    {req: write, want: None},
+		"the zero plan injects no fault":          {req: write, want: None},
 		"a share of one meets every request":      {plan: Plan{Kind: Internal, Share: 1, Clients: everybody}, req: read, want: Internal},
 		"a share of nothing meets none":           {plan: Plan{Kind: Internal, Clients: everybody}, req: read, want: None},
 		"other clients are left alone":            {plan: Plan{Kind: Internal, Share: 1, Clients: func(c string) bool { return c == "b" }}, req: read, want: None},
@@ -158,7 +160,7 @@ func TestRequestsMeetTheirFate(t *testing.T) {
 func tick(s *server, body io.Reader) error {
 	select {
 	case s.ticks <- struct{}{}:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		return errors.New("the server has no watch")
 	}
 	_, err := io.ReadFull(body, make([]byte, len("tick")))
@@ -239,7 +241,7 @@ func TestConnectionsAreForgotten(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	client.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
 		p.mu.Lock()
@@ -248,7 +250,7 @@ func TestConnectionsAreForgotten(t *testing.T) {
 		if left == 0 {
 			return
 		}
-		if !pause(ctx, 10*time.Millisecond) {
+		if process.Pause(ctx, 10*time.Millisecond) != nil {
 			t.Fatalf("%d connections are remembered: %v", left, net.ErrClosed)
 		}
 	}

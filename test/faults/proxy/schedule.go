@@ -22,7 +22,7 @@ const (
 	Delay Kind = "delay"
 	// ResetBefore: the connection breaks before the request reaches the server.
 	ResetBefore Kind = "reset before"
-	// ResetAfter: the server did what it was asked for, and nobody hears of it.
+	// ResetAfter: the server did what it was asked, and the answer is lost.
 	ResetAfter Kind = "reset after"
 	// TooMany: 429 with Retry-After.
 	TooMany Kind = "429"
@@ -38,7 +38,7 @@ const (
 	CutOff Kind = "cut off"
 )
 
-// Plan says which requests meet a fault. The zero Plan harms nobody.
+// Plan says which requests get a fault. The zero Plan harms nobody.
 type Plan struct {
 	Seed uint64
 	Kind Kind

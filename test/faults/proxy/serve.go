@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // ServeHTTP lets a request meet its fate and passes it on.
@@ -43,7 +45,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch fate.kind {
 	case Delay:
-		if !pause(r.Context(), fate.lasts) {
+		if process.Pause(r.Context(), fate.lasts) != nil {
 			return
 		}
 	case ResetBefore:
@@ -111,15 +113,4 @@ func refuse(w http.ResponseWriter, code int, reason, more string) {
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
 		`"message":"this request met a fault on purpose","reason":%q%s,"code":%d}`, reason, more, code)
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -6,19 +6,21 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -51,46 +53,17 @@ var _ = Describe("The rights of an agent", func() {
 		return deny(apierrors.IsForbidden, fmt.Sprintf("cannot %s resource %q", verb, resource))
 	}
 
-	It("O101 C301: let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
-		n := newNode(ctx)
-		own := n.runs("own")
-		agent := n.agentOf(own)
-
-		for _, value := range []string{"1", "2", "2147483647"} {
-			Expect(agent.Patch(ctx, own.DeepCopy(), epoch(value))).To(Succeed())
-		}
-
-		stored := &corev1.Pod{}
-		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(own), stored)).To(Succeed())
-		Expect(stored.Annotations).To(Equal(map[string]string{"example.com/note": "kept", jobset.EpochKey: "2147483647"}))
-		Expect(stored.Labels).To(Equal(own.Labels))
-		Expect(stored.Spec).To(Equal(own.Spec))
-	})
-
-	It("O101: let it list and watch JobSets of its namespace", func(ctx SpecContext) {
-		n := newNode(ctx)
-		agent := n.agentOf(n.runs("own"))
-
-		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(n.space))).To(Succeed())
-		deny(apierrors.IsForbidden, "at the cluster scope")(agent.List(ctx, &jobset.JobSetList{}))
-	})
-
-	DescribeTable("O101: do not let it",
-		func(ctx SpecContext, try act, refused func(error)) {
-			n := newNode(ctx)
-			own, other := n.runs("own"), n.runs("other")
-
-			refused(try(ctx, n.agentOf(own), own, other))
-		},
+	// attacks are what no agent may do, whatever its account is called.
+	attacks := []any{
 		Entry("C301: report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
 			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
 		}), byPolicy("only the Pod its token is bound to, which is own")),
-		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
-		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
+		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
 		Entry("remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
 		Entry("change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
 		Entry("change labels", patches(merge(`{"metadata":{"labels":{"role":"leader"}}}`)), byPolicy("may not change labels")),
 		Entry("remove all labels", patches(merge(`{"metadata":{"labels":null}}`)), byPolicy("may not change labels")),
 		Entry("remove finalizers", patches(merge(`{"metadata":{"finalizers":null}}`)), byPolicy("may not change finalizers")),
@@ -129,7 +102,79 @@ var _ = Describe("The rights of an agent", func() {
 			js.Namespace = own.Namespace
 			return agent.Create(ctx, js)
 		}), byRole("create", "jobsets")),
-	)
+	}
+
+	It("O101 C301: let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		agent := n.agentOf(own)
+
+		for _, value := range []string{"1", "2", "2147483647"} {
+			Expect(agent.Patch(ctx, own.DeepCopy(), epoch(value))).To(Succeed())
+		}
+
+		stored := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(own), stored)).To(Succeed())
+		Expect(stored.Annotations).To(Equal(map[string]string{"example.com/note": "kept", jobset.EpochKey: "2147483647"}))
+		Expect(stored.Labels).To(Equal(own.Labels))
+		Expect(stored.Spec).To(Equal(own.Spec))
+	})
+
+	It("P66: let it tell with its report how its worker ended, and take that back", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+		agent := n.agentOf(own)
+		exit, err := protocol.WorkerExit{Container: "worker", Epoch: 1, Exit: protocol.Exit{Code: 1}, Leave: strings.Repeat("ä", 300)}.Encode()
+		Expect(err).NotTo(HaveOccurred())
+		both, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
+			jobset.EpochKey: "2", protocol.WorkerExitKey: exit,
+		}}})
+		Expect(err).NotTo(HaveOccurred())
+
+		Expect(agent.Patch(ctx, own.DeepCopy(), merge(string(both)))).To(Succeed())
+		stored := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(own), stored)).To(Succeed())
+		Expect(stored.Annotations).To(HaveKeyWithValue(protocol.WorkerExitKey, exit))
+		Expect(agent.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"3","jobset.sigs.k8s.io/worker-exit":null}}}`))).To(Succeed())
+	})
+
+	It("P66: let it tell no more than 512 bytes", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own := n.runs("own")
+
+		long := annotation(protocol.WorkerExitKey, strings.Repeat("ä", 257))
+		deny(apierrors.IsInvalid, "the annotation jobset.sigs.k8s.io/worker-exit must have at most 512 bytes")(n.agentOf(own).Patch(ctx, own.DeepCopy(), long))
+		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), long)).To(Succeed())
+		Expect(n.agentOf(own).Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
+	})
+
+	It("O101: let it list and watch JobSets of its namespace", func(ctx SpecContext) {
+		n := newNode(ctx)
+		agent := n.agentOf(n.runs("own"))
+
+		Expect(agent.List(ctx, &jobset.JobSetList{}, client.InNamespace(n.space))).To(Succeed())
+		deny(apierrors.IsForbidden, "at the cluster scope")(agent.List(ctx, &jobset.JobSetList{}))
+	})
+
+	for _, account := range []string{framework.AgentAccount, "trainer"} {
+		DescribeTable("P56 O101: do not let account "+account, append([]any{
+			func(ctx SpecContext, try act, refused func(error)) {
+				n := newNode(ctx)
+				n.bind(account, "ClusterRole", "jobset-agent", agentRule)
+				own, other := n.runsAs(account, "own"), n.runsAs(account, "other")
+
+				refused(try(ctx, n.agentOf(own), own, other))
+			}}, attacks...)...)
+	}
+
+	DescribeTable("P56 O101: do not let an account that the controller granted them to", append([]any{
+		func(ctx SpecContext, try act, refused func(error)) {
+			n := newNode(ctx)
+			n.granted(framework.Training(2, 10), "default")
+			own, other := n.runsAs("default", "own"), n.runsAs("default", "other")
+
+			refused(try(ctx, n.agentOf(own), own, other))
+		}}, attacks...)...)
 
 	DescribeTable("do not let it report what is no epoch:",
 		func(ctx SpecContext, patch client.Patch) {
@@ -152,7 +197,7 @@ var _ = Describe("The rights of an agent", func() {
 		Entry("its own report taken back", merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":null}}}`)),
 	)
 
-	It("C301: end where a token is bound to no Pod", func(ctx SpecContext) {
+	It("C301: end where a token is not bound to a Pod", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
 		unbound := clientOf(token(ctx, n.space, framework.AgentAccount, nil))
@@ -186,7 +231,7 @@ var _ = Describe("The rights of an agent", func() {
 	It("do not grow by another role: subresources stay out of reach", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
-		grant(ctx, n.space, framework.AgentAccount, "patch", "pods/ephemeralcontainers")
+		n.grant(framework.AgentAccount, core("patch", "pods/ephemeralcontainers"))
 		agent := n.agentOf(own)
 
 		Eventually(func() error {
@@ -194,27 +239,4 @@ var _ = Describe("The rights of an agent", func() {
 				merge(`{"spec":{"ephemeralContainers":[{"name":"mine","image":"i"}]}}`))
 		}).Should(MatchError(ContainSubstring("may change no subresource of a Pod")))
 	})
-
-	It("are no limit to accounts of other names", func(ctx SpecContext) {
-		n := newNode(ctx)
-		own := n.runs("own")
-		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "other"}})).To(Succeed())
-		grant(ctx, n.space, "other", "patch", "pods")
-		other := clientOf(token(ctx, n.space, "other", nil))
-
-		Eventually(func() error {
-			return other.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"labels":{"role":"leader"}}}`))
-		}).Should(Succeed())
-	})
 })
-
-// grant lets an account do something in its namespace.
-func grant(ctx SpecContext, namespace, account, verb string, resources ...string) {
-	GinkgoHelper()
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: account + "-more"}
-	Expect(cluster.Client.Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: resources, Verbs: []string{verb}}}})).To(Succeed())
-	Expect(cluster.Client.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}}})).To(Succeed())
-}

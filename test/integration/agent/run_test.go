@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -103,12 +104,15 @@ func (p *process) stop() {
 	Expect(p.err).NotTo(HaveOccurred())
 }
 
+// stays is how long an agent is watched that is to change nothing.
+const stays = 300 * time.Millisecond
+
 func (p *process) lifts() { GinkgoHelper(); Eventually(p.lifted.Load).Should(BeTrue(), "held") }
 func (p *process) holds() {
 	GinkgoHelper()
-	Consistently(func() bool { return p.lifted.Load() || p.ended() }).Should(BeFalse(), "no longer held")
+	Consistently(func() bool { return p.lifted.Load() || p.ended() }, stays).Should(BeFalse(), "no longer held")
 }
-func (p *process) runsOn() { GinkgoHelper(); Consistently(p.ended).Should(BeFalse(), "ended") }
+func (p *process) runsOn() { GinkgoHelper(); Consistently(p.ended, stays).Should(BeFalse(), "ended") }
 func (p *process) ended() bool {
 	select {
 	case <-p.done:

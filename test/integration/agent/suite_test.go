@@ -70,6 +70,12 @@ func giveAccount(ctx context.Context, namespace string) {
 // runs a worker Pod.
 func (n *node) runs(name string) *corev1.Pod {
 	GinkgoHelper()
+	return n.runsAs(framework.AgentAccount, name)
+}
+
+// runsAs runs a worker Pod with an account of its own.
+func (n *node) runsAs(account, name string) *corev1.Pod {
+	GinkgoHelper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: name,
 			Labels:      map[string]string{"role": "worker"},
@@ -77,7 +83,7 @@ func (n *node) runs(name string) *corev1.Pod {
 			Finalizers:  []string{"example.com/held"}},
 		Spec: corev1.PodSpec{
 			NodeName:           "node-0",
-			ServiceAccountName: framework.AgentAccount,
+			ServiceAccountName: account,
 			Containers:         []corev1.Container{{Name: "worker", Image: "worker"}},
 		},
 	}
@@ -117,7 +123,7 @@ func clientOf(token string) client.Client {
 // agentOf is a client with the token of a Pod.
 func (n *node) agentOf(pod *corev1.Pod) client.Client {
 	GinkgoHelper()
-	return clientOf(token(n.context, n.space, framework.AgentAccount, pod))
+	return clientOf(token(n.context, n.space, pod.Spec.ServiceAccountName, pod))
 }
 
 func merge(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }

@@ -144,7 +144,8 @@ var _ = Describe("An elastic JobSet", func() {
 
 		Eventually(func() map[string]size { return sizes(w, js) }).
 			Should(Equal(map[string]size{"js-a-0": {2, 2}, "js-b-0": {2, 2}, "js-b-1": {4, 4}}))
-		Consistently(func() map[string]size { return sizes(w, js) }).Should(HaveKeyWithValue("js-b-0", size{2, 2}))
+		w.Settles(js)
+		Expect(sizes(w, js)).To(HaveKeyWithValue("js-b-0", size{2, 2}))
 		Expect(w.Manager.Tried(AJob("patch"))).To(BeEmpty())
 	})
 })

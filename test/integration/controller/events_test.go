@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package controller
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -106,7 +108,7 @@ var _ = Describe("The events of a JobSet", func() {
 
 		w.JobController.Completes(jobs...)
 		held.Arrives()
-		w.TellsNobody(js, "AllJobsCompleted")
+		released := time.Now()
 		held.Release()
 
 		w.HasTold(js, toldComplete)
@@ -115,6 +117,7 @@ var _ = Describe("The events of a JobSet", func() {
 		Expect(w.Client.List(ctx, &list, client.InNamespace(w.Namespace))).To(Succeed())
 		Expect(list.Items).To(HaveLen(1))
 		event := list.Items[0]
+		Expect(event.EventTime.Time).To(BeTemporally(">", released))
 		Expect(event.ReportingController).To(Equal("jobset"))
 		Expect(event.Action).To(Equal("Reconciling"))
 		Expect(event.Related).To(BeNil())

@@ -74,6 +74,7 @@ var _ = Describe("Another manager takes over", func() {
 
 			Expect(w.Manager.RefusalsLeft()).To(BeFalse())
 			w.HasCounted(train, Counters{InPlace: 1})
+			w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "")
 			w.TellsUser(train, corev1.EventTypeNormal, "InPlaceRestartCompleted", "")
 			Expect(w.Events(train, "InPlaceRestartStarted")).To(HaveLen(1), "what was not written is not told")
 		},

@@ -47,7 +47,8 @@ var _ = Describe("A restart of the whole JobSet", func() {
 			deleting := w.Deleting(js, 4)
 			w.JobController.Collects(deleting[:3]...)
 			Eventually(func() map[string]int { return attempts(w, js) }).Should(Equal(whileOneIsLeft))
-			Consistently(func() map[string]int { return attempts(w, js) }).Should(Equal(whileOneIsLeft))
+			w.Settles(js)
+			Expect(attempts(w, js)).To(Equal(whileOneIsLeft))
 			w.JobController.Collects(deleting[3])
 			Eventually(func() map[string]int { return attempts(w, js) }).Should(Equal(map[string]int{"1": 4}))
 
@@ -116,6 +117,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 
 		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
 		Expect(w.Manager.RefusalsLeft()).To(BeFalse())
+		w.TellsUser(js, corev1.EventTypeWarning, "RestartJobSetFailurePolicyAction", "")
 		Expect(w.Events(js, "RestartJobSetFailurePolicyAction")).To(HaveLen(1))
 	})
 
@@ -127,8 +129,9 @@ var _ = Describe("A restart of the whole JobSet", func() {
 		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
 		w.Manager.WaitForCrash()
 
-		w.StartManager()
-		w.Manager.CrashAfter(AJob("delete"))
+		second := &Writes{}
+		second.CrashAfter(AJob("delete"))
+		w.StartManager(WithWrites(second))
 		w.Manager.WaitForCrash()
 		w.StartManager()
 		w.JobController.CollectsAll(js, 4)
@@ -160,7 +163,7 @@ var _ = Describe("The failure policy", func() {
 		w.HasCounted(js, Counters{Restarts: 3})
 	})
 
-	It("C141: that is there but empty fails the JobSet for reaching zero restarts", func(ctx SpecContext) {
+	It("C141: that is empty fails the JobSet for reaching zero restarts", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(AB(), jobset.FailurePolicy{}))
 

@@ -82,6 +82,7 @@ var _ = Describe("A group restart", func() {
 
 		w.GroupRestarts(train, 1, pods)
 
+		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "")
 		w.TellsUser(train, corev1.EventTypeNormal, "InPlaceRestartCompleted", "")
 		Expect(w.Events(train, "InPlaceRestartStarted")).To(HaveLen(1))
 		Expect(w.Events(train, "InPlaceRestart")).To(BeEmpty())

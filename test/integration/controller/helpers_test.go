@@ -65,7 +65,8 @@ func asleep(w *World, js *jobset.JobSet) []string {
 func hasOnly(w *World, js *jobset.JobSet, wanted ...string) []*batchv1.Job {
 	GinkgoHelper()
 	Eventually(func() []string { return names(w.Jobs(js)) }).Should(Equal(wanted))
-	Consistently(func() []string { return names(w.Jobs(js)) }).Should(Equal(wanted))
+	w.Settles(js)
+	Expect(names(w.Jobs(js))).To(Equal(wanted))
 	return w.Jobs(js)
 }
 
@@ -73,7 +74,8 @@ func hasOnly(w *World, js *jobset.JobSet, wanted ...string) []*batchv1.Job {
 func sleeps(w *World, js *jobset.JobSet, wanted ...string) {
 	GinkgoHelper()
 	Eventually(func() []string { return asleep(w, js) }).Should(Equal(wanted))
-	Consistently(func() []string { return asleep(w, js) }).Should(Equal(wanted))
+	w.Settles(js)
+	Expect(asleep(w, js)).To(Equal(wanted))
 }
 
 // patched names the Jobs that the manager patched, each once: a cache that lags makes it patch one again, to no effect.

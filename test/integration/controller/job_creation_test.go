@@ -150,8 +150,8 @@ var _ = Describe("A Job that goes away", func() {
 		Change(w, jobs[0], func(job *batchv1.Job) { job.Labels[attemptKey] = "zero" })
 
 		w.JobController.Completes(jobs[1:]...)
-		Consistently(func() []jobset.ReplicatedJobStatus { return Now(w, js).Status.ReplicatedJobsStatus }).
-			Should(Equal([]jobset.ReplicatedJobStatus{{Name: "b"}, {Name: "a"}}))
+		w.Settles(js)
+		Expect(Now(w, js).Status.ReplicatedJobsStatus).To(Equal([]jobset.ReplicatedJobStatus{{Name: "b"}, {Name: "a"}}))
 		Expect(w.Client.Delete(ctx, jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Succeeded: 3}, jobset.ReplicatedJobStatus{})

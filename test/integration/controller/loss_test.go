@@ -6,6 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package controller
 
 import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -68,8 +74,9 @@ var _ = Describe("A worker that is gone", func() {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
 
-		w.Kubelet.StartsStopping(pods[0], 3)
+		w.Kubelet.StartsStopping(pods[1], 3600)
 		w.StaysAt(train, 0, 1)
+		w.Kubelet.StartsStopping(pods[0], 3)
 
 		w.Reaches(train, 1, 1)
 		gone := Now(w, pods[0])
@@ -87,6 +94,33 @@ var _ = Describe("A worker that is gone", func() {
 
 		w.Reaches(train, 1, 1)
 		w.HasCounted(train, Counters{InPlace: 1})
+	})
+
+	It("P14: is looked up alone, whatever the size of its Job", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(5, 10))
+		var mu sync.Mutex
+		var lists []url.Values
+		w.StartManager(WhoseRequests(func(request *http.Request) {
+			query := request.URL.Query() // those of the cache have a field selector
+			if strings.HasSuffix(request.URL.Path, "/namespaces/"+w.Namespace+"/pods") && request.Method == http.MethodGet && !query.Has("fieldSelector") {
+				mu.Lock()
+				defer mu.Unlock()
+				lists = append(lists, query)
+			}
+		}))
+
+		w.Kubelet.Removes(pods[3])
+
+		w.Reaches(train, 1, 1)
+		uid := w.Job(train, "workers", 0).UID
+		mu.Lock()
+		defer mu.Unlock()
+		Expect(lists).NotTo(BeEmpty())
+		Expect(lists).To(HaveEach(Equal(url.Values{ // a pass on a status that has just been written is made again
+			"labelSelector": {fmt.Sprintf("batch.kubernetes.io/controller-uid=%s,batch.kubernetes.io/job-completion-index in (3)", uid)},
+			"limit":         {"100"},
+		})))
 	})
 
 	It("P14: is not invented by a new leader whose Pod cache has not heard of it", func(ctx SpecContext) {

@@ -34,6 +34,7 @@ var _ = Describe("The requests of a manager", func() {
 		w.JobController.Starts(jobs...)
 		held.Arrives()
 		w.JobController.Readies(jobs...)
+		w.Manager.HasSeenJobs(w)
 		held.Release()
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 20, Ready: 20})
 

@@ -248,6 +248,7 @@ var _ = Describe("The feature gate RestartJob", func() {
 			js := w.Create(alone(action, 5))
 			w.HasJobs(js, 4)
 			restartsAlone(w, js, "a", 0)
+			w.TellsUser(js, "Warning", string(action)+"FailurePolicyAction", "") // its events are gone with a manager
 
 			w.StartManager(WithGates(gates.Set{}))
 			w.JobController.Readies(w.Jobs(js)...)

@@ -106,10 +106,12 @@ var _ = Describe("The headless Service", func() {
 		js := w.Create(AB())
 		w.JobController.Completes(w.HasJobs(js, 4)...)
 		w.Finishes(js, jobset.JobSetCompleted, "")
+		w.Settles(js) // who does not know yet that it has ended makes the Service again
 
 		Expect(w.Client.Delete(ctx, Now(w, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "js"}}))).To(Succeed())
 
-		Consistently(func() []string { return serviceNames(w) }).Should(BeEmpty())
+		w.Settles(js)
+		Expect(serviceNames(w)).To(BeEmpty())
 	})
 
 	It("C50 C91 C93: is made for a suspended JobSet too, and publishes what its spec says", func(ctx SpecContext) {

@@ -72,6 +72,7 @@ var _ = Describe("A JobSet with a success policy", func() {
 
 		w.HasConditions(js, isCompleted)
 		Expect(Now(w, js).Status.TerminalState).To(Equal("Completed"))
+		w.HasTold(js, toldComplete) // events that are not sent yet are gone with a manager
 		w.Manager.Stop()
 		Expect(w.Client.Delete(ctx, jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 		w.StartManager()

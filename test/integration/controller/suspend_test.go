@@ -66,7 +66,8 @@ var _ = Describe("A suspended JobSet", func() {
 		w.Has(js, jobset.JobSetSuspended, metav1.ConditionTrue, "")
 
 		Change(w, js, admitTemplates)
-		Consistently(func() string { return Now(w, jobs[0]).Spec.Template.Labels["queue"] }).Should(BeEmpty())
+		w.Settles(js)
+		Expect(Now(w, jobs[0]).Spec.Template.Labels).NotTo(HaveKey("queue"))
 		w.Resume(js)
 
 		w.Has(js, jobset.JobSetSuspended, metav1.ConditionFalse, "ResumeJobs")

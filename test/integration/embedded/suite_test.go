@@ -9,7 +9,6 @@ SPDX-License-Identifier: Apache-2.0
 package embedded
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,18 +16,15 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/integration/framework"
 	"sigs.k8s.io/jobset/test/simnode"
 	"sigs.k8s.io/jobset/test/stories"
 )
-
-const root = "../../.."
 
 func TestEmbedded(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -40,61 +36,39 @@ var _ = stories.Tell()
 var _ = BeforeSuite(func(ctx SpecContext) {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	Expect(assets).NotTo(BeEmpty(), "run `make test-integration`, which builds the control plane, or set KUBEBUILDER_ASSETS")
-	s := &simulation{dir: GinkgoT().TempDir(), manager: build("./cmd/manager")}
-	worker := build("./test/worker")
-	images := map[string][]string{stories.AgentImage: {build("./cmd/agent")}, stories.WorkerImage: {worker}}
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-
-	var err error
-	s.plane, err = cluster.Start(cluster.Options{Assets: assets, Root: absolute(root), Dir: s.dir})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() error { return s.plane.Stop() })
-	_, err = s.plane.Kubectl(ctx, "apply", "--server-side", "-k", absolute(filepath.Join(root, "test/demo/config")))
+	s := &simulation{dir: GinkgoT().TempDir(), manager: framework.Build("./cmd/manager")}
+	images := map[string][]string{stories.AgentImage: {framework.Build("./cmd/agent")}, stories.WorkerImage: {framework.Build("./test/worker")}}
+	s.plane = framework.StartControlPlane(cluster.Options{Dir: s.dir, Controllers: &cluster.Controllers{}})
+	_, err := s.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "test/demo/config"))
 	Expect(err).NotTo(HaveOccurred())
 
-	s.containers, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{Images: images, LogDir: filepath.Join(s.dir, "pods")})
+	s.containers, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
+		Images:   images,
+		Programs: map[string]string{"/supervisor": framework.Build("./cmd/supervisor"), "/worker": images[stories.WorkerImage][0]},
+		LogDir:   filepath.Join(s.dir, "pods"),
+	})
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"node-a", "node-b"} {
-		s.startNode(name)
+		framework.RunNode(simnode.Options{
+			Client: s.plane.Client, Name: name, Runtime: s.containers, RootDir: filepath.Join(s.dir, name),
+			Tokens: &simnode.TokenOptions{ServerURL: s.plane.Config.Host, CAData: s.plane.Config.CAData},
+		})
 	}
 	Expect(s.SetGate(ctx, true)).To(Succeed())
+	shown = s
 	Expect(stories.Use(s)).To(Succeed())
 })
 
-func build(pkg string) string {
-	path, err := gexec.Build("sigs.k8s.io/jobset/"+filepath.Clean(pkg), "-buildvcs=false")
-	Expect(err).NotTo(HaveOccurred())
-	return path
-}
+// shown is the simulation of the suite.
+var shown *simulation
 
-func absolute(path string) string {
-	path, err := filepath.Abs(path)
+// A Job that is resumed before the real Job controller has suspended it would be
+// refused, and tried again and again, in whatever story.
+var _ = AfterEach(func() {
+	log, err := os.ReadFile(shown.run.LogFile)
 	Expect(err).NotTo(HaveOccurred())
-	return path
-}
-
-func (s *simulation) startNode(name string) {
-	node, err := simnode.New(simnode.Options{
-		Client: s.plane.Client, Name: name, Runtime: s.containers, RootDir: filepath.Join(s.dir, name),
-		EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
-			return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
-		},
-		Tokens: &simnode.TokenOptions{ServerURL: s.plane.Config.Host, CAData: s.plane.Config.CAData},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		_ = node.Run(ctx) // ends with the context
-	}()
-	DeferCleanup(func() {
-		cancel()
-		<-stopped
-	})
-}
+	Expect(string(log)).NotTo(ContainSubstring("resuming Job "), "C167: errors of the manager")
+})
 
 // managerAccount is the service account that the install gives the manager.
 var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}

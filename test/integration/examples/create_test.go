@@ -28,6 +28,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/webhooks"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 // notCreated are the kinds that this API server does not know, and why. Of
@@ -113,7 +114,7 @@ var _ = Describe("Each JobSet of the manifests", func() {
 				stored := u.stores(ctx, document)
 
 				want := typed(document)
-				webhooks.Default(want)
+				webhooks.Default(want, allOn)
 				schemaDefaults(want)
 				Expect(cmp.Diff(want.Spec, stored.Spec, cmpopts.EquateEmpty())).To(BeEmpty(), "spec (-written +stored)")
 			})
@@ -124,6 +125,7 @@ var _ = Describe("Each JobSet of the manifests", func() {
 					// Pods name them.
 					if object := read(document); object.GetKind() == "PriorityClass" {
 						u.creates(ctx, object)
+						u.isKnown(ctx, object.GetName())
 					}
 				}
 				stored := u.stores(ctx, document)
@@ -138,6 +140,15 @@ var _ = Describe("Each JobSet of the manifests", func() {
 		}
 	}
 })
+
+// isKnown waits until the admission of Pods, which reads a cache, has heard of a PriorityClass.
+func (u *user) isKnown(ctx context.Context, class string) {
+	GinkgoHelper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.space, GenerateName: "rehearsal-"}, Spec: corev1.PodSpec{
+		PriorityClassName: class, Containers: []corev1.Container{{Name: "worker", Image: "worker"}},
+	}}
+	Eventually(func() error { return u.Create(ctx, pod.DeepCopy(), client.DryRunAll) }).Should(Succeed())
+}
 
 func (u *user) stores(ctx context.Context, document []byte) *jobset.JobSet {
 	GinkgoHelper()
@@ -174,10 +185,10 @@ func childrenOf(js *jobset.JobSet) []client.Object {
 	for _, claim := range children.Claims(js) {
 		all = append(all, claim)
 	}
-	builder := children.NewBuilder(js).CountJobRestarts(allOn.RestartJob)
+	builder := children.NewBuilder(js).CountJobRestarts(allOn.RestartJob).InjectAgents(framework.Injection)
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
-		for index := range int(children.Replicas(rjob)) {
+		for index := range int(rjob.Replicas) {
 			all = append(all, builder.Job(rjob, index))
 		}
 	}
@@ -214,8 +225,8 @@ func schemaDefaults(js *jobset.JobSet) {
 		if rjob.GroupName == "" {
 			rjob.GroupName = "default"
 		}
-		if rjob.Replicas == nil {
-			rjob.Replicas = ptr.To[int32](1)
+		if rjob.Replicas == 0 {
+			rjob.Replicas = 1
 		}
 		for c := range rjob.Template.Spec.Template.Spec.Containers {
 			ports := rjob.Template.Spec.Template.Spec.Containers[c].Ports

@@ -12,14 +12,24 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/faults/plane"
 	"sigs.k8s.io/jobset/test/faults/player"
 	"sigs.k8s.io/jobset/test/faults/proxy"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // fault is what breaks while the group restarts.
 type fault struct {
 	name string
+	// only is the mode that it is for; empty: both.
+	only jobset.InPlaceRestartMode
+	// more is what it may cost beside the failure.
+	more func(f failure, injected int) int32
+	// settle is how long the group must stay up before it counts as recovered.
+	settle time.Duration
 	// strike lets the failure happen with the fault before, during or after it, and
 	// returns when the world is whole again, and how often the fault was done.
 	strike func(r *round, ctx context.Context) (injected int, err error)
@@ -27,15 +37,23 @@ type fault struct {
 
 // round is one restart of the group.
 type round struct {
-	*world
+	*group
 	dice *rand.Rand
 	// fail makes the failure happen. Called once.
 	fail func() error
 	// recovered is closed when the group is back.
 	recovered <-chan struct{}
-	// long is how long somebody may be cut off.
+	// long is how long a component may be cut off.
 	long time.Duration
 }
+
+const (
+	agentCutOff = "agent cut off"
+	// settling is longer than what is harmed takes to be noticed.
+	settling = 2 * time.Second
+)
+
+func each(_ failure, injected int) int32 { return int32(injected) }
 
 // faults are all kinds.
 func faults() []fault {
@@ -48,11 +66,20 @@ func faults() []fault {
 		}})
 	}
 	return append(all,
-		fault{"manager killed", (*round).managerKilled},
-		fault{"leader killed, other takes over", (*round).leaderKilled},
-		fault{"leader cut off, other takes over", (*round).leaderCutOff},
-		fault{"API server killed", (*round).apiServerKilled},
-		fault{"agent cut off", (*round).agentCutOff},
+		fault{name: "manager killed", strike: (*round).managerKilled},
+		fault{name: "leader killed, other takes over", strike: (*round).leaderKilled},
+		fault{name: "leader cut off, other takes over", strike: (*round).leaderCutOff},
+		fault{name: "API server killed", strike: (*round).apiServerKilled},
+		fault{name: agentCutOff, strike: (*round).agentCutOff},
+		fault{name: "connections in Pods break", only: jobset.ProcessMode, settle: settling, strike: (*round).connectionsBreak, more: func(f failure, _ int) int32 {
+			if f.renews {
+				return 1
+			}
+			return 0
+		}},
+		// Each may come before its Pod has reported, while it is held, or when its workers run again.
+		fault{name: "more agents killed", only: jobset.ProcessMode, settle: settling, strike: (*round).agentsKilled, more: each},
+		fault{name: "more containers killed", only: jobset.ProcessMode, settle: settling, strike: (*round).containersKilled, more: each},
 	)
 }
 
@@ -87,7 +114,7 @@ func (r *round) managerKilled(ctx context.Context) (int, error) {
 		if err := r.fail(); err != nil {
 			return 0, err
 		}
-		pause(ctx, r.upTo(2*time.Second))
+		_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
 		only.Crash()
 	} else {
 		only.Crash()
@@ -95,7 +122,7 @@ func (r *round) managerKilled(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	pause(ctx, r.upTo(time.Second))
+	_ = process.Pause(ctx, r.upTo(time.Second)) // cut short, the caller sees it
 	return 1, only.Start()
 }
 
@@ -108,7 +135,7 @@ func (r *round) leaderKilled(ctx context.Context) (int, error) {
 	if err := r.fail(); err != nil {
 		return 0, err
 	}
-	pause(ctx, r.upTo(2*time.Second))
+	_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
 	leader.Crash()
 	if err := r.leads(ctx, standby); err != nil {
 		return 0, err
@@ -127,12 +154,12 @@ func (r *round) leaderCutOff(ctx context.Context) (int, error) {
 	if err := r.fail(); err != nil {
 		return 0, err
 	}
-	pause(ctx, r.upTo(time.Second))
+	_ = process.Pause(ctx, r.upTo(time.Second)) // cut short, the caller sees it
 	r.proxy.Cut(leader.Name(), r.dice.IntN(2) == 0)
 	if err := r.leads(ctx, standby); err != nil {
 		return 0, err
 	}
-	pause(ctx, r.upTo(2*time.Second))
+	_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
 	return 1, nil
 }
 
@@ -141,7 +168,7 @@ func (r *round) apiServerKilled(ctx context.Context) (int, error) {
 	if err := r.fail(); err != nil {
 		return 0, err
 	}
-	pause(ctx, r.upTo(2*time.Second))
+	_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
 	r.plane.CrashAPIServer()
 	return 1, r.plane.StartAPIServer(ctx)
 }
@@ -153,8 +180,50 @@ func (r *round) agentCutOff(ctx context.Context) (int, error) {
 	if err := r.fail(); err != nil {
 		return 0, err
 	}
-	pause(ctx, r.long)
+	_ = process.Pause(ctx, r.long) // cut short, the caller sees it
 	return 1, nil
+}
+
+// connectionsBreak breaks connections between agents and supervisors, before, during and after the restart.
+func (r *round) connectionsBreak(ctx context.Context) (int, error) {
+	const apart = 50 * time.Millisecond
+	broken := 0
+	breaks := func(longest time.Duration) {
+		for end := time.Now().Add(r.upTo(longest)); time.Now().Before(end) && process.Pause(ctx, r.upTo(apart)) == nil; {
+			if r.players.BreakConnection(anyOf(r.players.Supervised(), r.dice)) {
+				broken++
+			}
+		}
+	}
+	breaks(time.Second)
+	if err := r.fail(); err != nil {
+		return broken, err
+	}
+	breaks(4 * time.Second)
+	return broken, nil
+}
+
+// agentsKilled kills agents while the group restarts.
+func (r *round) agentsKilled(ctx context.Context) (int, error) {
+	return r.killed(ctx, r.players.CrashAgent)
+}
+
+// containersKilled kills supervisors with their workers while the group restarts.
+func (r *round) containersKilled(ctx context.Context) (int, error) {
+	return r.killed(ctx, r.players.KillContainer)
+}
+
+func (r *round) killed(ctx context.Context, kill func(*corev1.Pod) bool) (killed int, err error) {
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	for range 1 + r.dice.IntN(3) {
+		_ = process.Pause(ctx, r.upTo(settling/4)) // cut short, the caller sees it
+		if kill(anyOf(r.players.Supervised(), r.dice)) {
+			killed++
+		}
+	}
+	return killed, nil
 }
 
 // pause lasts a random time, but no longer than the group needs.
@@ -211,20 +280,9 @@ func (r *round) leads(ctx context.Context, m *plane.Manager) error {
 	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
 	for r.proxy.Leader() != m.Name() {
-		if !pause(ctx, 20*time.Millisecond) {
+		if process.Pause(ctx, 20*time.Millisecond) != nil {
 			return fmt.Errorf("waiting for %s to lead: %w", m.Name(), ctx.Err())
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

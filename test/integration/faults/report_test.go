@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package faults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,8 +23,10 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// table is faults against results.
-type table map[string]*row
+// table is faults in each mode against results.
+type table map[entry]*row
+
+type entry struct{ mode, fault string }
 
 type row struct {
 	injected, restarts int
@@ -34,11 +37,12 @@ type row struct {
 	result            string
 }
 
-func (t table) row(fault string) *row {
-	if t[fault] == nil {
-		t[fault] = &row{result: "ok"}
+func (t table) row(g *group, fault string) *row {
+	e := entry{g.label(), fault}
+	if t[e] == nil {
+		t[e] = &row{result: "ok"}
 	}
-	return t[fault]
+	return t[e]
 }
 
 func (r *row) add(injected int, charged int32, took time.Duration, managers int) {
@@ -53,22 +57,25 @@ func (r *row) add(injected int, charged int32, took time.Duration, managers int)
 }
 
 // report shows the table.
-func (s *story) report() {
+func (s *series) report() {
 	AddReportEntry("faults and what became of them", s.text(), ReportEntryVisibilityAlways)
 }
 
-func (s *story) text() string {
+func (s *series) text() string {
 	var text strings.Builder
 	total := row{result: "ok"}
 	lines := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(lines, "\nfault\tinjected\trestarts\tcharged\tshortest\tlongest\tmanagers lost\tresult\n")
-	line := func(name string, r *row) {
-		_, _ = fmt.Fprintf(lines, "%s\t%d\t%d\t%d\t%.2f s\t%.2f s\t%d\t%s\n",
-			name, r.injected, r.restarts, r.charged, r.shortest.Seconds(), r.longest.Seconds(), r.managers, r.result)
+	_, _ = fmt.Fprintf(lines, "\nmode\tfault\tinjected\trestarts\tcharged\tshortest\tlongest\tmanagers lost\tresult\n")
+	line := func(e entry, r *row) {
+		_, _ = fmt.Fprintf(lines, "%s\t%s\t%d\t%d\t%d\t%.2f s\t%.2f s\t%d\t%s\n",
+			e.mode, e.fault, r.injected, r.restarts, r.charged, r.shortest.Seconds(), r.longest.Seconds(), r.managers, r.result)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.table)) {
-		r := s.table[name]
-		line(name, r)
+	inOrder := func(a, b entry) int {
+		return cmp.Or(strings.Compare(a.mode, b.mode), strings.Compare(a.fault, b.fault))
+	}
+	for _, e := range slices.SortedFunc(maps.Keys(s.table), inOrder) {
+		r := s.table[e]
+		line(e, r)
 		if r.restarts > 0 {
 			restarts := total.restarts + r.restarts
 			total.add(r.injected, r.charged, r.longest, r.managers)
@@ -79,39 +86,42 @@ func (s *story) text() string {
 			total.result = r.result
 		}
 	}
-	line("all", &total)
+	line(entry{"all", "all"}, &total)
 	_ = lines.Flush()
-	_, _ = fmt.Fprintf(&text, "%d workers; %d lifts, each with all reports before it; seed %d\n", workers, w.observer.Lifts(), s.seed)
+	for _, g := range w.groups {
+		_, _ = fmt.Fprintf(&text, "%s mode: %d workers; %d lifts, each with all reports before it\n", g.label(), workers, g.observer.Lifts())
+	}
+	_, _ = fmt.Fprintf(&text, "seed %d\n", s.seed)
 	return text.String()
 }
 
 // dump is all there is to know about a group that does not come back.
-func (w *world) dump(ctx context.Context) string {
+func (g *group) dump(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var text strings.Builder
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }
 	var js jobset.JobSet
-	if err := w.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: jobSetName}, &js); err != nil {
+	if err := g.client.Get(ctx, client.ObjectKey{Namespace: g.namespace(), Name: jobSetName}, &js); err != nil {
 		say("JobSet: %v", err)
 	}
 	if status, err := yaml.Marshal(js.Status); err == nil {
 		say("status of the JobSet:\n%s", status)
 	}
 	var pods corev1.PodList
-	if err := w.client.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+	if err := g.client.List(ctx, &pods, client.InNamespace(g.namespace())); err != nil {
 		say("Pods: %v", err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		say("Pod %s %s epoch=%s deleted=%v %s", pod.Name, pod.Status.Phase, pod.Annotations[jobset.EpochKey], pod.DeletionTimestamp, containers(pod))
 	}
-	running, epoch := w.players.Running()
-	say("%d workers run, in epoch %d; leader: %s\n%s", running, epoch, w.proxy.Leader(), w.players)
-	for _, violation := range slices.Concat(w.players.Violations(), w.observer.Violations()) {
+	running, epoch := g.players.Running()
+	say("%d workers run, in epoch %d; leader: %s\n%s", running, epoch, g.proxy.Leader(), g.players)
+	for _, violation := range slices.Concat(g.players.Violations(), g.observer.Violations()) {
 		say("wrong: %s", violation)
 	}
-	for _, m := range w.managers {
+	for _, m := range g.managers {
 		say("%s, on: %t, ended by itself %d times:\n%s", m.Name(), m.On(), m.Restarts(), m.Log())
 	}
 	return text.String()

@@ -3,25 +3,28 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package faults restarts a group of 50 workers in place, over and over, while
-// everything between it and its manager breaks: see test/faults for the parts,
+// Package faults restarts groups of 50 workers in place, one in each mode, over and over, while
+// everything between them and their manager breaks, and between agents and supervisors: see test/faults for the parts,
 // faults_test.go for what breaks and failures_test.go for what fails.
 package faults
 
 import (
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 // What the environment sets; see hack/make/faults.mk.
@@ -30,7 +33,8 @@ const (
 	restartsEnv = "FAULT_RESTARTS"
 	minutesEnv  = "FAULT_MINUTES"
 	seedEnv     = "FAULT_SEED"
-	// faultEnv chooses one kind of fault, failureEnv one kind of failure.
+	// modeEnv chooses one mode, faultEnv one kind of fault, failureEnv one kind of failure.
+	modeEnv    = "FAULT_MODE"
 	faultEnv   = "FAULT_KIND"
 	failureEnv = "FAULT_FAILURE"
 
@@ -52,21 +56,17 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	Expect(assets).NotTo(BeEmpty(), "run `make test-faults`, which builds the control plane, or set KUBEBUILDER_ASSETS")
-	manager, err := gexec.Build("sigs.k8s.io/jobset/cmd/manager", "-buildvcs=false")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-	root, err := filepath.Abs("../../..")
-	Expect(err).NotTo(HaveOccurred())
-	assets, err = filepath.Abs(assets)
-	Expect(err).NotTo(HaveOccurred())
-	w = newWorld(ctx, assets, root, manager)
+	modes := []jobset.InPlaceRestartMode{jobset.ContainerMode, jobset.ProcessMode}
+	if only := os.Getenv(modeEnv); only != "" {
+		modes = slices.DeleteFunc(modes, func(mode jobset.InPlaceRestartMode) bool { return !strings.EqualFold(string(mode), only) })
+		Expect(modes).NotTo(BeEmpty(), "no mode is named as %s says", modeEnv)
+	}
+	w = newWorld(ctx, framework.Build("./cmd/manager"), modes...)
 })
 
 var _ = Describe("In-place restart", func() {
 	It("never hangs, mixes epochs or charges twice, whatever breaks (P15, P21, P30, P32, P36)", PollProgressAfter(24*time.Hour), func(ctx SpecContext) {
-		s := newStory(number(seedEnv, rand.Uint64()%1_000_000))
+		s := newSeries(number(seedEnv, rand.Uint64()%1_000_000))
 		defer s.report()
 		limit, minutes := int(number(restartsEnv, restartsByDefault)), number(minutesEnv, 0)
 		began := time.Now()
@@ -77,7 +77,7 @@ var _ = Describe("In-place restart", func() {
 			return done < limit
 		}
 		for done := 0; more(done); done++ {
-			s.tell(ctx, done)
+			s.restart(ctx, done)
 		}
 	})
 })

@@ -18,11 +18,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -33,27 +29,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
 )
-
-// AssetsEnv names the directory of the control plane's binaries.
-const AssetsEnv = "KUBEBUILDER_ASSETS"
-
-const localhost = "127.0.0.1"
 
 // GateOn and GateOff are about in-place restart; AllGatesOn has every feature on.
 var (
 	GateOn     = gates.Set{InPlaceRestart: true}
 	GateOff    = gates.Set{}
-	AllGatesOn = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	AllGatesOn = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
 )
 
 // Cluster is a real API server with our CRD and webhooks.
@@ -65,7 +57,7 @@ type Cluster struct {
 	// Root is the root directory of the repository.
 	Root string
 
-	env       *envtest.Environment
+	plane     *cluster.Cluster
 	admission *Manager
 }
 
@@ -73,36 +65,12 @@ type Cluster struct {
 // Call it in BeforeSuite; it stops itself.
 func Start(g gates.Set) *Cluster {
 	GinkgoHelper()
-	if os.Getenv(AssetsEnv) == "" {
-		Fail(fmt.Sprintf("%s is not set: run `make test-integration`, which builds etcd and kube-apiserver and sets it; "+
-			"or set it to the directory that `hack/build-cluster.sh --print-dir` prints", AssetsEnv))
-	}
 	patience()
 	quiet()
-	root := repositoryRoot()
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(jobset.AddToScheme(scheme)).To(Succeed())
-
-	env := &envtest.Environment{
-		Scheme:                scheme,
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "components", "crd", "bases")},
-		WebhookInstallOptions: envtest.WebhookInstallOptions{
-			Paths:            []string{filepath.Join(root, "config", "components", "webhook", "manifests.yaml")},
-			LocalServingHost: localhost,
-			LocalServingPort: quietPort(),
-		},
-	}
-	config, err := env.Start()
-	Expect(err).NotTo(HaveOccurred(), "starting the control plane of %s", os.Getenv(AssetsEnv))
-	config.QPS, config.Burst = -1, -1
-	DeferCleanup(func() {
-		Expect(env.Stop()).To(Succeed())
-	})
-	direct, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	plane, scheme := StartControlPlane(cluster.Options{}), NewScheme()
+	direct, err := client.NewWithWatch(plane.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	c := &Cluster{Config: config, Client: direct, Scheme: scheme, Root: root, env: env}
+	c := &Cluster{Config: plane.Config, Client: direct, Scheme: scheme, Root: Root(), plane: plane}
 	c.ServeWebhooks(g)
 	DeferCleanup(func() { c.admission.Stop() })
 	return c
@@ -115,34 +83,34 @@ func (c *Cluster) ServeWebhooks(g gates.Set) {
 		c.admission.Stop()
 	}
 	c.admission = c.startWebhooks(g)
-	options := c.env.WebhookInstallOptions
-	address := net.JoinHostPort(options.LocalServingHost, strconv.Itoa(options.LocalServingPort))
+	_, port, _ := c.plane.Webhooks()
 	// The certificate is for a host name of the cluster; that it is served is enough.
 	settings := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
 	Eventually(func() error {
-		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", address, settings)
+		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Second}, "tcp", process.Address(port), settings)
 		if err != nil {
 			return err
 		}
 		return conn.Close()
 	}).Should(Succeed(), "the webhook server does not listen")
+	c.asksWebhooks()
 }
 
-// quietPort is a free port that no outgoing connection will take: the kernel
-// gives those ports from 32768. The webhooks bind it seconds later.
-func quietPort() int {
+// asksWebhooks waits until the API server asks the webhooks, the one that changes JobSets and the one that refuses them: it hears
+// late of their configurations, and later still that those it was connected to are gone.
+func (c *Cluster) asksWebhooks() {
 	GinkgoHelper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		listener, err := net.Listen("tcp", net.JoinHostPort(localhost, strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		Expect(listener.Close()).To(Succeed())
-		return port
+	rehearse := func(js *jobset.JobSet) error {
+		js.Namespace = metav1.NamespaceDefault
+		return c.Client.Create(context.Background(), js, client.DryRunAll)
 	}
-	Fail("no free port from 20000 to 29999")
-	return 0
+	Eventually(func(g Gomega) {
+		good, bad := AB(), AB()
+		g.Expect(rehearse(good)).To(Succeed())
+		g.Expect(good.Spec.SuccessPolicy).NotTo(BeNil())
+		bad.Spec.ManagedBy = ptr.To("nobody")
+		g.Expect(rehearse(bad)).To(MatchError(ContainSubstring("denied the request")))
+	}).Should(Succeed(), "the API server does not ask the webhooks")
 }
 
 // NewNamespace creates a namespace for one spec.
@@ -153,16 +121,15 @@ func (c *Cluster) NewNamespace(ctx context.Context) string {
 	return namespace.Name
 }
 
-// patience is how long specs wait: long for what must come, short for what must not.
+// patience is how long specs wait for what must come. For what must not come they wait until
+// the manager has settled, see World.Settles.
 func patience() {
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(time.Minute)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
-	SetDefaultConsistentlyDuration(300 * time.Millisecond)
-	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 }
 
-// quiet shows errors of managers with the spec they belong to, and nothing else.
+// quiet shows only errors of managers, with the spec they belong to.
 func quiet() {
 	ctrl.SetLogger(logger())
 	klog.SetLogger(logger())
@@ -172,18 +139,4 @@ func logger() logr.Logger {
 	return funcr.New(func(prefix, args string) {
 		_, _ = fmt.Fprintln(GinkgoWriter, prefix, args)
 	}, funcr.Options{Verbosity: -1})
-}
-
-func repositoryRoot() string {
-	GinkgoHelper()
-	dir, err := os.Getwd()
-	Expect(err).NotTo(HaveOccurred())
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		Expect(parent).NotTo(Equal(dir), "no go.mod above the working directory")
-		dir = parent
-	}
 }

@@ -45,12 +45,11 @@ func (w *World) Has(js *jobset.JobSet, kind jobset.JobSetConditionType, status m
 	return found
 }
 
-// HasNo claims that a condition is not there or not True.
+// HasNo claims that a condition is absent or not True, once the manager has settled.
 func (w *World) HasNo(js *jobset.JobSet, kind jobset.JobSetConditionType) {
 	GinkgoHelper()
-	Consistently(func() bool {
-		return apimeta.IsStatusConditionTrue(Now(w, js).Status.Conditions, string(kind))
-	}).Should(BeFalse(), "condition %s", kind)
+	w.Settles(js)
+	Expect(apimeta.IsStatusConditionTrue(Now(w, js).Status.Conditions, string(kind))).To(BeFalse(), "condition %s", kind)
 }
 
 // Finishes waits until the JobSet has failed or completed.
@@ -73,7 +72,7 @@ func (w *World) Counts(js *jobset.JobSet, wanted Counters) {
 	Eventually(func() Counters { return countersOf(&Now(w, js).Status) }).Should(Equal(wanted))
 }
 
-// HasCounted claims it of this very moment.
+// HasCounted expects these counts now.
 func (w *World) HasCounted(js *jobset.JobSet, wanted Counters) {
 	GinkgoHelper()
 	Expect(countersOf(&Now(w, js).Status)).To(Equal(wanted))
@@ -95,7 +94,8 @@ func (w *World) Reaches(js *jobset.JobSet, deprecated, synced int32) {
 // StaysAt claims that nothing moves the epochs.
 func (w *World) StaysAt(js *jobset.JobSet, deprecated, synced int32) {
 	GinkgoHelper()
-	Consistently(func() epochs { return epochsOf(&Now(w, js).Status) }).Should(Equal(epochs{deprecated, synced}))
+	w.Settles(js)
+	Expect(epochsOf(&Now(w, js).Status)).To(Equal(epochs{deprecated, synced}))
 }
 
 // StaysUntouched claims that nobody writes the status, but for the counts of
@@ -107,7 +107,9 @@ func (w *World) StaysUntouched(js *jobset.JobSet) {
 		status.ReplicatedJobsStatus = nil
 		return status
 	}
-	Consistently(untouched).Should(Equal(untouched()))
+	before := untouched()
+	w.Settles(js)
+	Expect(untouched()).To(Equal(before))
 }
 
 // CountsJobs waits until the counts of ReplicatedJobs are these, in this order:
@@ -123,5 +125,14 @@ func (w *World) CountsJobs(js *jobset.JobSet, wanted ...jobset.ReplicatedJobStat
 	for i := range wanted {
 		wanted[i].Name = names[i]
 	}
-	Eventually(func() []jobset.ReplicatedJobStatus { return Now(w, js).Status.ReplicatedJobsStatus }).Should(Equal(wanted))
+	Eventually(func() []jobset.ReplicatedJobStatus { return countsIn(Now(w, js).Status) }).Should(Equal(wanted))
+}
+
+// countsIn are the counts in a status, without the sizes of an epoch (P102) and of elastic groups (P109).
+func countsIn(status jobset.JobSetStatus) []jobset.ReplicatedJobStatus {
+	counts := slices.Clone(status.ReplicatedJobsStatus)
+	for i := range counts {
+		counts[i].SyncedWorkers, counts[i].Elastic = 0, nil
+	}
+	return counts
 }

@@ -55,6 +55,20 @@ func (c JobController) Starts(jobs ...*batchv1.Job) {
 	}
 }
 
+// Begins: these Jobs have started, and no Pod of theirs could be created.
+func (c JobController) Begins(jobs ...*batchv1.Job) {
+	GinkgoHelper()
+	for _, job := range jobs {
+		c.writes(job, func(*batchv1.JobStatus) {})
+	}
+}
+
+// CountsStopping: so many Pods of a Job still stop.
+func (c JobController) CountsStopping(job *batchv1.Job, pods int32) {
+	GinkgoHelper()
+	c.writes(job, func(s *batchv1.JobStatus) { s.Terminating = &pods })
+}
+
 // Readies: all Pods of these Jobs are ready.
 func (c JobController) Readies(jobs ...*batchv1.Job) {
 	GinkgoHelper()
@@ -77,7 +91,7 @@ func (c JobController) Completes(jobs ...*batchv1.Job) {
 	}
 }
 
-// HasDone: so many Pods of this Job have succeeded, and the others run.
+// HasDone: this many Pods of this Job have succeeded, and the others run.
 func (c JobController) HasDone(job *batchv1.Job, succeeded int32) {
 	GinkgoHelper()
 	c.writes(job, func(s *batchv1.JobStatus) {
@@ -103,7 +117,7 @@ func (c JobController) FailsAt(job *batchv1.Job, at metav1.Time, reason, message
 	})
 }
 
-// WillFail: the Job is to fail, its Pods are being stopped.
+// WillFail: the Job is about to fail, and its Pods are being stopped.
 func (c JobController) WillFail(job *batchv1.Job, reason string) {
 	GinkgoHelper()
 	c.writes(job, func(s *batchv1.JobStatus) { set(s, batchv1.JobFailureTarget, corev1.ConditionTrue, reason, "") })
@@ -142,13 +156,13 @@ func (c JobController) Collects(jobs ...*batchv1.Job) {
 	}
 }
 
-// CollectsAll lets all Jobs of a JobSet go that are being deleted, once there are so many.
+// CollectsAll lets all Jobs of a JobSet go that are being deleted, once there are this many.
 func (c JobController) CollectsAll(js *jobset.JobSet, count int) {
 	GinkgoHelper()
 	c.Collects(c.world.Deleting(js, count)...)
 }
 
-// Deleting waits until so many Jobs of a JobSet are being deleted.
+// Deleting waits until this many Jobs of a JobSet are being deleted.
 func (w *World) Deleting(js *jobset.JobSet, count int) []*batchv1.Job {
 	GinkgoHelper()
 	var deleting []*batchv1.Job
@@ -184,6 +198,7 @@ func (c JobController) MakesPod(job *batchv1.Job, index int) *corev1.Pod {
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	pod.Spec.NodeName = fmt.Sprintf("node-%d", index)
+	pod.Spec.SchedulingGates = nil // whoever set them has taken them away before the Pod is bound
 	pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, index)
 	Expect(c.world.Client.Create(c.world.Context, pod)).To(Succeed())
 	return c.world.Kubelet.Runs(pod)

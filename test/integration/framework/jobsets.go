@@ -18,6 +18,9 @@ import (
 // AgentAccount is the service account that config/components/agent-access makes.
 const AgentAccount = "jobset-agent"
 
+// Injection is what managers here add to worker Pods without an agent.
+var Injection = workerpod.Injection{Image: "agent"}
+
 // JobSet is a JobSet of these ReplicatedJobs.
 func JobSet(name string, jobs ...jobset.ReplicatedJob) *jobset.JobSet {
 	return &jobset.JobSet{
@@ -26,11 +29,11 @@ func JobSet(name string, jobs ...jobset.ReplicatedJob) *jobset.JobSet {
 	}
 }
 
-// Replicated is a ReplicatedJob of so many Jobs with so many workers each.
+// Replicated is a ReplicatedJob of this many Jobs with this many workers each.
 func Replicated(name string, replicas, workers int32) jobset.ReplicatedJob {
 	return jobset.ReplicatedJob{
 		Name:     name,
-		Replicas: &replicas,
+		Replicas: replicas,
 		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Parallelism: ptr.To(workers),
 			Completions: ptr.To(workers),

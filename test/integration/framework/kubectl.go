@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package framework
 
 import (
+	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -17,13 +17,9 @@ import (
 // Kubectl runs kubectl with all rights and returns what it prints.
 func (c *Cluster) Kubectl(args ...string) string {
 	GinkgoHelper()
-	kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(os.WriteFile(kubeconfig, c.env.KubeConfig, 0o600)).To(Succeed())
-	command := exec.Command(filepath.Join(os.Getenv(AssetsEnv), "kubectl"), args...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	output, err := command.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, output)
-	return string(output)
+	output, err := c.plane.Kubectl(context.Background(), args...)
+	Expect(err).NotTo(HaveOccurred())
+	return output
 }
 
 // Kustomization makes a directory that puts a component of the repository into a namespace.

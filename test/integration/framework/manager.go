@@ -7,6 +7,7 @@ package framework
 
 import (
 	"context"
+	"net/http"
 	"reflect"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -29,7 +31,10 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/tolerance"
+	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/webhooks"
 )
 
@@ -40,12 +45,17 @@ const workers = 8
 type Manager struct {
 	*Writes
 
+	passes *passes
+	cache  cache.Cache
+	// hidden are objects that the cache lacks.
+	hidden []string
+
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error
 }
 
-// ManagerOption makes a manager a special one.
+// ManagerOption configures a manager.
 type ManagerOption func(*managerOptions)
 
 type managerOptions struct {
@@ -56,6 +66,8 @@ type managerOptions struct {
 	hiddenJob string
 	pods      func(*corev1.Pod)
 	jobs      func(*batchv1.Job)
+	requests  func(*http.Request)
+	health    controllers.NodeHealth
 }
 
 // WithGates sets the gates; the default is GateOn.
@@ -63,9 +75,14 @@ func WithGates(g gates.Set) ManagerOption {
 	return func(o *managerOptions) { o.gates = g }
 }
 
-// WithProgress says when the manager steps in if a group does not come together.
+// WithProgress sets when the manager acts on a group that does not assemble.
 func WithProgress(p policy.Progress) ManagerOption {
 	return func(o *managerOptions) { o.progress = p }
+}
+
+// WithNodeHealth says which nodes the manager takes for sick.
+func WithNodeHealth(rules nodehealth.Rules) ManagerOption {
+	return func(o *managerOptions) { o.health = controllers.NodeHealth{KeepAway: rules, MoveOff: rules} }
 }
 
 // WithWrites arms the writes of a manager before it starts.
@@ -93,6 +110,15 @@ func WhoseJobsLookLike(age func(*batchv1.Job)) ManagerOption {
 	return func(o *managerOptions) { o.jobs = age }
 }
 
+// WhoseRequests are shown before they are sent, those past the cache too.
+func WhoseRequests(show func(*http.Request)) ManagerOption {
+	return func(o *managerOptions) { o.requests = show }
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
 // StartManager starts the controllers for one namespace.
 func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Manager {
 	GinkgoHelper()
@@ -100,14 +126,23 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	for _, option := range options {
 		option(&o)
 	}
-	m := &Manager{Writes: o.writes}
-	mgr, err := ctrl.NewManager(c.Config, ctrl.Options{
+	m := &Manager{Writes: o.writes, passes: &passes{ended: map[types.UID]endedPass{}, made: map[types.UID]int{}}, hidden: []string{o.hiddenPod, o.hiddenJob}}
+	config := rest.CopyConfig(c.Config)
+	if o.requests != nil {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				o.requests(request)
+				return next.RoundTrip(request)
+			})
+		})
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  c.Scheme,
 		Logger:                  logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
-		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true), MaxConcurrentReconciles: workers},
+		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true), MaxConcurrentReconciles: workers, ReconciliationTimeout: passTimeout},
 		Cache:                   controllers.CacheOptions(o.gates),
-		GracefulShutdownTimeout: ptr.To(5 * time.Second),
+		GracefulShutdownTimeout: ptr.To(time.Minute),
 		NewCache: func(config *rest.Config, options cache.Options) (cache.Cache, error) {
 			o.narrow(&options, namespace)
 			return cache.New(config, options)
@@ -117,12 +152,13 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 			if err != nil {
 				return nil, err
 			}
-			return m.watched(direct), nil
+			return m.watched(direct, m.passes.get), nil
 		},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates, o.progress)).To(Succeed())
+	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates, o.progress, controllers.WithInjection(Injection), controllers.WithNodeHealth(o.health))).To(Succeed())
+	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m
 }
@@ -184,19 +220,17 @@ func aged[T client.Object](shipped toolscache.TransformFunc, age func(T)) toolsc
 
 func (c *Cluster) startWebhooks(g gates.Set) *Manager {
 	GinkgoHelper()
-	options := c.env.WebhookInstallOptions
+	host, port, certDir := c.plane.Webhooks()
 	mgr, err := ctrl.NewManager(c.Config, ctrl.Options{
 		Scheme:  c.Scheme,
 		Logger:  logger(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		WebhookServer: webhook.NewServer(webhook.Options{
-			Host:    options.LocalServingHost,
-			Port:    options.LocalServingPort,
-			CertDir: options.LocalServingCertDir,
+			Host: host, Port: port, CertDir: certDir,
 		}),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(webhooks.Setup(mgr, g)).To(Succeed())
+	Expect(webhooks.Setup(mgr, g, validation.Cluster{AgentImage: Injection.Image, Tolerance: tolerance.Builtin()})).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{Writes: &Writes{}}
 	m.run(ctx, cancel, mgr)
@@ -212,7 +246,7 @@ func (m *Manager) run(ctx context.Context, cancel context.CancelFunc, mgr ctrl.M
 	}()
 }
 
-// Stop stops a manager and waits until it has.
+// Stop stops a manager and waits until it has ended.
 func (m *Manager) Stop() {
 	GinkgoHelper()
 	m.cancel()

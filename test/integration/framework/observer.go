@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// observer sees every state of every JobSet in a namespace and holds against
-// it what must always be so: epochs and counters never fall, D <= S, S rises
+// observer sees every state of every JobSet in a namespace and checks the
+// invariants: epochs and counters never fall, D <= S, S rises
 // by one, and whenever it does, the whole group stands at the new epoch. Who
 // the group is, it works out from the spec, not by the code under test.
 type observer struct {
@@ -119,7 +119,7 @@ func (o *observer) checkLift(write Write) func() {
 func missingAt(js *jobset.JobSet, jobs []batchv1.Job, pods []corev1.Pod, epoch string) []string {
 	var missing []string
 	for _, rjob := range js.Spec.ReplicatedJobs {
-		for i := range int(ptr.Deref(rjob.Replicas, 1)) {
+		for i := range int(rjob.Replicas) {
 			name := placement.JobName(js.Name, rjob.Name, i)
 			var job *batchv1.Job
 			for j := range jobs {
@@ -159,10 +159,10 @@ func standsAt(job *batchv1.Job, pods []corev1.Pod, index, epoch string) bool {
 	return false
 }
 
-// verdict fails the spec if something was not as it must be.
+// verdict fails the spec if an invariant was broken.
 func (o *observer) verdict() {
 	GinkgoHelper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	Expect(o.wrong).To(BeEmpty(), "what must always hold did not")
+	Expect(o.wrong).To(BeEmpty(), "an invariant was broken")
 }

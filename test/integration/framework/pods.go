@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package framework
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -16,10 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Kubelet is played by hand: it writes what becomes of Pods.
@@ -42,6 +43,12 @@ func (k Kubelet) Runs(pod *corev1.Pod) *corev1.Pod {
 		s.ContainerStatuses = []corev1.ContainerStatus{containerThat(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})}
 		s.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionFalse}}
 	})
+}
+
+// IsPending: the kubelet has not started a Pod yet.
+func (k Kubelet) IsPending(pod *corev1.Pod) *corev1.Pod {
+	GinkgoHelper()
+	return k.writes(pod, func(s *corev1.PodStatus) { s.Phase, s.ContainerStatuses = corev1.PodPending, nil })
 }
 
 // RestartsInPlace restarts all containers of a Pod whose worker exited with a code.
@@ -74,7 +81,7 @@ func (k Kubelet) SeesSucceed(pods ...*corev1.Pod) {
 	}
 }
 
-// StartsStopping a Pod that somebody deletes: it stays for its grace.
+// StartsStopping deletes a Pod, which stays for its grace period.
 func (k Kubelet) StartsStopping(pod *corev1.Pod, graceSeconds int64) {
 	GinkgoHelper()
 	Expect(k.world.Client.Delete(k.world.Context, pod, client.GracePeriodSeconds(graceSeconds))).To(Succeed())
@@ -115,6 +122,20 @@ func (a Agents) ReportText(epoch string, pods ...*corev1.Pod) {
 	}
 }
 
+// Tell how a worker of a Pod ended, beside an epoch if it is not 0 (P66).
+func (a Agents) Tell(epoch int32, pod *corev1.Pod, exit protocol.WorkerExit) {
+	GinkgoHelper()
+	value, err := exit.Encode()
+	Expect(err).NotTo(HaveOccurred())
+	annotations := map[string]string{jobset.WorkerExitKey: value}
+	if epoch != 0 {
+		annotations[jobset.EpochKey] = strconv.Itoa(int(epoch))
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(a.world.Client.Patch(a.world.Context, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
 // RunningGroup creates a JobSet and brings its workers to epoch 1. When it
 // returns, the status has caught up with the Jobs.
 func (w *World) RunningGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) {
@@ -124,7 +145,7 @@ func (w *World) RunningGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) 
 	w.Reaches(js, 0, 1)
 	w.Status(js, func(g Gomega, status jobset.JobSetStatus) {
 		for _, rjob := range js.Spec.ReplicatedJobs {
-			g.Expect(status.ReplicatedJobsStatus).To(ContainElement(jobset.ReplicatedJobStatus{Name: rjob.Name, Active: ptr.Deref(rjob.Replicas, 1)}))
+			g.Expect(countsIn(status)).To(ContainElement(jobset.ReplicatedJobStatus{Name: rjob.Name, Active: rjob.Replicas}))
 		}
 	})
 	return js, pods
@@ -136,7 +157,7 @@ func (w *World) HeldGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) {
 	js = w.Create(js)
 	replicas := 0
 	for _, rjob := range js.Spec.ReplicatedJobs {
-		replicas += int(ptr.Deref(rjob.Replicas, 1))
+		replicas += int(rjob.Replicas)
 	}
 	jobs := w.HasJobs(js, replicas)
 	w.JobController.Starts(jobs...)

@@ -23,14 +23,13 @@ import (
 // Told is what an event tells a user.
 type Told struct{ Type, Reason, Note string }
 
-// Normal is an event that announces progress.
+// Normal is an event of type Normal.
 func Normal(reason, note string) Told { return Told{corev1.EventTypeNormal, reason, note} }
 
-// Warning is an event that announces trouble.
+// Warning is an event of type Warning.
 func Warning(reason, note string) Told { return Told{corev1.EventTypeWarning, reason, note} }
 
-// Told lists all that users were told about an object, in the order in which it
-// happened. Events are sent side by side, but named by the time they were made.
+// Told lists the events about an object, in the order in which they happened. Events are sent side by side, but named by the time they were made.
 func (w *World) Told(about client.Object) []Told {
 	GinkgoHelper()
 	var list eventsv1.EventList
@@ -45,7 +44,7 @@ func (w *World) Told(about client.Object) []Told {
 	return told
 }
 
-// HasTold waits until users were told this about an object, all of it and nothing else.
+// HasTold waits until exactly these events exist about an object.
 func (w *World) HasTold(about client.Object, wanted ...Told) {
 	GinkgoHelper()
 	Eventually(func() []Told { return w.Told(about) }).Should(Equal(wanted))
@@ -58,12 +57,12 @@ type Condition struct {
 	Reason, Message string
 }
 
-// True is a condition that holds.
+// True is a condition with status True.
 func True(kind jobset.JobSetConditionType, reason, message string) Condition {
 	return Condition{kind, metav1.ConditionTrue, reason, message}
 }
 
-// False is a condition that held once.
+// False is a condition with status False.
 func False(kind jobset.JobSetConditionType, reason, message string) Condition {
 	return Condition{kind, metav1.ConditionFalse, reason, message}
 }

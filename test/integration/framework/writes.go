@@ -42,7 +42,7 @@ func (w Write) String() string {
 	return what
 }
 
-// Match picks writes.
+// Match selects writes.
 type Match func(Write) bool
 
 // AJobSetStatus picks the writes of a JobSet's status for which all of this holds.
@@ -120,14 +120,14 @@ type Writes struct {
 	checks  []func(Write) (accepted func())
 }
 
-// CrashAfter makes the manager vanish right after the first write that matches.
+// CrashAfter makes the manager crash right after the first write that matches.
 func (w *Writes) CrashAfter(match Match) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.after = match
 }
 
-// CrashBefore makes the manager vanish in place of the first write that matches.
+// CrashBefore makes the manager crash instead of making the first write that matches.
 func (w *Writes) CrashBefore(match Match) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,10 +163,10 @@ func (w *Writes) Hold(match Match) *Held {
 // Arrives waits until the manager is about to make the first such write.
 func (h *Held) Arrives() {
 	GinkgoHelper()
-	Eventually(h.arrived).Should(BeClosed(), "the manager never came to the write that is to be held")
+	Eventually(h.arrived).Should(BeClosed(), "the manager never reached the write to hold")
 }
 
-// Release lets the writes go, those that come later too.
+// Release sends the held writes, and holds no later ones.
 func (h *Held) Release() { h.release.Do(func() { close(h.released) }) }
 
 // wait holds a write back as long as the test wants that.
@@ -209,14 +209,14 @@ func picked(all []Write, match Match) []Write {
 	return some
 }
 
-// Crashed tells whether the manager has vanished.
+// Crashed reports whether the manager has crashed.
 func (w *Writes) Crashed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.crashed
 }
 
-// RefusalsLeft tells whether a refusal still waits for its write.
+// RefusalsLeft reports whether a refusal still waits for its write.
 func (w *Writes) RefusalsLeft() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -309,28 +309,33 @@ func (w *Writes) begin(write Write) error {
 	return nil
 }
 
-// watched is a client all of whose writes go through here.
-func (w *Writes) watched(direct client.WithWatch) client.Client {
+type getFunc = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error
+
+// watched is a client all of whose writes go through here, and which reads an object by get.
+// A write that has begun is finished although the manager is told to stop: else the API server might
+// have accepted it, and who saw its effect would miss it in the journal.
+func (w *Writes) watched(direct client.WithWatch, get getFunc) client.Client {
 	return interceptor.NewClient(direct, interceptor.Funcs{
+		Get: get,
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			return w.pass(Write{Verb: "create", Object: o}, func() error { return c.Create(ctx, o, opts...) })
+			return w.pass(Write{Verb: "create", Object: o}, func() error { return c.Create(context.WithoutCancel(ctx), o, opts...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			return w.pass(Write{Verb: "delete", Object: o}, func() error { return c.Delete(ctx, o, opts...) })
+			return w.pass(Write{Verb: "delete", Object: o}, func() error { return c.Delete(context.WithoutCancel(ctx), o, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			return w.pass(Write{Verb: "update", Object: o}, func() error { return c.Update(ctx, o, opts...) })
+			return w.pass(Write{Verb: "update", Object: o}, func() error { return c.Update(context.WithoutCancel(ctx), o, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return w.pass(Write{Verb: "patch", Object: o}, func() error { return c.Patch(ctx, o, p, opts...) })
+			return w.pass(Write{Verb: "patch", Object: o}, func() error { return c.Patch(context.WithoutCancel(ctx), o, p, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
 			return w.pass(Write{Verb: "update", Status: sub == "status", Object: o},
-				func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+				func() error { return c.SubResource(sub).Update(context.WithoutCancel(ctx), o, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			return w.pass(Write{Verb: "patch", Status: sub == "status", Object: o},
-				func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+				func() error { return c.SubResource(sub).Patch(context.WithoutCancel(ctx), o, p, opts...) })
 		},
 	})
 }

@@ -31,7 +31,8 @@ func answersWebhooks(ctx context.Context) {
 
 	bad := newJobSet(namespace, "bad")
 	bad.Spec.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{{Name: "nobody", Status: jobset.DependencyReady}}
-	Expect(plane.client.Create(ctx, bad)).To(MatchError(ContainSubstring(`admission webhook "vjobset.kb.io" denied the request`)))
+	Eventually(func() error { return plane.client.Create(ctx, bad) }).Should(
+		MatchError(ContainSubstring(`admission webhook "vjobset.kb.io" denied the request`)))
 }
 
 // create creates a JobSet. That the authority is in the webhook configurations reaches the API
@@ -58,7 +59,7 @@ func newJobSet(namespace, name string) *jobset.JobSet {
 	return &jobset.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{
-			Name: "workers", Replicas: ptr.To(int32(1)),
+			Name: "workers", Replicas: 1,
 			Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 				Parallelism: ptr.To(int32(1)), Completions: ptr.To(int32(1)),
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{

@@ -196,7 +196,7 @@ var _ = Describe("config/default", func() {
 			}
 		}
 		Expect(hooks).To(ConsistOf(
-			hook{"mjobset.kb.io", "/mutate-jobset-x-k8s-io-v1alpha2-jobset", "jobsets", "CREATE", ""},
+			hook{"mjobset.kb.io", "/mutate-jobset-x-k8s-io-v1alpha2-jobset", "jobsets", "CREATE UPDATE", ""},
 			hook{"mpod.kb.io", "/mutate--v1-pod", "pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
 			hook{"vjobset.kb.io", "/validate-jobset-x-k8s-io-v1alpha2-jobset", "jobsets", "CREATE UPDATE", ""},
 			hook{"vpod.kb.io", "/validate--v1-pod", "pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
@@ -249,31 +249,37 @@ var _ = Describe("config/default", func() {
 	})
 
 	It("C27, O84-O97, O121: gives the manager no right beyond those it is known for", func() {
-		all := []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 		read := []string{"get", "list", "watch"}
-		known := map[string][]string{
-			"nodes": read, "persistentvolumeclaims": append([]string{"create"}, read...), // O84, O85
-			"pods":     {"delete", "get", "list", "patch", "update", "watch"}, // O86
-			"services": all,                                                   // O87
-			// Not among those of O86: the condition of a Pod that violates exclusive placement.
-			"pods/status": {"patch", "update"},
-			"events":      {"create", "patch", "update", "watch"}, "events.events.k8s.io": {"create", "patch", "update", "watch"}, // O88
-			"mutatingwebhookconfigurations.admissionregistration.k8s.io":   {"get", "list", "update", "watch"}, // O89
-			"validatingwebhookconfigurations.admissionregistration.k8s.io": {"get", "list", "update", "watch"},
-			"jobs.batch": all, "jobs/status.batch": {"get", "patch", "update"}, // O90, O91
-			"jobsets.jobset.x-k8s.io": all, "jobsets/finalizers.jobset.x-k8s.io": {"update"}, // O92, O93
-			"jobsets/status.jobset.x-k8s.io": {"get", "patch", "update"}, // O94
-		}
-		withinRights(get[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules, known)
-		withinRights(get[rbacv1.Role](install, "Role jobset-manager-secrets-role").Rules, map[string][]string{
+		const hooks = "webhookconfigurations.admissionregistration.k8s.io"
+		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules)).To(Equal(map[string][]string{
+			"nodes": read, "persistentvolumeclaims": {"create", "get", "list", "watch"}, // O84, O85
+			"pods": {"delete", "get", "list", "patch", "watch"}, "pods/status": {"patch"}, // O86
+			"services": {"create", "get", "list", "watch"},                               // O87
+			"events":   {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
+			"mutating" + hooks: {"list", "watch"}, "validating" + hooks: {"list", "watch"}, // O89
+			"mutating" + hooks + " " + mutatingName:                                       {"get", "update"},
+			"validating" + hooks + " " + validatingName:                                   {"get", "update"},
+			"validatingadmissionpolicies.admissionregistration.k8s.io jobset-agent":       {"list", "watch"},
+			"validatingadmissionpolicybindings.admissionregistration.k8s.io jobset-agent": {"list", "watch"},
+			"subjectaccessreviews.authorization.k8s.io":                                   {"create"}, // O97
+			"jobs.batch": {"create", "delete", "get", "list", "patch", "watch"}, "jobs/status.batch": {"patch"}, // O90, O91
+			"jobsets.jobset.x-k8s.io": {"delete", "get", "list", "patch", "watch"}, "jobsets/finalizers.jobset.x-k8s.io": {"update"}, // O92, O93
+			"jobsets/status.jobset.x-k8s.io": {"update"}, // O94
+			// P56: what agents are granted, and the objects that grant it.
+			"jobsets/agent.jobset.x-k8s.io":          {"report"},
+			"roles.rbac.authorization.k8s.io":        {"create", "get", "list", "patch", "watch"},
+			"rolebindings.rbac.authorization.k8s.io": {"create", "get", "list", "patch", "watch"},
+		}))
+		Expect(rightsOf(get[rbacv1.Role](install, "Role jobset-manager-secrets-role").Rules)).To(Equal(map[string][]string{
 			"secrets": {"get", "list", "update", "watch"}, // O95
-		})
-		withinRights(get[rbacv1.Role](install, "Role jobset-leader-election-role").Rules, map[string][]string{
-			"leases.coordination.k8s.io": all, "events": {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O96
-		})
-		withinRights(get[rbacv1.ClusterRole](install, "ClusterRole jobset-proxy-role").Rules, map[string][]string{
+		}))
+		Expect(rightsOf(get[rbacv1.Role](install, "Role jobset-leader-election-role").Rules)).To(Equal(map[string][]string{
+			"leases.coordination.k8s.io": {"create", "delete", "get", "list", "patch", "update", "watch"},
+			"events":                     {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O96
+		}))
+		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-proxy-role").Rules)).To(Equal(map[string][]string{
 			"tokenreviews.authentication.k8s.io": {"create"}, "subjectaccessreviews.authorization.k8s.io": {"create"}, // O97
-		})
+		}))
 		for key, object := range install {
 			if !strings.HasSuffix(object.GetKind(), "Binding") {
 				continue
@@ -304,19 +310,21 @@ var _ = Describe("config/default", func() {
 	})
 })
 
-// withinRights claims that rules give nothing that is not known, and leave no kind out.
-func withinRights(rules []rbacv1.PolicyRule, known map[string][]string) {
+// rightsOf is what rules give: the verbs by resource, and by name where they are for named objects only.
+func rightsOf(rules []rbacv1.PolicyRule) map[string][]string {
 	GinkgoHelper()
-	given := map[string]bool{}
+	rights := map[string][]string{}
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				name := strings.TrimSuffix(resource+"."+group, ".")
-				Expect(known).To(HaveKey(name))
-				Expect(known[name]).To(ContainElements(rule.Verbs), name)
-				given[name] = true
+				if len(rule.ResourceNames) > 0 {
+					name += " " + strings.Join(rule.ResourceNames, " ")
+				}
+				Expect(rights).NotTo(HaveKey(name), "given twice")
+				rights[name] = rule.Verbs
 			}
 		}
 	}
-	Expect(given).NotTo(BeEmpty())
+	return rights
 }

@@ -10,7 +10,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -24,18 +23,17 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/onsi/gomega/gexec"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/integration/framework"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
-	localhost = "127.0.0.1"
-
 	// gracePeriod is what the Deployment gives a manager to end.
 	gracePeriod = 10 * time.Second
 )
@@ -44,15 +42,23 @@ const (
 type settings struct {
 	webhook, metrics, health int
 	certDir, metricsCertDir  string
+	lease                    string
 	more                     string
 }
 
+// A manager that cannot renew its lease in time ends, as it should. Only specs that wait for the end of a lease have short ones.
+const (
+	longLease  = "leaseDuration: 120s, renewDeadline: 110s"
+	shortLease = "leaseDuration: 15s, renewDeadline: 12s"
+)
+
 func newSettings() settings {
 	GinkgoHelper()
-	return settings{webhook: freePort(), metrics: freePort(), health: freePort(), certDir: GinkgoT().TempDir()}
+	return settings{webhook: framework.FreePort(), metrics: framework.FreePort(), health: framework.FreePort(), certDir: GinkgoT().TempDir(),
+		lease: longLease}
 }
 
-// file writes the configuration. Leases are short, so that specs are.
+// file writes the configuration.
 func (s settings) file() string {
 	GinkgoHelper()
 	text := fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
@@ -60,8 +66,8 @@ kind: Configuration
 webhook: {host: %[1]s, port: %[2]d, certDir: %[3]s}
 metrics: {bindAddress: "%[1]s:%[4]d", certDir: %[5]q}
 health: {healthProbeBindAddress: "%[1]s:%[6]d"}
-leaderElection: {resourceNamespace: %[7]s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
-`, localhost, s.webhook, s.certDir, s.metrics, s.metricsCertDir, s.health, system)
+leaderElection: {resourceNamespace: %[7]s, %[8]s, retryPeriod: 500ms}
+`, process.Localhost, s.webhook, s.certDir, s.metrics, s.metricsCertDir, s.health, system, s.lease)
 	path := filepath.Join(GinkgoT().TempDir(), "controller_manager_config.yaml")
 	Expect(os.WriteFile(path, []byte(text+s.more), 0o600)).To(Succeed())
 	return path
@@ -112,7 +118,7 @@ func (m *manager) crash() {
 // probe asks an endpoint of the health server; 0 means that nobody answered.
 func (m *manager) probe(endpoint string) func() int {
 	return func() int {
-		response, err := (&http.Client{Timeout: time.Second}).Get("http://" + m.address(m.health) + endpoint)
+		response, err := (&http.Client{Timeout: time.Minute}).Get("http://" + m.address(m.health) + endpoint)
 		if err != nil {
 			return 0
 		}
@@ -122,12 +128,21 @@ func (m *manager) probe(endpoint string) func() int {
 }
 
 func (m *manager) address(port int) string {
-	return net.JoinHostPort(localhost, strconv.Itoa(port))
+	return process.Address(port)
 }
 
+// isReady waits for the webhooks, and for the port of the metrics: readiness is about the
+// former alone, and the latter opens only when a certificate has been made for it.
 func (m *manager) isReady() {
 	GinkgoHelper()
 	Eventually(m.probe("/readyz")).Should(Equal(http.StatusOK), "readyz")
+	Eventually(func() error {
+		conn, err := net.Dial("tcp", m.address(m.metrics))
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}).Should(Succeed(), "metrics")
 }
 
 // scrape gets /metrics with a token, if there is one, and tells status and text.
@@ -139,7 +154,7 @@ func (m *manager) scrape(token string, config *tls.Config) (int, string, error) 
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: time.Minute}
 	response, err := client.Do(request)
 	if err != nil {
 		return 0, "", err
@@ -158,12 +173,7 @@ func unverified() *tls.Config {
 func accountKubeconfig(ctx context.Context) string {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"suite": {Server: plane.config.Host, CertificateAuthorityData: plane.config.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"account": {Token: token(ctx, system, account)}},
-		Contexts:       map[string]*clientcmdapi.Context{"suite": {Cluster: "suite", AuthInfo: "account"}},
-		CurrentContext: "suite",
-	}, file)).To(Succeed())
+	Expect(cluster.WriteKubeconfig(file, plane.Config.Host, plane.Config.CAData, token(ctx, system, account))).To(Succeed())
 	return file
 }
 
@@ -176,10 +186,9 @@ func token(ctx context.Context, namespace, name string) string {
 	} {
 		Expect(client.IgnoreAlreadyExists(plane.client.Create(ctx, object))).To(Succeed())
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(3600))}}
-	answer, err := plane.clientset.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
+	made, err := cluster.Token(ctx, plane.Client, types.NamespacedName{Namespace: namespace, Name: name})
 	Expect(err).NotTo(HaveOccurred())
-	return answer.Status.Token
+	return made
 }
 
 // kubectl runs it as the administrator and returns what it prints.
@@ -192,26 +201,7 @@ func kubectl(args ...string) string {
 
 // tryKubectl runs it where it may fail.
 func tryKubectl(args ...string) (string, error) {
-	command := exec.Command(plane.kubectl, args...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+plane.kubeconfig)
-	output, err := command.CombinedOutput()
-	return string(output), err
-}
-
-// freePort is one that no outgoing connection will take: the kernel gives those from 32768.
-func freePort() int {
-	GinkgoHelper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		listener, err := net.Listen("tcp", net.JoinHostPort(localhost, strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		Expect(listener.Close()).To(Succeed())
-		return port
-	}
-	Fail("no free port from 20000 to 29999")
-	return 0
+	return plane.Kubectl(context.Background(), args...)
 }
 
 func port(n int) string { return strconv.Itoa(n) }

@@ -17,12 +17,14 @@ import (
 
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
+
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 var _ = Describe("Starting", func() {
 	It("O4-O9, O12, O13, O16: takes typed flags over the file over the defaults, and says so once", func(ctx SpecContext) {
 		s := newSettings()
-		health := freePort()
+		health := framework.FreePort()
 		s.more = "clientConnection: {qps: 77, burst: 88}\nfeatureGates: {RestartJob: true, ElasticJobSet: true}\n" +
 			"controller: {maxConcurrentReconciles: 4}\n"
 		m := start(ctx, s, "--kube-api-qps=99", "--health-probe-bind-address="+(&manager{}).address(health),
@@ -54,7 +56,7 @@ var _ = Describe("Starting", func() {
 		func(file, flag, want string) {
 			path := filepath.Join(GinkgoT().TempDir(), "config.yaml")
 			Expect(os.WriteFile(path, []byte("apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"+file), 0o600)).To(Succeed())
-			args := []string{"--config=" + path, "--kubeconfig=" + plane.kubeconfig}
+			args := []string{"--config=" + path, "--kubeconfig=" + plane.Kubeconfig}
 			if flag != "" {
 				args = append(args, flag)
 			}
@@ -80,9 +82,9 @@ var _ = Describe("Starting", func() {
 		path := filepath.Join(GinkgoT().TempDir(), "config.yaml")
 		text := "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\ninternalCertManagement: {enable: false}\n" +
 			"leaderElection: {leaderElect: false}\nmetrics: {bindAddress: \"0\"}\nhealth: {healthProbeBindAddress: \"0\"}\n" +
-			"webhook: {certDir: /does/not/exist, port: " + port(freePort()) + "}\n"
+			"webhook: {certDir: /does/not/exist, port: " + port(framework.FreePort()) + "}\n"
 		Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
-		session := run("--config="+path, "--kubeconfig="+plane.kubeconfig)
+		session := run("--config="+path, "--kubeconfig="+plane.Kubeconfig)
 		Eventually(session).Should(gexec.Exit(1))
 		Expect(session.Err).To(gbytes.Say("/does/not/exist/tls.crt"))
 	})

@@ -29,16 +29,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/integration/framework"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -62,14 +61,11 @@ const (
 
 // plane is the cluster of the suite.
 var plane struct {
-	env        *envtest.Environment
-	config     *rest.Config
-	client     client.Client
-	clientset  kubernetes.Interface
-	program    string
-	kubectl    string
-	kubeconfig string
-	audit      string
+	*cluster.Cluster
+	client  client.Client
+	scheme  *runtime.Scheme
+	program string
+	audit   string
 	// hooks are the webhook configurations as shipped.
 	validating *admissionregistrationv1.ValidatingWebhookConfiguration
 	mutating   *admissionregistrationv1.MutatingWebhookConfiguration
@@ -83,51 +79,35 @@ func TestManager(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	SetDefaultConsistentlyDuration(time.Second)
-	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	Expect(assets).NotTo(BeEmpty(), "run `make test-integration`, which builds the control plane, or set KUBEBUILDER_ASSETS")
-	plane.kubectl = filepath.Join(assets, "kubectl")
-
 	var err error
 	plane.program, err = gexec.Build("sigs.k8s.io/jobset/cmd/manager", "-buildvcs=false", "-ldflags",
 		"-X sigs.k8s.io/jobset/pkg/version.GitVersion="+gitVersion+" -X sigs.k8s.io/jobset/pkg/version.GitCommit="+gitCommit)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	startPlane(assets)
+	startPlane()
 	install(ctx)
 })
 
-func startPlane(assets string) {
+func startPlane() {
 	GinkgoHelper()
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(jobset.AddToScheme(scheme)).To(Succeed())
-
 	dir := GinkgoT().TempDir()
 	plane.audit = filepath.Join(dir, "audit.log")
 	policy := filepath.Join(dir, "audit-policy.yaml")
-	Expect(os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"), 0o600)).To(Succeed())
-
-	plane.env = &envtest.Environment{Scheme: scheme, BinaryAssetsDirectory: assets}
-	plane.env.ControlPlane.GetAPIServer().Configure().
-		Set("audit-policy-file", policy).
-		Set("audit-log-path", plane.audit).
-		Set("audit-log-mode", "blocking")
+	Expect(os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: authorization.k8s.io}]}, {level: Metadata}]\n"), 0o600)).To(Succeed())
+	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Environment: func(env *envtest.Environment) {
+		env.CRDDirectoryPaths, env.WebhookInstallOptions.Paths = nil, nil
+		env.ControlPlane.GetAPIServer().Configure().
+			Set("audit-policy-file", policy).
+			Set("audit-log-path", plane.audit).
+			Set("audit-log-mode", "blocking")
+	}})
+	plane.scheme = framework.NewScheme()
 	var err error
-	plane.config, err = plane.env.Start()
+	plane.client, err = client.New(plane.Config, client.Options{Scheme: plane.scheme})
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() error { return plane.env.Stop() })
-	plane.config.QPS, plane.config.Burst = -1, -1
-	plane.client, err = client.New(plane.config, client.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
-	plane.clientset, err = kubernetes.NewForConfig(plane.config)
-	Expect(err).NotTo(HaveOccurred())
-	plane.kubeconfig = filepath.Join(dir, "admin.kubeconfig")
-	Expect(os.WriteFile(plane.kubeconfig, plane.env.KubeConfig, 0o600)).To(Succeed())
 }
 
 // install installs as the documentation says, and puts the Service on this machine.
@@ -138,7 +118,7 @@ func install(ctx context.Context) {
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: serviceName}}
 	Expect(plane.client.Delete(ctx, service)).To(Succeed())
-	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: localhost}
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: process.Localhost}
 	Expect(plane.client.Create(ctx, service)).To(Succeed())
 
 	plane.validating = &admissionregistrationv1.ValidatingWebhookConfiguration{}

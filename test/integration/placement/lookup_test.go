@@ -17,7 +17,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// noLeader is the answer where so many leaders are found, and the follower selects a domain of its own.
+// noLeader is the answer where this many leaders are found, and the follower selects a domain of its own.
 func noLeader(found int) string {
 	return fmt.Sprintf("expected 1 leader pod (js-w-0-0), but got %d%s", found, transient)
 }

@@ -253,13 +253,14 @@ var _ = Describe("A new follower", func() {
 	It("W112 C192: selects the domain of its leader, beside what it selects already", func() {
 		leader := w.starts(w.pod(j, 0))
 		w.binds(w.node("a", "rack-1"), leader)
+		// It is refused until admission knows the domain. One that selects a rack itself is not.
+		Expect(w.starts(w.pod(j, 2)).Spec.NodeSelector).To(Equal(map[string]string{rack: "rack-1"}))
 
 		follower := w.starts(w.pod(j, 1, selecting(rack, "mine"), selecting("disk", "fast")))
 
 		Expect(follower.Spec.NodeSelector).To(Equal(map[string]string{rack: "rack-1", "disk": "fast"}))
 		Expect(follower.Spec.Affinity).To(BeNil())
 		Expect(follower.Labels).To(HaveKeyWithValue(placement.PriorityKey, "0"))
-		Expect(w.starts(w.pod(j, 2)).Spec.NodeSelector).To(Equal(map[string]string{rack: "rack-1"}))
 	})
 
 	It("Q29: is recognised by its annotations, so that one without an index follows", func() {

@@ -53,6 +53,29 @@ func (w *world) stays(pods ...*corev1.Pod) {
 	}
 }
 
+// withJobSet makes the JobSet of the Pods, which nobody else looks at.
+func (w *world) withJobSet(strategy jobset.JobSetRestartStrategy) *jobset.JobSet {
+	GinkgoHelper()
+	js := builders.MakeJobSet("js", w.namespace).Obj()
+	js.Spec.ManagedBy = ptr.To("example.com/nobody")
+	js.Spec.ReplicatedJobs = nil
+	js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: strategy, MaxRestarts: 1}
+	Expect(admin.Create(w.ctx, js)).To(Succeed())
+	return js
+}
+
+// told are the texts of all events.
+func (w *world) told() []string {
+	GinkgoHelper()
+	var list eventsv1.EventList
+	Expect(admin.List(w.ctx, &list, client.InNamespace(w.namespace))).To(Succeed())
+	var texts []string
+	for i := range list.Items {
+		texts = append(texts, list.Items[i].Note)
+	}
+	return texts
+}
+
 func disruption(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if pod.Status.Conditions[i].Type == corev1.DisruptionTarget {
@@ -198,10 +221,7 @@ var _ = Describe("The repair of exclusive placement", func() {
 	})
 
 	It("O83 O492: tells the user", func() {
-		js := builders.MakeJobSet("js", w.namespace).Obj()
-		js.Spec.ManagedBy = ptr.To("example.com/nobody")
-		js.Spec.ReplicatedJobs = nil
-		Expect(admin.Create(w.ctx, js)).To(Succeed())
+		js := w.withJobSet(jobset.Recreate)
 		bad := []*corev1.Pod{w.smuggles(w.pod(j, 1)), w.smuggles(w.pod(j, 2))}
 
 		leader := w.starts(w.pod(j, 0, on(a)))
@@ -267,6 +287,32 @@ var _ = Describe("A leader that is replaced while its followers live, as in-plac
 	It("C197: in the same domain disturbs nobody", func() {
 		leader := w.starts(w.pod(j, 0))
 		w.binds(a, leader)
+
+		w.stays(append(followers, leader)...)
+	})
+
+	It("C372: that finds no node beside its followers for one assembly period is rid of them, if they restart in place", func() {
+		w.withJobSet(jobset.InPlaceRestart)
+		leader := w.starts(w.pod(j, 0))
+
+		w.isEvicted(followers...)
+		Expect(w.now(followers[0]).DeletionTimestamp.Time).To(BeTemporally(">=", leader.CreationTimestamp.Add(patience)))
+		Eventually(w.told).Should(ConsistOf(fmt.Sprintf("deleted 2 follower Pods of Job js-w-0, since their leader Pod %s has found no node in their domain (%s) for 2s; "+
+			"all are placed anew", leader.Name, rack)))
+		for _, follower := range followers {
+			w.removes(follower)
+		}
+		w.binds(b, leader)
+		Expect(w.starts(w.pod(j, 1)).Spec.NodeSelector).To(Equal(map[string]string{rack: "rack-2"}))
+	})
+
+	It("C372: that finds no node is waited for while another strategy lets its followers run", func() {
+		w.withJobSet(jobset.Recreate)
+		leader := w.starts(w.pod(j, 0))
+		later, k := newWorld(), newJob(0)
+		later.withJobSet(jobset.InPlaceRestart)
+		later.starts(later.pod(k, 0))
+		later.isEvicted(later.smuggles(later.pod(k, 1, selecting(rack, "rack-1"))))
 
 		w.stays(append(followers, leader)...)
 	})

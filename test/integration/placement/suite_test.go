@@ -14,11 +14,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -32,7 +29,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,12 +37,16 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/webhooks"
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
+
+// patience of the manager with a leader that finds no node. Only JobSets that restart in place know it.
+const patience = 2 * time.Second
 
 func TestPlacement(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -56,14 +56,12 @@ func TestPlacement(t *testing.T) {
 var (
 	config *rest.Config
 	admin  client.Client
-	env    *envtest.Environment
+	plane  *cluster.Cluster
 	// managersConfig is the way to the API server with the rights of the manager.
 	managersConfig *rest.Config
 )
 
 var _ = BeforeSuite(func() {
-	assets := os.Getenv(framework.AssetsEnv)
-	Expect(assets).NotTo(BeEmpty(), "%s is not set: run `make test-integration`, which builds etcd and kube-apiserver and sets it", framework.AssetsEnv)
 	SetDefaultEventuallyTimeout(30 * time.Second)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
@@ -71,25 +69,15 @@ var _ = BeforeSuite(func() {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(jobset.AddToScheme(scheme)).To(Succeed())
-	env = &envtest.Environment{
-		Scheme:                scheme,
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths:     []string{shipped("crd", "bases")},
-		WebhookInstallOptions: envtest.WebhookInstallOptions{
+	scheme := framework.NewScheme()
+	plane = framework.StartControlPlane(cluster.Options{Environment: func(env *envtest.Environment) {
+		env.WebhookInstallOptions = envtest.WebhookInstallOptions{
 			MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{mutatingWebhooks()},
 			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{validatingWebhooks()},
-			LocalServingHost:   "127.0.0.1",
-			LocalServingPort:   quietPort(),
-		},
-	}
+		}
+	}})
+	config = plane.Config
 	var err error
-	config, err = env.Start()
-	Expect(err).NotTo(HaveOccurred(), "starting the control plane of %s", assets)
-	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
-	config.QPS = -1
 	admin, err = client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	managersConfig = withShippedRights()
@@ -99,7 +87,7 @@ var _ = BeforeSuite(func() {
 // startManager starts a manager with all that the shipped one has for Pods.
 func startManager(scheme *runtime.Scheme) {
 	GinkgoHelper()
-	options := &env.WebhookInstallOptions
+	host, port, certDir := plane.Webhooks()
 	cached := controllers.CacheOptions(framework.GateOn)
 	cached.ReaderFailOnMissingInformer = true
 	mgr, err := ctrl.NewManager(managersConfig, ctrl.Options{
@@ -107,14 +95,14 @@ func startManager(scheme *runtime.Scheme) {
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache:   cached,
 		WebhookServer: webhook.NewServer(webhook.Options{
-			Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir,
+			Host: host, Port: port, CertDir: certDir,
 		}),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
 	Expect(controllers.SetupJobSetReconciler(ctx, mgr, framework.GateOn, policy.Progress{})).To(Succeed())
-	Expect(controllers.SetupPodReconciler(ctx, mgr)).To(Succeed())
-	Expect(webhooks.Setup(mgr, framework.GateOn)).To(Succeed())
+	Expect(controllers.SetupPodReconciler(ctx, mgr, policy.Progress{Assembly: patience})).To(Succeed())
+	Expect(webhooks.Setup(mgr, framework.GateOn, validation.Cluster{})).To(Succeed())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
 	DeferCleanup(func() {
@@ -140,17 +128,15 @@ func withShippedRights() *rest.Config {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "manager"}},
 	})).To(Succeed())
-	user, err := env.AddUser(envtest.User{Name: "manager"}, config)
-	Expect(err).NotTo(HaveOccurred())
-	return user.Config()
+	user := rest.CopyConfig(config)
+	user.Impersonate.UserName = "manager"
+	return user
 }
 
 // shipped is the path of a file below config/components.
 func shipped(path ...string) string {
 	GinkgoHelper()
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	Expect(err).NotTo(HaveOccurred())
-	return filepath.Join(append([]string{root, "config", "components"}, path...)...)
+	return filepath.Join(append([]string{framework.Root(), "config", "components"}, path...)...)
 }
 
 func mutatingWebhooks() *admissionregistrationv1.MutatingWebhookConfiguration {
@@ -187,20 +173,6 @@ func documentOf(file string, document int) []byte {
 		Expect(decoder.Decode(&raw)).To(Succeed())
 	}
 	return raw.Raw
-}
-
-// quietPort is a free port that no outgoing connection will take: the kernel gives those ports from 32768.
-func quietPort() int {
-	GinkgoHelper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			Expect(listener.Close()).To(Succeed())
-			return port
-		}
-	}
-	Fail("no free port from 20000 to 29999")
-	return 0
 }
 
 // trusting settings are for our own server, whose certificate has another name.

@@ -244,9 +244,9 @@ func ask(path string, operation admissionv1.Operation, pod *corev1.Pod) *admissi
 	}
 	body, err := json.Marshal(review)
 	Expect(err).NotTo(HaveOccurred())
-	options := &env.WebhookInstallOptions
+	host, port, _ := plane.Webhooks()
 	httpClient := &http.Client{Transport: &http.Transport{TLSClientConfig: trusting, DisableKeepAlives: true}}
-	response, err := httpClient.Post(fmt.Sprintf("https://%s:%d%s", options.LocalServingHost, options.LocalServingPort, path),
+	response, err := httpClient.Post(fmt.Sprintf("https://%s:%d%s", host, port, path),
 		"application/json", bytes.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close() //nolint:errcheck // it was only read

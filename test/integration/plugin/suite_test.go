@@ -16,7 +16,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gexec"
 
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
@@ -36,10 +35,7 @@ var (
 
 var _ = BeforeSuite(func() {
 	cluster = framework.Start(framework.GateOn)
-	built, err := gexec.Build("sigs.k8s.io/jobset/cmd/kubectl-jobset", "-buildvcs=false")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-	dir := filepath.Dir(built)
+	dir := filepath.Dir(framework.Build("./cmd/kubectl-jobset"))
 	completion, err := os.ReadFile(filepath.Join(cluster.Root, "cmd", "kubectl-jobset", "kubectl_complete-jobset"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(dir, "kubectl_complete-jobset"), completion, 0o700)).To(Succeed())

@@ -97,7 +97,7 @@ var _ = Describe("Volume claims", func() {
 		}, invalid("spec.replicatedJobs", "replicatedJob containers don't have a matching volumeMount: data")),
 	)
 
-	Context("that are there before their JobSet", func() {
+	Context("that exist before their JobSet", func() {
 		// exists makes the claim that the template data of the JobSet js asks for.
 		exists := func(u *user, change func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
 			GinkgoHelper()

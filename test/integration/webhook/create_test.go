@@ -20,11 +20,10 @@ import (
 )
 
 var _ = Describe("Admission of a new JobSet", func() {
-	It("O361 O347 W32: lets in one without ReplicatedJobs, and one with none of a kind", func(ctx SpecContext) {
+	It("O361 O347 W32 W6: lets in one without ReplicatedJobs, with a warning", func(ctx SpecContext) {
 		u := newUser(ctx)
-		none := AB()
-		none.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](0)
 		u.admits(JobSet("empty"))
+		Expect(u.warnings).To(ConsistOf(ContainSubstring("spec.replicatedJobs: is empty")))
 		_, err := u.sends(bare(map[string]any{"replicatedJobs": []any{}}))
 		Expect(err).NotTo(HaveOccurred())
 	})
@@ -36,7 +35,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 		js, err := newUser(ctx).sends(spec)
 
 		Expect(err).NotTo(HaveOccurred())
-		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(HaveValue(BeZero()))
+		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(BeZero())
 	})
 
 	It("O345 W2 W3 W4 W5 W42 Q19: reports all violations in one answer of the API server", func(ctx SpecContext) {
@@ -84,7 +83,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 			js.Name, js.Spec.ReplicatedJobs = "1js", nil
 		}, invalid("metadata.name", "a DNS-1035 label must consist of")),
 		Entry("W52 Q38: a restart of single Jobs of which there are more than can be counted", func(js *jobset.JobSet) {
-			js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1025)
+			js.Spec.ReplicatedJobs[1].Replicas = 1025
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{
 				{Name: "few", Action: jobset.RestartJob, TargetReplicatedJobs: []string{"a"}},
 				{Name: "many", Action: jobset.RestartJob, TargetReplicatedJobs: []string{"b"}}}}
@@ -124,7 +123,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 			js.Spec.ManagedBy = ptr.To(strings.Repeat("m", 64))
 		}, invalid("spec.managedBy", "must be a domain-prefixed path"), cause{"spec.managedBy", "FieldValueTooLong", "may not be more than 63 bytes"}),
 		Entry("W43: more Pods than 32 bits count", func(js *jobset.JobSet) {
-			js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](2)
+			js.Spec.ReplicatedJobs[1].Replicas = 2
 			JobTemplate(js, 1).Completions, JobTemplate(js, 1).Parallelism = ptr.To[int32](1<<30), ptr.To[int32](1<<30)
 		}, plain("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'b'")),
 		Entry("W45 W46: a name of 62 characters", func(js *jobset.JobSet) {
@@ -188,7 +187,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 			js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyComplete}}
 		}),
 		Entry("W51 W136: restarts of single Jobs, their gate being on", func(js *jobset.JobSet) {
-			js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](1024)
+			js.Spec.ReplicatedJobs[1].Replicas = 1024
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 3, Rules: []jobset.FailurePolicyRule{
 				{Name: "a", Action: jobset.RestartJob}, {Name: "b", Action: jobset.RestartJobAndIgnoreMaxRestarts}}}
 		}),

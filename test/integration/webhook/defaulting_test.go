@@ -45,7 +45,7 @@ var _ = Describe("Defaulting", func() {
 		Expect(js.Spec.StartupPolicy).To(Equal(&jobset.StartupPolicy{StartupPolicyOrder: jobset.AnyOrder}))
 		Expect(js.Spec.Network).To(Equal(&jobset.Network{EnableDNSHostnames: ptr.To(true), PublishNotReadyAddresses: ptr.To(true)}))
 		Expect(js.Spec.ReplicatedJobs[0].GroupName).To(Equal("default"))
-		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(HaveValue(BeEquivalentTo(1)))
+		Expect(js.Spec.ReplicatedJobs[0].Replicas).To(BeEquivalentTo(1))
 		Expect(JobTemplate(js, 0).CompletionMode).To(HaveValue(Equal(batchv1.IndexedCompletion)))
 		Expect(PodTemplate(js, 0).Spec.RestartPolicy).To(Equal(corev1.RestartPolicyOnFailure))
 		Expect(js.Spec.FailurePolicy).To(BeNil())
@@ -93,7 +93,7 @@ var _ = Describe("Defaulting", func() {
 		Expect(js.Spec.FailurePolicy.Rules).To(HaveExactElements(HaveField("Name", "failurePolicyRule2"), HaveField("Name", "failurePolicyRule0")))
 	})
 
-	It("O337 W10 W12 W13 W15: leaves alone what is there", func(ctx SpecContext) {
+	It("O337 W10 W12 W13 W15: leaves set fields alone", func(ctx SpecContext) {
 		js := AB()
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny}
 		js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(false)}

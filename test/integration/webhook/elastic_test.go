@@ -14,12 +14,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
 
-// resize gives the Jobs of a ReplicatedJob so many Pods.
+// resize gives each Job of a ReplicatedJob this many Pods.
 func resize(i int, pods int32) func(*jobset.JobSet) {
 	return func(js *jobset.JobSet) { JobTemplate(js, i).Parallelism, JobTemplate(js, i).Completions = &pods, &pods }
 }
@@ -52,6 +53,36 @@ var _ = Describe("An elastic JobSet", func() {
 		})).To(Succeed())
 	})
 
+	It("P100: starts with its least size, keeps the one that it has, and stays within its bounds", func(ctx SpecContext) {
+		u := newUser(ctx)
+		js := AB()
+		js.Spec.ReplicatedJobs[1].Replicas = 1
+		js.Spec.ReplicatedJobs[1].Elastic = &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 4}
+		unsized := func(js *jobset.JobSet) { JobTemplate(js, 1).Parallelism, JobTemplate(js, 1).Completions = nil, nil }
+		unsized(js)
+		js = u.admits(js)
+		Expect(JobTemplate(js, 1).Parallelism).To(HaveValue(BeEquivalentTo(2)))
+		Expect(JobTemplate(js, 1).Completions).To(HaveValue(BeEquivalentTo(2)))
+
+		Expect(u.changes(js, resize(1, 4))).To(Succeed())
+		Expect(u.client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
+		unsized(js)
+		Expect(u.client.Update(ctx, js)).To(Succeed())
+		Expect(JobTemplate(js, 1).Parallelism).To(HaveValue(BeEquivalentTo(4)))
+		Expect(JobTemplate(js, 1).Completions).To(HaveValue(BeEquivalentTo(4)))
+
+		ofWebhook(answer(u.changes(js, resize(1, 5))),
+			invalid(job+".completions", "must be from minInstances to maxInstances of spec.replicatedJobs[1].elastic, which are 2 and 4"))
+	})
+
+	It("P100: has no bounds while the gate is off", Serial, func(ctx SpecContext) {
+		turnGatesOff()
+		u := newUser(ctx)
+		js := two()
+		js.Spec.ReplicatedJobs[1].Elastic = &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 4}
+		ofWebhook(u.refuses(js), forbidden("spec.replicatedJobs[1].elastic", "--feature-gates=ElasticJobSet=true"))
+	})
+
 	DescribeTable("may not",
 		func(ctx SpecContext, change func(*jobset.JobSet), wanted ...cause) {
 			u := newUser(ctx)
@@ -71,7 +102,7 @@ var _ = Describe("An elastic JobSet", func() {
 		Entry("W43 Q23: grow beyond 32 bits", resize(1, 1<<30), plain("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'b'")),
 		Entry("W97: change anything else", func(js *jobset.JobSet) {
 			resize(1, 4)(js)
-			js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](4)
+			js.Spec.ReplicatedJobs[1].Replicas = 4
 		}, invalid("spec.replicatedJobs", "field is immutable, changed: spec.replicatedJobs[1].replicas")),
 	)
 

@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -54,6 +55,10 @@ var jobViolations = map[string]violation{
 		func(js *jobset.JobSet) { JobTemplate(js, 0).CompletionMode = ptr.To(batchv1.NonIndexedCompletion) },
 		invalid(jobPath+"completionMode", "must be set to Indexed"),
 	},
+	"ttlSecondsAfterFinished": {
+		func(js *jobset.JobSet) { JobTemplate(js, 0).TTLSecondsAfterFinished = ptr.To[int32](60) },
+		forbidden(jobPath+"ttlSecondsAfterFinished", "set spec.ttlSecondsAfterFinished of the JobSet"),
+	},
 	"backoffLimitPerIndex": {
 		func(js *jobset.JobSet) { JobTemplate(js, 0).BackoffLimitPerIndex = ptr.To[int32](1) },
 		forbidden(jobPath+"backoffLimitPerIndex", "must not be set when failurePolicy.restartStrategy is InPlaceRestart"),
@@ -62,9 +67,51 @@ var jobViolations = map[string]violation{
 
 // agentViolations break the agent; only one at a time makes sense of some of them.
 var agentViolations = map[string]violation{
-	"no agent": {
-		func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.InitContainers = nil },
-		required(podPath+"initContainers", "initContainers:\n"),
+	"a rule that lets 137 pass": {
+		func(js *jobset.JobSet) {
+			agentOf(js).RestartPolicyRules[0].ExitCodes = &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{88}}
+		},
+		invalid(agentPath+"restartPolicyRules", "when the agent is killed (exit code 137"),
+	},
+	"no variable that names its JobSet": {
+		func(js *jobset.JobSet) { agentOf(js).Env = agentOf(js).Env[:2] },
+		required(agentPath+"env", "JOBSET_NAME; add:"),
+	},
+	"a probe that asks another port": {
+		func(js *jobset.JobSet) { agentOf(js).StartupProbe.HTTPGet.Port = intstr.FromInt32(9090) },
+		invalid(agentPath+"startupProbe.httpGet.port", "port: 8080"),
+	},
+	"a barrier that gives up after half a minute": {
+		func(js *jobset.JobSet) { agentOf(js).StartupProbe.FailureThreshold = 30 },
+		invalid(agentPath+"startupProbe.failureThreshold", "must be at least 3600 seconds and is 30"),
+	},
+	"no token": {
+		func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.AutomountServiceAccountToken = ptr.To(false) },
+		invalid(podPath+"automountServiceAccountToken", "can never report"),
+	},
+	"the epoch in its template": {
+		func(js *jobset.JobSet) { PodTemplate(js, 0).Annotations = map[string]string{jobset.EpochKey: "1"} },
+		forbidden(jobPath+"template.metadata.annotations[jobset.sigs.k8s.io/epoch]", "remove it"),
+	},
+	"half an agent": {
+		func(js *jobset.JobSet) {
+			*agentOf(js) = corev1.Container{Name: workerpod.DefaultAgentName, Image: "agent", RestartPolicy: agentOf(js).RestartPolicy}
+		},
+		invalid(agentPath+"name", "remove or rename this container; or make it an agent of your own"),
+	},
+	"no agent and a worker of its name": {
+		func(js *jobset.JobSet) {
+			PodTemplate(js, 0).Spec.InitContainers, workerOf(js).Name = nil, workerpod.DefaultAgentName
+		},
+		invalid(podPath+"containers[0].name", "rename this container"),
+	},
+	"no agent and a volume of its name": {
+		func(js *jobset.JobSet) {
+			PodTemplate(js, 0).Spec.InitContainers = nil
+			PodTemplate(js, 0).Spec.Volumes = []corev1.Volume{{Name: workerpod.TokenVolumeName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		},
+		invalid(podPath+"volumes[0].name", "rename this volume"),
 	},
 	"an agent that is no sidecar": {
 		func(js *jobset.JobSet) {
@@ -90,7 +137,7 @@ var agentViolations = map[string]violation{
 	},
 	"no startup probe": {
 		func(js *jobset.JobSet) { agentOf(js).StartupProbe = nil },
-		required(agentPath+"startupProbe", `path: "/barrier-is-lifted?wait=50"`),
+		required(agentPath+"startupProbe", "path: /barrier-is-lifted?wait=50"),
 	},
 }
 
@@ -156,8 +203,8 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		}
 		agentOf(js).StartupProbe = nil
 		wanted = append(wanted, agentViolations["no startup probe"].says)
-		PodTemplate(js, 1).Spec.InitContainers = nil
-		wanted = append(wanted, required("spec.replicatedJobs[1].template.spec.template.spec.initContainers", "restartPolicy: Always"))
+		PodTemplate(js, 1).Spec.InitContainers[0].StartupProbe = nil
+		wanted = append(wanted, required("spec.replicatedJobs[1].template.spec.template.spec.initContainers[0].startupProbe", "port: 8080"))
 		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
 		wanted = append(wanted,
 			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.restartStrategy is InPlaceRestart"))
@@ -166,6 +213,18 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 			invalid("spec.failurePolicy.rules[0].action", "must not restart a single Job"))
 
 		ofWebhook(newUser(ctx).refuses(js), wanted...)
+	})
+
+	It("P41: refuses the epoch in a template that changes, and nothing else for it", func(ctx SpecContext) {
+		u := newUser(ctx)
+		before := Training(2, 10)
+		before.Spec.Suspend = ptr.To(true)
+		js := u.admits(before)
+
+		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) {
+			PodTemplate(js, 0).Annotations = map[string]string{jobset.EpochKey: "1"}
+		})), forbidden(jobPath+"template.metadata.annotations[jobset.sigs.k8s.io/epoch]", "remove it"))
+		Expect(u.changes(js, func(js *jobset.JobSet) { PodTemplate(js, 0).Annotations = map[string]string{"note": "x"} })).To(Succeed())
 	})
 
 	It("P18: refuses actions that restart one Job", func(ctx SpecContext) {
@@ -199,9 +258,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = ptr.To[int32](3) })),
 			invalid(jobPath+"completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
 			invalid(jobPath+"completions", "completions and parallelism must be set and equal when failurePolicy.restartStrategy is InPlaceRestart"))
-		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = nil })),
-			required(jobPath+"parallelism", "set parallelism: 4"),
-			invalid(jobPath+"completions", "completions and parallelism must be set and equal when failurePolicy.restartStrategy is InPlaceRestart"))
+		Expect(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = nil })).To(Succeed(), "P51: it follows completions")
 	})
 
 	DescribeTable("P44: lets the failure policy be neither added, removed nor changed",
@@ -217,7 +274,10 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
 		}),
 		Entry("removed", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil }),
-		Entry("changed in its strategy", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy.RestartStrategy = jobset.Recreate }),
+		Entry("changed in its strategy", Training(1, 3), func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy.RestartStrategy, js.Spec.FailurePolicy.InPlaceRestart = jobset.Recreate, nil
+		}),
+		Entry("changed in its mode", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy.InPlaceRestart.Mode = jobset.ProcessMode }),
 		Entry("changed in maxRestarts", Training(1, 3), func(js *jobset.JobSet) { js.Spec.FailurePolicy.MaxRestarts++ }),
 	)
 
@@ -231,10 +291,10 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 			Expect(u.warnings).To(ConsistOf(ContainSubstring(text)))
 		},
-		Entry("an agent that lets 137 pass", func(js *jobset.JobSet) {
-			agentOf(js).RestartPolicyRules[0].ExitCodes = &corev1.ContainerRestartRuleOnExitCodes{
-				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{88}}
-		}, "an agent that is killed (exit code 137"),
+		Entry("no account for the agent", func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.ServiceAccountName = "" },
+			"serviceAccountName: is not set"),
+		Entry("no restart at all", func(js *jobset.JobSet) { js.Spec.FailurePolicy.MaxRestarts = 0 },
+			"spec.failurePolicy.maxRestarts: is 0"),
 		Entry("an agent that restarts all for wrong settings", func(js *jobset.JobSet) {
 			agentOf(js).RestartPolicyRules[0].ExitCodes.Values = []int32{99}
 		}, "exit code 64 means that a restart cannot help"),

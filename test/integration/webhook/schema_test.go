@@ -22,7 +22,7 @@ import (
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
 
-// claims are so many volume claim templates.
+// claims are this many volume claim templates.
 func claims(count int, template map[string]any) []any {
 	list := make([]any, count)
 	for i := range list {

@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,7 +36,7 @@ var cluster *framework.Cluster
 
 // The specs run with every gate on; those about a gate that is off are Serial.
 var (
-	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
 	noGates  = gates.Set{}
 )
 
@@ -66,6 +67,19 @@ func newUser(ctx context.Context) *user {
 	var err error
 	u.client, err = client.New(config, client.Options{Scheme: cluster.Scheme})
 	Expect(err).NotTo(HaveOccurred())
+	return u
+}
+
+// newRestrictedUser has a namespace that enforces Pod Security restricted from the start: the API server hears late of a label
+// that comes later.
+func newRestrictedUser(ctx context.Context) *user {
+	GinkgoHelper()
+	u := newUser(ctx)
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "restricted-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	Expect(u.client.Create(ctx, space)).To(Succeed())
+	u.space = space.Name
 	return u
 }
 
@@ -149,7 +163,7 @@ func forbidden(path, text string) cause {
 	return cause{path, "FieldValueForbidden", text}
 }
 
-// immutableValue is what admission says of a field that it lets nobody touch.
+// immutableValue is what admission says of a field that cannot change.
 func immutableValue(path string) cause { return invalid(path, "Value is immutable") }
 
 // plain is a violation without a path, as clients know some of the rules.

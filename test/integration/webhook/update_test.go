@@ -121,7 +121,7 @@ var _ = Describe("An update of a JobSet", func() {
 			jobs := js.Spec.ReplicatedJobs
 			jobs[0], jobs[1] = jobs[1], jobs[0]
 		}, "spec.replicatedJobs[0].name"),
-		Entry("replicas", func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[1].Replicas = ptr.To[int32](4) }, "spec.replicatedJobs[1].replicas"),
+		Entry("replicas", func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[1].Replicas = 4 }, "spec.replicatedJobs[1].replicas"),
 		Entry("the group", func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[1].GroupName = "other" }, "spec.replicatedJobs[1].groupName"),
 		Entry("labels of the Job", func(js *jobset.JobSet) {
 			js.Spec.ReplicatedJobs[0].Template.Labels = map[string]string{"a": "b"}

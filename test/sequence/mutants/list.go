@@ -15,70 +15,82 @@ type mutant struct {
 	twist string
 	// scenarios are those to search, as an expression: the ones that find it, to save time.
 	scenarios string
+	// full: only a scenario of that level finds it.
+	full bool
 }
 
 const (
-	groupFile   = "pkg/policy/group.go"
-	inPlaceFile = "pkg/policy/in_place_restart.go"
-	jobsFile    = "pkg/policy/jobs.go"
-	agentFile   = "agent/decide.go"
+	confirmFile  = "pkg/policy/confirm.go"
+	decideFile   = "pkg/policy/decide.go"
+	groupFile    = "pkg/policy/group.go"
+	resultFile   = "pkg/policy/result.go"
+	slotsFile    = "pkg/policy/slots.go"
+	roundFile    = "pkg/policy/round_success.go"
+	inPlaceFile  = "pkg/policy/in_place_restart.go"
+	jobsFile     = "pkg/policy/jobs.go"
+	successFile  = "pkg/policy/success_policy.go"
+	progressFile = "pkg/policy/progress.go"
+	pendingFile  = "pkg/policy/pending_success.go"
+	pauseFile    = "pkg/policy/quick_failures.go"
+	failureFile  = "pkg/policy/failure_policy.go"
+	agentFile    = "agent/decide.go"
 )
 
 var mutants = []mutant{
 	{
-		name: "count terminating Pods", file: groupFile,
+		name: "count terminating Pods", file: slotsFile,
 		old: "case pod.DeletionTimestamp != nil:",
 		new: "case pod.DeletionTimestamp != nil && false:",
 	},
 	{
-		name: "count Succeeded Pods among the slots", file: groupFile,
-		old: "if size-doneCount > members+leaving {",
-		new: "if size > members+leaving {",
+		name: "count Succeeded Pods among the slots", file: slotsFile,
+		old: "slot.State = slotDone",
+		new: "slot.State = SlotLost",
 	},
 	{name: "drop the UID filter", twist: "pods-by-name", scenarios: "lag 3"},
 	{name: "first read from a stale cache", twist: "stale-first-read"},
 	{
 		name: "lift with N-1", file: inPlaceFile,
-		old: "g.members != g.slots || g.reported != g.slots",
-		new: "g.members != g.slots || g.reported < g.slots-1",
+		old: "g.members != g.size || g.reported != g.size",
+		new: "g.members != g.size || g.reported < g.size-1",
 	},
 	{
 		name: "lift with zero slots", file: inPlaceFile,
-		old:       "if g.slots == 0 || g.crowded ||",
+		old:       "if g.size == 0 || g.crowded ||",
 		new:       "if g.crowded ||",
 		scenarios: "exits 0",
 	},
 	{
 		name: "lift while a Job is still to be created", file: inPlaceFile,
-		old: "if d.plan.touchesJobs() || len(d.observed.Previous) > 0 ||",
-		new: "if len(d.observed.Previous) > 0 ||",
+		old: "!before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 ||",
+		new: "len(v.observed.Previous) > 0 ||",
 	},
 	{
-		name: "let S go back", file: inPlaceFile,
-		old: "d.plan.Status.DeprecatedEpoch = ptr.To(synced)",
-		new: "d.plan.Status.DeprecatedEpoch, d.plan.Status.SyncedEpoch = ptr.To(synced-1), ptr.To(synced-1)",
+		name: "let S go back", file: resultFile,
+		old: "status.DeprecatedEpoch = ptr.To(v.synced)",
+		new: "status.DeprecatedEpoch, status.SyncedEpoch = ptr.To(v.synced-1), ptr.To(v.synced-1)",
 	},
 	{
-		name: "charge per Pod", file: inPlaceFile,
-		old: "d.plan.Status.InPlaceRestarts++",
-		new: "d.plan.Status.InPlaceRestarts += max(1, int32(g.reported))",
+		name: "charge per Pod", file: resultFile,
+		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))",
+		new: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace)) * max(1, int32(v.group.reported))",
 	},
 	{
 		name: "charge on resume", file: jobsFile,
-		old:       "d.clear(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)",
-		new:       "d.plan.Status.InPlaceRestarts += int32(min(1, len(d.plan.ResumeJobs)))",
+		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
+		new:       "r.changes |= changes(oneIf(len(r.plan.ResumeJobs) > 0)) * chargeInPlace",
 		scenarios: "suspend",
 	},
 	{
-		name: "effect before intent", file: inPlaceFile,
-		old:       "if !d.inPlace() || deprecated >= synced || !d.plan.touchesJobs() {",
-		new:       "if synced >= deprecated {",
+		name: "effect before intent", file: decideFile,
+		old:       "return v.inPlace && !v.finished && v.running() &&",
+		new:       "return false &&",
 		scenarios: "suspend|resize",
 	},
 	{
 		name: "break while assembling", file: inPlaceFile,
-		old: "case deprecated >= synced:\n\t\td.plan.CountsInterval",
-		new: "case deprecated >= synced && g.reported != 1:\n\t\td.plan.CountsInterval",
+		old: "if !v.running() {\n\t\treturn result{}\n\t}\n\treporter := v.reporter()",
+		new: "if !v.running() && v.group.reported != 1 {\n\t\treturn result{}\n\t}\n\treporter := v.reporter()",
 	},
 	{
 		name: "agent lifts before it checks D", file: agentFile,
@@ -90,41 +102,40 @@ var mutants = []mutant{
 	// More than were asked for: every rule that is one line has its mutant.
 	{name: "a loss is confirmed by the cache", twist: "stale-confirm", scenarios: "2 workers, 2 failures"},
 	{
-		name: "a loss needs no confirmation", file: inPlaceFile,
-		old:       "if !d.in.Confirmed[job.UID] {",
-		new:       "if false {",
+		name: "a loss needs no confirmation", file: confirmFile,
+		old:       "case lacking == nil:",
+		new:       "case true:",
 		scenarios: "2 workers, 2 failures",
 	},
 	{
-		name: "a Pod that stops is lost at once", file: groupFile,
-		old: "now.Before(ends)",
-		new: "now.Before(ends) && false",
+		name: "a Pod that stops is lost at once", file: slotsFile,
+		old: "now.Before(pod.DeletionTimestamp.Time)",
+		new: "now.Before(pod.DeletionTimestamp.Time) && false",
 		// No property forbids it: it takes the grace from those who save a checkpoint together.
 		scenarios: "2 workers, 1 failure",
 	},
 	{
-		name: "a Failed Pod is lost before it was counted", file: groupFile,
+		name: "a Failed Pod is lost before it was counted", file: slotsFile,
 		old:       "if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
 	{
 		name: "lift and break while a Job fails", file: inPlaceFile,
-		old:       "\tcase g.failing:\n",
-		new:       "",
+		old:       "return result{ends: v.group.failing}",
+		new:       "return result{}",
 		scenarios: "Job failure",
 	},
 	{
 		name: "lift while old Jobs go", file: inPlaceFile,
-		old: "len(d.observed.Previous) > 0 || d.anyTerminating() ||",
+		old: "len(v.observed.Previous) > 0 || v.anyTerminating() ||",
 		new: "",
 	},
 	{
-		// No property forbids it either: the group goes on with one worker less.
-		name: "forget who ran to the end", file: groupFile,
-		old:       "if epoch, _ := reportedEpoch(pod); epoch == synced && epoch > 0 {",
-		new:       "if epoch, _ := reportedEpoch(pod); epoch == synced && epoch > 0 && false {",
-		scenarios: "2 workers, 1 failure",
+		name: "forget who ran to the end", file: roundFile,
+		old:       "return s.pod != nil || s.index != nil || s.job != nil",
+		new:       "return false",
+		scenarios: "2 workers, 2 failures|2 Jobs, 2 failures",
 	},
 	{
 		name: "report S instead of S+1", file: agentFile,
@@ -132,14 +143,146 @@ var mutants = []mutant{
 		new: "max(1, js.Synced),",
 	},
 	{
-		name: "spend one restart too many", file: "pkg/policy/failure_policy.go",
-		old:       "UsedRestarts(&d.in.JobSet.Status, d.in.Gates) >= maxRestarts",
-		new:       "UsedRestarts(&d.in.JobSet.Status, d.in.Gates) > maxRestarts",
+		name: "spend one restart too many", file: failureFile,
+		old:       "UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts()",
+		new:       "UsedRestarts(&v.JobSet.Status, v.Gates) > v.maxRestarts()",
 		scenarios: "1 restart allowed",
 	},
 	{
-		name: "a break is not charged", file: inPlaceFile,
-		old: "d.plan.Status.InPlaceRestarts++",
+		name: "complete when the first Job completes", file: successFile,
+		old:       "if policy.Operator == jobset.OperatorAny {",
+		new:       "if true {",
+		scenarios: "driver succeeds|2 Jobs, 2 failures",
+	},
+	{
+		name: "break although a success is not counted yet", file: pendingFile,
+		old:       "if pending || !drastic {",
+		new:       "if pending = false; !drastic {",
+		scenarios: "driver succeeds",
+	},
+	{
+		name: "do not wait for a success that is not seen yet", file: pendingFile,
+		old:       "return r.and(lookAgain(left)), left > 0",
+		new:       "return r.and(lookAgain(left)), false",
+		scenarios: "driver succeeds",
+	},
+	{
+		name: "forget the success policy of a Job", file: pendingFile,
+		old:       " || jobSuccessMet(job.Spec.SuccessPolicy, done, succeeded, size)",
+		new:       "",
+		scenarios: "success of a Job by index 0, 2 exits",
+	},
+	{
+		name: "nothing to create means nothing is missing", file: inPlaceFile,
+		old:       "!before.plan.jobsAsWanted() ||",
+		new:       "before.plan.touchesJobs() ||",
+		scenarios: "claim",
+	},
+	{
+		name: "a Pod beyond the size does not matter", file: inPlaceFile,
+		old:       "g.crowded || len(g.outsiders) > 0 ||",
+		new:       "g.crowded ||",
+		scenarios: "1 failure, resize",
+	},
+	{
+		name: "forget who is done by the word of its Job", file: groupFile,
+		old:       "g.success.addIndex(job, done[0].first)",
+		new:       "_ = done",
+		scenarios: "^2 workers, 2 failures$",
+	},
+	{
+		name: "delete all Pods because one is late", file: groupFile,
+		old:       "s.State == SlotMember && !s.reports(v.synced) && s.Pod",
+		new:       "s.State == SlotMember && s.Pod",
+		scenarios: "hang",
+	},
+	{
+		name: "the deadline counts a long grace", file: progressFile,
+		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 {",
+		new:       "if false {",
+		scenarios: "long grace",
+	},
+	{
+		name: "the deadline counts what keeps Jobs from being created", file: progressFile,
+		old:       "startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0",
+		new:       "startsOver := false",
+		scenarios: "deadline, a claim|old Pods",
+	},
+	{
+		name: "wait for ever", file: progressFile,
+		old:       "case len(overTime) == len(late):",
+		new:       "case false:",
+		scenarios: "claim",
+	},
+	{
+		name: "recreate who is late and charge nobody", file: progressFile,
+		old:       "return r.and(chargedRestart(constants.DefaultFailurePolicyReason,",
+		new:       "return r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,",
+		scenarios: "claim",
+	},
+	{
+		name: "count Jobs that the success policy does not target", file: successFile,
+		old:       "if targeted(replicatedJobOf(job)) {",
+		new:       "if job != nil {",
+		scenarios: "driver succeeds",
+	},
+	{
+		name: "all must succeed where one is enough", file: successFile,
+		old:       "policy.Operator == jobset.OperatorAny {",
+		new:       "false {",
+		scenarios: "any of 2 Jobs",
+	},
+	{
+		name: "restart where a rule fails the JobSet", file: failureFile,
+		old:       "case jobset.FailJobSet:\n\t\treturn fail(constants.FailJobSetActionReason, message)\n\tcase jobset.RestartJobSet:",
+		new:       "case jobset.FailJobSet, jobset.RestartJobSet:",
+		scenarios: "rules",
+	},
+	{
+		name: "charge what a rule exempts", file: failureFile,
+		old:       "\t\tr.plan.Restart = action\n",
+		new:       "\t\tr.plan.Restart, r.changes = action, r.changes|charge\n",
+		scenarios: "rules",
+	},
+	{
+		name: "fail whatever the rules say", file: failureFile,
+		old:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n",
+		new:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n\t\treturn fail(constants.FailJobSetActionReason, message)\n",
+		scenarios: "rules",
+	},
+	{
+		name: "a break is not charged", file: resultFile,
+		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))",
 		new: "",
+	},
+	{
+		name: "charge each rung of the ladder", file: inPlaceFile,
+		old:       "r = r.and(restartAll(constants.DefaultFailurePolicyReason,",
+		new:       "r.changes |= charge\n\t\tr = r.and(restartAll(constants.DefaultFailurePolicyReason,",
+		scenarios: "2 failures",
+	},
+	{
+		name: "forget the pause with the leader", file: pauseFile,
+		old:       "return condition.LastTransitionTime.Time",
+		new:       "return time.Time{}",
+		scenarios: "pauses",
+	},
+	{
+		name: "forget earlier quick failures", file: pauseFile,
+		old:       "return count + 1",
+		new:       "return 1",
+		scenarios: "pauses",
+	},
+	{
+		name: "count epochs that ran long", file: pauseFile,
+		old:       "|| v.Now.Sub(lifted.Time) >= longRun:",
+		new:       "|| v.Now.Sub(lifted.Time) < 0:",
+		scenarios: "pauses",
+	},
+	{
+		name: "lift in the pause", file: inPlaceFile,
+		old:       "g.reported != g.size || v.pauseLeft() > 0 {",
+		new:       "g.reported != g.size {",
+		scenarios: "pauses",
 	},
 }

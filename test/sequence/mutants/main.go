@@ -43,7 +43,7 @@ func runAll(only *regexp.Regexp, verbose bool) (survived int, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	fmt.Printf("%-50s %-8s %-12s %6s %7s\n", "mutant", "where", "found by", "steps", "time")
-	for i, m := range mutants {
+	for i, m := range all() {
 		if !only.MatchString(m.name) {
 			continue
 		}
@@ -72,10 +72,17 @@ func (m *mutant) where() string {
 	return strings.Split(strings.TrimPrefix(m.file, "pkg/"), "/")[0]
 }
 
+func (m *mutant) level() string {
+	if m.full {
+		return "full"
+	}
+	return "bounded"
+}
+
 // run searches with the mutant in place and returns what go test printed.
 func (m *mutant) run(dir string) (string, error) {
 	args := []string{"test", "./test/sequence", "-count=1", "-timeout=30m", "-run=^(TestEverySchedule|TestStories)$", "-v"}
-	flags := []string{"-sequence.level=bounded", "-sequence.case=" + m.scenarios}
+	flags := []string{"-sequence.level=" + m.level(), "-sequence.case=" + m.scenarios}
 	if m.twist != "" {
 		flags = append(flags, "-sequence.twist="+m.twist)
 	} else {

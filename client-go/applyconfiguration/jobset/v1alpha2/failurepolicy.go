@@ -24,6 +24,8 @@ type FailurePolicyApplyConfiguration struct {
 	// rules are tried in order; the first that matches a failed Job decides.
 	// If none matches, the action is RestartJobSet.
 	Rules []FailurePolicyRuleApplyConfiguration `json:"rules,omitempty"`
+	// inPlaceRestart says more about restartStrategy InPlaceRestart.
+	InPlaceRestart *InPlaceRestartPolicyApplyConfiguration `json:"inPlaceRestart,omitempty"`
 }
 
 // FailurePolicyApplyConfiguration constructs a declarative configuration of the FailurePolicy type for use with
@@ -58,5 +60,13 @@ func (b *FailurePolicyApplyConfiguration) WithRules(values ...*FailurePolicyRule
 		}
 		b.Rules = append(b.Rules, *values[i])
 	}
+	return b
+}
+
+// WithInPlaceRestart sets the InPlaceRestart field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the InPlaceRestart field is set to the value of the last call.
+func (b *FailurePolicyApplyConfiguration) WithInPlaceRestart(value *InPlaceRestartPolicyApplyConfiguration) *FailurePolicyApplyConfiguration {
+	b.InPlaceRestart = value
 	return b
 }

@@ -10,10 +10,10 @@ package v1alpha2
 // JobSetSpecApplyConfiguration represents a declarative configuration of the JobSetSpec type for use
 // with apply.
 //
-// That a field is immutable is held by the webhook and not by rules of the
-// schema: those compare what is written, not what it means, and would refuse a
-// client that leaves out a zero which another client wrote down.
-// JobSetSpec is the wanted state of a JobSet.
+// The webhook enforces that fields are immutable, not rules of the schema: those
+// compare what is written, not what it means, and would refuse a client that
+// leaves out a zero which another client has written.
+// JobSetSpec is the desired state of a JobSet.
 type JobSetSpecApplyConfiguration struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
 	// dependsOn, to startupPolicy and to the global job index. Immutable, but
@@ -29,6 +29,10 @@ type JobSetSpecApplyConfiguration struct {
 	// failurePolicy says what happens when a Job fails. Without it the first
 	// failed Job fails the JobSet. Immutable.
 	FailurePolicy *FailurePolicyApplyConfiguration `json:"failurePolicy,omitempty"`
+	// faultTolerance makes the controller reset a JobSet that does not run as it should, after a
+	// pause and up to a limit; {} takes every default. May change at any time. Feature gate
+	// FaultTolerance, alpha.
+	FaultTolerance *FaultToleranceApplyConfiguration `json:"faultTolerance,omitempty"`
 	// startupPolicy says in which order ReplicatedJobs start. Immutable.
 	//
 	// Deprecated: use dependsOn of a ReplicatedJob.
@@ -93,6 +97,14 @@ func (b *JobSetSpecApplyConfiguration) WithSuccessPolicy(value *SuccessPolicyApp
 // If called multiple times, the FailurePolicy field is set to the value of the last call.
 func (b *JobSetSpecApplyConfiguration) WithFailurePolicy(value *FailurePolicyApplyConfiguration) *JobSetSpecApplyConfiguration {
 	b.FailurePolicy = value
+	return b
+}
+
+// WithFaultTolerance sets the FaultTolerance field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FaultTolerance field is set to the value of the last call.
+func (b *JobSetSpecApplyConfiguration) WithFaultTolerance(value *FaultToleranceApplyConfiguration) *JobSetSpecApplyConfiguration {
+	b.FaultTolerance = value
 	return b
 }
 

@@ -30,17 +30,27 @@ type JobSetStatusApplyConfiguration struct {
 	// deprecatedEpoch: workers of this epoch, or of an earlier one, must restart.
 	// Absent means 0. Written with the feature gate InPlaceRestart only.
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
-	// syncedEpoch is the last epoch at which the whole group of workers stood;
+	// syncedEpoch is the last epoch that the whole group of workers has reached;
 	// workers of exactly this epoch may run. Absent means 0.
 	// Written with the feature gate InPlaceRestart only.
 	SyncedEpoch *int32 `json:"syncedEpoch,omitempty"`
 	// inPlaceRestarts counts the group restarts done in place.
 	// Each consumes one of failurePolicy.maxRestarts.
 	InPlaceRestarts *int32 `json:"inPlaceRestarts,omitempty"`
-	// assemblingSince is since when the group of workers comes together: absent
-	// while it runs, or waits for nobody. The deadlines of the manager's
+	// lastSyncTime is when syncedEpoch was last raised: the whole group of workers
+	// had reached that epoch, and its workers were released.
+	// Written with the feature gate InPlaceRestart only.
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
+	// quickFailures counts the group restarts in a row that ended an epoch after less than
+	// a minute. From the second on, the workers are released after a pause that doubles
+	// with each. An epoch that ran longer sets it to 0.
+	QuickFailures *int32 `json:"quickFailures,omitempty"`
+	// assemblingSince is when the group of workers started to assemble. It is absent
+	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
+	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
+	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
 }
 
 // JobSetStatusApplyConfiguration constructs a declarative configuration of the JobSetStatus type for use with
@@ -123,10 +133,34 @@ func (b *JobSetStatusApplyConfiguration) WithInPlaceRestarts(value int32) *JobSe
 	return b
 }
 
+// WithLastSyncTime sets the LastSyncTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastSyncTime field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithLastSyncTime(value metav1.Time) *JobSetStatusApplyConfiguration {
+	b.LastSyncTime = &value
+	return b
+}
+
+// WithQuickFailures sets the QuickFailures field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the QuickFailures field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithQuickFailures(value int32) *JobSetStatusApplyConfiguration {
+	b.QuickFailures = &value
+	return b
+}
+
 // WithAssemblingSince sets the AssemblingSince field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the AssemblingSince field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithAssemblingSince(value metav1.Time) *JobSetStatusApplyConfiguration {
 	b.AssemblingSince = &value
+	return b
+}
+
+// WithFaultTolerance sets the FaultTolerance field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FaultTolerance field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithFaultTolerance(value *FaultToleranceStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
+	b.FaultTolerance = value
 	return b
 }

@@ -14,7 +14,7 @@ import (
 // ReplicatedJobApplyConfiguration represents a declarative configuration of the ReplicatedJob type for use
 // with apply.
 //
-// ReplicatedJob is a Job template and how many Jobs are made from it.
+// ReplicatedJob is a Job template and the number of Jobs that are created from it.
 type ReplicatedJobApplyConfiguration struct {
 	// name of the ReplicatedJob. Part of the names of its Jobs and Pods.
 	Name *string `json:"name,omitempty"`
@@ -23,11 +23,15 @@ type ReplicatedJobApplyConfiguration struct {
 	GroupName *string `json:"groupName,omitempty"`
 	// template of the Jobs.
 	Template *v1.JobTemplateSpecApplyConfiguration `json:"template,omitempty"`
-	// replicas is the number of Jobs. A pointer, so that a typed client can ask for 0.
+	// replicas is the number of Jobs.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
 	// the Jobs of this one are created or resumed. Immutable.
 	DependsOn []DependsOnApplyConfiguration `json:"dependsOn,omitempty"`
+	// elastic bounds the number of Pods, which may change while the JobSet lives: it is parallelism and
+	// completions of the template, which default to minInstances. Requires replicas 1 and an Indexed Job.
+	// Needs the feature gate ElasticJobSet. Immutable.
+	Elastic *ElasticBoundsApplyConfiguration `json:"elastic,omitempty"`
 }
 
 // ReplicatedJobApplyConfiguration constructs a declarative configuration of the ReplicatedJob type for use with
@@ -78,5 +82,13 @@ func (b *ReplicatedJobApplyConfiguration) WithDependsOn(values ...*DependsOnAppl
 		}
 		b.DependsOn = append(b.DependsOn, *values[i])
 	}
+	return b
+}
+
+// WithElastic sets the Elastic field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Elastic field is set to the value of the last call.
+func (b *ReplicatedJobApplyConfiguration) WithElastic(value *ElasticBoundsApplyConfiguration) *ReplicatedJobApplyConfiguration {
+	b.Elastic = value
 	return b
 }

@@ -25,6 +25,13 @@ type ReplicatedJobStatusApplyConfiguration struct {
 	Active *int32 `json:"active,omitempty"`
 	// suspended counts unfinished Jobs that are suspended.
 	Suspended *int32 `json:"suspended,omitempty"`
+	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, of the whole JobSet
+	// written together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
+	// was not written yet. Written with the feature gate InPlaceRestart only.
+	SyncedWorkers *int32 `json:"syncedWorkers,omitempty"`
+	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
+	// ElasticJobSet only.
+	Elastic *ElasticSizeApplyConfiguration `json:"elastic,omitempty"`
 	// jobRestarts counts, by job index, the restarts of single Jobs.
 	JobRestarts []int32 `json:"jobRestarts,omitempty"`
 	// jobRestartsCountTowardsMax counts, by job index, those of jobRestarts that consume failurePolicy.maxRestarts.
@@ -82,6 +89,22 @@ func (b *ReplicatedJobStatusApplyConfiguration) WithActive(value int32) *Replica
 // If called multiple times, the Suspended field is set to the value of the last call.
 func (b *ReplicatedJobStatusApplyConfiguration) WithSuspended(value int32) *ReplicatedJobStatusApplyConfiguration {
 	b.Suspended = &value
+	return b
+}
+
+// WithSyncedWorkers sets the SyncedWorkers field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SyncedWorkers field is set to the value of the last call.
+func (b *ReplicatedJobStatusApplyConfiguration) WithSyncedWorkers(value int32) *ReplicatedJobStatusApplyConfiguration {
+	b.SyncedWorkers = &value
+	return b
+}
+
+// WithElastic sets the Elastic field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Elastic field is set to the value of the last call.
+func (b *ReplicatedJobStatusApplyConfiguration) WithElastic(value *ElasticSizeApplyConfiguration) *ReplicatedJobStatusApplyConfiguration {
+	b.Elastic = value
 	return b
 }
 

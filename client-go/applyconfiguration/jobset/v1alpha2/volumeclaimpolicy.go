@@ -17,8 +17,8 @@ import (
 // VolumeClaimPolicy is a set of claim templates with one retention policy.
 type VolumeClaimPolicyApplyConfiguration struct {
 	// templates of the claims. A claim is named <template name>-<JobSet name>,
-	// at most 63 bytes. A claim of that name that is there already is used, if it
-	// is what the template asks for and the policy is to retain it.
+	// at most 63 bytes. An existing claim of that name is used if it matches the
+	// template and the policy retains it.
 	Templates []v1.PersistentVolumeClaimApplyConfiguration `json:"templates,omitempty"`
 	// retentionPolicy says what happens to the claims at the end.
 	RetentionPolicy *VolumeRetentionPolicyApplyConfiguration `json:"retentionPolicy,omitempty"`

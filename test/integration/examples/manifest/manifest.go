@@ -110,7 +110,7 @@ func read(path, name string) (File, error) {
 	return file, nil
 }
 
-// split returns the documents of a YAML stream as JSON. A key that is there twice is an error.
+// split returns the documents of a YAML stream as JSON. A duplicate key is an error.
 func split(text []byte) ([][]byte, error) {
 	var documents [][]byte
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))

@@ -1,0 +1,310 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Anybody who can reach the Pod can connect to the port of the barrier, and only the kubelet
+// matters. So the total cost is fixed: a number of connections, and for each of them a few
+// kilobytes and a short time to send its request. A further connection is accepted all the
+// same, since it may be the kubelet's, and another one is closed for it: see evictee. So a
+// flood can delay a worker that waits for the probe, but do no other harm.
+//
+// The port is closed some time after a probe has succeeded: nobody needs another answer.
+
+const (
+	// mostConnections is how many connections are served at the same time.
+	mostConnections = 32
+	// lingerSeconds is how long the port stays open after a probe succeeded. The answer may have gone
+	// to somebody else, and the kubelet's next probe comes periodSeconds later, by default 10 s.
+	// And a kubelet that restarts within 10 s of the agent's start has forgotten the answer
+	// and probes once more (kubeletRestartGracePeriod in its package prober); if the port were
+	// closed then, the Pod would never be ready.
+	lingerSeconds = 30
+)
+
+// limits bounds the cost of the port.
+type limits struct {
+	// connections is how many are served at the same time.
+	connections int
+	// backlog is how many more the kernel queues until they are accepted.
+	backlog int
+	// request bounds the bytes of a request, receive the bytes that the kernel buffers for a connection.
+	request, receive int
+	// requestTimeout is how long a client may take to send its request, responseTimeout how long to read the answer.
+	requestTimeout, responseTimeout time.Duration
+	// linger is how long the port stays open after a probe succeeded, and after any later
+	// connection that was evicted, since it may have been the kubelet's.
+	linger time.Duration
+}
+
+// defaultLimits are those of a real agent.
+func defaultLimits() limits {
+	return limits{
+		connections: mostConnections, backlog: 128, request: 4 << 10, receive: 8 << 10,
+		requestTimeout: 2 * time.Second, responseTimeout: 5 * time.Second, linger: lingerSeconds * time.Second,
+	}
+}
+
+// reply is an answer to a request.
+type reply struct {
+	code int
+	text string
+	// last: a client that has read this answer needs no other.
+	last bool
+}
+
+// probeServer serves the port of the barrier within its limits.
+type probeServer struct {
+	limits   limits
+	listener *net.TCPListener
+	answer   func(ctx context.Context, method string, url *url.URL) reply
+	// broken receives when the port stops working by itself.
+	broken chan error
+	// running counts the goroutines.
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	conns  []*clientConn // in the order in which they came
+	closed bool
+	// closeTimer closes the port some time after the last answer; nil until that was read.
+	closeTimer *time.Timer
+}
+
+// clientConn is a connection that is being served.
+type clientConn struct {
+	conn *net.TCPConn
+	from netip.Addr
+	// asked: its whole request has arrived.
+	asked bool
+	// gone is closed when nothing of it is left.
+	gone chan struct{}
+}
+
+func newProbeServer(address string, limits limits, answer func(context.Context, string, *url.URL) reply) (*probeServer, error) {
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		// Set before the socket listens: connections inherit it.
+		return onSocket(raw, func(fd int) error {
+			return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF, limits.receive)
+		})
+	}}
+	listener, err := config.Listen(context.Background(), "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	d := &probeServer{limits: limits, listener: listener.(*net.TCPListener), answer: answer, broken: make(chan error, 1)}
+	// Package net asks for the largest possible backlog, thousands of connections.
+	// Calling listen again changes it.
+	raw, err := d.listener.SyscallConn()
+	if err == nil {
+		err = onSocket(raw, func(fd int) error { return syscall.Listen(fd, limits.backlog) })
+	}
+	if err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("setting the backlog: %w", err)
+	}
+	d.running.Go(d.accept)
+	return d, nil
+}
+
+func onSocket(raw syscall.RawConn, do func(fd int) error) error {
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = do(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
+}
+
+// close closes the port and all connections, and waits for all goroutines.
+func (d *probeServer) close() {
+	d.closePort()
+	d.mu.Lock()
+	for _, g := range d.conns {
+		g.abort()
+	}
+	d.mu.Unlock()
+	d.running.Wait()
+}
+
+// closePort refuses new connections.
+func (d *probeServer) closePort() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closeTimer != nil {
+		d.closeTimer.Stop()
+	}
+	d.closed = true
+	_ = d.listener.Close()
+}
+
+// accept accepts connections one after the other, and makes room for each.
+func (d *probeServer) accept() {
+	for {
+		conn, err := d.listener.AcceptTCP()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
+			// The node is short of a resource, which is no reason to end the agent.
+			<-time.After(d.limits.requestTimeout / 20)
+			continue
+		case err != nil:
+			d.broken <- fmt.Errorf("serving the startup probe on %s: %w", d.listener.Addr(), err)
+			return
+		}
+		g := &clientConn{conn: conn, gone: make(chan struct{})}
+		if remote, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+			g.from = remote.AddrPort().Addr().Unmap()
+		}
+		if d.admit(g) {
+			d.running.Go(func() { d.serve(g) })
+		}
+	}
+}
+
+// admit makes room for a connection. It returns false if the port was closed.
+func (d *probeServer) admit(g *clientConn) bool {
+	d.mu.Lock()
+	for !d.closed && len(d.conns) >= d.limits.connections {
+		evicted := d.conns[evictee(d.conns, g.from)]
+		if d.closeTimer != nil {
+			// The evicted connection may have been the kubelet's.
+			d.closeTimer.Reset(d.limits.linger)
+		}
+		d.mu.Unlock()
+		evicted.abort()
+		// Wait until it is gone: the limit bounds memory.
+		<-evicted.gone
+		d.mu.Lock()
+	}
+	defer d.mu.Unlock()
+	if d.closed {
+		g.abort()
+		return false
+	}
+	d.conns = append(d.conns, g)
+	return true
+}
+
+// evictee returns the index of the connection to close when the limit is reached and another one comes
+// from an address: of the address with the most connections, the oldest that has not sent its
+// request, else the oldest. The kubelet has one connection from its own address, and sends its
+// request at once. So a flood from one address evicts only its own connections; to evict the
+// kubelet's takes as many addresses as there may be connections, and then the kubelet retries.
+func evictee(conns []*clientConn, comes netip.Addr) int {
+	connections := map[netip.Addr]int{comes: 1}
+	for _, g := range conns {
+		connections[g.from]++
+	}
+	found := 0
+	for i, g := range conns {
+		best := conns[found]
+		switch more := connections[g.from] - connections[best.from]; {
+		case more > 0, more == 0 && best.asked && !g.asked:
+			found = i
+		}
+	}
+	return found
+}
+
+// abort resets a connection, so that the kernel keeps no state of it either.
+func (g *clientConn) abort() {
+	_ = g.conn.SetLinger(0)
+	_ = g.conn.Close()
+}
+
+// serve reads one request and answers it.
+func (d *probeServer) serve(g *clientConn) {
+	var watched sync.WaitGroup
+	defer func() {
+		_ = g.conn.Close()
+		watched.Wait()
+		d.remove(g)
+		close(g.gone)
+	}()
+
+	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.requestTimeout))
+	limited := io.LimitReader(g.conn, int64(d.limits.request))
+	request, err := http.ReadRequest(bufio.NewReaderSize(limited, 1<<10))
+	var broken net.Error
+	switch {
+	case errors.As(err, &broken), errors.Is(err, io.EOF):
+		return
+	case err != nil:
+		_ = d.write(g, http.MethodGet, reply{code: http.StatusBadRequest, text: "not a valid HTTP request"})
+		return
+	}
+	d.mu.Lock()
+	g.asked = true
+	d.mu.Unlock()
+
+	// Nothing more is expected from the client. If it closes the connection, the wait ends.
+	_ = g.conn.SetReadDeadline(time.Time{})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	watched.Go(func() {
+		_, err := io.CopyBuffer(io.Discard, onlyReader{g.conn}, make([]byte, 256))
+		cancel(err)
+	})
+	answer := d.answer(ctx, request.Method, request.URL)
+	if err := d.write(g, request.Method, answer); err != nil || !answer.last {
+		return
+	}
+	// A client that closes the connection cleanly has read the answer.
+	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.responseTimeout))
+	<-ctx.Done()
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		d.done()
+	}
+}
+
+// onlyReader hides the WriterTo of a connection, which would use a pipe and more memory.
+type onlyReader struct{ io.Reader }
+
+func (d *probeServer) write(g *clientConn, method string, answer reply) error {
+	_ = g.conn.SetWriteDeadline(time.Now().Add(d.limits.responseTimeout))
+	body := answer.text + "\n"
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n",
+		answer.code, http.StatusText(answer.code), len(body))
+	if answer.code == http.StatusMethodNotAllowed {
+		head += "Allow: GET, HEAD\r\n"
+	}
+	if method == http.MethodHead {
+		body = ""
+	}
+	if _, err := io.WriteString(g.conn, head+"\r\n"+body); err != nil {
+		return err
+	}
+	return g.conn.CloseWrite()
+}
+
+// done closes the port soon: a client has read that the barrier is lifted.
+func (d *probeServer) done() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closeTimer == nil && !d.closed {
+		d.closeTimer = time.AfterFunc(d.limits.linger, d.closePort)
+	}
+}
+
+func (d *probeServer) remove(g *clientConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.conns = slices.DeleteFunc(d.conns, func(other *clientConn) bool { return other == g })
+}

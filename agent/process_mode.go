@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"context"
+	"time"
+)
+
+// lookAgain is how often an agent looks at clocks and files while it waits for something that no event tells.
+const lookAgain = time.Second
+
+// beginRounds serves the supervisors, which hold their workers until they are told to start them.
+func (p *process) beginRounds(cfg Config, deps Deps) (broken <-chan error, err error) {
+	if p.supervisors, err = newSupervisors(cfg, deps); err != nil {
+		return nil, err
+	}
+	for _, name := range cfg.Containers {
+		p.workers = append(p.workers, Worker{Container: name})
+	}
+	p.self.Leaving = p.supervisors.readLeave()
+	return p.supervisors.server.broken, nil
+}
+
+func (p *process) view() View {
+	v := View{Self: p.self, JobSet: p.jobSet}
+	if p.supervisors != nil {
+		p.supervisors.readDone(p.workers)
+		v.Workers, v.Now = p.workers, time.Now()
+	}
+	return v
+}
+
+// events returns the channel of what supervisors say; nil in container mode.
+func (p *process) events() <-chan event {
+	if p.supervisors == nil {
+		return nil
+	}
+	return p.supervisors.server.events
+}
+
+// later returns a channel that receives when the clock or a file may have changed what is to be
+// decided; nil if neither can.
+func (p *process) later() <-chan time.Time {
+	unsure := func(w Worker) bool { return isAway(w) || p.self.Leaving != "" && mustLeave(w) }
+	if !p.self.Pause.IsZero() || find(View{Workers: p.workers}, unsure) != nil {
+		return time.After(lookAgain)
+	}
+	return nil
+}
+
+// round does what was decided in process mode, until there is nothing left to do.
+func (p *process) round(ctx context.Context) {
+	for {
+		view := p.view()
+		action := Decide(view)
+		after, sends := view.Apply(action)
+		switch action.Kind {
+		case Wait:
+			p.hold(action.Because)
+			return
+		case Report:
+			p.log.Info("report", "epoch", action.Epoch, "because", action.Because)
+			p.report(ctx, action.Epoch, after.Self.Tell)
+		case Leave:
+			if !p.leave(ctx, action, after.Self) {
+				p.self.Leaving = action.Because
+				return
+			}
+		case StopWorkers:
+			p.log.Info("stop", "epoch", p.self.Epoch, "because", action.Because)
+			p.cancelReport()
+		case Lift, Bypass:
+			p.log.Info("lift", "epoch", action.Epoch, "because", action.Because)
+			p.cancelReport()
+		}
+		p.self, p.workers = after.Self, after.Workers
+		p.lifted.Store(p.self.Lifted != Held)
+		p.supervisors.send(sends)
+	}
+}
+
+// leave notes the decision where a later agent finds it, and tells the manager. It returns false if it
+// cannot be noted, and is then called again.
+func (p *process) leave(ctx context.Context, action Action, after Self) bool {
+	if err := p.supervisors.writeLeave(action.Because); err != nil {
+		if text := err.Error(); text != p.waiting {
+			p.waiting = text
+			p.log.Warn("leaving failed, retrying", "error", text)
+		}
+		return false
+	}
+	if p.self.Leaving == "" {
+		p.log.Info("leave", "because", action.Because)
+		p.cancelReport()
+		if after.Tell != nil {
+			p.report(ctx, 0, after.Tell)
+		}
+	}
+	return true
+}

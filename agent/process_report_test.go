@@ -1,0 +1,142 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+func TestTheReportInProcessMode(t *testing.T) {
+	refusing := func(code int) func(http.ResponseWriter, *http.Request, string) bool {
+		return func(w http.ResponseWriter, r *http.Request, body string) bool {
+			if kindOf(r) != "patch" || !strings.Contains(body, protocol.WorkerExitKey) {
+				return false
+			}
+			refuse(w, code, "Reason", "it is so", 0)
+			return true
+		}
+	}
+	for _, code := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity} {
+		bubble(t, fmt.Sprintf("P66: refused with the exit, code %d, the epoch is reported without it at once", code), func(t *testing.T, fake *fakeAPI) {
+			c := lifted(t, fake, "x")
+			fake.meddleBody(refusing(code))
+			c.actors[0].fails(1)
+			wantReport(t, fake, "a", "2")
+			if exit := fake.lastExit("a"); exit.Container != "" {
+				t.Errorf("the exit is %+v", exit)
+			}
+			c.wantPatches(3)
+			c.move(at(1, 1))
+			c.move(at(1, 2))
+			fake.meddleBody(nil)
+			c.actors[0].fails(2)
+			wantReport(t, fake, "a", "3")
+			if exit := fake.lastExit("a"); exit.Code != 2 || exit.Epoch != 2 {
+				t.Errorf("the next exit is %+v", exit)
+			}
+			c.wantPatches(4)
+		})
+	}
+	bubble(t, "P66: rights that come late cost no exit", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
+			if kindOf(r) != "patch" {
+				return false
+			}
+			refuse(w, http.StatusForbidden, "Forbidden", "it is so", 0)
+			return true
+		})
+		c.actors[0].fails(8)
+		pass(time.Minute)
+		fake.meddle(nil)
+		pass(10 * time.Second)
+		wantReport(t, fake, "a", "2")
+		if exit := fake.lastExit("a"); exit.Code != 8 {
+			t.Errorf("the exit is %+v", exit)
+		}
+	})
+	bubble(t, "P66: an exit that cannot be told now is told later", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.meddleBody(refusing(http.StatusTooManyRequests))
+		c.actors[0].fails(1)
+		pass(time.Minute)
+		wantReport(t, fake, "a", "1")
+		fake.meddleBody(nil)
+		pass(time.Minute)
+		wantReport(t, fake, "a", "2")
+		if exit := fake.lastExit("a"); exit.Code != 1 {
+			t.Errorf("the exit is %+v", exit)
+		}
+	})
+	bubble(t, "P66: an exit whose report becomes deprecated is told with the next one", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.meddle(failing("patch"))
+		c.actors[0].fails(4)
+		c.move(at(2, 2))
+		fake.meddle(nil)
+		pass(10 * time.Second)
+		wantReport(t, fake, "a", "3")
+		if exit := fake.lastExit("a"); exit.Code != 4 || exit.Epoch != 1 {
+			t.Errorf("the exit is %+v", exit)
+		}
+	})
+	bubble(t, "P70: a reason to leave that is refused is not told without it", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.meddleBody(refusing(http.StatusForbidden))
+		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "pid 7"})
+		pass(time.Hour)
+		c.wantLeft("pid 7", c.actors...)
+		c.wantPatches(2)
+	})
+	bubble(t, "P72: it is repeated while the agent is held, ever more rarely, and not after the lift", func(t *testing.T, fake *fakeAPI) {
+		c := assembled(t, fake, "x")
+		began := time.Now()
+		pass(30 * time.Minute)
+		var got []time.Duration
+		for _, r := range fake.seen("patch") {
+			got = append(got, r.at.Sub(began).Round(time.Second))
+		}
+		// 20, 40, 80, 160, 300, ... and with the random eighth of this test's luck.
+		want := []time.Duration{0, 23, 68, 158, 338, 675, 1013, 1350, 1688}
+		for i := range want {
+			want[i] *= time.Second
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the times differ (-want +got):\n%s", diff)
+		}
+		wantReport(t, fake, "a", "1")
+		c.move(at(0, 1))
+		patches := len(fake.seen("patch"))
+		pass(time.Hour)
+		c.wantPatches(patches)
+	})
+	bubble(t, "P72: it heals what a dead predecessor's late patch has overwritten", func(t *testing.T, fake *fakeAPI) {
+		fake.set(at(1, 2))
+		c := &crew{t: t, fake: fake, pod: newPod(t, "a", "x")}
+		c.agent = c.pod.start(t, fake)
+		c.pod.supervise(t, "x")
+		wantReport(t, fake, "a", "3")
+		fake.report("a", "2")
+		pass(23 * time.Second)
+		wantReport(t, fake, "a", "3")
+	})
+	bubble(t, "P72: no report is repeated in container mode", func(t *testing.T, fake *fakeAPI) {
+		fake.set(at(0, 0))
+		startAgent(t, fake, "a")
+		pass(time.Hour)
+		if n := len(fake.seen("patch")); n != 1 {
+			t.Errorf("%d patches", n)
+		}
+	})
+}

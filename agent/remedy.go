@@ -1,0 +1,93 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// operation names a request of an agent, for the log.
+type operation string
+
+const (
+	watching  operation = "watching the JobSet"
+	reporting operation = "reporting the epoch"
+)
+
+// Parts of error messages of an API server.
+const (
+	byWebhook     = `admission webhook "`
+	byDeadWebhook = `failed calling webhook "`
+	byPolicy      = "ValidatingAdmissionPolicy '"
+	byOurPolicy   = byPolicy + "jobset-agent'"
+)
+
+// addedByManager is what to do about rights that the manager grants. The agent cannot know who wrote its template.
+const addedByManager = "if the manager added this agent to the Pod, see condition AgentAccessDenied of the JobSet; otherwise "
+
+// remedy returns what a person has to do about an error of the API server, or "" for an error that
+// may go away by itself. The agent keeps retrying in any case: most of these problems can be fixed
+// while it runs.
+func remedy(what operation, err error) string {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return ""
+	}
+	switch message := status.message; {
+	case strings.Contains(message, byWebhook):
+		return "webhook " + quoted(message, byWebhook, `"`) + " refuses the report: let it pass updates of Pods that change " +
+			"nothing but the annotation " + epochKey
+	case strings.Contains(message, byDeadWebhook):
+		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude updates of Pods from its rules"
+	case strings.Contains(message, byOurPolicy):
+		return byAgentPolicy(message)
+	case strings.Contains(message, byPolicy):
+		return "admission policy " + quoted(message, byPolicy, "'") + " refuses the report: let it pass updates of Pods that change " +
+			"nothing but the annotation " + epochKey
+	}
+	switch {
+	case status.code == http.StatusUnauthorized:
+		return "the token is invalid or has expired: let the Pod use the one that is mounted into it (no Secret, no kubeconfig of " +
+			"another cluster); if it does, check the clock of the node and the log of its kubelet"
+	case status.code == http.StatusForbidden && what == watching:
+		return "the account of the Pod needs the rights to list and watch jobsets: " + addedByManager + "set serviceAccountName: " +
+			"jobset-agent in the Pod template, or bind the account to ClusterRole jobset-agent by a RoleBinding in the Pod's namespace"
+	case status.code == http.StatusForbidden:
+		return "the account of the Pod needs the right to patch pods: " + addedByManager + "bind it to ClusterRole jobset-agent by a " +
+			"RoleBinding in the Pod's namespace, or set serviceAccountName: jobset-agent in the Pod template"
+	case status.code == http.StatusNotFound && what == watching:
+		return "the API server does not know JobSets of " + jobSetGroupVersion + ": install the CustomResourceDefinition"
+	case status.code == http.StatusNotFound:
+		return "the Pod does not exist: if it was not just deleted, let " + envPodName + " and " + envNamespace +
+			" come from the downward API (metadata.name, metadata.namespace)"
+	}
+	return ""
+}
+
+// byAgentPolicy handles the messages of the policy that comes with the agent.
+func byAgentPolicy(message string) string {
+	switch {
+	case strings.Contains(message, "only with a token that is bound to a Pod"):
+		return "the token is not bound to a Pod: let the Pod use the one that is mounted into it, or a projected volume with a " +
+			"serviceAccountToken; a Secret and " + envKubeconfig + " do not hold such a token"
+	case strings.Contains(message, "the Pod its token is bound to"):
+		return "the token is that of another Pod: let the Pod use the one that is mounted into it, and let " + envPodName +
+			" come from the downward API (metadata.name)"
+	case strings.Contains(message, "must be a decimal number"):
+		return "agent and admission policy jobset-agent are of different versions: install the policy of this version"
+	}
+	return "the agent sent nothing but the annotation " + epochKey + ", so a mutating webhook changed more of the Pod in the same " +
+		"request: exclude updates of Pods, or this account, from its rules"
+}
+
+// quoted returns what is between two texts.
+func quoted(text, before, after string) string {
+	_, rest, _ := strings.Cut(text, before)
+	name, _, _ := strings.Cut(rest, after)
+	return name
+}

@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// FaultTolerance makes the controller reset a JobSet that does not run as it should: delete all
+// Jobs, pause, and create them again. A field that is absent has the default of the manager's
+// configuration faultTolerance; a longer time than that allows is cut down to it.
+type FaultTolerance struct {
+	// admissionGracePeriodSeconds is how long after the start of a Job its Pods may take to exist.
+	// Default: 60.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	AdmissionGracePeriodSeconds *int32 `json:"admissionGracePeriodSeconds,omitempty"`
+
+	// warmupGracePeriodSeconds is how long after that they may take to run. With restartStrategy
+	// InPlaceRestart it is what a group may take to assemble, in the place of the manager's
+	// inPlaceRestart.assemblyGracePeriod. Default: 300.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	WarmupGracePeriodSeconds *int32 `json:"warmupGracePeriodSeconds,omitempty"`
+
+	// failureGracePeriodSeconds is how long Pods may be failed, missing or not running, beyond the
+	// periods above, before the JobSet is reset. Default: 60.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	FailureGracePeriodSeconds *int32 `json:"failureGracePeriodSeconds,omitempty"`
+
+	// retryPauseSeconds is how long a reset waits, once all Jobs and their Pods are gone, before it
+	// creates the Jobs again. 0: no pause. Default: 90.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RetryPauseSeconds *int32 `json:"retryPauseSeconds,omitempty"`
+
+	// retryLimit is how many restarts are allowed before the JobSet fails, if there is no
+	// failurePolicy; a failed Job leads to a reset then. With a failurePolicy its maxRestarts is
+	// the limit, and retryLimit must be absent. Default: 3.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RetryLimit *int32 `json:"retryLimit,omitempty"`
+
+	// deletionOnFailureGracePeriodSeconds is how long the Jobs that still run are kept after the
+	// JobSet has failed, so that their Pods can be looked at. Default: 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	DeletionOnFailureGracePeriodSeconds *int32 `json:"deletionOnFailureGracePeriodSeconds,omitempty"`
+
+	// forcefulDeletionGracePeriodSeconds is how long after a Pod or a Job should have been gone it
+	// is deleted by force: nobody waits for the node to say that the containers have stopped, and
+	// on a node that is only cut off they may still run. Default: 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ForcefulDeletionGracePeriodSeconds *int32 `json:"forcefulDeletionGracePeriodSeconds,omitempty"`
+
+	// successTTLSeconds is how long after completion the Jobs are kept. Then they are deleted, and
+	// the JobSet stays; spec.ttlSecondsAfterFinished deletes the JobSet itself. Default: 604800,
+	// 7 days, and never more than the default.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SuccessTTLSeconds *int32 `json:"successTTLSeconds,omitempty"`
+}
+
+// FaultToleranceStatus is what the controller has to remember of a JobSet with faultTolerance.
+// Written with the feature gate FaultTolerance only.
+type FaultToleranceStatus struct {
+	// maxRestarts is the limit that holds: failurePolicy.maxRestarts, else faultTolerance.retryLimit,
+	// else the default of the manager's configuration.
+	// +optional
+	MaxRestarts int32 `json:"maxRestarts"`
+
+	// reset is the reset that is under way: all Jobs are deleted, and not created again yet.
+	// Absent if there is none.
+	// +optional
+	Reset *ResetStatus `json:"reset,omitempty"`
+
+	// completeAttempt is the last attempt of which all Jobs existed: the number of restarts of all
+	// Jobs and of single Jobs before it. A Job of that attempt that is missing was deleted.
+	// +optional
+	CompleteAttempt *int64 `json:"completeAttempt,omitempty"`
+
+	// podsKeptUntil is when the Jobs of a failed JobSet that still run will be deleted.
+	// +optional
+	PodsKeptUntil *metav1.Time `json:"podsKeptUntil,omitempty"`
+}
+
+// ResetStatus says how far a reset has come.
+type ResetStatus struct {
+	// startTime is when the reset was decided.
+	StartTime metav1.Time `json:"startTime"`
+
+	// jobsGoneTime is when the last Job of the earlier attempts was gone. The pause counts from here.
+	// +optional
+	JobsGoneTime *metav1.Time `json:"jobsGoneTime,omitempty"`
+}

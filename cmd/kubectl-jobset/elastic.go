@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/sizes"
+)
+
+// elasticOptions are the flags of `kubectl jobset elastic`.
+type elasticOptions struct {
+	output        string
+	accelerators  []string
+	allNamespaces bool
+}
+
+func newElastic(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	var o elasticOptions
+	command := &cobra.Command{
+		Use:   "elastic",
+		Short: "Show the sizes of elastic jobs, who gave, who waits, and which accelerators are free",
+		Long: `Show elastic jobs, the one that has least of what it wants first: the size that
+each runs with and the one that it is to have, its bounds, and what the manager
+said last about it. Above them, which accelerators are free on ready nodes.`,
+		Example: `  # The elastic jobs of all namespaces
+  kubectl jobset elastic -A
+
+  # Those of one namespace, with another accelerator
+  kubectl jobset elastic -n research --accelerators example.com/tpu
+
+  # For a program: who waits?
+  kubectl jobset elastic -A -o json | jq -r '.jobs[] | select(.state == "Waits") | .namespace + "/" + .jobSet'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("elastic takes no names, and there is %q; --namespace or --all-namespaces say which jobs are shown", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := validateOutput(o.output); err != nil {
+				return err
+			}
+			c, err := connect(flags)
+			if err != nil {
+				return err
+			}
+			if o.allNamespaces {
+				c.namespace = metav1.NamespaceAll
+			}
+			in, err := c.readElastic(command.Context())
+			if err != nil {
+				return err
+			}
+			in.Now = time.Now()
+			for _, name := range o.accelerators {
+				in.Accelerators = append(in.Accelerators, corev1.ResourceName(name))
+			}
+			report := sizes.Of(in)
+			text, err := encode(o.output, report, func() string { return sizes.Text(&report) })
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(streams.Out, text)
+			return err
+		},
+	}
+	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
+	command.Flags().StringSliceVar(&o.accelerators, "accelerators", []string{"nvidia.com/gpu"}, "the resources to count, as in elasticAutoscaling.accelerators of the manager's configuration")
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the jobs of all namespaces")
+	return command
+}
+
+// readElastic makes four requests. It fails if it cannot list JobSets, and leaves out other kinds that the user
+// may not read. Pods are those of all namespaces: whoever they belong to, they take room.
+func (c *cluster) readElastic(ctx context.Context) (sizes.Input, error) {
+	var in sizes.Input
+	jobSets, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{})
+	switch {
+	case noSuchAPI(err):
+		return in, fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
+	case err != nil:
+		return in, fmt.Errorf("listing JobSets: %w", err)
+	}
+	in.JobSets = jobSets.Items
+	nodes, err := c.kubernetes.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if in.NodesUnread, err = unlessForbidden(err); err != nil {
+		return in, fmt.Errorf("listing nodes: %w", err)
+	}
+	if in.NodesUnread == nil {
+		in.Nodes = nodes.Items
+	}
+	bound := metav1.ListOptions{FieldSelector: fields.OneTermNotEqualSelector("spec.nodeName", "").String()}
+	pods, err := c.kubernetes.CoreV1().Pods(metav1.NamespaceAll).List(ctx, bound)
+	if in.PodsUnread, err = unlessForbidden(err); err != nil {
+		return in, fmt.Errorf("listing the Pods of all namespaces: %w", err)
+	}
+	if in.PodsUnread == nil {
+		in.Pods = pods.Items
+	}
+	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
+	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
+	if in.EventsUnread, err = unlessForbidden(err); err != nil {
+		return in, fmt.Errorf("listing the events of JobSets: %w", err)
+	}
+	if in.EventsUnread == nil {
+		in.Events = events.Items
+	}
+	return in, nil
+}

@@ -1,0 +1,53 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/validation"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// injectionOf is what the manager adds to worker Pods without an agent.
+func injectionOf(cfg *configapi.Configuration) workerpod.Injection {
+	if cfg.InPlaceRestart == nil {
+		return workerpod.Injection{}
+	}
+	return workerpod.Injection{Image: cfg.InPlaceRestart.AgentImage, Resources: cfg.InPlaceRestart.AgentResources}
+}
+
+// createsAccess reports whether the manager grants agents the access that they need.
+func createsAccess(cfg *configapi.Configuration) bool {
+	return cfg.InPlaceRestart == nil || ptr.Deref(cfg.InPlaceRestart.CreateAccess, true)
+}
+
+// clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
+func clusterOf(cfg *configapi.Configuration, config *rest.Config, gates gates.Set) (validation.Cluster, error) {
+	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg)}
+	if !gates.InPlaceRestart {
+		return cluster, nil
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return cluster, fmt.Errorf("building a client for the version of the API server: %w", err)
+	}
+	info, err := client.ServerVersion()
+	if err != nil {
+		return cluster, fmt.Errorf("reading the version of the API server: %w", err)
+	}
+	if cluster.Server, err = version.ParseGeneric(info.GitVersion); err != nil {
+		return cluster, fmt.Errorf("reading the version of the API server: %w", err)
+	}
+	return cluster, nil
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds the manager of a commit into bin/old/COMMIT/manager and prints the path:
+# what upgrades and downgrades are tried with. Needs the history of the repository.
+#
+#   hack/build-manager-of.sh [COMMIT]    default: the last one whose manager added no agents
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What main was before the merge, or the commit, that brought the file.
+before_injection() { git log -1 --first-parent -m --diff-filter=A --format=%P -- pkg/workerpod/inject.go | cut -d ' ' -f 1; }
+
+wanted=${1:-$(before_injection)}
+commit=$(git rev-parse --verify --quiet "$wanted^{commit}") || {
+  echo "commit ${wanted:-before agents were added} is not in this clone; in a shallow clone run: git fetch --unshallow" >&2
+  exit 1
+}
+out=bin/old/$commit/manager
+if [ ! -x "$out" ]; then
+  source=$(mktemp -d)
+  trap 'rm -rf "$source"' EXIT
+  git archive "$commit" | tar -x -C "$source"
+  mkdir -p "$(dirname "$out")"
+  (cd "$source" && CGO_ENABLED=0 go build -buildvcs=false -o "$OLDPWD/$out" ./cmd/manager)
+fi
+echo "$PWD/$out"

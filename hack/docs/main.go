@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Command docs compares docs/behaviour.md, the written contract, and the proposals in keps/ with
+// the tests.
+//
+//	docs --check      fails if the contract or a proposal is wrong; says what and where
+//	docs --coverage   counts the ids of the contract and lists those that no test carries;
+//	                  with --strict it fails if there are some
+//	docs --contents   writes the tables of contents of the proposals
+//
+// A test carries an id if the id stands in its file as a word, outside of comments.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	check := flag.Bool("check", false, "check the contract and the proposals")
+	coverage := flag.Bool("coverage", false, "list the ids that no test carries")
+	strict := flag.Bool("strict", false, "with --coverage: fail if an id is missing")
+	contents := flag.Bool("contents", false, "write the tables of contents of the proposals")
+	flag.Parse()
+	problems, err := run(os.Stdout, *check, *coverage, *contents)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(2)
+	}
+	for _, problem := range problems {
+		fmt.Fprintln(os.Stdout, problem)
+	}
+	if len(problems) > 0 && (*check || *strict) {
+		os.Exit(1)
+	}
+}
+
+// run returns what is wrong, one line each.
+func run(stdout io.Writer, check, coverage, contents bool) ([]string, error) {
+	behaviour, err := os.ReadFile("docs/behaviour.md")
+	if err != nil {
+		return nil, err
+	}
+	differences, err := os.ReadFile("docs/differences.md")
+	if err != nil {
+		return nil, err
+	}
+	tests, err := readTests(".")
+	if err != nil {
+		return nil, err
+	}
+	c := parseContract(string(behaviour))
+	var problems []string
+	if check {
+		problems = slices.Concat(c.problems, c.unlisted(string(differences)), c.unknown(tests))
+	}
+	if coverage {
+		problems = append(problems, c.coverage(stdout, tests)...)
+	}
+	proposals, err := filepath.Glob("keps/*/README.md")
+	for _, path := range proposals {
+		page, readErr := os.ReadFile(path)
+		if readErr != nil {
+			return nil, readErr
+		}
+		fresh := withContents(string(page))
+		switch {
+		case contents:
+			err = os.WriteFile(path, []byte(fresh), 0o644)
+		case check && fresh != string(page):
+			problems = append(problems, path+": the table of contents is out of date; run: make update-kep")
+		}
+	}
+	if check {
+		lists, listErr := filepath.Glob("keps/*/tests.md")
+		err = errors.Join(err, listErr)
+		for _, path := range lists {
+			page, readErr := os.ReadFile(path)
+			if readErr != nil {
+				return nil, readErr
+			}
+			problems = append(problems, missingTests(path, string(page), tests)...)
+		}
+	}
+	return problems, err
+}
+
+var comment = regexp.MustCompile(`(?m)(^|\s)//.*$`)
+
+// readTests reads all files that hold tests, without their comments, by path.
+func readTests(root string) (map[string]string, error) {
+	tests := map[string]string{}
+	return tests, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "bin" || name == "testdata" || len(name) > 1 && name[0] == '.'):
+			return fs.SkipDir
+		case entry.IsDir() || !holdsTests(filepath.ToSlash(path)) || path == "hack/docs/docs_test.go":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		tests[path] = string(comment.ReplaceAll(bytes.TrimSpace(text), nil))
+		return err
+	})
+}
+
+func holdsTests(path string) bool {
+	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_test.yaml") ||
+		strings.HasPrefix(path, "test/") && strings.HasSuffix(path, ".go")
+}

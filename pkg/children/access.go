@@ -1,0 +1,59 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package children
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// AgentRoleName is the name of the Role of the agents of a JobSet, and of its RoleBinding. It carries
+// the UID, so that a JobSet that is made anew never meets the objects of its predecessor.
+func AgentRoleName(js *jobset.JobSet) string {
+	return constants.AgentAccess + "-" + string(js.UID)
+}
+
+// AgentRole is what the agents of a JobSet may do: read this one JobSet and patch Pods. The admission
+// policy narrows the patch, and knows agents by the verb `report`. Without the policy there is no patch.
+func AgentRole(js *jobset.JobSet, patch bool) *rbacv1.Role {
+	role := &rbacv1.Role{
+		ObjectMeta: accessMeta(js),
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, ResourceNames: []string{js.Name}, Verbs: []string{"get", "list", "watch"}},
+			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets/agent"}, Verbs: []string{"report"}},
+		},
+	}
+	if patch {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"patch"}})
+	}
+	return role
+}
+
+// AgentRoleBinding gives the role to service accounts of the namespace.
+func AgentRoleBinding(js *jobset.JobSet, accounts []string) *rbacv1.RoleBinding {
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: accessMeta(js),
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: AgentRoleName(js)},
+	}
+	for _, account := range accounts {
+		binding.Subjects = append(binding.Subjects, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: js.Namespace, Name: account})
+	}
+	return binding
+}
+
+// accessMeta has the label by which the manager watches its Roles and no other.
+func accessMeta(js *jobset.JobSet) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name:            AgentRoleName(js),
+		Namespace:       js.Namespace,
+		Labels:          map[string]string{jobset.JobSetNameKey: js.Name},
+		OwnerReferences: []metav1.OwnerReference{OwnerReference(js)},
+	}
+}

@@ -1,0 +1,56 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sigs.k8s.io/jobset/pkg/config"
+)
+
+const head = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
+
+func TestValidateAgent(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"P52: an image and resources": {
+			text: `inPlaceRestart: {agentImage: "registry:5000/jobset/agent:v1@sha256:0", createAccess: false,
+				agentResources: {requests: {cpu: 10m, memory: 32Mi, ephemeral-storage: 1Mi}, limits: {cpu: 1, memory: 32Mi}}}`,
+		},
+		"P52: an image with a space": {
+			text: `inPlaceRestart: {agentImage: "agent v1"}`,
+			want: []string{`inPlaceRestart.agentImage: Invalid value: "agent v1": must be an image reference, without spaces`},
+		},
+		"P52: resources that are no use": {
+			text: `inPlaceRestart: {agentResources: {requests: {gpu: 1, memory: 64Mi, cpu: -1}, limits: {memory: 32Mi, cpu: 0}, claims: [{name: a}]}}`,
+			want: []string{
+				"inPlaceRestart.agentResources.claims: Forbidden: an agent needs no devices; remove it",
+				`inPlaceRestart.agentResources.limits[cpu]: Invalid value: "0": must be greater than 0`,
+				`inPlaceRestart.agentResources.requests: Unsupported value: "gpu": supported values: "cpu", "memory", "ephemeral-storage"`,
+				`inPlaceRestart.agentResources.requests[cpu]: Invalid value: "-1": must be greater than 0`,
+				`inPlaceRestart.agentResources.requests[memory]: Invalid value: "64Mi": must be at most the limit, 32Mi`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := config.Decode([]byte(head + tc.text + "\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, err := range config.Validate(cfg) {
+				got = append(got, err.Error())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

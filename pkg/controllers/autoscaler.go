@@ -1,0 +1,209 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// Autoscaling says how the sizes of elastic JobSets are planned (P107).
+type Autoscaling struct {
+	// Interval is the time between two rounds if nothing changes.
+	Interval                 time.Duration
+	CooldownUp, CooldownDown time.Duration
+	Accelerators             []corev1.ResourceName
+	ReservePercent           int32
+	// ShrinkAfter is how long a group lacks Pods that no node can take before it goes on without them (P108).
+	ShrinkAfter time.Duration
+	// Gates and NoForce say for whom Pods that are overdue are deleted by force (P85), ForcesStuck
+	// whether those of other groups are (P25).
+	Gates                gates.Set
+	NoForce, ForcesStuck bool
+}
+
+// mayForce reports whether the Pods of a JobSet that a lost node does not let go are deleted by force.
+func (c *Autoscaling) mayForce(js *jobset.JobSet) bool {
+	if policy.Tolerates(js, c.Gates) {
+		return !c.NoForce
+	}
+	return c.ForcesStuck
+}
+
+// settleTime is how long a round waits after a change for others: a node or a JobSet rarely changes alone.
+const settleTime = time.Second
+
+// autoscaler changes the sizes of elastic JobSets as package elastic plans them. It runs in the leader only.
+type autoscaler struct {
+	client client.Client
+	// bound reads all nodes, and all Pods that have one: whoever they belong to, they take room.
+	bound client.Reader
+	// cache is where bound reads. It runs while this manager leads.
+	cache  cache.Cache
+	events events.EventRecorder
+	clock  clock.PassiveClock
+	config Autoscaling
+	// wake has room for one.
+	wake chan struct{}
+	// told is what was last told about each job that waits or cools down.
+	told map[elastic.Key]string
+	// lacking is since when each plan has said that a job lacks instances. Another leader counts anew (P21).
+	lacking map[elastic.Key]time.Time
+}
+
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets,verbs=get;list;watch;patch
+
+// SetupAutoscaler adds the planner of elastic JobSets to a manager.
+func SetupAutoscaler(ctx context.Context, mgr ctrl.Manager, config Autoscaling) error {
+	bound, err := cache.New(mgr.GetConfig(), boundCacheOptions(mgr))
+	if err != nil {
+		return fmt.Errorf("setting up the autoscaler: making a cache of nodes and their Pods: %w", err)
+	}
+	a := &autoscaler{
+		client: mgr.GetClient(), bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
+		wake: make(chan struct{}, 1), told: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{},
+	}
+	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("setting up the autoscaler: getting the informer of JobSets: %w", err)
+	}
+	if _, err := jobSets.AddEventHandler(a.wakes(jobSetMatters)); err != nil {
+		return fmt.Errorf("setting up the autoscaler: watching JobSets: %w", err)
+	}
+	if err := mgr.Add(a); err != nil {
+		return fmt.Errorf("setting up the autoscaler: %w", err)
+	}
+	return nil
+}
+
+// NeedLeaderElection makes the manager start it only while it leads.
+func (a *autoscaler) NeedLeaderElection() bool { return true }
+
+// Start plans until the context ends.
+func (a *autoscaler) Start(ctx context.Context) error {
+	nodes, err := a.cache.GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("autoscaler: getting the informer of Nodes: %w", err)
+	}
+	if _, err := nodes.AddEventHandler(a.wakes(nodeMatters)); err != nil {
+		return fmt.Errorf("autoscaler: watching Nodes: %w", err)
+	}
+	if _, err := a.cache.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("autoscaler: getting the informer of Pods: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.cache.Start(ctx) }()
+	if !a.cache.WaitForCacheSync(ctx) {
+		return nil // the manager stops
+	}
+	a.run(ctx)
+	return <-ended
+}
+
+// run makes a round now, after each change, and at intervals.
+func (a *autoscaler) run(ctx context.Context) {
+	log := ctrl.LoggerFrom(ctx).WithName("autoscaler")
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	woken := true
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wake:
+			if !woken { // changes that go on and on must not put the round off
+				timer.Reset(settleTime)
+				woken = true
+			}
+			continue
+		case <-timer.C:
+		}
+		woken = false
+		if err := a.round(ctx); err != nil && ctx.Err() == nil {
+			log.Error(err, "a round of the autoscaler failed and is repeated")
+		}
+		timer.Reset(a.config.Interval)
+	}
+}
+
+// round looks, plans, and changes what differs.
+func (a *autoscaler) round(ctx context.Context) error {
+	in, owners, err := a.gather(ctx)
+	if err != nil {
+		return err
+	}
+	plan := elastic.Make(in)
+	metrics.ElasticPlanned(plan)
+	a.remember(plan, in.Now)
+	return errors.Join(a.carryOut(ctx, in, plan, owners), a.endWaiting(ctx, owners))
+}
+
+// remember keeps since when jobs lack instances, and forgets what is not planned any more.
+func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
+	lacking := map[elastic.Key]time.Time{}
+	for _, d := range plan.Decisions {
+		if d.Lacks == 0 {
+			continue
+		}
+		if lacking[d.Key] = a.lacking[d.Key]; lacking[d.Key].IsZero() {
+			lacking[d.Key] = now
+		}
+	}
+	a.lacking = lacking
+}
+
+// wakes returns a handler that starts a round after changes that matter.
+func (a *autoscaler) wakes(matters func(was, is any) bool) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { a.soon() },
+		DeleteFunc: func(any) { a.soon() },
+		UpdateFunc: func(was, is any) {
+			if matters(was, is) {
+				a.soon()
+			}
+		},
+	}
+}
+
+// soon starts a round.
+func (a *autoscaler) soon() {
+	select {
+	case a.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+func jobSetMatters(was, is any) bool {
+	before, ok := was.(*jobset.JobSet)
+	after, ok2 := is.(*jobset.JobSet)
+	return ok && ok2 && (before.Generation != after.Generation || before.Status.TerminalState != after.Status.TerminalState ||
+		(before.Status.SyncedEpoch == nil) != (after.Status.SyncedEpoch == nil))
+}
+
+// nodeMatters: heartbeats change nothing that is kept.
+func nodeMatters(was, is any) bool {
+	before, ok := was.(*corev1.Node)
+	after, ok2 := is.(*corev1.Node)
+	return ok && ok2 && !sameNode(before, after)
+}

@@ -1,0 +1,234 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/elastic"
+)
+
+const someGPU corev1.ResourceName = "nvidia.com/gpu"
+
+func gpuNode(name string, gpus string) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status: corev1.NodeStatus{
+			Allocatable: corev1.ResourceList{someGPU: resource.MustParse(gpus), corev1.ResourcePods: resource.MustParse("110")},
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	}
+}
+
+func gpuPods() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{someGPU: resource.MustParse("1")}},
+	}}}}
+}
+
+// scaled is a JobSet with bounds 2 and 6 that restarts in place, at an epoch, with its Job.
+func scaled(name string, size, synced int32, changes ...func(*jobset.JobSet, *batchv1.Job)) []client.Object {
+	js := &jobset.JobSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)},
+		Spec: jobset.JobSetSpec{
+			FailurePolicy: &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart},
+			ReplicatedJobs: []jobset.ReplicatedJob{{
+				Name: "w", Replicas: 1, Elastic: &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 6},
+				Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Parallelism: &size, Completions: &size, Template: gpuPods()}},
+			}},
+		},
+		Status: jobset.JobSetStatus{SyncedEpoch: &synced},
+	}
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: name + "-w-0", Labels: map[string]string{jobset.JobSetUIDKey: name, jobset.ReplicatedJobNameKey: "w"},
+		},
+		Spec: batchv1.JobSpec{Template: gpuPods()},
+	}
+	for _, change := range changes {
+		change(js, job)
+	}
+	return []client.Object{js, job}
+}
+
+// boundPods are workers on a node, by index from 0.
+func boundPods(name, node string, count int) []client.Object {
+	var pods []client.Object
+	for index := range count {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "ns", Name: fmt.Sprintf("%s-%d", name, index), Labels: map[string]string{jobset.JobSetUIDKey: name, jobset.ReplicatedJobNameKey: "w"},
+				Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
+			},
+			Spec: gpuPods().Spec,
+		}
+		pod.Spec.NodeName = node
+		pods = append(pods, pod)
+	}
+	return pods
+}
+
+func TestAutoscaler(t *testing.T) {
+	at := func(ago time.Duration) func(*jobset.JobSet, *batchv1.Job) {
+		return func(js *jobset.JobSet, _ *batchv1.Job) {
+			js.Annotations = map[string]string{jobset.LastResizeKey: now.Add(-ago).Format(time.RFC3339)}
+		}
+	}
+	all := func(groups ...[]client.Object) []client.Object {
+		var objects []client.Object
+		for _, group := range groups {
+			objects = append(objects, group...)
+		}
+		return objects
+	}
+	nodes := []client.Object{gpuNode("n", "6")}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		sizes   map[string]int32
+		record  []string
+	}{
+		"P104 P107: one that is full gives what another needs, by one write": {
+			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0)), map[string]int32{"a": 4, "b": 2},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: gave 2 instances to ns/b/w: score -0.50, ours 1.00"},
+		},
+		"P107: a JobSet in a queue is left alone, and its Pods take room": {
+			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("b", "n", 3),
+				scaled("b", 3, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Labels = map[string]string{queueNameKey: "q"} })),
+			map[string]int32{"a": 3, "b": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P107: so is one that is suspended": {
+			all(nodes, scaled("a", 2, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Spec.Suspend = ptr.To(true) })), map[string]int32{"a": 2}, nil,
+		},
+		"P107: and the size of one of which a worker has finished": {
+			all(nodes, scaled("a", 2, 1, func(_ *jobset.JobSet, job *batchv1.Job) { job.Status.CompletedIndexes = "0" }), boundPods("a", "n", 2)),
+			map[string]int32{"a": 2}, nil,
+		},
+		"P107: one that was resized a minute ago grows later": {
+			all(nodes, scaled("a", 2, 1, at(time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00"},
+		},
+		"P107: one that was resized five minutes ago grows now": {
+			all(nodes, scaled("a", 2, 1, at(5*time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 6},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 6 Pods: 4 more fit: score 0.00"},
+		},
+		"P104 P109: one whose least size does not fit waits, which is told": {
+			all(nodes, boundPods("other", "n", 5), scaled("a", 2, 0)), map[string]int32{"a": 2},
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, nor would it if all others were at their minimums", "update status JobSet a"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShell(t, tc.objects...)
+			a := &autoscaler{
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{},
+				config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
+			}
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.record.expect(t, tc.record...)
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.record.expect(t) // a second round changes and tells nothing
+			got := map[string]int32{}
+			var list jobset.JobSetList
+			if err := s.fake.List(t.Context(), &list); err != nil {
+				t.Fatal(err)
+			}
+			for _, js := range list.Items {
+				got[js.Name] = *js.Spec.ReplicatedJobs[0].Template.Spec.Completions
+			}
+			if diff := cmp.Diff(tc.sizes, got); diff != "" {
+				t.Errorf("sizes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLostNodes: since when a group lacks Pods is kept from plan to plan (P108), and what it waits for is in its status.
+func TestLostNodes(t *testing.T) {
+	const waits = "ReplicatedJob w: 2 of its 6 Pods have had no node for more than 2m0s, and Pods on lost keep their indexes: it waits until the nodes are ready, " +
+		"or are deleted with their Pods; spec.faultTolerance allows to delete such Pods by force"
+	resized := []string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: 2 of its 6 Pods have had no node for more than 2m0s: it goes on with 4"}
+	for name, tc := range map[string]struct {
+		// held: the Pods on the lost node exist.
+		held, force bool
+		waits       string
+		record      []string
+	}{
+		"P108: it goes on without Pods that are gone":         {false, false, "", resized},
+		"P108: it waits for Pods on a node that is not ready": {true, false, waits, []string{"event Warning ElasticWaiting Reconciling: " + waits, "update status JobSet a"}},
+		"P108 P25: unless these are deleted by force":         {true, true, "", resized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1)...)
+			lost := gpuNode("lost", "2")
+			lost.Status.Conditions[0].Status = corev1.ConditionUnknown
+			pods := boundPods("a", "n", 6)
+			for i, pod := range pods {
+				if i < 2 {
+					pod.(*corev1.Pod).Spec.NodeName = "lost"
+				}
+			}
+			if !tc.held {
+				pods = pods[2:]
+			}
+			s := newShell(t, append(append(objects, lost), pods...)...)
+			a := &autoscaler{
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, wake: make(chan struct{}, 1),
+				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},
+			}
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.record.expect(t) // it may come back
+			s.clock.SetTime(now.Add(2 * time.Minute))
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.record.expect(t, tc.record...)
+			js := &jobset.JobSet{}
+			if err := s.fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
+				t.Fatal(err)
+			}
+			condition := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetElasticWaiting))
+			if got := condition != nil && condition.Status == metav1.ConditionTrue && condition.Message == tc.waits; got != (tc.waits != "") {
+				t.Errorf("P108: condition %+v, want %q", condition, tc.waits)
+			}
+			if want := map[bool]int32{true: 6, false: 4}[tc.waits != ""]; *js.Spec.ReplicatedJobs[0].Template.Spec.Completions != want {
+				t.Errorf("P108: size %d, want %d", *js.Spec.ReplicatedJobs[0].Template.Spec.Completions, want)
+			}
+		})
+	}
+}
+
+// TestAutoscalerYields: a size that somebody changed meanwhile is left alone.
+func TestAutoscalerYields(t *testing.T) {
+	js := scaled("a", 2, 1)[0].(*jobset.JobSet)
+	s := newShell(t, js)
+	a := &autoscaler{client: s.client, events: s.record, clock: s.clock, told: map[elastic.Key]string{}}
+	stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
+	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}) // the fake API server fails in another way
+	s.record.expect(t, "patch JobSet a")
+	if got := *stored(t, s, js).Spec.ReplicatedJobs[0].Template.Spec.Completions; got != 2 {
+		t.Errorf("P107: size %d, want 2 as it was", got)
+	}
+}

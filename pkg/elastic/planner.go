@@ -1,0 +1,241 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// job is a Job while a round is planned.
+type job struct {
+	*Job
+	// now is its size and size that of the round, within the bounds, whatever Job says.
+	min, max, now, size int32
+	// accelerator is the column of its accelerator, -1 if it is a CPU job.
+	accelerator int
+	// ties are the amounts that decide between equal scores.
+	ties  []int64
+	shape *shape
+	// charges are what an instance takes of the budgets, budget is what must be left of them for it.
+	charges, budget []amount
+
+	// bound are its instances that have a node, by index. Those of a job that never ran count on usable nodes only.
+	bound []spot
+	// placed are the nodes of its instances by index, as far as they have one.
+	placed []int
+	// pending counts those without: no node can take them now.
+	pending int32
+	// waits: its minimum does not fit.
+	waits bool
+	// lacks are the instances that no node can take, lost those of them that it goes on without, and
+	// stuck says why it cannot (P108).
+	lacks, lost int32
+	stuck       string
+}
+
+// has returns the number of its instances.
+func (j *job) has() int32   { return int32(len(j.placed)) + j.pending }
+func (j *job) score() score { return scoreOf(j.has(), j.min, j.max) }
+
+// spare returns the nodes of the instances that the job can do without. What is pending goes first.
+func (j *job) spare() []int { return j.placed[min(int(j.min), len(j.placed)):] }
+
+// withinBounds returns the size that a job has if its bounds are obeyed.
+func withinBounds(j *Job) (least, most, size int32) {
+	least = max(j.Min, 1)
+	most = max(j.Max, least)
+	return least, most, min(max(j.Size, least), most)
+}
+
+// spot is where an instance stands.
+type spot struct {
+	index int32
+	row   int
+}
+
+// planner holds what does not change from round to round.
+type planner struct {
+	in      *Input
+	cluster *cluster
+	jobs    []*job // as in in.Jobs
+	gpu     []*job
+	cpu     []*job
+	// reclaim is what jobs of the kind that is planned have above their minimums, by node.
+	reclaim []int64
+	// gifts were made in all rounds so far.
+	gifts []gift
+}
+
+// gift is an instance that one job gave so that the minimum of another fits.
+type gift struct {
+	from, to *job
+	// row is where the instance stood, -1 if it was pending.
+	row int
+}
+
+func newPlanner(in *Input) *planner {
+	columns := map[corev1.ResourceName]int{corev1.ResourcePods: 0, corev1.ResourceCPU: 1, corev1.ResourceMemory: 2}
+	for i := range in.Jobs {
+		for name := range in.Jobs[i].Request {
+			if _, known := columns[name]; !known {
+				columns[name] = len(columns)
+			}
+		}
+	}
+	p := &planner{in: in, cluster: newCluster(in.Nodes, columns)}
+	classes, shapes, sorted := map[string]*class{}, map[string]*shape{}, map[int]*levels{}
+	for i := range in.Jobs {
+		j := p.addJob(&in.Jobs[i])
+		p.findBound(j)
+		signature := j.Where.signature()
+		if classes[signature] == nil {
+			classes[signature] = p.cluster.addClass(&j.Where, in.ReservePercent)
+		}
+		by, unit := j.accelerator, int64(1)
+		if by < 0 {
+			by, unit = columns[corev1.ResourceCPU], 1000
+			classes[signature].budgeted = true
+		}
+		if sorted[by] == nil {
+			sorted[by] = newLevels(by, unit, len(in.Nodes))
+			p.cluster.levels = append(p.cluster.levels, sorted[by])
+		}
+		p.shapeOf(j, classes[signature], sorted[by], signature, shapes)
+	}
+	p.reclaim = make([]int64, len(p.cluster.free))
+	return p
+}
+
+// addJob adds a job with what it needs, but without its shape.
+func (p *planner) addJob(given *Job) *job {
+	j := &job{Job: given, accelerator: -1}
+	j.min, j.max, j.now = withinBounds(given)
+	for _, name := range p.in.Accelerators {
+		if given.Request[name] > 0 {
+			j.accelerator = p.cluster.columns[name]
+			j.ties = append(j.ties, given.Request[name])
+			break
+		}
+	}
+	j.ties = append(j.ties, given.Request[corev1.ResourceCPU], given.Request[corev1.ResourceMemory])
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		of := max(given.Limit[name], given.Request[name])
+		j.charges = append(j.charges, amount{p.cluster.columns[name], of})
+	}
+	if j.accelerator < 0 {
+		j.budget = j.charges
+		p.cpu = append(p.cpu, j)
+	} else {
+		j.charges = append(j.charges, amount{j.accelerator, j.ties[0]})
+		j.budget = j.charges[2:]
+		p.gpu = append(p.gpu, j)
+	}
+	p.jobs = append(p.jobs, j)
+	return j
+}
+
+// shapeOf finds the shape of a job, or adds it.
+func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes map[string]*shape) {
+	request := make([]int64, p.cluster.width)
+	for name, of := range j.Request {
+		request[p.cluster.columns[name]] = of
+	}
+	request[p.cluster.columns[corev1.ResourcePods]] = 1
+	var key strings.Builder
+	key.WriteString(strconv.Itoa(by.column))
+	s := &shape{class: k, sorted: by, from: levelOf(request[by.column] / by.unit), open: newSet(len(p.cluster.nodes))}
+	for column, of := range request {
+		if of > 0 {
+			s.needs = append(s.needs, amount{column, of})
+		}
+		key.WriteString(" ")
+		key.WriteString(strconv.FormatInt(of, 36))
+	}
+	key.WriteString(" " + signature)
+	if known := shapes[key.String()]; known != nil {
+		j.shape = known
+		return
+	}
+	j.shape, shapes[key.String()] = s, s
+	p.cluster.shapes = append(p.cluster.shapes, s)
+}
+
+// findBound looks up the nodes of the bound instances of a job. What stands on a lost node has to go elsewhere.
+func (p *planner) findBound(j *job) {
+	for _, instance := range j.Bound {
+		row, known := p.cluster.rows[instance.Node]
+		if known && instance.Index >= 0 && !p.cluster.nodes[row].Lost && (j.Started || p.cluster.nodes[row].Usable) {
+			j.bound = append(j.bound, spot{instance.Index, row})
+		}
+	}
+	slices.SortFunc(j.bound, func(a, b spot) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.row, b.row)) })
+	j.bound = slices.CompactFunc(j.bound, func(a, b spot) bool { return a.index == b.index })
+}
+
+// settle puts the bound instances of all jobs on their nodes. Those with an index at or above the
+// size of their job are on their way out.
+func (p *planner) settle(sizes []int32) {
+	c := p.cluster
+	c.reset()
+	for i, j := range p.jobs {
+		j.placed, j.pending, j.waits, j.size = j.placed[:0], 0, false, sizes[i]
+		for _, at := range j.bound {
+			if at.index >= j.size {
+				break
+			}
+			j.placed = append(j.placed, at.row)
+			c.move(at.row, j, -1)
+		}
+	}
+}
+
+// sortPlaced gives the instances that were placed after the bound ones the first indexes that are not
+// taken, and sorts all by index: the highest is the first to go.
+func (j *job) sortPlaced() {
+	bound := j.bound
+	if len(bound) > 0 {
+		at, _ := slices.BinarySearchFunc(bound, j.size, func(s spot, size int32) int { return cmp.Compare(s.index, size) })
+		bound = bound[:at]
+	}
+	if len(bound) == 0 || len(bound) == len(j.placed) {
+		return
+	}
+	fresh := slices.Clone(j.placed[len(bound):])
+	for at, index := 0, int32(0); at < len(j.placed); at, index = at+1, index+1 {
+		if len(bound) > 0 && (len(fresh) == 0 || bound[0].index == index) {
+			j.placed[at], bound = bound[0].row, bound[1:]
+		} else {
+			j.placed[at], fresh = fresh[0], fresh[1:]
+		}
+	}
+}
+
+// placeOne puts one more instance on a node. The budget does not matter for one that the job has anyway.
+func (p *planner) placeOne(j *job, budgeted bool) bool {
+	if budgeted && !p.affords(j, 1) {
+		return false
+	}
+	row, ok := p.cluster.tightest(j.shape)
+	if !ok {
+		return false
+	}
+	p.cluster.move(row, j, -1)
+	j.placed = append(j.placed, row)
+	return true
+}
+
+// affords reports whether the budget of the nodes of a job allows for so many more instances.
+func (p *planner) affords(j *job, count int64) bool {
+	k := j.shape.class
+	return !k.budgeted || !slices.ContainsFunc(j.budget, func(a amount) bool {
+		return a.of > 0 && k.budget[a.column]/a.of < count
+	})
+}

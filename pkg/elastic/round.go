@@ -1,0 +1,286 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// round plans once from the given sizes, and returns the sizes that it leads to.
+//
+// Instances that are not bound are placed as growth would place them, so that the next round, in which
+// those that are planned now are pending, places them on the same nodes and ends as this one.
+// That is right if nobody has to give, and if no pending instance loses a place that way.
+func (p *planner) round(sizes []int32) []int32 {
+	if fits := p.plain(sizes); !fits || !p.keepsPending(sizes) {
+		p.careful(sizes)
+	}
+	next := make([]int32, len(p.jobs))
+	for i, j := range p.jobs {
+		next[i] = j.has()
+		if j.waits {
+			next[i] = sizes[i] // it waits as it is
+		}
+	}
+	return next
+}
+
+// plain is the round in which nobody gives. It reports whether that is enough.
+func (p *planner) plain(sizes []int32) bool {
+	p.settle(sizes)
+	for _, jobs := range [][]*job{p.gpu, p.cpu} {
+		p.placePending(jobs, true)
+		if _, enough := p.minimums(jobs, false); !enough {
+			return false
+		}
+		p.fill(jobs, func(j *job) int32 { return j.max })
+	}
+	return true
+}
+
+// keepsPending reports whether as many pending instances have a place after a plain round as would have one
+// if they were placed before everything else. It leaves a plain round behind if so.
+func (p *planner) keepsPending(sizes []int32) bool {
+	var lost []int32
+	for _, j := range p.jobs {
+		lost = append(lost, j.pending)
+	}
+	if slices.Max(append(lost, 0)) == 0 {
+		return true
+	}
+	p.settle(sizes)
+	for _, jobs := range [][]*job{p.gpu, p.cpu} {
+		p.placePending(jobs, false)
+	}
+	for i, j := range p.jobs {
+		if j.pending < lost[i] {
+			return false
+		}
+	}
+	return p.plain(sizes)
+}
+
+// careful is the round in which pending instances are placed before anything else, and jobs give. If
+// one does, nobody grows: that is for the next round.
+func (p *planner) careful(sizes []int32) {
+	p.settle(sizes)
+	for _, jobs := range [][]*job{p.gpu, p.cpu} {
+		p.placePending(jobs, false)
+		for _, j := range jobs {
+			j.sortPlaced()
+		}
+		gifts, _ := p.minimums(jobs, true)
+		p.gifts = append(p.gifts, gifts...)
+		if len(gifts) > 0 {
+			continue
+		}
+		p.fill(jobs, func(j *job) int32 { return j.max })
+	}
+}
+
+// placePending is step 2: the instances that running jobs have and that are not bound, or only
+// those that they need for their minimums.
+func (p *planner) placePending(jobs []*job, onlyMinimums bool) {
+	p.fill(jobs, func(j *job) int32 {
+		switch {
+		case !j.Started:
+			return 0
+		case onlyMinimums:
+			return j.min
+		}
+		return j.size
+	})
+}
+
+// fill gives the least fulfilled job one more instance, again and again, up to a limit for each. What a
+// running job has anyway is charged to no budget. Room only shrinks here, so a job whose next instance
+// does not fit is out.
+func (p *planner) fill(jobs []*job, limit func(*job) int32) {
+	q := &queue{before: leastFulfilled}
+	for _, j := range jobs {
+		j.pending = 0 // they are placed now
+		if !j.waits && j.has() < limit(j) {
+			q.jobs = append(q.jobs, j)
+		}
+	}
+	heap.Init(q)
+	for q.Len() > 0 {
+		j := q.jobs[0]
+		if p.placeOne(j, !j.Started || j.has() >= j.size) && j.has() < limit(j) {
+			heap.Fix(q, 0)
+		} else {
+			heap.Pop(q)
+		}
+	}
+	for _, j := range jobs {
+		if j.Started {
+			j.pending = max(0, j.size-int32(len(j.placed)))
+		}
+	}
+}
+
+// minimums is step 3: room is made for the minimums of the jobs that never ran and are below theirs.
+// If no one may give, it stops at the first that would need it, and says that this is not enough.
+func (p *planner) minimums(jobs []*job, mayGive bool) (all []gift, enough bool) {
+	isBelow := func(j *job) bool { return !j.Started && j.has() < j.min }
+	below := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !isBelow(j) })
+	if len(below) == 0 {
+		return nil, true
+	}
+	slices.SortFunc(below, compareJobs)
+	p.countReclaim(jobs)
+	for _, j := range below {
+		lacks := int64(j.min - j.has())
+		if !p.wouldFit(j, lacks) {
+			j.waits = true
+			continue
+		}
+		gifts, fits := p.collect(j, lacks, jobs, mayGive)
+		if !fits {
+			return nil, false
+		}
+		for range lacks {
+			p.placeOne(j, false)
+		}
+		all = append(all, p.giveBack(gifts)...)
+	}
+	return all, true
+}
+
+// countReclaim adds up what can be had of the jobs above their minimums.
+func (p *planner) countReclaim(jobs []*job) {
+	clear(p.reclaim)
+	for _, j := range jobs {
+		if !p.mayGive(j) {
+			continue
+		}
+		for _, row := range j.spare() {
+			p.addReclaim(row, j, 1)
+		}
+	}
+}
+
+func (p *planner) addReclaim(row int, j *job, sign int64) {
+	for _, need := range j.shape.needs {
+		p.reclaim[row*p.cluster.width+need.column] += sign * need.of
+	}
+}
+
+// mayGive reports whether a job is above its minimum, and does not cool down.
+func (p *planner) mayGive(j *job) bool {
+	return j.has() > j.min && !p.cools(j.Job, p.in.CooldownDown)
+}
+
+// wouldFit reports whether so many more instances of a job fit if every other job gave all that it can.
+func (p *planner) wouldFit(j *job, lacks int64) bool {
+	var room int64
+	for row := range j.shape.class.nodes.all {
+		if room += p.cluster.room(row, j.shape, p.reclaim); room >= lacks {
+			break
+		}
+	}
+	return room >= lacks && p.wouldAfford(j, lacks)
+}
+
+// wouldAfford is affords if every other job gave all that it can.
+func (p *planner) wouldAfford(j *job, lacks int64) bool {
+	k := j.shape.class
+	if !k.budgeted || p.affords(j, lacks) {
+		return true
+	}
+	kind := p.gpu
+	if j.accelerator < 0 {
+		kind = p.cpu
+	}
+	freed := make([]int64, p.cluster.width)
+	for _, giver := range kind {
+		if !p.mayGive(giver) {
+			continue
+		}
+		for _, row := range giver.spare() {
+			for _, charge := range giver.charges {
+				if k.nodes.has(row) {
+					freed[charge.column] += charge.of
+				}
+			}
+		}
+	}
+	return !slices.ContainsFunc(j.budget, func(a amount) bool {
+		return a.of > 0 && (k.budget[a.column]+freed[a.column])/a.of < lacks
+	})
+}
+
+// collect takes one instance after the other from the most fulfilled job, until what a job lacks fits.
+func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gifts []gift, fits bool) {
+	var room int64
+	for row := range to.shape.class.nodes.all {
+		if room += p.cluster.room(row, to.shape, nil); room >= lacks {
+			break
+		}
+	}
+	if fits := room >= lacks && p.affords(to, lacks); fits || !mayGive {
+		return nil, fits
+	}
+	givers := &queue{before: mostFulfilled}
+	for _, j := range jobs {
+		if j != to && p.mayGive(j) {
+			givers.jobs = append(givers.jobs, j)
+		}
+	}
+	heap.Init(givers)
+	for (room < lacks || !p.affords(to, lacks)) && givers.Len() > 0 {
+		from := givers.jobs[0]
+		row := p.takeOne(from, to, &room)
+		gifts = append(gifts, gift{from, to, row})
+		if from.has() > from.min {
+			heap.Fix(givers, 0)
+		} else {
+			heap.Pop(givers)
+		}
+	}
+	return gifts, true
+}
+
+// takeOne takes the instance of the highest index away, a pending one first: its place would be taken
+// by one that is pending. It keeps count of the room for the instances of another job.
+func (p *planner) takeOne(from, to *job, room *int64) (row int) {
+	if from.pending > 0 {
+		from.pending--
+		return -1
+	}
+	row = from.placed[len(from.placed)-1]
+	from.placed = from.placed[:len(from.placed)-1]
+	counts := to.shape.class.nodes.has(row)
+	if counts {
+		*room -= p.cluster.room(row, to.shape, nil)
+	}
+	p.cluster.move(row, from, 1)
+	p.addReclaim(row, from, -1)
+	if counts {
+		*room += p.cluster.room(row, to.shape, nil)
+	}
+	return row
+}
+
+// giveBack returns what the taker did not need, the last first, and keeps the rest.
+func (p *planner) giveBack(gifts []gift) []gift {
+	var needed []gift
+	for _, g := range slices.Backward(gifts) {
+		switch {
+		case g.row < 0:
+			g.from.pending++
+		case p.cluster.hasRoom(g.row, g.from.shape) && p.affords(g.from, 1):
+			p.cluster.move(g.row, g.from, -1)
+			p.addReclaim(g.row, g.from, 1)
+			g.from.placed = append(g.from.placed, g.row)
+		default:
+			needed = append(needed, g)
+		}
+	}
+	slices.Reverse(needed)
+	return needed
+}

@@ -1,0 +1,141 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// An agent that may not watch its JobSet, or not patch its Pod, retries for ever and its group waits.
+// Only its own log says so. So while a group assembles, the API server is asked about the accounts of
+// its workers (P56): after the time that a group usually takes, then rarely.
+const (
+	// accessAskedAfter is how long a group assembles before the API server is asked.
+	accessAskedAfter = 5 * time.Second
+	// accessKnownFor is how long the answer that an account has its rights is valid. The answer that
+	// it lacks some is valid for as long as it has lacked them, between deniedKnownFor and this.
+	accessKnownFor = 5 * time.Minute
+	deniedKnownFor = 10 * time.Second
+)
+
+// AgentAccess is what the API server said of the rights of a service account.
+type AgentAccess struct {
+	// Asked is when it was asked.
+	Asked time.Time
+	// Lacks are the rights that agents need and the account does not have, such as "patch pods".
+	Lacks []string
+	// Unknown: the API server did not say.
+	Unknown bool
+}
+
+// agentAccess tells which account of the workers lacks which right while a group assembles. It also
+// corrects what a manager said that granted them, if this one leaves that to others.
+func agentAccess(v *view, before result) result {
+	g := &v.group
+	switch {
+	case v.Access == nil || before.terminal(v) || before.plan.touchesJobs() || v.accessWithheld():
+		return result{}
+	case before.changes.any(liftBarrier):
+		return tell(accessGranted()) // all agents have reported
+	case !v.wasWithheld() && (v.running() || g.size == 0 || g.reported == g.size):
+		return result{}
+	}
+	if left := accessAskedAfter - v.Now.Sub(v.assemblesSince()); left > 0 {
+		return lookAgain(left)
+	}
+	var r result
+	var denied []string
+	allAnswered := true
+	for _, account := range agentAccounts(v.JobSet) {
+		answer := v.Access[account]
+		if left := v.until(answer.Asked.Add(v.accessValidFor(answer))); left > 0 {
+			r = r.and(lookAgain(left))
+		} else {
+			r.plan.AskAccess = append(r.plan.AskAccess, account)
+		}
+		allAnswered = allAnswered && !answer.Asked.IsZero() && !answer.Unknown
+		if len(answer.Lacks) > 0 {
+			denied = append(denied, accessDenied(v.JobSet.Namespace, account, answer.Lacks))
+		}
+	}
+	switch {
+	case len(denied) > 0:
+		return r.and(tell(becomesTrue(jobset.JobSetAgentAccessDenied, constants.AgentAccessDeniedReason,
+			"agents cannot report, and the workers wait for them: "+strings.Join(denied, "; "))))
+	case allAnswered:
+		return r.and(tell(accessGranted()))
+	}
+	return r
+}
+
+func accessGranted() notice {
+	return becomesFalse(jobset.JobSetAgentAccessDenied, constants.AgentAccessGrantedReason, constants.AgentAccessGrantedMessage)
+}
+
+// accessValidFor returns how long an answer is valid.
+func (v *view) accessValidFor(answer AgentAccess) time.Duration {
+	if answer.Asked.IsZero() {
+		return 0
+	}
+	if len(answer.Lacks) == 0 {
+		return accessKnownFor
+	}
+	var denied time.Duration
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetAgentAccessDenied))
+	if c != nil && c.Status == metav1.ConditionTrue {
+		denied = answer.Asked.Sub(c.LastTransitionTime.Time)
+	}
+	return min(max(denied, deniedKnownFor), accessKnownFor)
+}
+
+// assemblesSince returns since when the group assembles, or an earlier time: without deadlines that time is not kept.
+func (v *view) assemblesSince() time.Time {
+	js := v.JobSet
+	if since := js.Status.AssemblingSince; since != nil {
+		return since.Time
+	}
+	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetRestarting)); c != nil && v.restartingInPlace() {
+		return c.LastTransitionTime.Time
+	}
+	return js.CreationTimestamp.Time
+}
+
+// agentAccounts returns the service accounts that the agents of a JobSet run with, each once.
+func agentAccounts(js *jobset.JobSet) []string {
+	var accounts []string
+	seen := map[string]bool{}
+	for i := range js.Spec.ReplicatedJobs {
+		rjob := &js.Spec.ReplicatedJobs[i]
+		spec := &rjob.Template.Spec.Template.Spec
+		account, ok := workerpod.AgentAccount(spec)
+		if workerpod.IsInjected(js, rjob) {
+			account, ok = accountOf(spec), true
+		}
+		if ok && !seen[account] {
+			seen[account] = true
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts
+}
+
+func accessDenied(namespace, account string, lacks []string) string {
+	binding := constants.AgentAccess
+	if account != constants.AgentAccess {
+		binding += "-" + account
+	}
+	return fmt.Sprintf("service account %s may not %s; grant it with: kubectl create rolebinding %s --namespace=%s --clusterrole=%s --serviceaccount=%s:%s",
+		account, strings.Join(lacks, ", "), binding, namespace, constants.AgentAccess, namespace, account)
+}

@@ -1,0 +1,205 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// withAgents gives the worker template an agent, and an account.
+func withAgents(account string, env ...corev1.EnvVar) func(*Input) {
+	return onJobSet(func(js *jobset.JobSet) {
+		spec := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+		spec.ServiceAccountName = account
+		spec.InitContainers = []corev1.Container{{
+			Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: append(env, corev1.EnvVar{Name: "JOBSET_NAME"}),
+		}}
+	})
+}
+
+// answered is what the API server said of an account so long ago.
+func answered(account string, ago time.Duration, lacks ...string) func(*Input) {
+	return func(in *Input) {
+		if in.Access == nil {
+			in.Access = map[string]AgentAccess{}
+		}
+		in.Access[account] = AgentAccess{Asked: now.Add(-ago), Lacks: lacks}
+	}
+}
+
+func condition(status metav1.ConditionStatus, reason, message string, since time.Time) metav1.Condition {
+	return metav1.Condition{Type: "AgentAccessDenied", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(since)}
+}
+
+const (
+	deniedDefault = "agents cannot report, and the workers wait for them: service account default may not watch jobsets, patch pods; grant it with: " +
+		"kubectl create rolebinding jobset-agent-default --namespace=ns --clusterrole=jobset-agent --serviceaccount=ns:default"
+	granted = "the service accounts of the worker Pods may do what their agents need"
+)
+
+func TestAgentAccess(t *testing.T) {
+	t.Parallel()
+	canAsk := func(in *Input) { in.Access = map[string]AgentAccess{} }
+	was := func(status metav1.ConditionStatus, reason, message string, since time.Time) func(*Input) {
+		return onJobSet(func(js *jobset.JobSet) {
+			js.Status.Conditions = []metav1.Condition{condition(status, reason, message, since)}
+		})
+	}
+	waits := func(changes ...func(*summary)) func(*summary) {
+		return func(w *summary) {
+			w.CountsInterval = time.Second
+			for _, change := range changes {
+				change(w)
+			}
+		}
+	}
+	again := func(d time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = d } }
+	asks := func(accounts ...string) func(*summary) { return func(w *summary) { w.Asks = accounts } }
+	becomes := func(status metav1.ConditionStatus, eventType, reason, message string) func(*summary) {
+		return func(w *summary) {
+			w.Status.Conditions = []metav1.Condition{condition(status, reason, message, now)}
+			w.Events = append(w.Events, Event{eventType, reason, message})
+		}
+	}
+	lifts := func(epoch int32) func(*summary) {
+		return func(w *summary) {
+			w.Status.SyncedEpoch, w.Status.AssemblingSince, w.Status.LastSyncTime = ptr.To(epoch), nil, ptr.To(metav1.NewTime(now))
+		}
+	}
+	tests := map[string]struct {
+		in   Input
+		want func(*summary)
+	}{
+		"P56: nobody is asked before a group of ordinary speed would stand": {
+			inPlace(0, 0, "1 _", sinceAgo(2*time.Second), withAgents("default"), canAsk), waits(again(3 * time.Second))},
+		"P56: then the API server is asked once about each account": {
+			inPlace(0, 0, "1 _", sinceAgo(5*time.Second), withAgents(""), canAsk), waits(asks("default"), again(period-5*time.Second))},
+		"P56: a group that wants no deadline asks as well": {
+			inPlace(0, 0, "1 _", withAgents("trainer"), canAsk), waits(asks("trainer"))},
+		"P56: nobody asks again while an answer holds": {
+			inPlace(0, 0, "1 _", sinceAgo(time.Minute), withAgents("default"), answered("default", 50*time.Second)), waits(again(250 * time.Second))},
+		"P56: a right may be taken away later, so it is asked again": {
+			inPlace(0, 0, "1 _", sinceAgo(6*time.Minute), withAgents("default"), answered("default", 5*time.Minute)), waits(asks("default"), again(4*time.Minute))},
+		"P56: an account without rights is told by event and condition, with what mends it": {
+			inPlace(0, 0, "_ _", sinceAgo(6*time.Second), withAgents("default"), answered("default", 0, "watch jobsets", "patch pods")),
+			waits(becomes(metav1.ConditionTrue, "Warning", "AgentAccessDenied", deniedDefault), again(10*time.Second))},
+		"P56: it is told once": {
+			inPlace(0, 0, "_ _", sinceAgo(time.Minute), withAgents("default"), answered("default", 0, "watch jobsets", "patch pods"),
+				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, now.Add(-5*time.Second))), waits(again(10 * time.Second))},
+		"P56: the longer it lasts, the rarer it is asked about": {
+			inPlace(0, 0, "_ _", sinceAgo(2*time.Minute), withAgents("default"), answered("default", 30*time.Second, "watch jobsets", "patch pods"),
+				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, now.Add(-90*time.Second))), waits(again(30 * time.Second))},
+		"P56: the condition goes when it is mended": {
+			inPlace(0, 0, "_ _", sinceAgo(time.Minute), withAgents("default"), answered("default", 0),
+				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)),
+			waits(becomes(metav1.ConditionFalse, "Normal", "AgentAccessGranted", granted), again(5*time.Minute))},
+		"P56: it goes with the lift: all agents have reported": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Minute), withAgents("default"), answered("default", time.Second, "patch pods"),
+				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)),
+			waits(lifts(1), becomes(metav1.ConditionFalse, "Normal", "AgentAccessGranted", granted))},
+		"P56: no answer is none: the condition stays": {
+			inPlace(0, 0, "_ _", sinceAgo(time.Minute), withAgents("default"),
+				func(in *Input) { in.Access = map[string]AgentAccess{"default": {Asked: now, Unknown: true}} },
+				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)), waits(again(5 * time.Minute))},
+		"P56: an agent with a kubeconfig does not use the account": {
+			inPlace(0, 0, "1 _", sinceAgo(time.Minute), withAgents("default", corev1.EnvVar{Name: "KUBECONFIG", Value: "/k"}), canAsk), waits(again(9 * time.Minute))},
+		"P56: nobody is asked about a group that runs": {
+			inPlace(0, 1, "1 1", withAgents("default"), canAsk), nil},
+		"P56: but for one that another configuration of the manager left without rights": {
+			inPlace(0, 1, "1 1", canAsk, was(metav1.ConditionTrue, "AgentAccessWithheld", withheld, past)), func(w *summary) { w.Asks = []string{"default"} }},
+		"P56: which is told what it lacks now": {
+			inPlace(0, 1, "1 1", answered("default", 0, "watch jobsets", "patch pods"), was(metav1.ConditionTrue, "AgentAccessWithheld", withheld, past)),
+			func(w *summary) {
+				w.Status.Conditions = []metav1.Condition{condition(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)}
+				w.Events = []Event{{"Warning", "AgentAccessDenied", deniedDefault}}
+				w.RequeueAfter = 5 * time.Minute
+			}},
+		"P56: or that it lacks nothing": {
+			inPlace(0, 1, "1 1", answered("default", 0), was(metav1.ConditionTrue, "AgentAccessWithheld", withheld, past)),
+			func(w *summary) {
+				becomes(metav1.ConditionFalse, "Normal", "AgentAccessGranted", granted)(w)
+				w.RequeueAfter = 5 * time.Minute
+			}},
+		"P20: nobody is asked about a suspended one": {
+			inPlace(0, 0, "_ _", withAgents("default"), canAsk, allSuspended), nil},
+		"P56: a lift without the admission policy is told": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), func(in *Input) { in.PolicyGap = "ValidatingAdmissionPolicy jobset-agent is missing" }),
+			waits(lifts(1), func(w *summary) {
+				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent is missing: whatever runs in worker Pods of JobSets that " +
+					"restart in place may patch every Pod of its namespace; mend it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
+			})},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, tc.in, tc.want)
+		})
+	}
+}
+
+// allSuspended is a JobSet that has been suspended with all its Jobs.
+func allSuspended(in *Input) {
+	suspend(in)
+	for _, job := range in.Jobs {
+		job.Spec.Suspend = ptr.To(true)
+	}
+	in.JobSet.Status.Conditions = []metav1.Condition{{Type: "Suspended", Status: metav1.ConditionTrue, Reason: "SuspendedJobs",
+		Message: "jobset is suspended", LastTransitionTime: metav1.NewTime(past)}}
+}
+
+func TestAgentPolicyGap(t *testing.T) {
+	t.Parallel()
+	policy := policyAsShipped(t)
+	ofSome := func(change func(*admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec)) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
+		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+		b.Spec.PolicyName, b.Spec.ValidationActions = "jobset-agent", []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+		change(&b.Spec)
+		return b
+	}
+	binding := func(policy string, actions ...admissionregistrationv1.ValidationAction) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
+		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+		b.Spec.PolicyName, b.Spec.ValidationActions = policy, actions
+		return b
+	}
+	tests := map[string]struct {
+		policy  *admissionregistrationv1.ValidatingAdmissionPolicy
+		binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding
+		want    string
+	}{
+		"P56: both as shipped":    {policy, binding("jobset-agent", admissionregistrationv1.Deny), ""},
+		"P56: denied and audited": {policy, binding("jobset-agent", admissionregistrationv1.Audit, admissionregistrationv1.Deny), ""},
+		"P56: no policy":          {nil, binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is missing"},
+		"P56: a policy that has been emptied": {&admissionregistrationv1.ValidatingAdmissionPolicy{}, binding("jobset-agent", admissionregistrationv1.Deny),
+			"ValidatingAdmissionPolicy jobset-agent validates nothing"},
+		"P56: a policy of somebody else": {policyAsShipped(t, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
+			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"},
+		"P56: no binding":                  {policy, nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
+		"P56: a binding of something else": {policy, binding("other", admissionregistrationv1.Deny), `ValidatingAdmissionPolicyBinding jobset-agent binds the policy "other"`},
+		"P56: a binding for some namespaces": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
+			s.MatchResources = &admissionregistrationv1.MatchResources{}
+		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some Pods only"},
+		"P56: a binding with parameters": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
+			s.ParamRef = &admissionregistrationv1.ParamRef{}
+		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some Pods only"},
+		"P56: a binding that only warns": {policy, binding("jobset-agent", admissionregistrationv1.Warn), "ValidatingAdmissionPolicyBinding jobset-agent does not deny"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := AgentPolicyGap(tc.policy, tc.binding); got != tc.want {
+				t.Errorf("gap is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// AgentGrant is the part that exists of the rights of a JobSet's agents (P56).
+type AgentGrant struct {
+	// Role and Binding have the names that are reserved for them; nil if they do not exist or do
+	// not belong to the JobSet.
+	Role    *rbacv1.Role
+	Binding *rbacv1.RoleBinding
+	// PolicyKnown reports whether Input.PolicyGap is known.
+	PolicyKnown bool
+}
+
+// GrantWrites are the Role and the RoleBinding to write, in this order; nil if there is nothing to
+// write. The From of each is what it is patched from, nil if it is to be created.
+type GrantWrites struct {
+	Role, RoleFrom       *rbacv1.Role
+	Binding, BindingFrom *rbacv1.RoleBinding
+}
+
+// Any reports whether there is anything to write.
+func (w *GrantWrites) Any() bool { return w.Role != nil || w.Binding != nil }
+
+// grantAccess plans the rights of agents that are added to templates. The right to patch Pods is granted
+// only while the admission policy restricts it, and is taken back when the policy is gone.
+func grantAccess(v *view, _ result) result {
+	accounts := v.grantedAccounts()
+	if len(accounts) == 0 || !v.Grant.PolicyKnown {
+		return result{}
+	}
+	r := result{plan: Plan{Grant: grantWrites(v.JobSet, v.Grant, accounts, v.PolicyGap == "")}}
+	switch {
+	case v.PolicyGap != "":
+		r = r.and(tell(becomesTrue(jobset.JobSetAgentAccessDenied, constants.AgentAccessWithheldReason, accessWithheld(v.PolicyGap))))
+	case v.toldWithheld():
+		r = r.and(tell(accessGranted()))
+	}
+	return r
+}
+
+// grantedAccounts returns the service accounts that the controller grants rights to.
+func (v *view) grantedAccounts() []string {
+	if v.Grant == nil || !v.inPlace {
+		return nil
+	}
+	return preparedAccounts(v.JobSet)
+}
+
+// accessWithheld reports whether agents are not granted what they need.
+func (v *view) accessWithheld() bool {
+	switch {
+	case len(v.grantedAccounts()) == 0:
+		return false
+	case v.Grant.PolicyKnown:
+		return v.PolicyGap != ""
+	}
+	return v.toldWithheld()
+}
+
+// wasWithheld reports whether the stored status says that agents are not granted what they need,
+// although this manager grants nothing: an earlier one did, with another configuration.
+func (v *view) wasWithheld() bool { return v.toldWithheld() && len(v.grantedAccounts()) == 0 }
+
+// toldWithheld reports whether the stored status says that agents are not granted what they need.
+func (v *view) toldWithheld() bool {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetAgentAccessDenied))
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.AgentAccessWithheldReason
+}
+
+// grantWrites compares what exists with what is wanted. While no policy restricts agents, nothing is
+// created, and the right to patch is taken out of an existing Role.
+func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowed bool) GrantWrites {
+	var w GrantWrites
+	if narrowed || seen.Role != nil {
+		if w.Role = RepairedRole(seen.Role, children.AgentRole(js, narrowed)); w.Role != nil {
+			w.RoleFrom = seen.Role
+		}
+	}
+	if narrowed {
+		if w.Binding = RepairedBinding(seen.Binding, children.AgentRoleBinding(js, accounts)); w.Binding != nil {
+			w.BindingFrom = seen.Binding
+		}
+	}
+	return w
+}
+
+// RepairedRole returns the wanted Role with what others added to its metadata; nil if nothing differs.
+func RepairedRole(is, wanted *rbacv1.Role) *rbacv1.Role {
+	if is == nil {
+		return wanted
+	}
+	if labelled(is, wanted) && apiequality.Semantic.DeepEqual(is.Rules, wanted.Rules) {
+		return nil
+	}
+	repaired := is.DeepCopy()
+	repaired.Labels, repaired.Rules = withLabels(is, wanted), wanted.Rules
+	return repaired
+}
+
+// RepairedBinding does the same for a RoleBinding.
+func RepairedBinding(is, wanted *rbacv1.RoleBinding) *rbacv1.RoleBinding {
+	if is == nil {
+		return wanted
+	}
+	if labelled(is, wanted) && apiequality.Semantic.DeepEqual(is.Subjects, wanted.Subjects) {
+		return nil
+	}
+	repaired := is.DeepCopy()
+	repaired.Labels, repaired.Subjects = withLabels(is, wanted), wanted.Subjects
+	return repaired
+}
+
+// OwnRole reports whether a Role belongs to a JobSet.
+func OwnRole(js *jobset.JobSet, role *rbacv1.Role) bool { return metav1.IsControlledBy(role, js) }
+
+// OwnBinding reports whether a RoleBinding belongs to a JobSet. roleRef is immutable, so a binding of
+// another role cannot be repaired and counts as somebody else's.
+func OwnBinding(js *jobset.JobSet, binding *rbacv1.RoleBinding) bool {
+	return metav1.IsControlledBy(binding, js) && binding.RoleRef == children.AgentRoleBinding(js, nil).RoleRef
+}
+
+func labelled(is, wanted metav1.Object) bool {
+	return is.GetLabels()[jobset.JobSetNameKey] == wanted.GetLabels()[jobset.JobSetNameKey]
+}
+
+func withLabels(is, wanted metav1.Object) map[string]string {
+	labels := map[string]string{}
+	for key, value := range is.GetLabels() {
+		labels[key] = value
+	}
+	for key, value := range wanted.GetLabels() {
+		labels[key] = value
+	}
+	return labels
+}
+
+// preparedAccounts returns the service accounts of the templates that get an agent, sorted, each once.
+func preparedAccounts(js *jobset.JobSet) []string {
+	var accounts []string
+	for i := range js.Spec.ReplicatedJobs {
+		if rjob := &js.Spec.ReplicatedJobs[i]; workerpod.IsInjected(js, rjob) {
+			accounts = append(accounts, accountOf(&rjob.Template.Spec.Template.Spec))
+		}
+	}
+	slices.Sort(accounts)
+	return slices.Compact(accounts)
+}
+
+func accountOf(spec *corev1.PodSpec) string {
+	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
+}
+
+func accessWithheld(gap string) string {
+	return gap + ": the controller grants agents no right to patch Pods, so they cannot report, and workers that start wait for them; " + mendPolicy
+}

@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// shippedPolicy is the fingerprint of config/components/agent-access/cluster/admission_policy.yaml. A
+// test compares them, and says what it has to be.
+const shippedPolicy = "507573281db3f32f942f13edd692e80353ed9313b51b95f38a9dfe6808ca65e7"
+
+// policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
+// say when they refuse is left out. So is how lines are broken: kubectl apply -k breaks them anew.
+func policyFingerprint(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {
+	s := spec.DeepCopy()
+	s.AuditAnnotations = nil
+	s.FailurePolicy = ptr.To(ptr.Deref(s.FailurePolicy, admissionregistrationv1.Fail))
+	for i := range s.Validations {
+		s.Validations[i] = admissionregistrationv1.Validation{Expression: inOneLine(s.Validations[i].Expression)}
+	}
+	for i := range s.Variables {
+		s.Variables[i].Expression = inOneLine(s.Variables[i].Expression)
+	}
+	for i := range s.MatchConditions {
+		s.MatchConditions[i].Expression = inOneLine(s.MatchConditions[i].Expression)
+	}
+	if match := s.MatchConstraints; match != nil {
+		match.MatchPolicy = ptr.To(ptr.Deref(match.MatchPolicy, admissionregistrationv1.Equivalent))
+		match.NamespaceSelector = ptr.To(ptr.Deref(match.NamespaceSelector, metav1.LabelSelector{}))
+		match.ObjectSelector = ptr.To(ptr.Deref(match.ObjectSelector, metav1.LabelSelector{}))
+		for i := range match.ResourceRules {
+			rule := &match.ResourceRules[i]
+			rule.Scope = ptr.To(ptr.Deref(rule.Scope, admissionregistrationv1.AllScopes))
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return "" // strings and lists of strings can be marshalled
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func inOneLine(expression string) string { return strings.Join(strings.Fields(expression), " ") }

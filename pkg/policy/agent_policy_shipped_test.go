@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+)
+
+// policyAsShipped is the admission policy of agents as it is in the repository.
+func policyAsShipped(t *testing.T, changes ...func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	t.Helper()
+	text, err := os.ReadFile("../../config/components/agent-access/cluster/admission_policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	if err := yaml.UnmarshalStrict(text, policy); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range changes {
+		change(&policy.Spec)
+	}
+	return policy
+}
+
+func TestShippedPolicy(t *testing.T) {
+	t.Parallel()
+	type spec = admissionregistrationv1.ValidatingAdmissionPolicySpec
+	if got := policyFingerprint(&policyAsShipped(t).Spec); got != shippedPolicy {
+		t.Fatalf("P56: admission_policy.yaml has the fingerprint %s; set shippedPolicy to it", got)
+	}
+	tests := map[string]struct {
+		change func(*spec)
+		same   bool
+	}{
+		"P56: with the defaults of the API server": {same: true, change: func(s *spec) {
+			s.MatchConstraints.MatchPolicy = ptr.To(admissionregistrationv1.Equivalent)
+			s.MatchConstraints.NamespaceSelector, s.MatchConstraints.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
+			s.MatchConstraints.ResourceRules[0].Scope = ptr.To(admissionregistrationv1.AllScopes)
+		}},
+		"P56: with lines that kubectl apply -k has broken anew": {same: true, change: func(s *spec) {
+			for i := range s.Validations {
+				s.Validations[i].Expression = strings.ReplaceAll(s.Validations[i].Expression, "&& ", "&&\n\n  ") + "\n"
+			}
+			s.Variables[0].Expression += "\n"
+		}},
+		"P56: with other messages":                {same: true, change: func(s *spec) { s.Validations[0].Message = "no" }},
+		"P56: with an audit annotation":           {same: true, change: func(s *spec) { s.AuditAnnotations = []admissionregistrationv1.AuditAnnotation{{Key: "a"}} }},
+		"P56: without one of its validations":     {change: func(s *spec) { s.Validations = s.Validations[1:] }},
+		"P56: with a validation that lets all by": {change: func(s *spec) { s.Validations[0].Expression = "true" }},
+		"P56: with one more match condition": {change: func(s *spec) {
+			s.MatchConditions = append(s.MatchConditions, admissionregistrationv1.MatchCondition{Name: "never", Expression: "false"})
+		}},
+		"P56: for some namespaces only": {change: func(s *spec) {
+			s.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+		}},
+		"P56: for creates only": {change: func(s *spec) {
+			s.MatchConstraints.ResourceRules[0].Operations = []admissionregistrationv1.OperationType{admissionregistrationv1.Create}
+		}},
+		"P56: that lets by what it cannot evaluate": {change: func(s *spec) { s.FailurePolicy = ptr.To(admissionregistrationv1.Ignore) }},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if same := policyFingerprint(&policyAsShipped(t, tc.change).Spec) == shippedPolicy; same != tc.same {
+				t.Errorf("taken for ours: %v, want %v", same, tc.same)
+			}
+		})
+	}
+}

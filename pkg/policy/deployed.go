@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// A queueing system may give away what a JobSet uses when ResourcesDeployed is False (P86). So it is
+// True before anything may run, which is a write of its own, and False only when a read past the
+// cache has found nothing that runs. It stays True while a reset pauses.
+
+// waitsForDeployed reports whether Jobs are to run and the condition does not say so yet.
+func (v *view) waitsForDeployed(sum *result) bool {
+	creates := len(sum.plan.CreateJobs) > 0 && !v.suspendWanted()
+	return v.tolerant && (creates || len(sum.plan.ResumeJobs) > 0) && !v.isTrue(jobset.JobSetResourcesDeployed)
+}
+
+// withoutJobs leaves the Jobs that are to run to the next pass, and with them what is told about them.
+func (r result) withoutJobs() result {
+	for _, batch := range r.plan.CreateJobs {
+		r.plan.Uncreated += int64(len(batch))
+	}
+	r.plan.Unresumed += int64(len(r.plan.ResumeJobs))
+	r.plan.CreateJobs, r.plan.ResumeJobs = nil, nil
+	r.deploys, r.notices = true, nil
+	return r
+}
+
+// resourcesDeployed keeps the condition.
+func resourcesDeployed(v *view, before result) result {
+	if !v.tolerant {
+		return result{}
+	}
+	told := v.isTrue(jobset.JobSetResourcesDeployed)
+	pods, jobs := v.alive()
+	switch {
+	case !told && (before.deploys || pods+jobs > 0):
+		return tell(becomesTrue(jobset.JobSetResourcesDeployed, constants.ResourcesInUseReason, constants.ResourcesInUseMessage))
+	case !told || pods+jobs > 0 || !v.finished && !v.suspendWanted():
+		return result{}
+	case !v.ChildrenRead:
+		return result{plan: Plan{ReadChildren: true}}
+	}
+	return tell(becomesFalse(jobset.JobSetResourcesDeployed, constants.ResourcesReleasedReason,
+		fmt.Sprintf("0 Pods run and 0 of %d Jobs may start any", len(v.Jobs))))
+}
+
+// alive returns how many Pods have not ended, and how many Jobs may have Pods that have not ended.
+func (v *view) alive() (pods, jobs int) {
+	for _, job := range v.Jobs {
+		_, ended := finishedCondition(job)
+		atWork := job.Status.Active > 0 || ptr.Deref(job.Status.Terminating, 0) > 0
+		if atWork || !ended && (!suspended(job) || !atRest(job)) {
+			jobs++
+		}
+	}
+	v.eachPod(func(pod *corev1.Pod, _ *batchv1.Job) {
+		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+			pods++
+		}
+	})
+	return pods, jobs
+}
+
+// eachPod visits all Pods of the JobSet, those whose Job is gone with nil, in no order.
+func (v *view) eachPod(visit func(*corev1.Pod, *batchv1.Job)) {
+	for _, job := range v.Jobs {
+		for _, pod := range v.Pods[job.UID] {
+			visit(pod, job)
+		}
+	}
+	for _, pod := range v.Strays {
+		visit(pod, nil)
+	}
+}

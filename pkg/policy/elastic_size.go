@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// setElastic writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
+// what it speaks of, the counts or the epoch, so it costs no write of its own.
+func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
+	built := v.builtSizes()
+	for i := range statuses {
+		status := &statuses[i]
+		status.Elastic = nil
+		desired, ok := v.elasticSize(status.Name)
+		if !ok {
+			continue
+		}
+		current := status.SyncedWorkers
+		if !v.runsByEpochs() || current == 0 && v.synced > 0 { // an older manager wrote no sizes
+			current = int32(min(built[status.Name], math.MaxInt32))
+		}
+		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired}
+	}
+}
+
+// elasticSize returns the size that the spec gives an elastic ReplicatedJob.
+func (v *view) elasticSize(name string) (workers int32, ok bool) {
+	if !v.Gates.ElasticJobSet {
+		return 0, false
+	}
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		if rjob := &v.JobSet.Spec.ReplicatedJobs[i]; rjob.Name == name && rjob.Elastic != nil {
+			return elasticWorkers(rjob)
+		}
+	}
+	return 0, false
+}
+
+// runsByEpochs reports whether a new size takes effect with the next epoch. Otherwise it does with the change of the Job.
+func (v *view) runsByEpochs() bool { return v.inPlace && !Bypassed(v.JobSet) }
+
+// resizing keeps the condition that says that a group does not run with the size that it is to have.
+// One that has never run is not resized, but waits for its first epoch.
+func resizing(v *view, before result) result {
+	if change := v.resize(&before); change != "" {
+		return tell(silently(jobset.JobSetElasticResizing, metav1.ConditionTrue, constants.ElasticResizedReason, change))
+	}
+	since := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetElasticResizing))
+	if since == nil || since.Status != metav1.ConditionTrue {
+		return result{}
+	}
+	if !before.changes.any(liftBarrier) { // it ended, or the size is again what it was
+		n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason, "the size does not change any more")
+		n.event = Event{}
+		return tell(n)
+	}
+	took := max(0, v.Now.Sub(since.LastTransitionTime.Time)).Round(time.Second)
+	n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason,
+		fmt.Sprintf("%s, at epoch %d, after %s", since.Message, v.synced+1, took))
+	n.event.Type = corev1.EventTypeNormal
+	return tell(n)
+}
+
+// resize says which ReplicatedJobs have not the size that they are to have, "" if none.
+func (v *view) resize(before *result) string {
+	if !v.runsByEpochs() || v.synced == 0 || before.terminal(v) || before.changes.any(liftBarrier) {
+		return ""
+	}
+	var changes []string
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		name := v.JobSet.Spec.ReplicatedJobs[i].Name
+		desired, ok := v.elasticSize(name)
+		current := v.syncedWorkers(name)
+		if ok && current > 0 && current != desired {
+			changes = append(changes, fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", name, current, desired))
+		}
+	}
+	return strings.Join(changes, ", ")
+}
+
+// syncedWorkers returns how many workers a ReplicatedJob has in the epoch that was lifted last, 0 if that is not known.
+func (v *view) syncedWorkers(name string) int32 {
+	for i := range v.JobSet.Status.ReplicatedJobsStatus {
+		if status := &v.JobSet.Status.ReplicatedJobsStatus[i]; status.Name == name {
+			return status.SyncedWorkers
+		}
+	}
+	return 0
+}

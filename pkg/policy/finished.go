@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// keptUntil is when the Jobs of a failed JobSet are deleted; nil if they are not kept.
+type keptUntil struct{ *metav1.Time }
+
+// finishedJobSet deletes the Jobs that still run, and the JobSet itself when its TTL is over. A
+// JobSet that does not say when it finished is not deleted.
+func finishedJobSet(v *view, _ result) result {
+	if !v.finished {
+		return result{}
+	}
+	r := v.finishedJobs()
+	r.ends = true
+	seconds := v.JobSet.Spec.TTLSecondsAfterFinished
+	switch {
+	case seconds == nil:
+		return r
+	case v.end.LastTransitionTime.IsZero():
+		r.err = fmt.Errorf("error checking if ttl expired: unable to find the time when the JobSet %s/%s finished", v.JobSet.Namespace, v.JobSet.Name)
+		return r
+	}
+	left := v.until(v.end.LastTransitionTime.Add(time.Duration(*seconds) * time.Second))
+	r.plan.DeleteJobSet = left <= 0
+	return r.and(lookAgain(left))
+}
+
+// finishedJobs deletes the Jobs that still run: at once, or when the Pods of a failed JobSet were kept
+// long enough (P87). Some time after completion it deletes all (P88).
+func (v *view) finishedJobs() result {
+	failed := v.end.Type == string(jobset.JobSetFailed)
+	end := v.end.LastTransitionTime.Time
+	all := append(v.observed.Previous, v.observed.Active...)
+	switch {
+	case !v.tolerant:
+	case failed && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
+		return v.keepJobs(end.Add(v.tolerance.DeletionOnFailure))
+	case failed:
+		return result{kept: &keptUntil{}, plan: Plan{DeleteJobs: withoutTerminating(all...)}}
+	case v.until(end.Add(v.tolerance.SuccessTTL)) <= 0:
+		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
+		return v.expire(withoutTerminating(all...))
+	default:
+		r := lookAgain(v.until(end.Add(v.tolerance.SuccessTTL)))
+		r.plan.DeleteJobs = withoutTerminating(all...)
+		return r
+	}
+	return result{plan: Plan{DeleteJobs: withoutTerminating(all...)}}
+}
+
+// keepJobs keeps the Jobs of a failed JobSet until then.
+func (v *view) keepJobs(until time.Time) result {
+	r := lookAgain(v.until(until))
+	r.plan.DeleteJobs = withoutTerminating(v.observed.Previous...)
+	r.kept = &keptUntil{ptr.To(metav1.NewTime(until))}
+	if known := v.JobSet.Status.FaultTolerance; known != nil && known.PodsKeptUntil != nil {
+		return r
+	}
+	return r.and(tell(normal(constants.PodsKeptReason, fmt.Sprintf("%d Jobs that run are kept for %s, until %s, so that their Pods can be looked at",
+		len(v.observed.Active), v.tolerance.DeletionOnFailure, until.UTC().Format(time.RFC3339)))))
+}
+
+// expire deletes all Jobs of a completed JobSet.
+func (v *view) expire(jobs []*batchv1.Job) result {
+	if len(jobs) == 0 {
+		return result{}
+	}
+	told := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(jobs)))
+	return result{plan: Plan{DeleteJobs: jobs, TellDeleted: &told.event}}
+}

@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// overdue deletes by force what should be gone for a long time and is not (P85): Pods whatever their
+// node says, and Jobs that nothing but the garbage collector holds. It looks at every JobSet that
+// tolerates faults, also at one that is finished or suspended.
+func overdue(v *view, _ result) result {
+	if !v.forces() {
+		return result{}
+	}
+	var leaving []*corev1.Pod
+	populated := map[*batchv1.Job]bool{}
+	v.eachPod(func(pod *corev1.Pod, job *batchv1.Job) {
+		populated[job] = true
+		// One that was deleted by force already is held by somebody else.
+		if pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
+			leaving = append(leaving, pod)
+		}
+	})
+	grace := v.tolerance.ForcefulDeletion
+	pods, r := v.past(byName(leaving), grace)
+	if len(pods) > 0 {
+		r = r.and(forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, podNames(pods))))
+	}
+	for _, job := range v.Jobs {
+		// A Job that is deleted in the foreground is held until its Pods are gone.
+		if job.DeletionTimestamp == nil || populated[job] || !slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) {
+			continue
+		}
+		if left := v.until(job.DeletionTimestamp.Add(grace)); left > 0 {
+			r = r.and(lookAgain(left))
+			continue
+		}
+		r.plan.ForceJobs = append(r.plan.ForceJobs, job)
+	}
+	slices.SortFunc(r.plan.ForceJobs, compareJobs)
+	if len(r.plan.ForceJobs)+len(r.plan.DeletePods) > 0 {
+		r.plan.Outcomes = []Outcome{DeletedByForce}
+	}
+	return r
+}
+
+// forces reports whether this JobSet wants what is overdue to be deleted by force, and may.
+func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
+
+// past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
+func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
+	var next time.Duration
+	for _, pod := range pods {
+		if left := v.until(pod.DeletionTimestamp.Add(grace)); left > 0 {
+			next = sooner(next, left)
+			continue
+		}
+		over = append(over, pod)
+	}
+	return over, lookAgain(next)
+}
+
+func forced(pods []*corev1.Pod, message string) result {
+	return result{plan: Plan{DeletePods: []PodDeletion{{Pods: pods, Force: true, Event: Event{
+		Type: corev1.EventTypeWarning, Reason: constants.ForcefulDeletionReason, Message: message,
+	}}}}}
+}

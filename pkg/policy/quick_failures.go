@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Neither a kubelet that restarts all containers of a Pod nor a supervisor slows down a worker that
+// fails again and again. So the workers of a group wait for the next lift (P71):
+//
+//	epoch that failed after less than a minute   1st  2nd  3rd  4th  ...  10th
+//	quickFailures                                 1    2    3    4         10
+//	lift, after the break, not before             -    1 s  2 s  4 s       256 s
+//
+// The count and the break are in the status, so another manager goes on where this one stopped. Suspending
+// the JobSet ends the pause: whoever resumes it wants it to run.
+
+// longRun is how long an epoch has to run in order not to be a quick failure.
+const longRun = time.Minute
+
+// quickFailuresAfter returns how many quick failures in a row there are once the epoch that runs ends
+// by these changes.
+func (v *view) quickFailuresAfter(changes changes) int32 {
+	count, lifted := v.JobSet.Status.QuickFailures, v.JobSet.Status.LastSyncTime
+	switch {
+	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
+		return 0
+	case changes.any(charge|chargeInPlace) && count < math.MaxInt32:
+		return count + 1
+	}
+	return count // ended by a user
+}
+
+// pauseAfter returns how long after the break the workers wait.
+func (v *view) pauseAfter(quickFailures int32) time.Duration {
+	const doublings = 30
+	if quickFailures < 2 || v.Progress.QuickFailurePause <= 0 {
+		return 0
+	}
+	return min(time.Second<<min(quickFailures-2, doublings), v.Progress.QuickFailurePause)
+}
+
+// pauseLeft returns how long the workers of a group that assembles still have to wait.
+func (v *view) pauseLeft() time.Duration {
+	pause := v.pauseAfter(v.JobSet.Status.QuickFailures)
+	broken := v.brokenAt()
+	if pause <= 0 || v.running() || broken.IsZero() {
+		return 0
+	}
+	return max(0, min(pause, v.until(broken.Add(pause)))) // a clock that was put back does not make it longer
+}
+
+// brokenAt returns when the group broke: by the clock in memory, else by the condition, which knows
+// only whole seconds. Zero if it is not restarting.
+func (v *view) brokenAt() time.Time {
+	if !v.BrokenAt.IsZero() {
+		return v.BrokenAt
+	}
+	condition := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return time.Time{}
+	}
+	return condition.LastTransitionTime.Time
+}
+
+// quickFailurePause looks again when the workers may start. Until then the clock of the assembly
+// stands still (P48): nobody is late.
+func quickFailurePause(v *view, _ result) result {
+	left := v.pauseLeft()
+	if left <= 0 {
+		return result{}
+	}
+	r := lookAgain(left)
+	r.plan.ClockStands = true
+	return r
+}
+
+// notBefore says until when the workers of a group that breaks now, by these changes, have to wait, "" if they do not.
+func (v *view) notBefore(changes changes) string {
+	count := v.quickFailuresAfter(changes)
+	pause := v.pauseAfter(count)
+	if pause <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", not before %s: %d epochs in a row failed within a minute", v.Now.Add(pause).UTC().Format(time.RFC3339), count)
+}

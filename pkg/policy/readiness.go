@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// The lift lets workers start, but they may fail to: images of workers are pulled
+// only then, and a node can be lost at any time. It takes Kubernetes minutes to evict
+// its Pods, and until then the group only seems to run. Workers that do not run are
+// reported by a condition, an event and metrics. No decision depends on it.
+
+// Readiness is the state of a worker that may run.
+type Readiness string
+
+const (
+	// Ready: it runs, or has succeeded.
+	Ready Readiness = ""
+	// Starting: its containers are being created, or one of them is not ready, which may be as it should.
+	Starting Readiness = "Starting"
+	// Blocked: a container waits, and the kubelet says what keeps it from starting.
+	Blocked Readiness = "Blocked"
+	// NodeSilent: the kubelet last reported its containers as ready, and the Pod is not:
+	// its node has stopped reporting.
+	NodeSilent Readiness = "NodeSilent"
+)
+
+// startPatience is how long a worker without a known problem may take to start: large images take that long to pull.
+const startPatience = 5 * time.Minute
+
+// ReadinessOf reports whether the worker of a live Pod runs, and if it does not, since when.
+func ReadinessOf(pod *corev1.Pod) (Readiness, time.Time) {
+	var ready, containers *corev1.PodCondition
+	for i := range pod.Status.Conditions {
+		switch c := &pod.Status.Conditions[i]; c.Type {
+		case corev1.PodReady:
+			ready = c
+		case corev1.ContainersReady:
+			containers = c
+		}
+	}
+	if ready == nil || ready.Status == corev1.ConditionTrue {
+		return Ready, time.Time{}
+	}
+	if _, reason := BlockedBy(pod); reason != "" {
+		return Blocked, ready.LastTransitionTime.Time
+	}
+	for i := range pod.Status.ContainerStatuses {
+		// One that has succeeded is not ready any more, and the others may run for a long time.
+		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == 0 {
+			return Ready, time.Time{}
+		}
+	}
+	if containers != nil && containers.Status == corev1.ConditionTrue && ready.Reason == "" {
+		return NodeSilent, ready.LastTransitionTime.Time
+	}
+	return Starting, ready.LastTransitionTime.Time
+}
+
+// BlockedBy returns the first container that waits for something other than its turn, and the reason.
+func BlockedBy(pod *corev1.Pod) (container, reason string) {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			waiting := statuses[i].State.Waiting
+			if waiting == nil {
+				continue
+			}
+			switch waiting.Reason {
+			case "", "PodInitializing", "ContainerCreating", "RestartingAllContainers":
+			case "ErrImagePull":
+				return statuses[i].Name, "ImagePullBackOff" // the kubelet alternates between the two
+			default:
+				return statuses[i].Name, waiting.Reason
+			}
+		}
+	}
+	return "", ""
+}
+
+// UnreadySince returns the readiness of a worker in the epoch that runs, and since when it could have
+// been ready, zero if that is not known: it is not expected to be ready while the group assembles.
+func UnreadySince(js *jobset.JobSet, pod *corev1.Pod) (Readiness, time.Time) {
+	readiness, since := ReadinessOf(pod)
+	lifted := liftedAt(js)
+	switch {
+	case readiness == Starting && lifted.IsZero():
+		since = lifted // it may have been held until just now
+	case readiness != Ready && since.Before(lifted):
+		since = lifted
+	}
+	return readiness, since
+}
+
+// Runs reports whether the group of a JobSet runs, according to its status.
+func Runs(js *jobset.JobSet) bool {
+	deprecated, synced := epochsOf(js)
+	return deprecated < synced
+}
+
+// RunsAt reports whether a Pod belongs to the epoch at which its group runs, and is watched.
+func RunsAt(js *jobset.JobSet, pod *corev1.Pod) bool {
+	epoch, _ := reportedEpoch(pod)
+	return Runs(js) && !Bypassed(js) && !ptr.Deref(js.Spec.Suspend, false) && epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
+}
+
+// liftedAt returns when the workers of the epoch that runs were allowed to start; zero if that is not known.
+func liftedAt(js *jobset.JobSet) time.Time {
+	if js.Status.LastSyncTime == nil {
+		return time.Time{}
+	}
+	return js.Status.LastSyncTime.Time
+}
+
+// Late reports whether a worker that is not ready since a moment should be looked at by now, and
+// otherwise how long until then.
+func (r Readiness) Late(since, now time.Time, period time.Duration) (late bool, left time.Duration) {
+	if since.IsZero() {
+		return false, 0
+	}
+	if r == Starting {
+		period = max(period, startPatience)
+	}
+	left = period - now.Sub(since)
+	return r != Ready && left <= 0, left
+}
+
+// workersNotReady keeps the condition that says which workers of a group that runs do not.
+func workersNotReady(v *view, before result) result {
+	if !v.inPlace {
+		return result{}
+	}
+	told := v.isTrue(jobset.JobSetWorkersNotReady)
+	if v.Progress.NotReady <= 0 || !v.watched || before.terminal(v) || !before.staysRunning(v) {
+		if !told {
+			return result{}
+		}
+		return tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionFalse, constants.GroupNotRunningReason, constants.GroupNotRunningMessage))
+	}
+	unready := v.unready()
+	late, r := v.notReadyForLong(unready)
+	g := &v.group
+	switch {
+	case len(late) > 0:
+		message := fmt.Sprintf("%d of %d workers of epoch %d not ready: %s", len(late), g.size, v.synced, v.describe(late))
+		if told {
+			return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionTrue, constants.WorkersNotReadyReason, message)))
+		}
+		return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionTrue, constants.WorkersNotReadyReason, message),
+			warning(constants.WorkersNotReadyReason, message)))
+	case told && len(unready) == 0 && g.members == g.size: // a Pod that is told to stop is no member, and not ready
+		message := fmt.Sprintf("all %d workers of epoch %d are ready", g.members, v.synced)
+		return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionFalse, constants.WorkersReadyReason, message),
+			normal(constants.WorkersReadyReason, message)))
+	}
+	return r
+}
+
+// notReadyForLong picks the Pods whose workers have not been ready for too long, and asks for a look when the next is.
+func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r result) {
+	var next time.Duration
+	for _, pod := range unready {
+		readiness, since := UnreadySince(v.JobSet, pod)
+		late, left := readiness.Late(since, v.Now, v.Progress.NotReady)
+		if late {
+			picked = append(picked, pod)
+			continue
+		}
+		next = sooner(next, left)
+	}
+	return picked, lookAgain(next)
+}
+
+// describe names up to five Pods, their nodes, and since when and why they are not ready.
+func (v *view) describe(pods []*corev1.Pod) string {
+	var each []string
+	for _, pod := range pods[:min(len(pods), maxNamed)] {
+		readiness, since := UnreadySince(v.JobSet, pod)
+		each = append(each, fmt.Sprintf("%s on node %s since %s, %s", pod.Name, pod.Spec.NodeName, since.UTC().Format(time.RFC3339), WhyUnready(readiness, pod)))
+	}
+	text := strings.Join(each, "; ")
+	if more := len(pods) - maxNamed; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// WhyUnready returns, for users, why a worker is not ready.
+func WhyUnready(readiness Readiness, pod *corev1.Pod) string {
+	switch readiness {
+	case Blocked:
+		container, reason := BlockedBy(pod)
+		return fmt.Sprintf("container %s waits: %s", container, reason)
+	case NodeSilent:
+		return "its node has stopped reporting"
+	default:
+		return "its containers have not started, or are not ready"
+	}
+}

@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// result is what a step decided, or what several add up to. The zero result decides nothing.
+type result struct {
+	// ends: no later step is asked.
+	ends bool
+	// err: the input makes no sense.
+	err error
+	// plan is what the step adds to the plan. It leaves Status and Events empty: they follow from
+	// the fields below.
+	plan Plan
+	// changes are those of the status, besides restartJob, clock and conditions.
+	changes changes
+	// restartJob makes one Job, and no other, one of an earlier attempt.
+	restartJob *jobRestart
+	// reset, if not nil, is how far the reset has come.
+	reset *resetProgress
+	// holdsJobs: no Job may be created yet. deploys: Jobs are to run, once the status says so (P86).
+	holdsJobs, deploys bool
+	// kept, if not nil, is until when the Jobs of a failed JobSet are kept.
+	kept *keptUntil
+	// clock, if not nil, is what the clock of the assembly becomes.
+	clock *assemblySince
+	// notices are conditions and events, in the order in which they are told.
+	notices []notice
+}
+
+type changes uint8
+
+const (
+	// deprecate sets D := S: workers of the epoch that runs must restart.
+	deprecate changes = 1 << iota
+	// liftBarrier sets S := S+1: workers that report it may start.
+	liftBarrier
+	// restartAllJobs makes every Job one of an earlier attempt.
+	restartAllJobs
+	// charge and chargeInPlace: a restart of all Jobs, or of the group, counts towards maxRestarts.
+	charge
+	chargeInPlace
+	// completesJobSet and failsJobSet are the terminal states.
+	completesJobSet
+	failsJobSet
+)
+
+func (c changes) any(of changes) bool { return c&of != 0 }
+
+// assemblySince is since when the group assembles; nil if nobody waits for it.
+type assemblySince struct{ *metav1.Time }
+
+// lookAgain asks for another look after some time; 0 or less asks for none.
+func lookAgain(after time.Duration) result {
+	return result{plan: Plan{RequeueAfter: max(0, after)}}
+}
+
+// confirmFirst ends the pass: a loss has to be confirmed before anything is decided on it.
+func confirmFirst(loss *Loss) result {
+	return result{ends: true, plan: Plan{Confirm: loss}}
+}
+
+// sooner returns the shorter of two times to wait; 0 or less is for ever.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return max(0, b)
+	}
+	return a
+}
+
+func tell(notices ...notice) result { return result{notices: notices} }
+
+// and adds what a later step decided.
+func (r result) and(next result) result {
+	r.ends = r.ends || next.ends
+	r.plan.add(&next.plan)
+	r.changes |= next.changes
+	r.restartJob = cmp.Or(next.restartJob, r.restartJob)
+	r.clock = cmp.Or(next.clock, r.clock)
+	r.reset = cmp.Or(next.reset, r.reset)
+	r.kept = cmp.Or(next.kept, r.kept)
+	r.holdsJobs = r.holdsJobs || next.holdsJobs
+	r.deploys = r.deploys || next.deploys
+	r.notices = join(r.notices, next.notices)
+	r.err = cmp.Or(r.err, next.err)
+	return r
+}
+
+// add adds a part of a plan. Status and Events are not added.
+func (p *Plan) add(part *Plan) {
+	p.Confirm = cmp.Or(p.Confirm, part.Confirm)
+	p.CreateService = cmp.Or(p.CreateService, part.CreateService)
+	p.Grant = cmp.Or(p.Grant, part.Grant)
+	p.ReadChildren = p.ReadChildren || part.ReadChildren
+	p.DeleteJobSet = p.DeleteJobSet || part.DeleteJobSet
+	p.DeleteJobs = join(p.DeleteJobs, part.DeleteJobs)
+	p.TellDeleted = cmp.Or(p.TellDeleted, part.TellDeleted)
+	p.DeletePods = join(p.DeletePods, part.DeletePods)
+	p.ForceJobs = join(p.ForceJobs, part.ForceJobs)
+	p.CreateClaims = join(p.CreateClaims, part.CreateClaims)
+	p.ScaleJobs = join(p.ScaleJobs, part.ScaleJobs)
+	p.CreateJobs = join(p.CreateJobs, part.CreateJobs)
+	p.SuspendJobs = join(p.SuspendJobs, part.SuspendJobs)
+	p.ResumeJobs = join(p.ResumeJobs, part.ResumeJobs)
+	p.Uncreated += part.Uncreated
+	p.Unresumed += part.Unresumed
+	p.Held = p.Held || part.Held
+	p.Moving = p.Moving || part.Moving
+	p.ClockStands = p.ClockStands || part.ClockStands
+	p.ClockMoved += part.ClockMoved
+	p.CountsInterval = max(p.CountsInterval, part.CountsInterval)
+	p.Outcomes = join(p.Outcomes, part.Outcomes)
+	p.Restart = cmp.Or(part.Restart, p.Restart)
+	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
+	p.AskAccess = join(p.AskAccess, part.AskAccess)
+	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
+	p.Replaced = join(p.Replaced, part.Replaced)
+	p.RequeueAfter = sooner(p.RequeueAfter, part.RequeueAfter)
+}
+
+func join[T any](a, b []T) []T {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
+}
+
+// compose makes a plan of what all steps decided.
+func (r *result) compose(v *view) Plan {
+	plan := r.plan
+	v.JobSet.Status.DeepCopyInto(&plan.Status)
+	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
+	r.apply(v, &plan.Status)
+	if v.tolerant && r.changes.any(restartAllJobs) {
+		plan.Outcomes = join(plan.Outcomes, []Outcome{WasReset})
+	}
+	for _, n := range r.notices {
+		if n.apply(&plan.Status.Conditions, v.Now) {
+			plan.Events = append(plan.Events, n.event)
+		}
+	}
+	return plan
+}
+
+// apply changes the next status.
+func (r *result) apply(v *view, status *jobset.JobSetStatus) {
+	if r.changes.any(deprecate) && v.inPlace && v.running() {
+		status.DeprecatedEpoch = ptr.To(v.synced)
+		status.QuickFailures = v.quickFailuresAfter(r.changes)
+	}
+	if r.changes.any(liftBarrier) {
+		status.SyncedEpoch, status.LastSyncTime = ptr.To(v.synced+1), ptr.To(metav1.NewTime(v.Now))
+		v.setSyncedWorkers(status.ReplicatedJobsStatus)
+	}
+	if !v.finished { // one that has ended keeps the sizes of its end
+		v.setElastic(status.ReplicatedJobsStatus)
+	}
+	if r.changes.any(restartAllJobs) { // even if the status was lost and counts fewer restarts than the Jobs do
+		status.Restarts = max(status.Restarts, v.observed.newest) + 1
+	}
+	if r.restartJob != nil {
+		r.restartJob.apply(status.ReplicatedJobsStatus)
+	}
+	status.RestartsCountTowardsMax += oneIf(r.changes.any(charge))
+	status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))
+	switch {
+	case r.changes.any(completesJobSet):
+		status.TerminalState = string(jobset.JobSetCompleted)
+	case r.changes.any(failsJobSet):
+		status.TerminalState = string(jobset.JobSetFailed)
+	}
+	if r.clock != nil {
+		status.AssemblingSince = r.clock.Time
+	}
+	r.applyTolerance(v, status)
+}
+
+// terminal reports whether the JobSet is finished once these results are written.
+func (r *result) terminal(v *view) bool {
+	return v.JobSet.Status.TerminalState != "" || r.changes.any(completesJobSet|failsJobSet)
+}
+
+// staysRunning reports whether the group runs, and goes on to run once these results are written.
+func (r *result) staysRunning(v *view) bool { return v.running() && !r.changes.any(deprecate) }
+
+// touchesJobs reports whether the plan changes Jobs.
+func (p *Plan) touchesJobs() bool {
+	return len(p.DeleteJobs)+len(p.ScaleJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
+}
+
+// jobsAsWanted reports whether nothing is left to be done to Jobs, by this plan or a later one.
+func (p *Plan) jobsAsWanted() bool {
+	return !p.touchesJobs() && p.Uncreated == 0 && p.Unresumed == 0
+}
+
+// forgetJobs drops every change of Jobs.
+func (p *Plan) forgetJobs() {
+	p.DeleteJobs, p.ScaleJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs, p.TellDeleted = nil, nil, nil, nil, nil, nil
+	p.Uncreated, p.Unresumed = 0, 0
+}

@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// roundSuccess is what shows that a worker succeeded in this round, so that the next would lack it (P17):
+//
+//	pod    a Pod that succeeded in epoch S
+//	index  an index that is done in a Job that is not complete: the Pod may be gone, or the cache may show it running
+//	job    a Job that completed after the last lift: the same of a whole Job
+//
+// A done index needs no epoch: a group that breaks while an index of it is done is
+// recreated, so what is done now was done in this round.
+type roundSuccess struct {
+	pod   *corev1.Pod
+	index *batchv1.Job
+	at    int64
+	job   *batchv1.Job
+}
+
+// clockSkew is how far the clock of the Job controller may be behind the manager's. Allowing for it
+// is safe: a Job that completed before the last lift would have had the group recreated.
+const clockSkew = 10 * time.Second
+
+func (s *roundSuccess) any() bool { return s.pod != nil || s.index != nil || s.job != nil }
+
+func (s *roundSuccess) addPod(pod *corev1.Pod, synced int32) {
+	if pod.Status.Phase != corev1.PodSucceeded || s.pod != nil && s.pod.Name <= pod.Name {
+		return
+	}
+	if epoch, _ := reportedEpoch(pod); epoch == synced && epoch > 0 {
+		s.pod = pod
+	}
+}
+
+func (s *roundSuccess) addIndex(job *batchv1.Job, index int64) {
+	if s.index == nil || cmp.Or(cmp.Compare(job.Name, s.index.Name), cmp.Compare(index, s.at)) < 0 {
+		s.index, s.at = job, index
+	}
+}
+
+// addComplete looks at a complete Job that is no target of dependsOn. Jobs come in the order of their names.
+func (s *roundSuccess) addComplete(job *batchv1.Job, pods []*corev1.Pod, synced int32, lastSync *metav1.Time) {
+	for _, pod := range pods {
+		s.addPod(pod, synced)
+	}
+	if s.job == nil && lastSync != nil && !completionTime(job).Add(clockSkew).Before(lastSync.Time) {
+		s.job = job
+	}
+}
+
+func completionTime(job *batchv1.Job) time.Time {
+	if job.Status.CompletionTime != nil {
+		return job.Status.CompletionTime.Time
+	}
+	complete, _ := finishedCondition(job)
+	return complete.LastTransitionTime.Time
+}
+
+// words says which worker succeeded.
+func (s *roundSuccess) words(synced int32) string {
+	switch {
+	case s.pod != nil:
+		return fmt.Sprintf("worker pod %s succeeded in epoch %d", s.pod.Name, synced)
+	case s.index != nil:
+		return fmt.Sprintf("index %d of Job %s is done", s.at, s.index.Name)
+	default:
+		return fmt.Sprintf("Job %s completed after the group last came together", s.job.Name)
+	}
+}

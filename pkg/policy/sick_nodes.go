@@ -1,0 +1,231 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
+)
+
+// A node gets a label that says a resource of it is sick. Pods that use the resource are moved off it (P92):
+//
+//	           in place                                           else
+//	running    D := S, uncharged, then as below                   reset: all Jobs are recreated, uncharged
+//	assembling delete these Pods; the barrier waits for those     reset
+//	           that come in their place
+//
+// In place needs a group, and that a new Pod comes soon, and not back to the node: see byReset. No restart
+// is charged, but none is begun either once the budget is spent: a node whose label comes and goes
+// must not use up what failures need.
+
+// SickNodes is what the configuration and the nodes say about resources that are sick.
+type SickNodes struct {
+	// KeepAway: Pods that request such a resource keep away from these labels.
+	KeepAway nodehealth.Rules
+	// Marked are the nodes that Pods are moved off, by name.
+	Marked map[string][]nodehealth.Mark
+	// Since is since when all plans were Moving, if that is remembered.
+	Since time.Time
+}
+
+// A Pod that is deleted is a failed Pod to the Job controller. It waits 10 s before it replaces the first that
+// fails in a Job, twice as long for each further one, and at most 10 minutes.
+const (
+	firstReplacement = 10 * time.Second
+	lastReplacement  = 10 * time.Minute
+	// longestReplacement: a reset is faster than what takes longer.
+	longestReplacement = 2 * time.Minute
+)
+
+// gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
+const gatherNodes = time.Second
+
+// move are the Pods of the current attempt that stand on nodes where a resource that they use is sick.
+type move struct {
+	// pods are in the order of their names.
+	pods []*corev1.Pod
+	// nodes are where they stand, by name, because of the first mark of each.
+	nodes map[string]nodehealth.Mark
+	// byReset is why they cannot be moved in place, "" if they can.
+	byReset string
+}
+
+// findMove looks for Pods to move. A group that nobody watches is left alone (P20).
+func (v *view) findMove() move {
+	m := move{nodes: map[string]nodehealth.Mark{}}
+	if !v.tolerant || v.finished || v.suspendWanted() || v.restartStrategy() == jobset.InPlaceRestart && !v.watched {
+		return m
+	}
+	if v.watched && v.running() && v.group.success.any() {
+		m.byReset = v.group.success.words(v.synced)
+	}
+	for _, job := range withoutTerminating(v.observed.Active...) {
+		template, before := &job.Spec.Template.Spec, len(m.pods)
+		for _, pod := range v.Pods[job.UID] {
+			marks := nodehealth.Moving(template, v.SickNodes.Marked[pod.Spec.NodeName])
+			if len(marks) == 0 || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || EndedWell(pod) {
+				continue
+			}
+			m.pods = append(m.pods, pod)
+			m.nodes[pod.Spec.NodeName] = marks[0]
+			if !nodehealth.Avoids(template, marks) {
+				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("Job %s was built without the affinity that keeps its Pods away from there", job.Name))
+			}
+		}
+		if moved := len(m.pods) - before; moved > 0 {
+			if wait := replacementWait(int64(job.Status.Failed) + int64(moved)); wait > longestReplacement {
+				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("the Job controller would wait %s before it replaces Pods of Job %s", wait, job.Name))
+			}
+		}
+	}
+	m.pods = byName(m.pods)
+	return m
+}
+
+// replacementWait is how long the Job controller waits before it replaces Pods of a Job of which so many have failed.
+func replacementWait(failed int64) time.Duration {
+	wait := firstReplacement
+	for n := int64(1); n < failed && wait < lastReplacement; n++ {
+		wait *= 2
+	}
+	return min(wait, lastReplacement)
+}
+
+func (m *move) none() bool { return len(m.pods) == 0 }
+
+// String says which Pods have to move, and why.
+func (m *move) String() string {
+	return fmt.Sprintf("%d Pods stand on %d nodes with a label of effect NoExecute: %s%s", len(m.pods), len(m.nodes), podNames(m.pods), m.where())
+}
+
+// where says on which nodes, and because of what.
+func (m *move) where() string {
+	names := make([]string, 0, len(m.nodes))
+	for node, mark := range m.nodes {
+		names = append(names, fmt.Sprintf("%s (%s)", node, mark))
+	}
+	slices.Sort(names)
+	return " on " + firstOf(names)
+}
+
+// movesInPlace reports whether Pods that have to move do so by a restart in place.
+func (v *view) movesInPlace() bool { return v.watched && v.move.byReset == "" }
+
+// resetOffNodes moves Pods off sick nodes by recreating all Jobs, if they cannot be moved in place.
+func resetOffNodes(v *view, _ result) result {
+	if v.move.none() || v.movesInPlace() || v.failureComesFirst() {
+		return result{}
+	}
+	r, waits := v.beforeMove()
+	if waits {
+		return r
+	}
+	if v.watched {
+		wait, waits := v.waitForSuccess(true)
+		if r = r.and(wait); waits {
+			return r
+		}
+	}
+	message := fmt.Sprintf("%s; all Jobs are recreated, which does not count towards maxRestarts", &v.move)
+	if v.watched {
+		message += ", and not restarted in place: " + v.move.byReset
+	}
+	r.changes |= restartAllJobs | deprecate
+	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
+		warning(constants.MovedOffNodesReason, message)))
+	r.plan.Restart, r.plan.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
+	r.ends = true
+	return r
+}
+
+// moveInPlace moves Pods off sick nodes by a group restart, or by deleting them if the group assembles anyway.
+func moveInPlace(v *view, _ result) result {
+	m := &v.move
+	switch {
+	case m.none() || !v.movesInPlace():
+		return result{}
+	case !v.running():
+		r := lookAgain(gatherNodes) // a Pod that changed since it was read is not deleted
+		r.plan.Moving, r.plan.DeletePods = true, []PodDeletion{{Pods: m.pods, Event: Event{
+			Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason, Message: m.String() + "; they are deleted to be recreated elsewhere",
+		}}}
+		return r
+	case v.failureComesFirst():
+		return result{}
+	}
+	r, waits := v.beforeMove()
+	if waits {
+		return r
+	}
+	wait, waits := v.waitForSuccess(false)
+	if r = r.and(wait); waits {
+		return r
+	}
+	message := fmt.Sprintf("%s, and move, which does not count towards maxRestarts; all workers of epoch %d restart in place%s", m, v.synced, v.notBefore(deprecate))
+	r.changes |= deprecate
+	r.plan.Outcomes = []Outcome{GroupBroken, MovedInPlace}
+	return r.and(tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message)))
+}
+
+// failureComesFirst reports whether something failed that has its own restart, which is charged. Pods
+// that have to move do so on the way. A move does not wait for Pods that may still heal.
+func (v *view) failureComesFirst() bool {
+	if slices.ContainsFunc(v.observed.Active, func(job *batchv1.Job) bool { return hasCondition(job, batchv1.JobFailureTarget) }) {
+		return true
+	}
+	if !v.watched {
+		return v.resetIsDue()
+	}
+	return v.running() && (v.group.lacking != nil || v.reporter() != nil)
+}
+
+// beforeMove holds a restart back that moves Pods: for ever if the budget is spent, else for a moment in
+// which more nodes may be marked.
+func (v *view) beforeMove() (r result, waits bool) {
+	if v.budgetSpent() {
+		return result{}, true // moveRefused says so
+	}
+	left := gatherNodes
+	if !v.SickNodes.Since.IsZero() {
+		left -= v.Now.Sub(v.SickNodes.Since)
+	}
+	r = lookAgain(left)
+	r.plan.Moving = true
+	return r, left > 0
+}
+
+// moveRefused keeps the condition that says that Pods stay on sick nodes because the budget is spent.
+func moveRefused(v *view, before result) result {
+	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
+	told := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetOnSickNodes))
+	isTold := told != nil && told.Status == metav1.ConditionTrue
+	switch {
+	case refused && isTold && strings.Contains(told.Message, v.move.where()+";"):
+		return result{} // Pods that end change the numbers, and would cost a write of the status each
+	case refused:
+		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
+			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
+		if !isTold {
+			r.plan.Outcomes = []Outcome{MoveRefused}
+		}
+		return r
+	case isTold:
+		return tell(silently(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason, constants.NotOnSickNodesMessage))
+	}
+	return result{}
+}

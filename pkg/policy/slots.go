@@ -1,0 +1,202 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Slot is a completion index that is still to run, and what stands in it (P10).
+type Slot struct {
+	// Pod is the member, else the Pod that is leaving, else one that no longer counts, such as a
+	// Failed one that waits to be replaced; nil if no Pod exists.
+	Pod   *corev1.Pod
+	Index int32
+	// Epoch is what the agent of that Pod reported, 0 if nothing. Invalid: its annotation is not an epoch (P12).
+	Epoch   int32
+	State   SlotState
+	Invalid bool
+	// Crowded: several live Pods stand in the slot, so the barrier is not lifted. Which of them
+	// stays is up to the Job controller.
+	Crowded bool
+}
+
+// SlotState is what stands in a slot. The order is that of precedence if a slot holds several Pods.
+type SlotState uint8
+
+const (
+	// slotDone: a Pod succeeded, so the index is not a slot any more, whatever else stands in it.
+	slotDone SlotState = iota
+	// SlotMember: a live Pod: not terminating, not Failed, not Succeeded.
+	SlotMember
+	// SlotLeaving: a Pod inside its termination grace, or a Failed one that the Job controller has
+	// not counted yet: wait for it.
+	SlotLeaving
+	// SlotLost: neither. A group that runs breaks (P14).
+	SlotLost
+)
+
+// String is what users read.
+func (s SlotState) String() string {
+	return [...]string{slotDone: "Done", SlotMember: "Member", SlotLeaving: "Leaving", SlotLost: "Lost"}[s]
+}
+
+// slotOf returns the slot that a Pod makes of its index if no other Pod has the same.
+func slotOf(pod *corev1.Pod, index int64, now time.Time) Slot {
+	epoch, valid := reportedEpoch(pod)
+	slot := Slot{Pod: pod, Index: int32(index), Epoch: epoch, Invalid: !valid, State: SlotMember}
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		slot.State = slotDone
+	case pod.Status.Phase == corev1.PodFailed:
+		slot.State = SlotLost
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			slot.State = SlotLeaving
+		}
+	case pod.DeletionTimestamp != nil:
+		slot.State = SlotLost
+		// The timestamp is when the grace period ends, not when it began.
+		if now.Before(pod.DeletionTimestamp.Time) {
+			slot.State = SlotLeaving
+		}
+	}
+	return slot
+}
+
+// compareSlots orders by index, and Pods of one index by precedence. It does not depend on the
+// order in which a cache returns Pods.
+func compareSlots(a, b Slot) int {
+	switch {
+	case a.Index != b.Index:
+		return cmp.Compare(a.Index, b.Index)
+	case a.State != b.State:
+		return cmp.Compare(a.State, b.State)
+	}
+	return cmp.Or(b.Pod.CreationTimestamp.Compare(a.Pod.CreationTimestamp.Time), cmp.Compare(a.Pod.Name, b.Pod.Name))
+}
+
+// jobSlots are the slots of one Job.
+type jobSlots struct {
+	*batchv1.Job
+	size int64
+	// done are the indexes that the Job says are done.
+	done indexSet
+	// slots are those in which a Pod stands, by index. The others of the Job are lost.
+	slots []Slot
+	// beside are the other Pods of the same indexes.
+	beside []Slot
+}
+
+// newJobSlots makes slots of the Pods of a Job, each of an index that the Job does not say is done.
+func newJobSlots(job *batchv1.Job, size int64, done indexSet, pods []Slot) jobSlots {
+	slices.SortFunc(pods, compareSlots)
+	j := jobSlots{Job: job, size: size, done: done, slots: pods[:0:len(pods)]}
+	for _, pod := range pods {
+		last := len(j.slots) - 1
+		if last < 0 || j.slots[last].Index != pod.Index {
+			j.slots = append(j.slots, pod)
+			continue
+		}
+		if j.slots[last].State == slotDone {
+			continue
+		}
+		j.slots[last].Crowded = j.slots[last].Crowded || pod.State == SlotMember
+		j.beside = append(j.beside, pod)
+	}
+	return j
+}
+
+// all yields all slots of the Job, by index, the lost ones too.
+func (j *jobSlots) all(yield func(Slot) bool) {
+	rest, index := j.slots, int64(0)
+	for _, done := range append(slices.Clip(j.done), interval{j.size, j.size}) {
+		for ; index < done.first; index++ {
+			slot := Slot{Index: int32(index), State: SlotLost}
+			if len(rest) > 0 && int64(rest[0].Index) == index {
+				slot, rest = rest[0], rest[1:]
+			}
+			if slot.State != slotDone && !yield(slot) {
+				return
+			}
+		}
+		index = done.last + 1
+	}
+}
+
+// lacks reports whether the Job lacks the worker of an index.
+func (j *jobSlots) lacks(index int64) bool {
+	if index >= j.size || j.done.has(index) {
+		return false
+	}
+	at, found := slices.BinarySearchFunc(j.slots, index, func(s Slot, index int64) int { return cmp.Compare(int64(s.Index), index) })
+	return !found || j.slots[at].State == SlotLost
+}
+
+// WorkerSlot is a slot of the group, for those who tell users who is missing.
+type WorkerSlot struct {
+	Slot
+	Job *batchv1.Job
+	// Back: the worker stands where its group is to stand, at S+1 while the group assembles and
+	// at S while it runs.
+	Back bool
+}
+
+// WorkerSlots lists the slots of the group, Jobs in the order of their names.
+func WorkerSlots(in Input) ([]WorkerSlot, error) {
+	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{Input: in, observed: observed}
+	v.deprecated, v.synced = epochsOf(in.JobSet)
+	v.group = v.lookAtGroup()
+	var slots []WorkerSlot
+	for i := range v.group.jobs {
+		job := &v.group.jobs[i]
+		for slot := range job.all {
+			slots = append(slots, WorkerSlot{Slot: slot, Job: job.Job, Back: v.isBack(slot)})
+		}
+	}
+	return slots, nil
+}
+
+// isBack reports whether the worker of a slot stands where its group is to stand.
+func (v *view) isBack(slot Slot) bool {
+	want := int64(v.synced)
+	if !v.running() {
+		want++
+	}
+	return slot.State == SlotMember && !slot.Crowded && int64(slot.Epoch) == want
+}
+
+// completionIndex returns the index of a Pod in its Job of the given size.
+func completionIndex(pod *corev1.Pod, size int64) (int64, bool) {
+	index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	return index, err == nil && index >= 0 && index < size
+}
+
+// reportedEpoch returns the epoch that the agent of a Pod reported, 0 if none. An
+// annotation that is not a decimal int32 >= 1 is no report, and not valid.
+func reportedEpoch(pod *corev1.Pod) (epoch int32, valid bool) {
+	text, ok := pod.Annotations[jobset.EpochKey]
+	if !ok {
+		return 0, true
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 || n > math.MaxInt32 || text[0] == '+' || text[0] == '0' {
+		return 0, false
+	}
+	return int32(n), true
+}

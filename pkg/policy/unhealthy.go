@@ -1,0 +1,205 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// Pods are counted Job by Job, each by the clock of its own start (P80):
+//
+//	startTime of the Job    as many Pods are wanted as run at the same time and are not done
+//	  any time              none is Failed without another in its place
+//	  + admission           they exist
+//	  + admission + warmup  they run
+//
+// The start of a Job is in its status, and that of a trouble in the condition Unhealthy, so
+// another manager measures from the same moments. Resuming a Job starts it anew.
+
+// health is what the Pods of the current attempt add up to.
+type health struct {
+	wanted, exist, run int64
+	// unreplaced, missing and idle are the Pods that lack now: Failed ones without another in their place, and
+	// of Jobs whose time is up those that do not exist, or do not run.
+	unreplaced, missing, idle int64
+	// next is how long until the time of another Job that lacks Pods is up, 0 if there is none.
+	next time.Duration
+}
+
+// add counts the Pods of a Job.
+func (h *health) add(v *view, job *batchv1.Job) {
+	var failed, exist, run int64
+	for _, pod := range v.Pods[job.UID] {
+		switch {
+		case pod.Status.Phase == corev1.PodFailed:
+			failed++
+		case pod.Status.Phase == corev1.PodSucceeded || pod.DeletionTimestamp != nil:
+		case pod.Status.Phase == corev1.PodRunning:
+			run++
+			exist++
+		default:
+			exist++
+		}
+	}
+	wanted := podsWanted(job, v.Pods[job.UID])
+	h.wanted, h.exist, h.run = h.wanted+wanted, h.exist+min(exist, wanted), h.run+min(run, wanted)
+	h.unreplaced += max(0, min(failed, wanted-exist))
+	mayExist := v.until(job.Status.StartTime.Add(v.tolerance.Admission))
+	mayRun := mayExist + v.tolerance.Warmup
+	switch {
+	case wanted <= run:
+	case wanted > exist && mayExist <= 0:
+		h.missing += wanted - exist
+	case mayRun <= 0:
+		h.idle += wanted - run
+	case wanted > exist:
+		h.next = sooner(h.next, mayExist)
+	default:
+		h.next = sooner(h.next, mayRun)
+	}
+}
+
+// podsWanted returns how many Pods of a Job have to run now.
+func podsWanted(job *batchv1.Job, pods []*corev1.Pod) int64 {
+	done := int64(job.Status.Succeeded)
+	uncounted := job.Status.UncountedTerminatedPods
+	if uncounted != nil {
+		done += int64(len(uncounted.Succeeded))
+	}
+	for _, pod := range pods { // those that the Job controller has not seen yet
+		seen := uncounted != nil && slices.Contains(uncounted.Succeeded, pod.UID)
+		if pod.Status.Phase == corev1.PodSucceeded && !seen && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			done++
+		}
+	}
+	atATime := int64(ptr.Deref(job.Spec.Parallelism, 1))
+	switch {
+	case job.Spec.Completions != nil:
+		return max(0, min(atATime, int64(*job.Spec.Completions)-done))
+	case done > 0: // the others end by themselves
+		return 0
+	}
+	return atATime
+}
+
+// healthNow looks at the Jobs that are to run. A Job that is about to end, or is being deleted, is up to others.
+func (v *view) healthNow() health {
+	var h health
+	for _, job := range v.observed.Active {
+		over := hasCondition(job, batchv1.JobFailureTarget) || hasCondition(job, batchv1.JobSuccessCriteriaMet)
+		if !over && !suspended(job) && !isTerminating(job) && job.Status.StartTime != nil {
+			h.add(v, job)
+		}
+	}
+	return h
+}
+
+// trouble says what is wrong, "" if nothing is.
+func (h *health) trouble(v *view) (reason, message string) {
+	switch s := &v.tolerance; {
+	case h.unreplaced > 0:
+		return constants.PodsFailedReason, fmt.Sprintf("%d of %d Pods are Failed and not replaced", h.unreplaced, h.wanted)
+	case h.missing > 0:
+		return constants.PodsMissingReason, fmt.Sprintf("%d of %d Pods exist %s after the start of their Jobs", h.exist, h.wanted, s.Admission)
+	case h.idle > 0:
+		return constants.PodsNotRunningReason, fmt.Sprintf("%d of %d Pods are Running %s after the start of their Jobs", h.run, h.wanted, s.Admission+s.Warmup)
+	}
+	return "", ""
+}
+
+// unhealthyPods resets a JobSet whose Pods are not as they should be for too long (P80). A group that
+// restarts in place is looked after by its own steps, and a suspended JobSet by nobody.
+func unhealthyPods(v *view, _ result) result {
+	if !v.tolerant {
+		return result{}
+	}
+	told := v.troubleTold()
+	isTold := told != nil
+	if v.watched || v.suspendWanted() {
+		return v.noTrouble(isTold, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage)
+	}
+	h := v.healthNow()
+	reason, message := h.trouble(v)
+	if reason == "" {
+		return lookAgain(h.next).and(v.noTrouble(isTold, constants.PodsHealthyReason, fmt.Sprintf("%d of %d Pods are Running", h.run, h.wanted)))
+	}
+	left := v.graceLeft()
+	if left <= 0 {
+		return v.resetBecause(reason, message)
+	}
+	r := lookAgain(left).and(lookAgain(h.next))
+	if isTold {
+		return r.and(v.stillUnhealthy(told, reason, message))
+	}
+	r.plan.Outcomes = []Outcome{BecameUnhealthy}
+	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
+}
+
+// stillUnhealthy writes the condition again for another kind of trouble, or if another time is waited for. The
+// numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
+func (v *view) stillUnhealthy(told *metav1.Condition, reason, message string) result {
+	if told.Reason == reason && strings.HasSuffix(told.Message, v.awaits()) {
+		return result{}
+	}
+	return tell(silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits()))
+}
+
+func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }
+
+// troubleTold returns the condition that says the JobSet is unhealthy, nil if it does not.
+func (v *view) troubleTold() *metav1.Condition {
+	told := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetUnhealthy))
+	if told == nil || told.Status != metav1.ConditionTrue {
+		return nil
+	}
+	return told
+}
+
+// graceLeft returns how long a JobSet may still be unhealthy before it is reset.
+func (v *view) graceLeft() time.Duration {
+	since := v.Now
+	if told := v.troubleTold(); told != nil {
+		since = told.LastTransitionTime.Time
+	}
+	return min(v.tolerance.Failure, v.until(since.Add(v.tolerance.Failure)))
+}
+
+// resetIsDue reports whether Pods have lacked for so long that the JobSet is reset, which is charged.
+func (v *view) resetIsDue() bool {
+	h := v.healthNow()
+	reason, _ := h.trouble(v)
+	return reason != "" && v.graceLeft() <= 0
+}
+
+func (v *view) noTrouble(isTold bool, reason, message string) result {
+	if !isTold {
+		return result{}
+	}
+	return tell(becomesFalse(jobset.JobSetUnhealthy, reason, message))
+}
+
+// resetBecause resets the JobSet, charged, or fails it if no restart is left.
+func (v *view) resetBecause(reason, message string) result {
+	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
+	if v.budgetSpent() {
+		return fail(constants.ReachedMaxRestartsReason, lastFailure(message))
+	}
+	r := chargedRestart(reason, fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message))
+	r.ends = true
+	return r
+}

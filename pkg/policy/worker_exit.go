@@ -1,0 +1,119 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// In process mode no container ends with its worker, so the agent of the Pod tells how it ended, with
+// the report of the next epoch (P66):
+//
+//	epoch 2, worker-exit {"container":"worker","epoch":1,"code":3,...}
+//
+// Unlike what a kubelet shows, this stays, so a new leader knows it, too. What cannot be read, and
+// what is told of another epoch, is nothing.
+
+// exitIn returns what the agent of a Pod tells of the end of a worker in an epoch.
+func exitIn(pod *corev1.Pod, epoch int32) (protocol.WorkerExit, bool) {
+	value, told := pod.Annotations[jobset.WorkerExitKey]
+	if !told {
+		return protocol.WorkerExit{}, false
+	}
+	exit, err := protocol.ParseWorkerExit(value)
+	return exit, err == nil && exit.Epoch == epoch
+}
+
+// ToldFailure returns the failure that the agent of a Pod tells of in an epoch. Workers that were told
+// to stop, and workers that are done, have not failed.
+func ToldFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
+	failure, _, failed := toldFailure(pod, epoch)
+	return failure, failed
+}
+
+func toldFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
+	exit, told := exitIn(pod, epoch)
+	if !told || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
+		return Failure{}, exit, false
+	}
+	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave}
+	if exit.OOMKilled {
+		failure.Reason = "OOMKilled"
+	}
+	return failure, exit, true
+}
+
+// toldFirst returns the failure that came first of those that agents tell of in the epoch that runs, as
+// far as the clocks of their nodes agree; nil if there is none.
+func (v *view) toldFirst() *Failure {
+	var first *Failure
+	var firstExit protocol.WorkerExit
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.Annotations[jobset.WorkerExitKey] != "" }) {
+		failure, exit, failed := toldFailure(pod, v.synced)
+		if failed && (first == nil || exit.Time.Before(firstExit.Time)) {
+			first, firstExit = &failure, exit
+		}
+	}
+	return first
+}
+
+// toldDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the
+// kubelet does not say otherwise. Most Pods tell nothing of the kind, and are not read.
+func toldDone(pod *corev1.Pod, epoch int32) bool {
+	if pod.Status.Phase == corev1.PodFailed || !strings.Contains(pod.Annotations[jobset.WorkerExitKey], `"done"`) {
+		return false
+	}
+	exit, told := exitIn(pod, epoch)
+	return told && exit.Done && exit.Code == 0 && !exit.Stopped
+}
+
+// Replacement is a Pod that asked to be replaced (P70).
+type Replacement struct {
+	Pod *corev1.Pod
+	// Because is what its agent says, Reason the same in one word; empty if the agent could not say it.
+	Because string
+	Reason  protocol.LeaveReason
+}
+
+// replacedPods tells which Pods of the group have ended because their agents and supervisors cannot restart them in place.
+func replacedPods(v *view, _ result) result {
+	if workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) != jobset.ProcessMode {
+		return result{}
+	}
+	var r result
+	for i := range v.group.jobs {
+		slots := v.group.jobs[i].slots // not those beside: what a Pod was replaced by stands in its slot
+		for k := range slots {
+			if slots[k].Pod.Status.Phase != corev1.PodFailed {
+				continue
+			}
+			if because, reason := whyReplaced(slots[k].Pod); because != "" {
+				r.plan.Replaced = append(r.plan.Replaced, Replacement{slots[k].Pod, because, reason})
+			}
+		}
+	}
+	return r
+}
+
+// whyReplaced knows no more than the exit code if the admission policy of agents is too old to let them say more.
+func whyReplaced(pod *corev1.Pod) (because string, reason protocol.LeaveReason) {
+	if exit, err := protocol.ParseWorkerExit(pod.Annotations[jobset.WorkerExitKey]); err == nil && exit.Leave != "" {
+		return exit.Leave, exit.LeaveReason
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == protocol.ExitLeave {
+			return fmt.Sprintf("the supervisor of container %s ended with code %d", pod.Status.ContainerStatuses[i].Name, protocol.ExitLeave), ""
+		}
+	}
+	return "", ""
+}

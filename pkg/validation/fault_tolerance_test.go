@@ -1,0 +1,94 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/tolerance"
+)
+
+const toleranceField = "spec.faultTolerance"
+
+var tolerantGate = gates.Set{FaultTolerance: true}
+
+func asksFor(f jobset.FaultTolerance) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) { js.Spec.FaultTolerance = &f }
+}
+
+func withPolicy(maxRestarts int32) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.Recreate, MaxRestarts: maxRestarts}
+	}
+}
+
+var (
+	limitOfFive   = jobset.FaultTolerance{RetryLimit: ptr.To[int32](5)}
+	refusedByGate = []violation{forbidden(toleranceField, "cannot be set when FaultTolerance feature gate is disabled: start the manager with --feature-gates=FaultTolerance=true")}
+	twoLimits     = []violation{forbidden(toleranceField+".retryLimit",
+		"must not be set beside failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, and say in spec.failurePolicy.maxRestarts how many restarts are allowed")}
+)
+
+func TestCreateFaultTolerance(t *testing.T) {
+	runCreate(t, plainJobSet, map[string]createCase{
+		"P82: with the gate on it is admitted":              {gates: tolerantGate, mut: asksFor(limitOfFive)},
+		"P82: with the gate off it is refused":              {mut: asksFor(jobset.FaultTolerance{}), want: refusedByGate},
+		"P82: a limit beside a failure policy is refused":   {gates: tolerantGate, mut: each(asksFor(limitOfFive), withPolicy(2)), want: twoLimits},
+		"P82: a failure policy without a limit is admitted": {gates: tolerantGate, mut: each(asksFor(jobset.FaultTolerance{}), withPolicy(2))},
+	})
+}
+
+func TestUpdateFaultTolerance(t *testing.T) {
+	remove := func(js *jobset.JobSet) { js.Spec.FaultTolerance = nil }
+	runUpdate(t, plainJobSet, map[string]updateCase{
+		"P82: it may come":                                          {gates: tolerantGate, mut: asksFor(limitOfFive)},
+		"P82: it may change":                                        {gates: tolerantGate, old: asksFor(jobset.FaultTolerance{}), mut: asksFor(limitOfFive)},
+		"P82: it may go":                                            {gates: tolerantGate, old: asksFor(limitOfFive), mut: remove},
+		"P82: with the gate off it may not come":                    {mut: asksFor(limitOfFive), want: refusedByGate},
+		"P82: with the gate off it stays as it was":                 {old: asksFor(limitOfFive), mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
+		"P82: with the gate off it may change":                      {old: asksFor(limitOfFive), mut: asksFor(jobset.FaultTolerance{})},
+		"P82: a second limit may not come":                          {gates: tolerantGate, old: each(asksFor(jobset.FaultTolerance{}), withPolicy(2)), mut: each(withPolicy(2), asksFor(limitOfFive)), want: twoLimits},
+		"P82: two limits of another time do not refuse other edits": {gates: tolerantGate, old: each(asksFor(limitOfFive), withPolicy(2)), mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
+	})
+}
+
+func TestToleranceWarnings(t *testing.T) {
+	t.Parallel()
+	const capped = "spec.faultTolerance.retryPauseSeconds: 24h0m1s is more than the manager's configuration faultTolerance.gracePeriodMaximum allows, and counts as 24h0m0s"
+	long := jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](24*60*60 + 1)}
+	tests := map[string]struct {
+		old, js func(*jobset.JobSet)
+		gates   gates.Set
+		want    []string
+	}{
+		"P83: a pause that is too long":                 {js: asksFor(long), gates: tolerantGate, want: []string{capped}},
+		"P83: on update, too":                           {old: asksFor(limitOfFive), js: asksFor(long), gates: tolerantGate, want: []string{capped}},
+		"P83: nothing new is nothing to warn about":     {old: asksFor(long), js: asksFor(long), gates: tolerantGate},
+		"P83: gate off, nobody cares":                   {js: asksFor(long)},
+		"P82: a failure policy that allows no restarts": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(0)), gates: tolerantGate, want: []string{"spec.failurePolicy.maxRestarts: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; set how many restarts it may have"}},
+		"P82: one that allows some":                     {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			js := plainJobSet()
+			tc.js(js)
+			var old *jobset.JobSet
+			if tc.old != nil {
+				old = plainJobSet()
+				tc.old(old)
+			}
+			if diff := cmp.Diff(tc.want, ToleranceWarnings(old, js, tc.gates, tolerance.Builtin())); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// addedAgent ends messages about templates that bring no agent.
+const addedAgent = "an agent is added to templates without one"
+
+// inPlaceInjection refuses what conflicts with the agent that a template is to get.
+func inPlaceInjection(js *jobset.JobSet, i int) field.ErrorList {
+	rjob := &js.Spec.ReplicatedJobs[i]
+	if !workerpod.IsInjected(js, rjob) {
+		return nil
+	}
+	spec := &rjob.Template.Spec.Template.Spec
+	errs := halfAgents(podPath(i), spec)
+	errs = append(errs, takenNames(podPath(i), spec)...)
+	return append(errs, codesSaidTwice(js, i)...)
+}
+
+// halfAgents finds init containers that are meant to be an agent and would keep the workers waiting for ever.
+func halfAgents(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
+	var errs field.ErrorList
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if workerpod.IsSidecar(c) || !isAgentButForItsPolicy(c) {
+			continue
+		}
+		errs = append(errs, agentProblems(path.Child("initContainers").Index(i), c)...)
+	}
+	return errs
+}
+
+// isAgentButForItsPolicy reports whether an init container has what our agent needs.
+func isAgentButForItsPolicy(c *corev1.Container) bool {
+	for _, name := range []string{workerpod.NamespaceEnv, workerpod.PodNameEnv, workerpod.JobSetNameEnv} {
+		if workerpod.FindEnv(c, name) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// takenNames finds containers and volumes that have the names of those that are added.
+func takenNames(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
+	var errs field.ErrorList
+	for i := range spec.InitContainers {
+		if c := &spec.InitContainers[i]; c.Name == workerpod.DefaultAgentName && !isAgentButForItsPolicy(c) {
+			errs = append(errs, field.Invalid(path.Child("initContainers").Index(i).Child("name"), c.Name, fmt.Sprintf(
+				"is reserved for the agent, and this container is not one: %s %s, so remove or rename this container; or make it an agent of your own, with:\n%s",
+				addedAgent, because, asYAML(map[string]any{"initContainers": wantedAgent(spec)}))))
+		}
+	}
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == workerpod.DefaultAgentName {
+			errs = append(errs, field.Invalid(path.Child("containers").Index(i).Child("name"), workerpod.DefaultAgentName, fmt.Sprintf(
+				"is reserved for the agent: %s %s, so rename this container", addedAgent, because)))
+		}
+	}
+	for i := range spec.Volumes {
+		if spec.Volumes[i].Name == workerpod.TokenVolumeName {
+			errs = append(errs, field.Invalid(path.Child("volumes").Index(i).Child("name"), workerpod.TokenVolumeName, fmt.Sprintf(
+				"is reserved for the volume with the agent's token: %s %s, so rename this volume", addedAgent, because)))
+		}
+	}
+	return errs
+}
+
+// takenClaims finds claims whose volume would have the name of the one with the agent's token.
+func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	for i := range js.Spec.VolumeClaimPolicies {
+		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
+			if name := js.Spec.VolumeClaimPolicies[i].Templates[j].Name; name == workerpod.TokenVolumeName {
+				path := specPath.Child("volumeClaimPolicies").Index(i).Child("templates").Index(j).Child("metadata", "name")
+				errs = append(errs, field.Invalid(path, name, fmt.Sprintf(
+					"is reserved for the volume with the agent's token: %s %s, so rename this claim", addedAgent, because)))
+			}
+		}
+	}
+	return errs
+}
+
+// codesSaidTwice finds codes for a new Pod that podFailurePolicy acts on as well: which of them counts must be clear from the manifest.
+func codesSaidTwice(js *jobset.JobSet, i int) field.ErrorList {
+	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	var errs field.ErrorList
+	for at, code := range workerpod.RecreatePodOn(js.Spec.FailurePolicy) {
+		if rule := firstRuleOn(job, code); rule >= 0 {
+			errs = append(errs, field.Invalid(failurePolicyPath.Child("inPlaceRestart", "recreatePodOnExitCodes").Index(at), code, fmt.Sprintf(
+				"%s acts on this exit code already: remove it from one of the two",
+				jobPath(i).Child("podFailurePolicy", "rules").Index(rule).Child("onExitCodes"))))
+		}
+	}
+	return errs
+}
+
+func firstRuleOn(job *batchv1.JobSpec, code int32) int {
+	first := -1
+	for i := range job.Template.Spec.Containers {
+		if rule := workerpod.ActedOn(job.PodFailurePolicy, job.Template.Spec.Containers[i].Name, code); rule >= 0 && (first < 0 || rule < first) {
+			first = rule
+		}
+	}
+	return first
+}
+
+// injectedWarnings are about workers as they will be, but for the image of the agent.
+func injectedWarnings(js *jobset.JobSet, i int) []string {
+	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
+		return nil // the author has said nothing about restarts of the containers, see inPlaceMode
+	}
+	rjob := &js.Spec.ReplicatedJobs[i]
+	template := workerpod.Inject(&batchv1.Job{Spec: rjob.Template.Spec}, js.Spec.FailurePolicy, workerpod.Injection{})
+	alone := slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.RestartPolicy == nil })
+	if !alone { // every container has a policy of its own, so that of the Pod is for init containers
+		template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	}
+	return workerWarnings(podPath(i), &template.Spec)
+}
+
+// unusedCodes warns of codes for a new Pod in a template whose author has written the rules.
+func unusedCodes(js *jobset.JobSet, i int) []string {
+	if len(workerpod.RecreatePodOn(js.Spec.FailurePolicy)) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: does not apply to %s, whose template brings an agent; write the codes into the restartPolicyRules of its containers",
+		failurePolicyPath.Child("inPlaceRestart", "recreatePodOnExitCodes"), replicatedJobPath(i))}
+}

@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+const (
+	// minBarrierSeconds is how long a barrier must hold at least: waiting
+	// for nodes or images takes longer than an ordinary startup probe allows.
+	minBarrierSeconds = 3600
+
+	kubeconfigEnv = "KUBECONFIG"
+)
+
+// ownAgentProblems returns settings with which our agent would wait for ever, or
+// not hold its worker.
+func ownAgentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
+	return append(agentVariables(path.Child("env"), c), barrierProbe(path, c)...)
+}
+
+// agentVariables reports missing variables without which the agent exits with 64. What
+// envFrom sets is not known here.
+func agentVariables(path *field.Path, c *corev1.Container) field.ErrorList {
+	if len(c.EnvFrom) > 0 {
+		return nil
+	}
+	var missing []corev1.EnvVar
+	for _, env := range workerpod.Agent(workerpod.Options{}).Env {
+		if env.Name != workerpod.JobSetUIDEnv && workerpod.FindEnv(c, env.Name) < 0 {
+			missing = append(missing, env)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent cannot do without %s; add:\n%s",
+		listed(missing), asYAML(map[string]any{"env": missing})))}
+}
+
+func listed(env []corev1.EnvVar) string {
+	names := make([]string, len(env))
+	for i := range env {
+		names[i] = env[i].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// barrierProbe requires a probe that requests our barrier, for as long as a group may take.
+func barrierProbe(path *field.Path, c *corev1.Container) field.ErrorList {
+	probe := c.StartupProbe
+	if probe == nil {
+		return nil // agentProblems reports that
+	}
+	port, known, err := workerpod.BarrierPort(c)
+	if err != nil {
+		i := workerpod.FindEnv(c, workerpod.BarrierPortEnv)
+		return field.ErrorList{field.Invalid(path.Child("env").Index(i).Child("value"), c.Env[i].Value, err.Error())}
+	}
+	if !known {
+		port = workerpod.DefaultBarrierPort
+	}
+	path = path.Child("startupProbe")
+	use := "; use:\n" + asYAML(map[string]any{"startupProbe": workerpod.StartupProbe(port)})
+	if probe.HTTPGet == nil {
+		return field.ErrorList{field.Required(path.Child("httpGet"), "the barrier answers HTTP requests only, "+because+use)}
+	}
+	var errs field.ErrorList
+	if !workerpod.ServesBarrierAt(probe.HTTPGet.Path) {
+		errs = append(errs, field.Invalid(path.Child("httpGet", "path"), probe.HTTPGet.Path,
+			fmt.Sprintf("the barrier is served at %s %s%s", workerpod.BarrierPath, because, use)))
+	}
+	if s := probe.HTTPGet.Scheme; s != "" && s != corev1.URISchemeHTTP {
+		errs = append(errs, field.Invalid(path.Child("httpGet", "scheme"), s, "the barrier speaks plain HTTP"+use))
+	}
+	if asked, found := probedPort(c); known && (!found || asked != port) {
+		errs = append(errs, field.Invalid(path.Child("httpGet", "port"), probe.HTTPGet.Port.String(),
+			fmt.Sprintf("the barrier is served on port %d, which %s sets (default %d)%s",
+				port, workerpod.BarrierPortEnv, workerpod.DefaultBarrierPort, use)))
+	}
+	return append(errs, barrierTime(path, probe, use)...)
+}
+
+// barrierTime checks how long the probe may fail, with the defaults that Kubernetes sets later.
+func barrierTime(path *field.Path, probe *corev1.Probe, use string) field.ErrorList {
+	period, threshold := probe.PeriodSeconds, probe.FailureThreshold
+	if period == 0 {
+		period = 10
+	}
+	if threshold == 0 {
+		threshold = 3
+	}
+	if held := int64(period) * int64(threshold); held < minBarrierSeconds {
+		return field.ErrorList{field.Invalid(path.Child("failureThreshold"), probe.FailureThreshold, fmt.Sprintf(
+			"failureThreshold times periodSeconds must be at least %d seconds and is %d: after that the kubelet kills the agent, "+
+				"and with it a group that waits for its last worker%s", minBarrierSeconds, held, use))}
+	}
+	return nil
+}
+
+// probedPort returns the number of the probed port, which may be given by name.
+func probedPort(c *corev1.Container) (int32, bool) {
+	port := c.StartupProbe.HTTPGet.Port
+	if port.Type == intstr.Int {
+		return port.IntVal, true
+	}
+	for _, p := range c.Ports {
+		if p.Name == port.StrVal {
+			return p.ContainerPort, true
+		}
+	}
+	number, err := strconv.ParseUint(port.StrVal, 10, 16)
+	return int32(number), err == nil
+}
+
+// inPlaceToken refuses a Pod in which our agent has no credentials.
+func inPlaceToken(js *jobset.JobSet, i int) field.ErrorList {
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	if automount := spec.AutomountServiceAccountToken; automount == nil || *automount || !needsToken(spec) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(podPath(i).Child("automountServiceAccountToken"), false, fmt.Sprintf(
+		"leaves the agent without a token %s, so that it can never report: remove the field, or mount a projected volume "+
+			"with a token, kube-root-ca.crt and the namespace into the agent at %s", because, workerpod.TokenPath))}
+}
+
+// needsToken reports whether our agent is in the Pod and has no credentials of its own.
+func needsToken(spec *corev1.PodSpec) bool {
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if workerpod.IsSidecar(c) && workerpod.LooksLikeAgent(c) {
+			return workerpod.FindEnv(c, kubeconfigEnv) < 0 && len(c.EnvFrom) == 0 && !mountsToken(c)
+		}
+	}
+	return false
+}
+
+func mountsToken(c *corev1.Container) bool {
+	for _, mount := range c.VolumeMounts {
+		if strings.TrimSuffix(mount.MountPath, "/") == workerpod.TokenPath {
+			return true
+		}
+	}
+	return false
+}

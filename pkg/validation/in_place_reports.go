@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// inPlaceReports refuses a Pod template with what agents report: a group of such Pods would be
+// lifted before any agent runs, and its workers would have failed before they ran.
+func inPlaceReports(js *jobset.JobSet, i int) field.ErrorList {
+	return reports(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)
+}
+
+// reportsIfChanged checks with the gate off too, which may be turned on again.
+func reportsIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	if !workerpod.WantsInPlace(new) {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range new.Spec.ReplicatedJobs {
+		if was := predecessor(old, new, i); was != nil {
+			errs = append(errs, reports(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
+		}
+	}
+	return errs
+}
+
+func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
+	var errs field.ErrorList
+	for _, report := range [][2]string{
+		{jobset.EpochKey, "counts as back before it runs"},
+		{jobset.WorkerExitKey, "counts as one whose worker has ended"},
+	} {
+		key, consequence := report[0], report[1]
+		is, there := new.Annotations[key]
+		if was, before := old.Annotations[key]; !there || before && was == is {
+			continue
+		}
+		path := annotationsPath(jobPath(i).Child("template", "metadata")).Key(key)
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("must not be set %s: it is the report of the agent in a running Pod, "+
+			"and a Pod that is created with it %s; remove it", because, consequence)))
+	}
+	return errs
+}

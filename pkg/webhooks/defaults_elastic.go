@@ -1,0 +1,30 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhooks
+
+import (
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+)
+
+// defaultElastic lets elastic ReplicatedJobs start with their least size (P100).
+func defaultElastic(js *jobset.JobSet, g gates.Set) {
+	for i := range js.Spec.ReplicatedJobs {
+		if rj := &js.Spec.ReplicatedJobs[i]; g.ElasticJobSet && rj.Elastic != nil {
+			defaultSize(&rj.Template.Spec, rj.Elastic.MinInstances)
+		}
+	}
+}
+
+// keepElastic gives elastic ReplicatedJobs whose size an update leaves out the size that they have: whoever
+// replaces a JobSet with its manifest takes nothing back that was given since.
+func keepElastic(js, old *jobset.JobSet, g gates.Set) {
+	eachStored(js, old, func(is, was *jobset.ReplicatedJob) {
+		if g.ElasticJobSet && is.Elastic != nil && was.Elastic != nil {
+			keepSize(&is.Template.Spec, &was.Template.Spec)
+		}
+	})
+}

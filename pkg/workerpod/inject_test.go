@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/yaml"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+var update = flag.Bool("update", false, "write the results into testdata; read them before you commit")
+
+// injectCase is the first document of a file in testdata/inject: a Job and its failure policy. The second
+// one is the Pod template that Inject returns.
+type injectCase struct {
+	Why           string                       `json:"why"`
+	FailurePolicy *jobset.FailurePolicy        `json:"failurePolicy,omitempty"`
+	Resources     *corev1.ResourceRequirements `json:"agentResources,omitempty"`
+	Server        string                       `json:"server,omitempty"`
+	Before        batchv1.JobSpec              `json:"before"`
+}
+
+func TestInject(t *testing.T) {
+	files, err := filepath.Glob("testdata/inject/*.yaml")
+	if err != nil || len(files) < 31 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run("P50: "+strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after, _ := bytes.Cut(text, []byte("\n---\n"))
+			var tc injectCase
+			if err := yaml.UnmarshalStrict(before, &tc); err != nil {
+				t.Fatal(err)
+			}
+			job := &batchv1.Job{Spec: tc.Before}
+			job.Name = "train-workers-0"
+			original := job.DeepCopy()
+			with := workerpod.Injection{Image: "agent:v1", Resources: tc.Resources}
+			if tc.Server != "" {
+				with.Server = version.MustParseGeneric(tc.Server)
+			}
+			got := workerpod.Inject(job, tc.FailurePolicy, with)
+			if *update {
+				write(t, file, before, got)
+				return
+			}
+			var want corev1.PodTemplateSpec
+			if err := yaml.UnmarshalStrict(after, &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("Pod template (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(original, job); diff != "" {
+				t.Errorf("Inject changed its argument:\n%s", diff)
+			}
+			job.Spec.Template = got
+			if diff := cmp.Diff(got, workerpod.Inject(job, tc.FailurePolicy, with)); diff != "" {
+				t.Errorf("Inject twice (-once +twice):\n%s", diff)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, file string, before []byte, got corev1.PodTemplateSpec) {
+	t.Helper()
+	after, err := yaml.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimRight(string(before), "\n") + "\n---\n" + string(after)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryExitCodeIsHandledOnce(t *testing.T) {
+	name := "worker"
+	other := "other"
+	rule := func(container *string, op batchv1.PodFailurePolicyOnExitCodesOperator, codes ...int32) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: container, Operator: op, Values: codes}}
+	}
+	var most []int32
+	for code := int32(1); code <= 250; code++ {
+		most = append(most, code)
+	}
+	for name, tc := range map[string]struct {
+		rules    []batchv1.PodFailurePolicyRule
+		recreate []int32
+		// leave reports whether a code does not restart in place.
+		leave func(code int32) bool
+	}{
+		"P53: no podFailurePolicy":          {leave: func(int32) bool { return false }},
+		"P53: In":                           {rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", 3, 4)}, leave: func(c int32) bool { return c == 3 || c == 4 }},
+		"P53: In of this container":         {rules: []batchv1.PodFailurePolicyRule{rule(&name, "In", 3)}, leave: func(c int32) bool { return c == 3 }},
+		"P53: In of another container":      {rules: []batchv1.PodFailurePolicyRule{rule(&other, "In", 3)}, leave: func(int32) bool { return false }},
+		"P53: NotIn":                        {rules: []batchv1.PodFailurePolicyRule{rule(nil, "NotIn", 3, 4)}, leave: func(c int32) bool { return c != 3 && c != 4 }},
+		"P53: NotIn and In":                 {rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", 3), rule(nil, "NotIn", 3, 4)}, leave: func(c int32) bool { return c != 4 }},
+		"P53: NotIn of another container":   {rules: []batchv1.PodFailurePolicyRule{rule(&other, "NotIn", 3)}, leave: func(int32) bool { return false }},
+		"P53: every code, one way or other": {rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", 3), rule(nil, "NotIn", 3)}, leave: func(int32) bool { return true }},
+		"P53: a condition is no exit code":  {rules: []batchv1.PodFailurePolicyRule{{OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{}}}}, leave: func(int32) bool { return false }},
+		"P53: codes for a new Pod":          {recreate: []int32{42}, rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", 3)}, leave: func(c int32) bool { return c == 3 || c == 42 }},
+		"P53: more codes than a rule holds": {recreate: []int32{251, 252, 253, 254}, rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", most...)}, leave: func(c int32) bool { return c < 255 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := &batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: tc.rules}, Template: *userPod()}}
+			policy := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: tc.recreate}}
+			rules := workerpod.Inject(job, policy, workerpod.Injection{}).Spec.Containers[0].RestartPolicyRules
+			if workerpod.ActionOn(rules, 0) != "" {
+				t.Error("success restarts something")
+			}
+			for _, rule := range rules {
+				if n := len(rule.ExitCodes.Values); n == 0 || n > 255 {
+					t.Errorf("a rule with %d codes, which the API refuses", n)
+				}
+			}
+			for code := int32(1); code <= 255; code++ {
+				if got := workerpod.RestartsPodOn(rules, code); got == tc.leave(code) {
+					t.Errorf("exit code %d restarts in place: %t", code, got)
+				}
+			}
+		})
+	}
+}

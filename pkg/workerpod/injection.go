@@ -1,0 +1,71 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Injection is what the configuration of the manager says about agents that it adds.
+type Injection struct {
+	// Image of the agent. Empty: templates without an agent are refused.
+	Image string
+	// Resources of the agent. Nil means the default.
+	Resources *corev1.ResourceRequirements
+	// Server is the version of the API server; nil if nobody knows.
+	Server *version.Version
+}
+
+// containerPoliciesFrom is the version from which API servers do not refuse a restart policy of a regular container.
+var containerPoliciesFrom = version.MajorMinor(1, 34)
+
+// takesContainerPolicies reports whether containers may say how they restart. Older servers refuse
+// such Pods. There a worker in process mode whose supervisor ends gets a new Pod (P57).
+func (with Injection) takesContainerPolicies() bool {
+	return with.Server == nil || with.Server.AtLeast(containerPoliciesFrom)
+}
+
+// WantsInPlace reports whether a JobSet asks for restarts in place. Whether it gets them, the feature gate says.
+func WantsInPlace(js *jobset.JobSet) bool {
+	policy := js.Spec.FailurePolicy
+	return policy != nil && policy.RestartStrategy == jobset.InPlaceRestart
+}
+
+// IsInjected reports whether Jobs of a ReplicatedJob get an agent from us when
+// they are built: the JobSet restarts in place, and the template brings none.
+// A template is prepared by us or by its author, never by both.
+func IsInjected(js *jobset.JobSet, rjob *jobset.ReplicatedJob) bool {
+	return WantsInPlace(js) && !HoldsAgent(&rjob.Template.Spec.Template.Spec)
+}
+
+// HoldsAgent reports whether a Pod brings an agent: a sidecar that looks like
+// ours, or one by others, with a RestartAllContainers rule and a startup probe.
+// Any other sidecar, a mesh's for example, is the user's.
+func HoldsAgent(spec *corev1.PodSpec) bool {
+	for i := range spec.InitContainers {
+		if bringsAgent(&spec.InitContainers[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func bringsAgent(c *corev1.Container) bool {
+	return IsSidecar(c) && (LooksLikeAgent(c) || c.StartupProbe != nil && restartsAll(c))
+}
+
+// restartsAll reports whether a container has a rule that restarts all containers, on whatever exit code.
+func restartsAll(c *corev1.Container) bool {
+	for i := range c.RestartPolicyRules {
+		if c.RestartPolicyRules[i].Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+			return true
+		}
+	}
+	return false
+}

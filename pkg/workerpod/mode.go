@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod
+
+import jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+// ModeOf returns what starts again in the Pods of a JobSet. JobSets of older
+// versions name no mode, and their containers restart (P59).
+func ModeOf(policy *jobset.FailurePolicy) jobset.InPlaceRestartMode {
+	if policy == nil || policy.InPlaceRestart == nil || policy.InPlaceRestart.Mode == "" {
+		return jobset.ContainerMode
+	}
+	return policy.InPlaceRestart.Mode
+}
+
+// DefaultMode is the mode of a new JobSet whose author names none: Process where it is possible,
+// else Container, and why (P60).
+func DefaultMode(js *jobset.JobSet) (jobset.InPlaceRestartMode, []Obstacle) {
+	if obstacles := Obstacles(js); len(obstacles) > 0 {
+		return jobset.ContainerMode, obstacles
+	}
+	return jobset.ProcessMode, nil
+}

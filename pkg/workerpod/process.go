@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package workerpod
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// SupervisorName is that of the volume that agent and supervisors share, and of the init container that fills it.
+const SupervisorName = "jobset-supervisor"
+
+// reservedEnv are variables of a worker in process mode that are not its author's.
+var reservedEnv = []string{
+	protocol.DirEnv, protocol.ContainerEnv, protocol.PassExitCodesEnv, protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv,
+}
+
+// injectProcess adds what process mode needs (P61) to a template without an agent: a supervisor as
+// the first process of each worker, copied by an init container into a volume of the Pod, since
+// images of workers do not have it; and the agent, a sidecar like any other, which restarts alone.
+func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
+	recreate := append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)
+	resources := agentResources(spec, with)
+	shared := corev1.VolumeMount{Name: SupervisorName, MountPath: protocol.Dir}
+	names := make([]string, len(spec.Containers))
+	for i := range spec.Containers {
+		worker := &spec.Containers[i]
+		names[i] = worker.Name
+		worker.RestartPolicyRules = workerRules(corev1.ContainerRestartRuleActionRestart, worker.Name, job.Spec.PodFailurePolicy, recreate)
+		worker.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
+		supervise(worker)
+		if !with.takesContainerPolicies() {
+			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
+		}
+		worker.VolumeMounts = append(worker.VolumeMounts, shared)
+	}
+	install := corev1.Container{
+		Name:            SupervisorName,
+		Image:           with.Image,
+		Command:         []string{protocol.ImageBinary, "install", protocol.Dir},
+		Resources:       resources,
+		SecurityContext: injectedSecurity(spec),
+		VolumeMounts:    []corev1.VolumeMount{shared},
+	}
+	agent := corev1.Container{
+		Name:  DefaultAgentName,
+		Image: with.Image,
+		Env: append(append(Options{}.agentEnv(), placeEnv()...),
+			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
+			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
+			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(stopGrace(policy)))}),
+		Resources:       *resources.DeepCopy(),
+		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
+		SecurityContext: injectedSecurity(spec),
+		VolumeMounts:    []corev1.VolumeMount{{Name: TokenVolumeName, MountPath: TokenPath, ReadOnly: true}, shared},
+	}
+	spec.InitContainers = append(spec.InitContainers, install, agent)
+	spec.Volumes = append(spec.Volumes, corev1.Volume{
+		Name: SupervisorName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
+	})
+}
+
+// placeEnv tells an agent where its Pod stands, so that it can tell its workers their rank (P102).
+func placeEnv() []corev1.EnvVar {
+	return []corev1.EnvVar{
+		fromField(ReplicatedJobEnv, "metadata.labels['"+jobset.ReplicatedJobNameKey+"']"),
+		fromField(ReplicasEnv, "metadata.labels['"+jobset.ReplicatedJobReplicas+"']"),
+		fromField(JobIndexEnv, "metadata.labels['"+jobset.JobIndexKey+"']"),
+		fromField(PodIndexEnv, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"),
+	}
+}
+
+// supervise puts a supervisor before the command of a worker, whose restart rules are set.
+func supervise(worker *corev1.Container) {
+	worker.Command = append([]string{path.Join(protocol.Dir, protocol.Binary), "--"}, worker.Command...)
+	worker.Env = append(worker.Env,
+		corev1.EnvVar{Name: protocol.DirEnv, Value: protocol.Dir},
+		corev1.EnvVar{Name: protocol.ContainerEnv, Value: worker.Name})
+	if pass := passedCodes(worker.RestartPolicyRules); pass != "" {
+		worker.Env = append(worker.Env, corev1.EnvVar{Name: protocol.PassExitCodesEnv, Value: pass})
+	}
+}
+
+// passedCodes are those with which a supervisor ends as its worker did, since Kubernetes acts on them (P68).
+func passedCodes(rules []corev1.ContainerRestartRule) string {
+	passed := func(code int32) bool {
+		return code <= maxExitCode && code != protocol.ExitLeave && ActionOn(rules, code) == ""
+	}
+	var ranges []string
+	for first := int32(1); first <= maxExitCode; first++ {
+		if !passed(first) {
+			continue
+		}
+		last := first
+		for passed(last + 1) {
+			last++
+		}
+		text := strconv.Itoa(int(first))
+		if last > first {
+			text += "-" + strconv.Itoa(int(last))
+		}
+		ranges, first = append(ranges, text), last
+	}
+	return strings.Join(ranges, ",")
+}
+
+func stopGrace(policy *jobset.FailurePolicy) int32 {
+	if policy == nil || policy.InPlaceRestart == nil {
+		return protocol.DefaultStopGraceSeconds
+	}
+	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, protocol.DefaultStopGraceSeconds)
+}

@@ -1,0 +1,214 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// container is the Host that runs a command in the container of the supervisor.
+type container struct {
+	command []string
+	// changed receives SIGCHLD. One in the channel is as good as many.
+	changed chan os.Signal
+	log     *slog.Logger
+
+	// child is the main process of the worker; 0 if there is none.
+	child int
+	// oomKills is how many processes the kernel had killed for memory when the worker started.
+	oomKills int64
+	killer   killer
+}
+
+// newContainer returns a Host. Not as the first process of a namespace it stays on its thread for ever,
+// because the worker dies with the thread that started it.
+func newContainer(command []string, changed chan os.Signal, log *slog.Logger) *container {
+	adoptOrphans()
+	if !isFirst() {
+		runtime.LockOSThread()
+	}
+	return &container{command: command, changed: changed, log: log}
+}
+
+// isFirst reports whether this is the first process of a namespace, with which all others end.
+func isFirst() bool { return os.Getpid() == 1 }
+
+func (c *container) Changed() <-chan os.Signal { return c.changed }
+
+func (c *container) Start(r Run) *protocol.Exit {
+	c.killer, c.oomKills = killer{}, oomKills()
+	pid, err := execute(c.command, workerEnv(os.Environ(), r))
+	if err != nil {
+		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
+		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
+	}
+	c.child = pid
+	return nil
+}
+
+// Signal does nothing without a child. One that has ended is not reaped, so its number is nobody else's.
+func (c *container) Signal(number syscall.Signal) {
+	if c.child != 0 {
+		_ = syscall.Kill(-c.child, number)
+	}
+}
+
+func (c *container) Kill() {
+	c.Signal(syscall.SIGKILL)
+	c.killer.kill(time.Now())
+}
+
+// killAll kills until nobody is left, for a second at most. One look at the processes may miss one whose parent ends
+// while it looks.
+func (c *container) killAll() {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		c.Kill()
+		if _, empty := c.Look(); empty {
+			return
+		}
+		select {
+		case <-c.changed:
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+const (
+	anyChild = -1
+	// reapAtOnce keeps a worker that forks fast from holding its supervisor up.
+	reapAtOnce = 1000
+)
+
+// Look collects children that have ended, the worker's main process first. It is the only place that waits for processes:
+// os/exec would take its own children away from wait4(-1), and the other way round.
+func (c *container) Look() (exited *protocol.Exit, empty bool) {
+	for i := range reapAtOnce {
+		which := anyChild
+		if i == 0 && c.child != 0 {
+			which = c.child
+		}
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(which, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // there are no children
+			return exited, true
+		case pid == 0 && which == anyChild:
+			return exited, false
+		case pid != 0 && pid == c.child:
+			c.child = 0
+			exited = exitFrom(status)
+			exited.OOMKilled = oomKills() > c.oomKills
+		}
+	}
+	select {
+	case c.changed <- syscall.SIGCHLD: // there may be more
+	default:
+	}
+	return exited, false
+}
+
+func exitFrom(status syscall.WaitStatus) *protocol.Exit {
+	exit := protocol.Exit{Code: status.ExitStatus(), Time: time.Now().UTC()}
+	if status.Signaled() {
+		exit.Signal = int(status.Signal())
+		exit.Code = signalled + exit.Signal
+	}
+	return &exit
+}
+
+// Exit codes of commands, as of a shell.
+const (
+	notExecutable = 126
+	notFound      = 127
+	signalled     = 128 // and the number of the signal
+)
+
+// execute starts a command in a process group of its own, with our standard streams.
+func execute(command, env []string) (int, error) {
+	path, err := exec.LookPath(command[0])
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return 0, err
+	}
+	// A child gets the signal mask of the thread that forks it. A runtime that has started the supervisor
+	// with some signals blocked must not keep them from the worker.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer setSignalMask(setSignalMask(0))
+	attributes := &syscall.SysProcAttr{Setpgid: true}
+	if !isFirst() {
+		attributes.Pdeathsig = syscall.SIGKILL
+	}
+	return syscall.ForkExec(path, command, &syscall.ProcAttr{
+		Env:   env,
+		Files: []uintptr{0, 1, 2},
+		Sys:   attributes,
+	})
+}
+
+// setSignalMask sets the signals that this thread blocks, and returns those that it has blocked before.
+func setSignalMask(mask uint64) (before uint64) {
+	const setMask = 2
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&mask)),
+		uintptr(unsafe.Pointer(&before)), unsafe.Sizeof(mask), 0, 0)
+	return before
+}
+
+// workerEnv is the environment of the container with the variables of a run.
+func workerEnv(environ []string, r Run) []string {
+	env := make([]string, 0, len(environ)+4)
+	for _, variable := range environ {
+		switch name, _, _ := strings.Cut(variable, "="); name {
+		case protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv:
+		default:
+			env = append(env, variable)
+		}
+	}
+	set := func(name string, value int32) { env = append(env, name+"="+strconv.Itoa(int(value))) }
+	set(protocol.EpochEnv, r.Epoch)
+	set(protocol.RestartsEnv, r.Restarts)
+	if r.World.Size > 0 {
+		set(protocol.WorldSizeEnv, r.World.Size)
+		set(protocol.RankEnv, r.World.Rank)
+	}
+	return env
+}
+
+// execCode is the exit code of a command that cannot be executed.
+func execCode(err error) int {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return notFound
+	}
+	return notExecutable
+}
+
+// execFix says what a person has to do about a command that cannot be executed.
+func execFix(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+		return "correct the command of the container, or let its image contain the program, and the interpreter if it is a script"
+	case errors.Is(err, fs.ErrPermission):
+		return "make the program executable for the user of the container; if it is in a volume, let the node not mount that noexec"
+	case errors.Is(err, syscall.ENOEXEC):
+		return "use a program for the architecture of the node; a script must begin with #! and its interpreter"
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
+		return "raise the limit of processes or of memory of the container"
+	}
+	return fmt.Sprintf("let the container run the program without the supervisor and see whether that gives %q too", err)
+}

@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+const (
+	firstSweep = time.Millisecond
+	lastSweep  = 100 * time.Millisecond
+	// writeTimeout bounds how long an agent that does not read can hold the supervisor up.
+	writeTimeout = 100 * time.Millisecond
+)
+
+// Host runs the processes of a worker. Of its methods one is called at a time.
+type Host interface {
+	// Start starts the main process. If that fails it returns how the worker ended thereby.
+	Start(r Run) *protocol.Exit
+	// Signal sends a signal to the process group of the worker.
+	Signal(number syscall.Signal)
+	// Kill sends SIGKILL to whatever is left of the worker. It is called again and again until nothing is.
+	Kill()
+	// Look returns how the main process ended if it has since the last look, and whether nothing of the worker is left.
+	Look() (exited *protocol.Exit, empty bool)
+	// Changed receives when it is time to look.
+	Changed() <-chan os.Signal
+}
+
+// Supervisor is the shell around Step: it turns what happens into events and performs actions.
+type Supervisor struct {
+	Settings Settings
+	Host     Host
+	// Dial connects to the agent.
+	Dial func() (Conn, error)
+	Log  *slog.Logger
+	// Terminate receives the signals that end a container, Signals all others, so that a flood of these drops none of those.
+	Terminate, Signals <-chan os.Signal
+
+	state    State
+	finished bool
+	code     int
+
+	// conn leads to the agent; nil while there is none.
+	conn     Conn
+	arrivals chan arrival
+	// lastProblem of a connection, which is logged once and not at each attempt.
+	lastProblem string
+
+	timeout *time.Timer
+	// timeoutOf is the phase whose time it is.
+	timeoutOf Phase
+	sweep     *time.Timer
+	nextSweep time.Duration
+}
+
+// DoneFile is the file that says that the worker of a container has finished (P67).
+func DoneFile(set Settings) string {
+	return filepath.Join(set.Dir, protocol.DonePrefix+set.Container)
+}
+
+// Run is the one loop. It returns the exit code, and why the Pod must be replaced if it must. The worker is looked at
+// before anything else is heard, so that one that has ended is never taken for one that was told to (P67).
+func (s *Supervisor) Run() (code int, leave string) {
+	s.timeout, s.sweep = time.NewTimer(time.Hour), time.NewTimer(time.Hour)
+	s.timeout.Stop()
+	s.sweep.Stop()
+	s.state.Phase = Held
+	s.arrivals = make(chan arrival)
+	over := make(chan struct{})
+	defer close(over)
+	go connect(s.Dial, s.arrivals, over)
+	for !s.finished {
+		var happened Event
+		select {
+		case <-s.Host.Changed():
+		case number := <-s.Terminate:
+			happened.Signal = number.(syscall.Signal)
+		case number := <-s.Signals:
+			happened.Signal = number.(syscall.Signal)
+		case a := <-s.arrivals:
+			happened = s.receive(a)
+		case <-s.timeout.C:
+			happened.Timeout = s.timeoutOf
+		case <-s.sweep.C:
+			s.kill()
+		}
+		exited, empty := s.Host.Look()
+		if exited != nil {
+			s.handle(Event{Exited: exited})
+		}
+		s.handle(Event{Empty: empty})
+		s.handle(happened)
+	}
+	s.disconnect()
+	return s.code, s.state.Leave
+}
+
+func (s *Supervisor) handle(e Event) {
+	if s.finished {
+		return
+	}
+	next, actions := Step(s.state, e, s.Settings)
+	if next.Phase != s.state.Phase {
+		s.timeout.Stop()
+	}
+	if next.Phase == Ended {
+		s.sweep.Stop()
+	}
+	s.state = next
+	for _, a := range actions {
+		s.perform(a)
+	}
+}
+
+func (s *Supervisor) perform(a Action) {
+	switch {
+	case a.Send != nil:
+		s.send(*a.Send)
+	case a.Spawn != nil:
+		if exit := s.Host.Start(*a.Spawn); exit != nil {
+			s.handle(Event{Exited: exit})
+		} else {
+			s.handle(Event{Started: true})
+		}
+	case a.Signal != 0:
+		s.Host.Signal(a.Signal)
+	case a.Kill:
+		// Not now: a main process that leaves nothing behind costs no search for what is left.
+		s.nextSweep = firstSweep
+		s.sweep.Reset(0)
+	case a.Timeout != 0:
+		s.timeout.Reset(a.Timeout)
+		s.timeoutOf = s.state.Phase
+	case a.Done != nil:
+		if err := writeDone(DoneFile(s.Settings), *a.Done); err != nil {
+			s.Log.Error("the worker has finished, and no file says so", "error", err)
+		}
+	case a.Say != "":
+		s.Log.Info(a.Say)
+	case a.Finish:
+		s.finished, s.code = true, a.Code
+	}
+}
+
+// kill kills what there is now. What was started meanwhile is found the next time.
+func (s *Supervisor) kill() {
+	s.Host.Kill()
+	s.sweep.Reset(s.nextSweep)
+	s.nextSweep = min(2*s.nextSweep, lastSweep)
+}
+
+// receive returns the event that something from the agent is.
+func (s *Supervisor) receive(a arrival) Event {
+	switch {
+	case a.problem != nil:
+		if a.conn == s.conn {
+			s.conn = nil
+		}
+		if text := a.problem.Error(); text != s.lastProblem {
+			s.lastProblem = text
+			s.Log.Warn("no connection to the agent", "error", text)
+		}
+	case a.message == nil:
+		s.conn = a.conn
+		return Event{Connected: true}
+	case a.conn == s.conn:
+		s.lastProblem = ""
+		return Event{Message: a.message}
+	}
+	return Event{}
+}
+
+// send writes a message. Whatever an agent has missed, the next hello tells it.
+func (s *Supervisor) send(m protocol.Message) {
+	if s.conn == nil {
+		return
+	}
+	line, err := protocol.Encode(m)
+	if err == nil {
+		_ = s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+		_, err = s.conn.Write(line)
+	}
+	if err != nil {
+		s.Log.Warn("no connection to the agent", "error", err)
+		s.disconnect()
+	}
+}
+
+func (s *Supervisor) disconnect() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+		s.conn = nil
+	}
+}

@@ -1,0 +1,179 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// adoptOrphans makes this process the parent of orphans among its descendants, which the first process of a
+// namespace is anyway. So a process without a child has no descendant.
+func adoptOrphans() {
+	const setChildSubreaper = 36
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
+}
+
+// process is a line of the process table.
+type process struct{ pid, parent, group int }
+
+// killer kills what is left of one worker.
+type killer struct {
+	// began is when it killed for the first time.
+	began time.Time
+	// known are the processes that it has met.
+	known map[int]bool
+}
+
+const (
+	// lastResort is when processes that still appear are taken for a worker that forks faster than its processes are found.
+	lastResort = time.Second
+	// everybody is the target of a kill that leaves out only the first process of a namespace. The kernel does it
+	// in one step, in which nobody can fork.
+	everybody = -1
+)
+
+// kill sends SIGKILL to every process that descends from this one. Processes that came in from outside, by kubectl exec
+// or as a probe, have no parent in this namespace and are left alone with all that descends from them; but what
+// outlives its parent among those is an orphan like any other. As a last resort they are killed too: the
+// Pod would have to be replaced otherwise.
+func (k *killer) kill(now time.Time) {
+	self := os.Getpid()
+	pids, groups := targets(processes(now.Add(readTimeout)), self)
+	fresh := false
+	if k.known == nil {
+		k.began, k.known = now, map[int]bool{}
+	}
+	for _, pid := range pids {
+		fresh = fresh || !k.known[pid]
+		k.known[pid] = true
+	}
+	if fresh && isFirst() && now.Sub(k.began) >= lastResort {
+		_ = syscall.Kill(everybody, syscall.SIGKILL)
+		return
+	}
+	// Nobody in a group can fork and escape while it is killed.
+	for _, group := range groups {
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// targets returns the processes that descend from one, and the process groups that nobody else is in.
+func targets(table map[int]process, self int) (pids, groups []int) {
+	ours := descendants(table, self)
+	foreign := map[int]bool{0: true, 1: true} // for kill, groups 0 and 1 mean something else
+	for pid, p := range table {
+		if !ours[pid] {
+			foreign[p.group] = true
+		}
+	}
+	for pid := range ours {
+		pids = append(pids, pid)
+		if group := table[pid].group; !foreign[group] {
+			foreign[group] = true
+			groups = append(groups, group)
+		}
+	}
+	return pids, groups
+}
+
+// descendants returns the processes below one.
+func descendants(table map[int]process, self int) map[int]bool {
+	known := map[int]bool{self: true, 0: false}
+	var below func(pid int) bool
+	below = func(pid int) bool {
+		answer, ok := known[pid]
+		if !ok {
+			known[pid] = false // a table that changes while it is read may have circles
+			answer = below(table[pid].parent)
+			known[pid] = answer
+		}
+		return answer
+	}
+	ours := map[int]bool{}
+	for pid := range table {
+		if pid != self && below(pid) {
+			ours[pid] = true
+		}
+	}
+	return ours
+}
+
+// readTimeout bounds the time for reading the process table, which may grow as fast as it is read.
+const readTimeout = 100 * time.Millisecond
+
+// processes reads the process table of this namespace until a time. Processes that end meanwhile are left out.
+func processes(deadline time.Time) map[int]process {
+	table := map[int]process{}
+	if self, _ := os.Readlink("/proc/self"); self != strconv.Itoa(os.Getpid()) {
+		return table // of another namespace, where the same numbers are other processes
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return table
+	}
+	defer func() { _ = dir.Close() }()
+	for err == nil && time.Now().Before(deadline) {
+		var names []string
+		names, err = dir.Readdirnames(tableBatch)
+		for _, name := range names {
+			if p, ok := readProcess(name); ok {
+				table[p.pid] = p
+			}
+		}
+	}
+	return table
+}
+
+const tableBatch = 100
+
+func readProcess(name string) (process, bool) {
+	pid, err := strconv.Atoi(name)
+	if err != nil {
+		return process{}, false
+	}
+	stat, err := os.ReadFile(filepath.Join("/proc", name, "stat"))
+	if err != nil {
+		return process{}, false
+	}
+	return parseStat(pid, stat)
+}
+
+// parseStat reads "pid (name) state parent group ..."; the name may hold anything.
+func parseStat(pid int, stat []byte) (process, bool) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 3 {
+		return process{}, false
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	group, err2 := strconv.Atoi(string(fields[2]))
+	return process{pid: pid, parent: parent, group: group}, err == nil && err2 == nil
+}
+
+// memoryEvents counts what happens to the memory of the container (cgroup v2).
+var memoryEvents = "/sys/fs/cgroup/memory.events"
+
+// oomKills returns how many processes of the container the kernel has killed for its memory; 0 if that is not known.
+func oomKills() int64 {
+	text, err := os.ReadFile(memoryEvents)
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		if value, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
+			count, _ := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+			return count
+		}
+	}
+	return 0
+}

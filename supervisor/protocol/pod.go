@@ -1,0 +1,37 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package protocol
+
+// How a Pod sets up its supervisors and its agent. The Pod template is written by package
+// workerpod of the manager.
+const (
+	// Dir is where the containers of a Pod mount the shared volume.
+	Dir = "/jobset"
+	// ImageBinary is the supervisor in the image of the agent: `ImageBinary install Dir` copies it to Binary in Dir.
+	ImageBinary = "/supervisor"
+
+	// DirEnv, of a supervisor, is the shared volume. Default: Dir.
+	DirEnv = "JOBSET_SUPERVISOR_DIR"
+	// ContainerEnv, of a supervisor, is the name of its container.
+	ContainerEnv = "JOBSET_CONTAINER"
+	// PassExitCodesEnv, of a supervisor, are exit codes that are left to Kubernetes (P68): codes from 1 to 255 and
+	// ranges of them, with commas, such as "3,40-49". All but 3 are "1-2,4-255".
+	PassExitCodesEnv = "JOBSET_PASS_EXIT_CODES"
+
+	// WorkerContainersEnv, of an agent, are the containers with a supervisor, with commas. It turns process mode on.
+	WorkerContainersEnv = "WORKER_CONTAINERS"
+	// AgentDirEnv, of an agent, is the shared volume.
+	AgentDirEnv = "SUPERVISOR_DIR"
+	// StopGraceEnv, of an agent, is the GraceSeconds of its messages.
+	StopGraceEnv = "STOP_GRACE_SECONDS"
+
+	// DefaultStopGraceSeconds is what a worker has between SIGTERM and SIGKILL, as the kubelet gives.
+	DefaultStopGraceSeconds = 2
+	// MaxStopGraceSeconds is the most that may be set.
+	MaxStopGraceSeconds = 3600
+	// MaxSocketPath is how long the path of a Unix socket may be on Linux.
+	MaxSocketPath = 107
+)

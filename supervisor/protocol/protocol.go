@@ -1,0 +1,196 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package protocol is what an agent and the supervisors of its Pod say to each other (P61).
+//
+// The agent listens on a Unix socket in a volume that the containers of the Pod share; each
+// supervisor connects, and connects again when the connection ends. A message is one JSON
+// object on a line of its own:
+//
+//	{"version":1,"type":"start","epoch":3,"restarts":2}
+//
+// A supervisor says hello first, and from then on what becomes of its worker; the agent says what
+// to do. Nobody authenticates: whoever reaches the socket is in this Pod and can harm only it.
+// A message of another version, of an unknown type, or longer than MaxLine ends the connection.
+package protocol
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Version is that of the messages here. Agent and supervisor come from one image, so it
+// differs only where one of them was replaced by hand.
+const Version = 1
+
+// MaxLine bounds a message, in bytes with its newline.
+const MaxLine = 4096
+
+// What the containers of a Pod share, as paths in the shared volume. Both directories are made by
+// the init container that installs the supervisor.
+const (
+	// BinDir holds what the containers execute.
+	BinDir = "bin"
+	// Binary is the supervisor.
+	Binary = BinDir + "/supervisor"
+	// RunDir is where agent and supervisors write, each as the user of its container. Like in /tmp,
+	// everybody may create files and only their owners may remove them.
+	RunDir = "run"
+	// Socket is served by the agent.
+	Socket = RunDir + "/agent.sock"
+	// DonePrefix and the name of a container make the file that says that its worker has finished (P67). That it
+	// exists is what counts. It holds the message Done, unless the volume had no room for it.
+	DonePrefix = RunDir + "/done."
+	// LeaveFile says that the Pod must be replaced (P70).
+	LeaveFile = RunDir + "/leave"
+)
+
+// ExitLeave is the exit code of a supervisor whose Pod must be replaced (P70).
+const ExitLeave = 65
+
+// The variables that a worker gets beside those of its container (P62, P102).
+const (
+	EpochEnv    = "JOBSET_EPOCH"
+	RestartsEnv = "JOBSET_RESTARTS"
+	// WorldSizeEnv and RankEnv are set only if the agent knows them.
+	WorldSizeEnv = "JOBSET_WORLD_SIZE"
+	RankEnv      = "JOBSET_RANK"
+)
+
+// World is the place of a worker among those of its ReplicatedJob (P102). Size 0 means that it is not known.
+type World struct {
+	Size int32 `json:"size"`
+	Rank int32 `json:"rank"`
+}
+
+// Type names a message.
+type Type string
+
+// What a supervisor says.
+const (
+	// Hello is its first message on a connection: Container and State, and with it Epoch, Bypass and Exit.
+	Hello Type = "hello"
+	// Running answers Start: the worker runs at Epoch.
+	Running Type = "running"
+	// Ready: no process of the worker is left. Epoch and Exit are those of its end, absent if none ran.
+	// It is said when a worker has ended, and again in answer to Stop and to Start with the Epoch that has ended.
+	Ready Type = "ready"
+	// Done: the worker of Epoch exited with 0 of its own accord. The supervisor is about to end.
+	Done Type = "done"
+	// Stuck: a process outlived SIGKILL, as Because says. The supervisor waits for Leave; it says so again
+	// after each hello.
+	Stuck Type = "stuck"
+	// Refused answers a Start that the supervisor does not follow, as Because says.
+	Refused Type = "refused"
+)
+
+// What an agent says.
+const (
+	// Start asks for a worker at Epoch, or with Bypass for one outside of all epochs (P34). It is answered with
+	// Running, with Refused, or, if the worker of that Epoch has ended or is being stopped, with its Ready.
+	// A bypass that has ended may be started again; an epoch may not.
+	Start Type = "start"
+	// Stop asks for the end of the worker within GraceSeconds; answered with Ready, Done or Stuck.
+	Stop Type = "stop"
+	// Leave asks the supervisor to end its worker within GraceSeconds and to exit with ExitLeave, as Because says.
+	Leave Type = "leave"
+)
+
+// State is that of a supervisor when it says hello.
+type State string
+
+const (
+	// Held: this supervisor has run no worker.
+	Held State = "held"
+	// Runs: its worker runs, or is being stopped.
+	Runs State = "running"
+	// Ended: its worker has ended and left no process; Epoch and Exit say which and how.
+	Ended State = "ended"
+)
+
+// Exit is how a worker ended.
+type Exit struct {
+	// Code is the exit code, 128 + Signal after a signal.
+	Code int `json:"code"`
+	// Signal is the number of the signal that ended the worker, 0 if none did.
+	Signal int `json:"signal,omitempty"`
+	// OOMKilled: the kernel killed a process of the container for its memory meanwhile.
+	OOMKilled bool `json:"oomKilled,omitempty"`
+	// Stopped: a stop, or a signal that ends the container, came before the end.
+	Stopped bool `json:"stopped,omitempty"`
+	// Time is when the worker's main process ended.
+	Time time.Time `json:"time"`
+}
+
+// Message is any of the messages; which fields are set depends on Type.
+type Message struct {
+	Version      int    `json:"version"`
+	Type         Type   `json:"type"`
+	Container    string `json:"container,omitempty"`
+	State        State  `json:"state,omitempty"`
+	Epoch        int32  `json:"epoch,omitempty"`
+	Bypass       bool   `json:"bypass,omitempty"`
+	Restarts     int32  `json:"restarts,omitempty"`
+	World        *World `json:"world,omitempty"`
+	GraceSeconds int32  `json:"graceSeconds,omitempty"`
+	Exit         *Exit  `json:"exit,omitempty"`
+	Because      string `json:"because,omitempty"`
+}
+
+// Encode returns a message as a line, in this version.
+func Encode(m Message) ([]byte, error) {
+	m.Version = Version
+	line, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encoding message %s: %w", m.Type, err)
+	}
+	if len(line) >= MaxLine {
+		return nil, fmt.Errorf("encoding message %s: %d bytes, at most %d fit", m.Type, len(line), MaxLine-1)
+	}
+	return append(line, '\n'), nil
+}
+
+// Reader reads messages from a connection.
+type Reader struct{ lines *bufio.Reader }
+
+// NewReader reads from r, at most MaxLine bytes ahead.
+func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, MaxLine)} }
+
+// Next returns the next message, and io.EOF when the connection ended between two. Any
+// other error means that the connection cannot be used on.
+func (r *Reader) Next() (Message, error) {
+	line, err := r.lines.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return Message{}, fmt.Errorf("a message has more than %d bytes", MaxLine)
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return Message{}, io.ErrUnexpectedEOF
+	case err != nil:
+		return Message{}, err
+	}
+	var m Message
+	// The version first: another one may mean other fields.
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return Message{}, fmt.Errorf("a message is not a JSON object: %w", err)
+	}
+	if head.Version != Version {
+		return Message{}, fmt.Errorf("a message has version %d, this program speaks %d", head.Version, Version)
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		return Message{}, fmt.Errorf("reading a message: %w", err)
+	}
+	switch m.Type {
+	case Hello, Running, Ready, Done, Stuck, Refused, Start, Stop, Leave:
+		return m, nil
+	}
+	return Message{}, fmt.Errorf("a message has the unknown type %q", m.Type)
+}

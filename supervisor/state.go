@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+const (
+	// stuckTimeout is how long a supervisor that is stuck waits for the agent to say leave (P70).
+	stuckTimeout = time.Minute
+	// exitTerminated is the exit code of a container that ends by SIGTERM.
+	exitTerminated = 128 + int(syscall.SIGTERM)
+)
+
+// Phase is how far the current worker has come.
+type Phase string
+
+const (
+	// Held: this supervisor has run no worker.
+	Held Phase = "held"
+	// Running: the worker's main process runs, asked to end or not.
+	Running Phase = "running"
+	// Killing: the main process has ended, or its time to end is over. Whatever is left gets SIGKILL.
+	Killing Phase = "killing"
+	// Stuck: something has outlived SIGKILL.
+	Stuck Phase = "stuck"
+	// Ended: the worker has ended and left no process.
+	Ended Phase = "ended"
+)
+
+// Run is one worker.
+type Run struct {
+	Epoch int32
+	// Bypass: outside of all epochs (P34).
+	Bypass   bool
+	Restarts int32
+	World    protocol.World
+}
+
+// State is all that a supervisor decides on. One that has just started is Held.
+type State struct {
+	Phase Phase
+	Run   Run
+	// Exited: the main process of the run has ended, as Exit says.
+	Exited bool
+	Exit   protocol.Exit
+	// Stopping: SIGTERM was sent because of a stop or a leave, and SIGKILL follows.
+	Stopping bool
+	// Terminated: a signal that ends the container has come. Nothing is started any more.
+	Terminated bool
+	// Leave is why the Pod must be replaced; empty if it need not.
+	Leave string
+}
+
+// Runs reports whether the main process of a worker may run.
+func (s State) Runs() bool {
+	return s.Phase == Running || (s.Phase == Killing || s.Phase == Stuck) && !s.Exited
+}
+
+// Event is something that happened. Exactly one field is set.
+type Event struct {
+	// Connected: the agent has accepted a connection.
+	Connected bool
+	// Message is what the agent says.
+	Message *protocol.Message
+	// Started: the process that a Spawn asked for runs.
+	Started bool
+	// Exited is how the main process of the worker ended, or how it failed to start.
+	Exited *protocol.Exit
+	// Empty: nothing descends from the supervisor.
+	Empty bool
+	// Timeout: the time that was set in this phase is over.
+	Timeout Phase
+	// Signal was sent to the supervisor.
+	Signal syscall.Signal
+}
+
+// Action is what a supervisor does because of an event. Exactly one field is set, Finish and Code apart.
+type Action struct {
+	// Send a message to the agent, if one is connected.
+	Send *protocol.Message
+	// Spawn the main process of a worker; the result is an event.
+	Spawn *Run
+	// Signal goes to the process group of the worker.
+	Signal syscall.Signal
+	// Kill everything that descends from the supervisor, again and again, until the event Empty.
+	Kill bool
+	// Timeout is when that event comes, unless another one is set or the phase changes before.
+	Timeout time.Duration
+	// Done: write the file that says so, with this message.
+	Done *protocol.Message
+	// Say a line in the log of the container.
+	Say string
+	// Finish: the supervisor ends with Code.
+	Finish bool
+	Code   int
+}

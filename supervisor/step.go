@@ -1,0 +1,252 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// Step decides what a supervisor does about an event, and what its state is after that. It is pure.
+func Step(s State, e Event, set Settings) (State, []Action) {
+	switch {
+	case e.Connected:
+		return s, hello(s, set)
+	case e.Message != nil:
+		return heard(s, *e.Message, set)
+	case e.Started:
+		return s, []Action{send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass})}
+	case e.Exited != nil:
+		return exited(s, *e.Exited, set)
+	case e.Empty:
+		if s.Phase != Killing || !s.Exited {
+			return s, nil
+		}
+		s.Phase = Ended
+		return s, []Action{ready(s)}
+	case e.Timeout != "":
+		return timedOut(s, e.Timeout, set)
+	case e.Signal != 0:
+		return gotSignal(s, e.Signal)
+	}
+	return s, nil
+}
+
+// hello says what the agent must know about this supervisor, whatever an earlier connection carried (P65).
+func hello(s State, set Settings) []Action {
+	m := protocol.Message{Type: protocol.Hello, Container: set.Container, State: protocol.Runs, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass}
+	switch s.Phase {
+	case Held:
+		m.State = protocol.Held
+	case Ended:
+		m.State, m.Exit = protocol.Ended, exitOf(s)
+	case Stuck:
+		return []Action{send(m), outlived(s, set)}
+	}
+	return []Action{send(m)}
+}
+
+func heard(s State, m protocol.Message, set Settings) (State, []Action) {
+	if s.Terminated && s.Phase == Running && m.Type != protocol.Start {
+		// The kubelet counts the grace of the Pod, in which the worker may be saving a checkpoint. When it
+		// is over nothing is left, so there is nothing to hurry for.
+		return s, nil
+	}
+	grace := time.Duration(max(0, m.GraceSeconds)) * time.Second
+	switch m.Type {
+	case protocol.Start:
+		return start(s, m, set)
+	case protocol.Stop:
+		return stop(s, grace, set)
+	case protocol.Leave:
+		s.Leave = m.Because
+		if s.Leave == "" {
+			s.Leave = "the agent says so"
+		}
+		if s.Phase != Running {
+			return left(s)
+		}
+		return stop(s, grace, set)
+	}
+	return s, nil
+}
+
+// start runs a worker, but never a second one beside it, and never an epoch again (P62).
+func start(s State, m protocol.Message, set Settings) (State, []Action) {
+	asked := Run{Epoch: m.Epoch, Bypass: m.Bypass, Restarts: m.Restarts}
+	if m.World != nil {
+		asked.World = *m.World
+	}
+	same := s.Run.Epoch == asked.Epoch && s.Run.Bypass == asked.Bypass
+	switch {
+	case s.Terminated:
+		return s, refuse(m, "the container has been told to end")
+	case s.Leave != "":
+		return s, refuse(m, "the Pod is to be replaced: "+s.Leave)
+	case m.Epoch < 1 && !m.Bypass:
+		return s, refuse(m, fmt.Sprintf("start has epoch %d, it must be at least 1", m.Epoch))
+	case s.Phase == Held, s.Phase == Ended && (!same || m.Bypass):
+		s = State{Phase: Running, Run: asked}
+		return s, []Action{say("starting the worker of %s", asked), {Spawn: &asked}}
+	case !same:
+		return s, refuse(m, fmt.Sprintf("the worker of %s has not ended", s.Run))
+	case s.Phase == Ended:
+		return s, []Action{ready(s)}
+	case s.Phase == Stuck:
+		return s, []Action{outlived(s, set)}
+	case s.Phase == Running && !s.Stopping:
+		return s, []Action{send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass})}
+	}
+	return s, nil // its Ready follows
+}
+
+// stop asks the worker to end, and answers if there is nothing to wait for (P63).
+func stop(s State, grace time.Duration, set Settings) (State, []Action) {
+	switch s.Phase {
+	case Held, Ended:
+		return s, []Action{ready(s)}
+	case Stuck:
+		return s, []Action{outlived(s, set)}
+	case Killing:
+		return s, nil
+	}
+	if s.Stopping {
+		return s, nil
+	}
+	s.Stopping = true
+	return s, []Action{{Signal: syscall.SIGTERM}, {Timeout: max(grace, time.Nanosecond)}}
+}
+
+// exited decides what the end of the worker's main process means: of the worker, of the container, or only of an epoch.
+func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
+	if s.Exited {
+		return s, nil
+	}
+	exit.Stopped = s.Stopping || s.Terminated
+	s.Exited, s.Exit = true, exit
+	actions := []Action{say("the worker of %s ended %s", s.Run, describe(exit))}
+	if s.Phase == Stuck {
+		return s, actions
+	}
+	// As the first process of its namespace a supervisor that ends takes every other process with it, so
+	// only a supervisor that stays has to kill what is left.
+	switch {
+	case s.Leave != "":
+		s, more := left(s)
+		return s, append(actions, more...)
+	case s.Terminated && exit.Code != 0:
+		return s, append(actions, finish(exit.Code))
+	case s.Terminated:
+		return s, append(actions, finish(exitTerminated))
+	case !exit.Stopped && exit.Code == 0:
+		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)}
+		// The file first: a container that ended with 0 and has none does not count as done (P67).
+		return s, append(actions, Action{Done: &done}, send(done), finish(0))
+	case !exit.Stopped && set.Pass[exit.Code]:
+		return s, append(actions, finish(exit.Code))
+	case s.Phase == Killing: // since its time to end was over
+		return s, actions
+	}
+	s.Phase = Killing
+	return s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})
+}
+
+// timedOut ends a phase whose time is over. The worker may have ended by itself in the same moment.
+func timedOut(s State, of Phase, set Settings) (State, []Action) {
+	if of != s.Phase {
+		return s, nil
+	}
+	switch s.Phase {
+	case Running:
+		s.Phase = Killing
+		return s, []Action{{Kill: true}, {Timeout: set.KillTimeout}}
+	case Killing:
+		if s.Leave != "" {
+			return left(s)
+		}
+		if s.Terminated {
+			return s, []Action{finish(exitTerminated)}
+		}
+		s.Phase = Stuck
+		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
+	case Stuck:
+		s.Leave = fmt.Sprintf("%s, and no agent said anything about it", outlived(s, set).Send.Because)
+		return left(s)
+	}
+	return s, nil
+}
+
+// gotSignal handles a signal to the supervisor: by TERM, INT and QUIT the kubelet ends the container (P69).
+func gotSignal(s State, number syscall.Signal) (State, []Action) {
+	switch number {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
+		s.Terminated = true
+		if s.Phase != Running {
+			return s, []Action{say("ending: signal %d, and no worker runs", int(number)), finish(exitTerminated)}
+		}
+	}
+	if s.Phase != Running {
+		return s, nil
+	}
+	return s, []Action{{Signal: number}}
+}
+
+// exitOf returns how the main process of the worker ended, nil if it has not.
+func exitOf(s State) *protocol.Exit {
+	if !s.Exited {
+		return nil
+	}
+	return &s.Exit
+}
+
+func left(s State) (State, []Action) {
+	return s, []Action{say("leaving, the Pod is to be replaced: %s", s.Leave), finish(protocol.ExitLeave)}
+}
+
+func ready(s State) Action {
+	return send(protocol.Message{Type: protocol.Ready, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)})
+}
+
+func outlived(s State, set Settings) Action {
+	because := fmt.Sprintf("a process of the worker of %s has outlived SIGKILL for %s", s.Run, set.KillTimeout)
+	return send(protocol.Message{Type: protocol.Stuck, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Because: because})
+}
+
+func refuse(m protocol.Message, because string) []Action {
+	return []Action{
+		send(protocol.Message{Type: protocol.Refused, Epoch: m.Epoch, Bypass: m.Bypass, Because: because}),
+		say("not starting a worker of %s: %s", Run{Epoch: m.Epoch, Bypass: m.Bypass}, because),
+	}
+}
+
+func send(m protocol.Message) Action          { return Action{Send: &m} }
+func say(format string, values ...any) Action { return Action{Say: fmt.Sprintf(format, values...)} }
+func finish(code int) Action                  { return Action{Finish: true, Code: code} }
+
+// String names a run in messages.
+func (r Run) String() string {
+	if r.Bypass {
+		return "no epoch"
+	}
+	return fmt.Sprintf("epoch %d", r.Epoch)
+}
+
+func describe(e protocol.Exit) string {
+	text := fmt.Sprintf("with exit code %d", e.Code)
+	if e.Signal != 0 {
+		text = fmt.Sprintf("by signal %d", e.Signal)
+	}
+	if e.OOMKilled {
+		text += ", out of memory"
+	}
+	if e.Stopped {
+		text += ", after it was told to stop"
+	}
+	return text
+}

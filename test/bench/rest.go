@@ -1,0 +1,216 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/test/process"
+)
+
+// What JobSets cost while nothing happens, with and without faultTolerance, and what the manager makes of
+// the heartbeats of the nodes below them.
+
+const (
+	// resting is how long JobSets that run are watched.
+	resting = time.Minute
+	// hands is how many requests play the other controllers at the same time.
+	hands = 8
+	// sickLabel is what the manager looks for.
+	sickLabel = "autopilot.ibm.com/gpuhealth"
+)
+
+// atRest is one row of the table.
+type atRest struct {
+	what string
+	used usage
+	took time.Duration
+}
+
+// rest measures JobSets of a Job and a Pod each, spread over the nodes.
+func (b *bench) rest(ctx context.Context) ([]atRest, error) {
+	if err := b.many(ctx, b.nodes, b.makeNode); err != nil {
+		return nil, fmt.Errorf("creating %d nodes: %w", b.nodes, err)
+	}
+	var rows []atRest
+	for _, tolerant := range []bool{false, true} {
+		more, err := b.restOf(ctx, tolerant)
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func (b *bench) restOf(ctx context.Context, tolerant bool) (rows []atRest, err error) {
+	m, err := b.startManager(ctx, "--tolerant")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, m.stop(), b.cleanUp(context.WithoutCancel(ctx)))
+	}()
+	measure := func(what string, do func() error) error {
+		used, took, err := m.window("", do)
+		rows = append(rows, atRest{what, used, took})
+		fmt.Printf("%s: %.2f s CPU, %d passes, %v requests in %.0f s\n", what, used.CPU.Seconds(), used.Passes, used.Requests, took.Seconds())
+		return err
+	}
+	name := "without faultTolerance"
+	if tolerant {
+		name = "with faultTolerance"
+	} else if err := measure("no JobSets", pauseOf(ctx, resting)); err != nil {
+		return rows, err
+	}
+	if err := b.many(ctx, b.jobSets, func(ctx context.Context, i int) error { return b.runs(ctx, i, tolerant) }); err != nil {
+		return rows, fmt.Errorf("bringing up %d JobSets: %w", b.jobSets, err)
+	}
+	if err := m.settles(ctx); err != nil {
+		return rows, err
+	}
+	if err := measure(fmt.Sprintf("%d JobSets that run, %s", b.jobSets, name), pauseOf(ctx, resting)); err != nil {
+		return rows, err
+	}
+	if !tolerant {
+		return rows, nil
+	}
+	beats := fmt.Sprintf("%d heartbeats of nodes", b.nodes)
+	if err := measure(beats, func() error { return b.many(ctx, b.nodes, b.beat) }); err != nil {
+		return rows, err
+	}
+	if passes := rows[len(rows)-1].used.Passes; passes > 0 {
+		return rows, fmt.Errorf("%s made %d passes, want none", beats, passes)
+	}
+	err = measure("one node marked", func() error { return errors.Join(b.mark(ctx, 0), pauseOf(ctx, settling)()) })
+	if passes := rows[len(rows)-1].used.Passes; err == nil && passes == 0 {
+		err = errors.New("a mark made no pass, so that heartbeats made none says nothing")
+	}
+	return rows, err
+}
+
+func pauseOf(ctx context.Context, d time.Duration) func() error {
+	return func() error { return process.Pause(ctx, d) }
+}
+
+// settles waits until the manager makes no passes any more.
+func (m *measured) settles(ctx context.Context) error {
+	for range 12 {
+		used, _, err := m.window("", pauseOf(ctx, 5*time.Second))
+		if err != nil || used.Passes == 0 {
+			return err
+		}
+	}
+	return errors.New("the manager still makes passes a minute after the last change")
+}
+
+// many does a thing for each number below n, some at a time.
+func (b *bench) many(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range hands {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func nodeName(i int) string { return fmt.Sprintf("node-%04d", i) }
+
+// makeNode creates a node and its lease, as a kubelet does.
+func (b *bench) makeNode(ctx context.Context, i int) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), Labels: map[string]string{corev1.LabelHostname: nodeName(i)}}}
+	if err := b.client.Create(ctx, node); err != nil {
+		return err
+	}
+	return b.client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: nodeName(i)}})
+}
+
+// beat reports the status of a node, and renews its lease.
+func (b *bench) beat(ctx context.Context, i int) error {
+	now := time.Now().UTC()
+	status := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady","lastHeartbeatTime":%q}]}}`, now.Format(time.RFC3339))
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}}
+	if err := b.client.Status().Patch(ctx, node, client.RawPatch(types.StrategicMergePatchType, []byte(status))); err != nil {
+		return err
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: nodeName(i)}}
+	renewed := fmt.Sprintf(`{"spec":{"renewTime":%q}}`, now.Format(metav1.RFC3339Micro))
+	return b.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, []byte(renewed)))
+}
+
+// mark says that the GPUs of a node are sick.
+func (b *bench) mark(ctx context.Context, i int) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}}
+	label := fmt.Sprintf(`{"metadata":{"labels":{%q:"EVICT"}}}`, sickLabel)
+	return b.client.Patch(ctx, node, client.RawPatch(types.MergePatchType, []byte(label)))
+}
+
+// runs creates a JobSet, and plays all others until its Pod runs on a node and its Job is ready.
+func (b *bench) runs(ctx context.Context, i int, tolerant bool) error {
+	js := newJobSet(1)
+	js.Name = fmt.Sprintf("bench-%04d", i)
+	if tolerant {
+		js.Spec.FaultTolerance = &jobset.FaultTolerance{}
+	}
+	if err := b.client.Create(ctx, js); err != nil {
+		return err
+	}
+	h := hand{client: b.client, tick: time.NewTicker(20 * time.Millisecond)}
+	defer h.tick.Stop()
+	if err := h.writes(ctx, js, 0, activeState); err != nil {
+		return err
+	}
+	job := &batchv1.Job{}
+	if err := b.client.Get(ctx, types.NamespacedName{Namespace: js.Namespace, Name: placement.JobName(js.Name, replicatedJob, 0)}, job); err != nil {
+		return err
+	}
+	pod := &corev1.Pod{ObjectMeta: job.Spec.Template.ObjectMeta, Spec: job.Spec.Template.Spec}
+	pod.Namespace, pod.Name, pod.Spec.NodeName = job.Namespace, job.Name+"-0", nodeName(i%max(1, b.nodes))
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	if err := b.client.Create(ctx, pod); err != nil {
+		return err
+	}
+	if err := b.client.Status().Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`))); err != nil {
+		return err
+	}
+	return h.writes(ctx, js, 0, readyState)
+}
+
+// printRest prints what was measured at rest.
+func printRest(w io.Writer, rows []atRest) {
+	fmt.Fprintln(w, "\n| | seconds | CPU s | passes | requests |\n|---|---|---|---|---|")
+	for _, row := range rows {
+		requests := 0
+		for _, n := range row.used.Requests {
+			requests += n
+		}
+		fmt.Fprintf(w, "| %s | %.0f | %.2f | %d | %d |\n", row.what, row.took.Seconds(), row.used.CPU.Seconds(), row.used.Passes, requests)
+	}
+}

@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Command dashboard shows that no panel of the Grafana dashboard is empty: it starts a control
+// plane and a manager on this machine, lets JobSets run, restart, fail, complete and resize, reads the
+// metrics of the manager every second as Prometheus would, and runs every query of the dashboard on
+// them with the engine of Prometheus, by promtool. A query without a result, or only NaN, fails.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+type options struct {
+	assets, root, dashboard, promtool, keep    string
+	manager, agent, supervisor, worker, replay string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl")
+	flag.StringVar(&o.root, "root", ".", "root of this repository")
+	flag.StringVar(&o.dashboard, "dashboard", "config/components/grafana/jobset.json", "the dashboard")
+	flag.StringVar(&o.promtool, "promtool", "bin/tools/promtool", "the promtool binary")
+	flag.StringVar(&o.manager, "manager", "bin/manager", "the manager binary")
+	flag.StringVar(&o.agent, "agent", "bin/agent", "the agent binary")
+	flag.StringVar(&o.supervisor, "supervisor", "bin/supervisor", "the supervisor binary")
+	flag.StringVar(&o.worker, "worker", "bin/worker", "the worker binary")
+	flag.StringVar(&o.keep, "keep", "", "file to keep the recorded metrics in")
+	flag.StringVar(&o.replay, "replay", "", "file with recorded metrics to use instead of a new run")
+	flag.Parse()
+
+	// Libraries would log between our lines.
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "dashboard:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o options) error {
+	for _, path := range []*string{&o.assets, &o.root, &o.promtool, &o.manager, &o.agent, &o.supervisor, &o.worker} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("finding %s: %w", *path, err)
+		}
+		*path = absolute
+	}
+	text, err := os.ReadFile(o.dashboard)
+	if err != nil {
+		return fmt.Errorf("reading the dashboard: %w", err)
+	}
+	queries, err := queriesOf(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.dashboard, err)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	scrapes, err := record(ctx, o)
+	if err != nil {
+		return err
+	}
+	samples := newRecording(scrapes)
+	if missing := samples.missing(queries); len(missing) > 0 {
+		return fmt.Errorf("the manager does not have these metrics of the dashboard: %v", missing)
+	}
+	return evaluate(ctx, o, queries, samples)
+}
+
+// record returns what the manager said at each scrape, of a new run or of a kept one.
+func record(ctx context.Context, o options) ([]string, error) {
+	if o.replay != "" {
+		return readScrapes(o.replay)
+	}
+	scrapes, err := runScene(ctx, o)
+	if err == nil && o.keep != "" {
+		err = writeScrapes(o.keep, scrapes)
+	}
+	return scrapes, err
+}
+
+// evaluate runs the queries with promtool.
+func evaluate(ctx context.Context, o options, queries []query, r *recording) error {
+	dir, err := os.MkdirTemp("", "jobset-dashboard-")
+	if err != nil {
+		return fmt.Errorf("creating a directory: %w", err)
+	}
+	file := filepath.Join(dir, "queries_test.yaml")
+	if err := os.WriteFile(file, ruleTest(queries, r), 0o600); err != nil {
+		return fmt.Errorf("writing the queries: %w", err)
+	}
+	command := exec.CommandContext(ctx, o.promtool, "test", "rules", file)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return errors.Join(fmt.Errorf("these queries have no result (1 is expected where there is one); the test is %s:\n%s", file, out), err)
+	}
+	fmt.Printf("every one of %d queries has a result, on %d series that were scraped %d times\n", len(queries), len(r.series), r.scrapes)
+	return os.RemoveAll(dir)
+}

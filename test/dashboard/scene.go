@@ -1,0 +1,235 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
+	"sigs.k8s.io/jobset/test/simnode"
+)
+
+const (
+	agentImage, workerImage = "jobset/agent:dev", "jobset/worker:dev"
+	accelerator             = "example.com/accelerator"
+	gates                   = "--feature-gates=InPlaceRestart=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,RestartJob=true"
+	patience                = 2 * time.Minute
+)
+
+var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
+
+// ends are what the JobSets of jobsets.yaml come to, as arguments of `kubectl wait`.
+var ends = [][]string{
+	{"--for=condition=Completed", "jobset/completes"},
+	{"--for=condition=Failed", "jobset/fails"},
+	{"--for=condition=Failed", "jobset/restarts"},
+	{"--for=jsonpath={.spec.replicatedJobs[0].template.spec.parallelism}=3", "jobset/grows"},
+}
+
+// scene is what is started for a recording.
+type scene struct {
+	options
+	dir     string
+	cluster *cluster.Cluster
+
+	node     sync.WaitGroup
+	stopNode context.CancelFunc
+	scraper  scraper
+}
+
+// runScene runs the JobSets and returns what the manager said meanwhile.
+func runScene(ctx context.Context, o options) (scrapes []string, err error) {
+	if o.assets == "" {
+		return nil, errors.New("no control plane: run `make test-dashboard`, which builds it, or set KUBEBUILDER_ASSETS")
+	}
+	s := &scene{options: o}
+	if s.dir, err = os.MkdirTemp("", "jobset-dashboard-"); err != nil {
+		return nil, fmt.Errorf("creating a directory: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, s.stop()); err != nil {
+			err = fmt.Errorf("%w\nlogs are in %s", err, s.dir)
+			return
+		}
+		err = os.RemoveAll(s.dir)
+	}()
+	for _, step := range []func(context.Context) error{s.startControlPlane, s.startNode, s.startManager} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.record(ctx)
+}
+
+func (s *scene) startControlPlane(ctx context.Context) error {
+	fmt.Println("start a control plane, a simulated node and the manager")
+	var err error
+	s.cluster, err = cluster.Start(cluster.Options{Assets: s.assets, Root: s.root, Dir: s.dir, Controllers: &cluster.Controllers{}})
+	if err != nil {
+		return err
+	}
+	_, err = s.cluster.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(s.root, "test/demo/config"))
+	return err
+}
+
+func (s *scene) startNode(context.Context) error {
+	containers, err := simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
+		Images:   map[string][]string{agentImage: {s.agent}, workerImage: {s.worker}},
+		Programs: map[string]string{"/supervisor": s.supervisor},
+		LogDir:   filepath.Join(s.dir, "pods"),
+	})
+	if err != nil {
+		return err
+	}
+	node, err := simnode.New(simnode.Options{
+		Client: s.cluster.Client, Name: "node", Runtime: containers, RootDir: filepath.Join(s.dir, "node"),
+		Extended: corev1.ResourceList{accelerator: resource.MustParse("4")},
+		// In place of the network namespace of a real Pod: the agent binds the address of its Pod alone.
+		EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
+			return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
+		},
+		Tokens: &simnode.TokenOptions{ServerURL: s.cluster.Config.Host, CAData: s.cluster.Config.CAData},
+	})
+	if err != nil {
+		return fmt.Errorf("creating a simulated node: %w", err)
+	}
+	// It runs until stop, whatever happens to the context: Pods are to be stopped in order.
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopNode = cancel
+	s.node.Go(func() {
+		if err := node.Run(ctx); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "the simulated node stopped:", err)
+		}
+	})
+	return nil
+}
+
+func (s *scene) startManager(ctx context.Context) error {
+	var err error
+	if s.scraper.address, err = process.FreeAddress(); err != nil {
+		return err
+	}
+	if s.scraper.token, err = cluster.Token(ctx, s.cluster.Client, managerAccount); err != nil {
+		return err
+	}
+	_, err = s.cluster.StartManager(ctx, cluster.ManagerOptions{
+		Program: s.manager, Account: managerAccount,
+		Args: []string{gates, "--metrics-bind-address=" + s.scraper.address},
+		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n" +
+			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, accelerators: [" + accelerator + "]}\n",
+	})
+	return err
+}
+
+// record scrapes while the JobSets run, once before and twice after.
+func (s *scene) record(ctx context.Context) ([]string, error) {
+	var scrapes []string
+	// The manager is ready before it has made a certificate for its metrics.
+	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
+		text, err := s.scraper.scrape(ctx)
+		if err != nil {
+			return false, nil //nolint:nilerr // it is asked again
+		}
+		scrapes = append(scrapes, text)
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the metrics of the manager: %w", err)
+	}
+	fmt.Println("record its metrics while JobSets complete, fail, restart and grow")
+	ended := make(chan error, 1)
+	go func() { ended <- s.runJobSets(ctx) }()
+	ticks := time.NewTicker(interval)
+	defer ticks.Stop()
+	for after := 0; after < 2; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				return nil, err
+			}
+			ended, after = nil, 0
+		case <-ticks.C:
+			text, err := s.scraper.scrape(ctx)
+			if err != nil {
+				return nil, err
+			}
+			scrapes = append(scrapes, text)
+			if ended == nil {
+				after++
+			}
+		}
+	}
+	return scrapes, nil
+}
+
+func (s *scene) runJobSets(ctx context.Context) error {
+	if _, err := s.cluster.Kubectl(ctx, "apply", "--server-side", "-f", filepath.Join(s.root, "test/dashboard/jobsets.yaml")); err != nil {
+		return err
+	}
+	for _, end := range ends {
+		if _, err := s.cluster.Kubectl(ctx, append([]string{"wait", "--timeout=" + patience.String()}, end...)...); err != nil {
+			return err
+		}
+		fmt.Println(" ", end[1], "as expected")
+	}
+	return nil
+}
+
+func (s *scene) stop() error {
+	if s.stopNode != nil {
+		s.stopNode()
+		s.node.Wait()
+	}
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.Stop()
+}
+
+// scraper reads the metrics of the manager.
+type scraper struct{ address, token string }
+
+func (s scraper) scrape(ctx context.Context) (_ string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", nil)
+	if err != nil {
+		return "", fmt.Errorf("asking for metrics: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	insecure := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the manager signs its own
+	}}
+	defer insecure.CloseIdleConnections()
+	answer, err := insecure.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("reading metrics: %w", err)
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return "", fmt.Errorf("reading metrics: %w", err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("reading metrics: %s: %s", answer.Status, text)
+	}
+	return string(text), nil
+}

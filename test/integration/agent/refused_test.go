@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"context"
+	"log/slog"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/jobset/agent"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	. "sigs.k8s.io/jobset/test/integration/framework"
+)
+
+// refused starts the agent of a Pod with some token, and returns what it logs.
+func refused(ctx context.Context, pod *corev1.Pod, token string) *gbytes.Buffer {
+	GinkgoHelper()
+	log := gbytes.NewBuffer()
+	life, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = agent.Run(life,
+			agent.Config{Namespace: pod.Namespace, PodName: pod.Name, JobSetName: "train"},
+			agent.Deps{API: configOf(token), Barrier: &barrier{}, Log: slog.New(slog.NewTextHandler(log, nil))})
+	}()
+	DeferCleanup(func() {
+		stop()
+		<-done
+	})
+	return log
+}
+
+var _ = Describe("An agent that is refused", func() {
+	It("P36 C301: says that its account has no role", func(ctx SpecContext) {
+		n := newNode(ctx)
+		n.stores(Training(1, 10))
+		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "plain"}})).To(Succeed())
+		pod := n.runs("own")
+
+		log := refused(ctx, pod, token(ctx, n.space, "plain", nil))
+
+		Eventually(log).Should(gbytes.Say(`watching the JobSet failed, retrying" error=.*403 Forbidden.* fix=".*serviceAccountName: jobset-agent.*RoleBinding`))
+	})
+
+	It("P36 C301: says that its account may watch and not report", func(ctx SpecContext) {
+		n := newNode(ctx)
+		n.stores(Training(1, 10))
+		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "reader"}})).To(Succeed())
+		meta := metav1.ObjectMeta{Namespace: n.space, Name: "reader"}
+		Expect(cluster.Client.Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"list", "watch"}}}})).To(Succeed())
+		Expect(cluster.Client.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: n.space, Name: "reader"}}})).To(Succeed())
+		pod := n.runs("own")
+
+		log := refused(ctx, pod, token(ctx, n.space, "reader", nil))
+
+		Eventually(log).Should(gbytes.Say(`reporting the epoch failed, retrying" .*403 Forbidden.* fix=".*right to patch pods.*ClusterRole jobset-agent`))
+	})
+
+	It("P36 C301: says that its token is not bound to a Pod", func(ctx SpecContext) {
+		n := newNode(ctx)
+		n.stores(Training(1, 10))
+
+		log := refused(ctx, n.runs("own"), token(ctx, n.space, AgentAccount, nil))
+
+		Eventually(log).Should(gbytes.Say(`reporting the epoch failed, retrying" .*403 Forbidden.* fix="the token is not bound to a Pod`))
+	})
+
+	It("P36 C301: says that its token is that of another Pod", func(ctx SpecContext) {
+		n := newNode(ctx)
+		n.stores(Training(1, 10))
+		other := n.runs("other")
+
+		log := refused(ctx, n.runs("own"), token(ctx, n.space, AgentAccount, other))
+
+		Eventually(log).Should(gbytes.Say(`reporting the epoch failed, retrying" .*403 Forbidden.* fix="the token is that of another Pod`))
+	})
+
+	It("P36: says that its token is invalid", func(ctx SpecContext) {
+		n := newNode(ctx)
+
+		Eventually(refused(ctx, n.runs("own"), "no token")).Should(gbytes.Say(`watching the JobSet failed, retrying" .*401 Unauthorized.* fix="the token is invalid or has expired`))
+	})
+})

@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/stories"
+	"sigs.k8s.io/jobset/test/worker/order"
+)
+
+// oldManagerEnv names a manager of the version before agents were added by us; `make test-upgrade` builds one.
+const oldManagerEnv = "OLD_MANAGER"
+
+// swap puts another manager in the place of the one that runs.
+func (s *simulation) swap(ctx context.Context, program string) {
+	GinkgoHelper()
+	Expect(s.run.Stop()).To(Succeed())
+	s.run = nil
+	if program == s.manager {
+		Expect(s.SetGate(ctx, true)).To(Succeed())
+		return
+	}
+	var err error
+	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
+		Program: program, Account: managerAccount, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"},
+	})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+var _ = Describe("An upgrade of the manager, and a downgrade", func() {
+	var old string
+	BeforeEach(func() {
+		if old = os.Getenv(oldManagerEnv); old == "" {
+			Skip(fmt.Sprintf("%s is not set; run: make test-upgrade", oldManagerEnv))
+		}
+		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
+	})
+
+	It("P59: leave a JobSet of the previous version alone, which goes on restarting in place", func(ctx SpecContext) {
+		shown.swap(ctx, old)
+		group := stories.Create(ctx, stories.Shape{OwnAgent: true})
+		first := group.RunsAt(1)
+
+		By("upgrading")
+		shown.swap(ctx, shown.manager)
+		group.RunsAt(1).IsUntouched(first)
+		group.Tell(order.Exit(1), first.Worker(0))
+		second := group.RunsAt(2)
+		second.IsInPlaceOf(first)
+		Expect(grants(ctx, group)).To(BeEmpty(), "its author saw to the rights")
+
+		By("downgrading")
+		shown.swap(ctx, old)
+		group.RunsAt(2).IsUntouched(second)
+		group.Tell(order.Exit(1), second.Worker(1))
+		group.RunsAt(3).IsInPlaceOf(second)
+		group.Charged(2)
+	}, SpecTimeout(specTime))
+
+	DescribeTable("P59: leave a group with agents of ours alone under a manager that knows none", func(ctx SpecContext, process bool) {
+		group := stories.Create(ctx, stories.Shape{Process: process})
+		first := group.RunsAt(1)
+		for _, pod := range first.Pods {
+			Expect(workerpod.HoldsAgent(&pod.Spec)).To(BeTrue())
+		}
+
+		By("downgrading")
+		shown.swap(ctx, old)
+		group.RunsAt(1).IsUntouched(first)
+		group.Tell(order.Exit(1), first.Worker(0))
+		second := group.RunsAt(2)
+		second.IsInPlaceOf(first)
+		Expect(grants(ctx, group)).To(HaveLen(2), "what agents were granted stays")
+
+		By("upgrading again")
+		shown.swap(ctx, shown.manager)
+		group.RunsAt(2).IsUntouched(second)
+		group.Tell(order.Exit(1), second.Worker(1))
+		group.RunsAt(3).IsInPlaceOf(second)
+		group.Charged(2)
+	},
+		Entry("in process mode", SpecTimeout(specTime), true),
+		Entry("in container mode", SpecTimeout(specTime), false),
+	)
+})
+
+// grants are the Role and the RoleBinding of a group, by kind.
+func grants(ctx context.Context, group *stories.Group) (kinds []string) {
+	GinkgoHelper()
+	of := []client.ListOption{client.InNamespace(group.Namespace()), client.MatchingLabels{jobset.JobSetNameKey: group.Name()}}
+	var roles rbacv1.RoleList
+	Expect(stories.API().List(ctx, &roles, of...)).To(Succeed())
+	for range roles.Items {
+		kinds = append(kinds, "Role")
+	}
+	var bindings rbacv1.RoleBindingList
+	Expect(stories.API().List(ctx, &bindings, of...)).To(Succeed())
+	for range bindings.Items {
+		kinds = append(kinds, "RoleBinding")
+	}
+	return kinds
+}

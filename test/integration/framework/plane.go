@@ -1,0 +1,118 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package framework
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/onsi/gomega/gexec"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
+	"sigs.k8s.io/jobset/test/simnode"
+)
+
+// AssetsEnv names the directory of the control plane's binaries.
+const AssetsEnv = "KUBEBUILDER_ASSETS"
+
+// Assets returns the directory of the control plane's binaries.
+func Assets() string {
+	GinkgoHelper()
+	assets := os.Getenv(AssetsEnv)
+	Expect(assets).NotTo(BeEmpty(), "%s is not set: run `make test-integration`, which builds the control plane and sets it; "+
+		"or set it to the directory that `hack/build-cluster.sh --print-dir` prints", AssetsEnv)
+	absolute, err := filepath.Abs(assets)
+	Expect(err).NotTo(HaveOccurred())
+	return absolute
+}
+
+// StartControlPlane starts a control plane that stops with the suite. Where the options leave
+// them out, it fills in binaries, repository and a directory, and no limit holds its client back.
+func StartControlPlane(options cluster.Options) *cluster.Cluster {
+	GinkgoHelper()
+	options.Assets, options.Root = Assets(), Root()
+	if options.Dir == "" {
+		options.Dir = GinkgoT().TempDir()
+	}
+	plane, err := cluster.Start(options)
+	Expect(err).NotTo(HaveOccurred(), "starting the control plane of %s", options.Assets)
+	DeferCleanup(plane.Stop)
+	plane.Config.QPS, plane.Config.Burst = -1, -1
+	return plane
+}
+
+// NewScheme knows Kubernetes and JobSets.
+func NewScheme() *runtime.Scheme {
+	GinkgoHelper()
+	scheme := runtime.NewScheme()
+	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(jobset.AddToScheme(scheme)).To(Succeed())
+	return scheme
+}
+
+// FreePort returns a port of this machine that nothing listens on.
+func FreePort() int {
+	GinkgoHelper()
+	port, err := process.FreePort()
+	Expect(err).NotTo(HaveOccurred())
+	return port
+}
+
+// Build builds a program of this repository. It is removed at the end of the suite.
+func Build(pkg string) string {
+	GinkgoHelper()
+	path, err := gexec.Build("sigs.k8s.io/jobset/"+filepath.Clean(pkg), "-buildvcs=false")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+	return path
+}
+
+// RunNode runs a simulated node until the end of the suite or spec, or until it is stopped. The
+// agents of its Pods serve their barriers at the addresses of the Pods.
+func RunNode(options simnode.Options) (stop func()) {
+	GinkgoHelper()
+	options.EnvFor = func(pod *corev1.Pod) []corev1.EnvVar {
+		return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
+	}
+	node, err := simnode.New(options)
+	Expect(err).NotTo(HaveOccurred())
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = node.Run(ctx) // ends with the context
+	}()
+	stop = func() {
+		cancel()
+		<-stopped
+	}
+	DeferCleanup(stop)
+	return stop
+}
+
+// Root returns the root directory of the repository.
+func Root() string {
+	GinkgoHelper()
+	dir, err := os.Getwd()
+	Expect(err).NotTo(HaveOccurred())
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		Expect(parent).NotTo(Equal(dir), "no go.mod above the working directory")
+		dir = parent
+	}
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package sequence
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// decider asks policy.Decide, and remembers what it answered.
+type decider struct {
+	objects
+	answers sync.Map // of the encoded view
+	forget  bool
+}
+
+func newDecider(sc *scenario) *decider { return &decider{objects: objects{sc: sc}} }
+
+func (d *decider) decide(v view) *decided {
+	if d.forget {
+		return d.ask(v)
+	}
+	key := v.key()
+	if answer, ok := d.answers.Load(key); ok {
+		return answer.(*decided)
+	}
+	answer, _ := d.answers.LoadOrStore(key, d.ask(v))
+	return answer.(*decided)
+}
+
+func (d *decider) ask(v view) *decided {
+	in := policy.Input{
+		JobSet: d.jobSet(v.js), ServiceExists: true, Now: now, HeldSince: heldSince[v.held], Claims: d.claimsOf(v),
+		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true},
+	}
+	if d.sc.clock {
+		in.Progress.Assembly = period
+	}
+	if d.sc.pauses {
+		in.Progress.QuickFailurePause = time.Minute
+	}
+	if d.sc.force {
+		in.Progress.ForcefulDeletion, in.NotReady = time.Second, map[string]bool{"node": true}
+	}
+	if d.sc.ft != nil {
+		d.tolerate(&in, v)
+	}
+	if v.gate {
+		in.Pods = map[types.UID][]*corev1.Pod{}
+	}
+	for i, j := range v.jobs {
+		object := d.job(j)
+		in.Jobs = append(in.Jobs, object)
+		if i == v.confirmed {
+			in.Confirmed = &policy.Loss{Job: object, Indexes: v.asked.list()}
+		}
+		for _, p := range v.pods[i] {
+			if v.gate {
+				in.Pods[object.UID] = append(in.Pods[object.UID], d.pod(p, j))
+			}
+		}
+	}
+	in.Strays = d.strays(v)
+	plan, err := policy.Decide(in)
+	if err != nil {
+		return &decided{confirm: -1, err: fmt.Errorf("policy.Decide: %w", err)}
+	}
+	return d.read(v, &plan)
+}
+
+// read makes values of a plan.
+func (d *decider) read(v view, plan *policy.Plan) *decided {
+	at := func(uid types.UID) int {
+		return slices.IndexFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(uid) })
+	}
+	seen := func(uid types.UID) job { // which Job it is, without the past that no write reads
+		j := v.jobs[at(uid)]
+		return job{uid: j.uid, rjob: j.rjob, index: j.index}
+	}
+	answer := &decided{confirm: -1, next: d.statusOf(&plan.Status), held: plan.Held, stands: plan.ClockStands, claims: len(plan.CreateClaims) > 0}
+	answer.moving, answer.readChildren = plan.Moving, plan.ReadChildren
+	if plan.Confirm != nil {
+		answer.confirm = at(plan.Confirm.Job.UID)
+		for _, index := range plan.Confirm.Indexes {
+			answer.asked |= 1 << index
+		}
+		return answer
+	}
+	for _, j := range plan.DeleteJobs {
+		answer.ops = append(answer.ops, op{kind: opDelete, job: seen(j.UID)})
+	}
+	answer.ops = append(answer.ops, d.podDeletions(v, plan, seen)...)
+	for _, s := range plan.ScaleJobs {
+		answer.ops = append(answer.ops, op{kind: opScale, job: seen(s.Job.UID), workers: int8(s.Workers)})
+	}
+	for i, batch := range plan.CreateJobs {
+		for _, j := range batch {
+			created, err := d.jobOfPlan(j)
+			if err != nil {
+				return &decided{confirm: -1, err: err}
+			}
+			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(i), job: created})
+		}
+	}
+	for _, j := range plan.SuspendJobs {
+		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
+	}
+	for _, r := range plan.ResumeJobs {
+		answer.ops = append(answer.ops, op{kind: opResume, job: seen(r.From.UID)})
+	}
+	return answer
+}

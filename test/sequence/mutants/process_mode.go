@@ -1,0 +1,93 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import "slices"
+
+const (
+	roundsFile  = "agent/rounds.go"
+	workersFile = "agent/workers.go"
+	stepFile    = "supervisor/step.go"
+)
+
+// processMode are mistakes of agents and supervisors in process mode.
+var processMode = []mutant{
+	{
+		name: "ready before all processes are gone", file: stepFile,
+		old: "\ts.Phase = Killing\n\treturn s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})\n}",
+		new: "\ts.Phase = Ended\n\treturn s, append(actions, ready(s))\n}",
+	},
+	{
+		name: "exit 0 after stop is taken for done", file: stepFile,
+		old: "case !exit.Stopped && exit.Code == 0:",
+		new: "case exit.Code == 0:",
+	},
+	{
+		name: "exit 0 is restarted", file: stepFile,
+		old: "case !exit.Stopped && exit.Code == 0:",
+		new: "case false:",
+	},
+	{
+		name: "a held supervisor ends with 0", file: stepFile,
+		old: `say("ending: signal %d, and no worker runs", int(number)), finish(exitTerminated)`,
+		new: `say("ending: signal %d, and no worker runs", int(number)), finish(0)`,
+	},
+	{
+		name: "done without a file", file: stepFile,
+		old: "Action{Done: &done}, send(done), finish(0)",
+		new: "send(done), finish(0)",
+	},
+	{
+		name: "an agent that starts ignores what runs", file: workersFile,
+		old: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit = Running, m.Epoch, nil",
+		new: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit = Idle, m.Epoch, nil",
+	},
+	{
+		name: "the agent remembers the lift, not the supervisor", file: workersFile,
+		old: "\t\t\tw.State, w.Exit = Ended, nil\n\t\tcase before.State != Ended:",
+		new: "\t\t\tw.State, w.Exit = Running, nil\n\t\tcase before.State != Ended:",
+	},
+	{
+		name: "an epoch that may have run is started again", file: workersFile,
+		old: "\t\t\tw.State, w.Exit = Ended, nil\n\t\tcase before.State != Ended:",
+		new: "\t\t\tw.State, w.Exit = Idle, nil\n\t\tcase before.State != Ended:",
+	},
+	{
+		name: "report before all workers have ended", file: roundsFile,
+		old: "if w := find(v, Worker.Runs); w != nil {\n\t\tif find(v, mustStop) != nil || !self.Ending {",
+		new: "if w := find(v, mustStop); w != nil {\n\t\tif find(v, mustStop) != nil || !self.Ending {",
+	},
+	{
+		name: "take over workers of which one does not run", file: roundsFile,
+		old: "case idle != nil:",
+		new: "case idle != nil && unseen != nil:",
+	},
+	{
+		name: "start again what others have finished", file: roundsFile,
+		old: "\tcase done != nil:\n\t\treturn leave(",
+		new: "\tcase false:\n\t\treturn leave(",
+	},
+	{
+		name: "forget to leave", file: agentFile,
+		old: "case self.Leaving != \"\":",
+		new: "case false:",
+	},
+	{
+		name: "run on beside a worker that ended", file: roundsFile,
+		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
+		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",
+	},
+}
+
+// all are those of the list, those of faultTolerance, and these, which the scenarios in process mode have to find.
+func all() []mutant {
+	list := slices.Concat(mutants, faultTolerance)
+	for _, m := range processMode {
+		m.scenarios = "process mode"
+		list = append(list, m)
+	}
+	return list
+}

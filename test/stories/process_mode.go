@@ -1,0 +1,62 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stories
+
+import (
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"sigs.k8s.io/jobset/test/worker/order"
+)
+
+// processMode: what is different where a supervisor starts the workers again. A supervisor hands the
+// orders of package order down to its worker.
+func processMode() {
+	It("P60 P63 P66: start again in the same containers when one exits with a failure, ten times", Label("two-workers"), func(ctx SpecContext) {
+		restartTenTimes(ctx, Shape{Process: true})
+	}, SpecTimeout(specTime))
+
+	It("P63: are killed when they do not stop in their grace", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Process: true, SlowToStop: true})
+		before := group.RunsAt(1)
+		group.Tell(order.Exit(1), before.Worker(0))
+		group.RunsAt(2).IsInPlaceOf(before)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("P70: start again after a container was killed with its supervisor, which the kubelet starts alone", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Process: true})
+		before := group.RunsAt(1)
+		group.Tell(syscall.SIGKILL, before.Worker(1))
+		group.RunsAt(2).IsInPodsOf(before)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("P65: run on when an agent is killed", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Process: true})
+		before := group.RunsAt(1)
+		group.Tell(syscall.SIGKILL, before.Agent(0))
+		group.eventually(func() int32 {
+			return containerStatus(group.Now(before.Agent(0)).Pod, agentName).RestartCount
+		}).Should(Equal(int32(1)), "restarts of the agent")
+		group.RunsAt(1).IsUntouched(before)
+
+		By("being restarted by the new agent")
+		group.Tell(order.Exit(1), before.Worker(1))
+		group.RunsAt(2).IsInPlaceOf(before)
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("P67: finish when all exit with 0", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Process: true})
+		round := group.RunsAt(1)
+		group.Charged(0)
+		group.Tell(order.Done, round.Workers()...)
+		group.Completes()
+	}, SpecTimeout(specTime))
+}
