@@ -10,7 +10,7 @@ SPDX-License-Identifier: Apache-2.0
 //	Report                             -> Text -> what a terminal shows
 //
 // It makes no plan: how the manager plans depends on its configuration, which users cannot read. What the
-// manager decided is in conditions and events.
+// manager decided is in status and events.
 package sizes
 
 import (
@@ -72,7 +72,7 @@ type Job struct {
 	ReplicatedJob string `json:"replicatedJob"`
 	// Score is (current - min) / (max - min), and 1 if the two are equal. Below 0 it lacks some of its minimum.
 	Score float64 `json:"score"`
-	// Current is the number of instances that it runs with, 0 before it has run. Desired is what its spec asks for.
+	// Current is the number of instances that it runs with, 0 before it has run. Desired is the one that it is to have.
 	Current int32 `json:"current"`
 	Desired int32 `json:"desired"`
 	Min     int32 `json:"min"`
@@ -137,7 +137,10 @@ func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, told *news, accelerato
 			job.Each[name] = requests[name]
 		}
 	}
-	job.State, job.Because, job.Since = stateOf(js, current, desired, told)
+	var because *news
+	if job.State, because = stateOf(js, rjob.Name, current, desired, told); because != nil {
+		job.Because, job.Since = because.message, &because.at
+	}
 	return job
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +43,22 @@ func elasticJobSet(name string, current, desired int32, changes ...func(*jobset.
 	rjob.Template.Spec.Template.Spec.Containers = requests("1")
 	js.Spec.ReplicatedJobs = []jobset.ReplicatedJob{rjob}
 	js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}
-	js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "trainer", SyncedWorkers: current}}
+	js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "trainer", SyncedWorkers: current, Elastic: &jobset.ElasticSize{Current: current, Desired: desired}}}
 	for _, change := range changes {
 		change(js)
 	}
 	return *js
 }
+
+// says adds a condition that is True.
+func says(conditionType jobset.JobSetConditionType, reason, message string, since time.Duration) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		js.Status.Conditions = append(js.Status.Conditions, builders.Condition(conditionType, true, reason, message, now.Add(-since)))
+	}
+}
+
+// unwritten is what a manager without the gate leaves: no sizes in status.
+func unwritten(js *jobset.JobSet) { js.Status.ReplicatedJobsStatus[0].Elastic = nil }
 
 func node(name, gpus string, changes ...func(*corev1.Node)) corev1.Node {
 	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
@@ -89,7 +100,12 @@ func busyCluster() Input {
 		Now: now, Accelerators: []corev1.ResourceName{gpu},
 		JobSets: []jobset.JobSet{
 			elasticJobSet("full", 6, 6, func(js *jobset.JobSet) { js.Namespace = "abc" }),
-			elasticJobSet("giver", 4, 4), elasticJobSet("waiter", 0, 2), elasticJobSet("grower", 2, 3), elasticJobSet("cooler", 3, 3),
+			elasticJobSet("giver", 4, 4), elasticJobSet("grower", 2, 3), elasticJobSet("cooler", 3, 3),
+			elasticJobSet("waiter", 0, 2, says(jobset.JobSetElasticWaiting, "MinimumDoesNotFit",
+				"ReplicatedJob trainer: its minimum of 2 does not fit, nor would it if all others were at their minimums", 3*time.Hour)),
+			elasticJobSet("stuck", 5, 5, says(jobset.JobSetElasticWaiting, "LostPods", "ReplicatedJob trainer: 1 of its 5 Pods have had no node for more than 2m0s, "+
+				"and Pods on lost keep their indexes: it waits until the nodes are ready, or are deleted with their Pods", 9*time.Minute)),
+			elasticJobSet("by-hand", 5, 6, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob trainer from 5 to 6 Pods", 6*time.Second)),
 			elasticJobSet("sleeper", 0, 2, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }),
 			elasticJobSet("queued", 2, 2, func(js *jobset.JobSet) { js.Labels = map[string]string{queueNameKey: "q"} }),
 			elasticJobSet("done", 6, 6, func(js *jobset.JobSet) { js.Status.TerminalState = "Completed" }),
@@ -107,7 +123,7 @@ func busyCluster() Input {
 			event("giver", "ElasticResized", "ReplicatedJob trainer from 6 to 4 Pods: gave 2 instances to research/grower/trainer: score -0.50, ours 1.00", 2*time.Minute),
 			event("grower", "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods: 1 more fit: score 0.00", 4*time.Second),
 			event("cooler", "ElasticCoolingDown", "ReplicatedJob trainer: from 3 to 5 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 2 more fit: score 0.25", time.Minute),
-			event("waiter", "ElasticWaiting", "ReplicatedJob trainer: its minimum of 2 does not fit, nor would it if all others were at their minimums", 3*time.Minute),
+			event("by-hand", "ElasticResized", "ReplicatedJob trainer from 6 to 5 Pods: gave 1 instance to research/giver/trainer: score 0.00, ours 1.00", time.Hour),
 			event("full", "Scheduled", "ReplicatedJob trainer: of no interest", time.Second),
 		},
 	}
@@ -156,26 +172,95 @@ func TestP109TextOfElasticJobs(t *testing.T) {
 	}
 }
 
-func TestP109AJobThatDoesNotRestartInPlaceHasTheSizeOfItsSpec(t *testing.T) {
+func TestP109SizesAreThoseThatTheManagerWrote(t *testing.T) {
 	t.Parallel()
-	r := Of(Input{Now: now, JobSets: []jobset.JobSet{
-		elasticJobSet("js", 0, 4, func(js *jobset.JobSet) {
-			js.Spec.FailurePolicy, js.Status.ReplicatedJobsStatus[0].Active = nil, 1
-		}),
-		elasticJobSet("starts", 0, 4, func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil }),
-	}})
-	for i, want := range []int32{0, 4} {
-		if got := r.Jobs[i].Current; got != want {
-			t.Errorf("current size of %s is %d, want %d", r.Jobs[i].JobSet, got, want)
+	type size struct{ Current, Desired int32 }
+	recreates := func(active int32) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy, js.Status.ReplicatedJobsStatus[0].Active = nil, active
 		}
+	}
+	for name, tc := range map[string]struct {
+		js   jobset.JobSet
+		want size
+	}{
+		"P109: those of status, whatever the spec asks for by now": {elasticJobSet("js", 3, 4, func(js *jobset.JobSet) {
+			js.Spec.ReplicatedJobs[0].Template.Spec.Completions = ptr.To[int32](6)
+		}), size{3, 4}},
+		"P109: without them, those of the last epoch and of the spec":        {elasticJobSet("js", 3, 4, unwritten), size{3, 4}},
+		"P109: or that of the spec, if the Job runs that restarts otherwise": {elasticJobSet("js", 0, 4, unwritten, recreates(1)), size{4, 4}},
+		"P109: and none, if it does not":                                     {elasticJobSet("js", 0, 4, unwritten, recreates(0)), size{0, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := Of(Input{Now: now, JobSets: []jobset.JobSet{tc.js}}).Jobs[0]
+			if diff := cmp.Diff(tc.want, size{job.Current, job.Desired}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestP109AWaitThatIsOverIsNotTold(t *testing.T) {
+func TestP109WhatIsSaidIsOfNow(t *testing.T) {
 	t.Parallel()
-	r := Of(Input{Now: now, JobSets: []jobset.JobSet{elasticJobSet("js", 2, 2)},
-		Events: []corev1.Event{event("js", "ElasticWaiting", "ReplicatedJob trainer: its minimum of 2 does not fit", time.Minute)}})
-	if got := r.Jobs[0]; got.State != Keeps || got.Because != "" {
-		t.Errorf("state %s because %q, want Keeps without a reason", got.State, got.Because)
+	type said struct {
+		State   State
+		Because string
+	}
+	waits := "ReplicatedJob loader: it waits for nodes; ReplicatedJob trainer: its minimum of 2 does not fit"
+	over := func(js *jobset.JobSet) { js.Status.Conditions[0].Status = metav1.ConditionFalse }
+	starts := "its minimum of 2 does not fit; it starts all the same, since it requests no accelerator"
+	cools := "from 3 to 5 not before 2026-03-14T12:04:00Z, since its size was changed"
+	for name, tc := range map[string]struct {
+		js    jobset.JobSet
+		event corev1.Event
+		want  said
+	}{
+		"P109: what each waits for, also after the events are forgotten": {
+			js: elasticJobSet("js", 0, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour)), want: said{Waits, "its minimum of 2 does not fit"},
+		},
+		"P109: not what others wait for": {
+			js: elasticJobSet("js", 2, 2, says(jobset.JobSetElasticWaiting, "LostPods", "ReplicatedJob loader: it waits for nodes", time.Hour)), want: said{State: Keeps},
+		},
+		"P109: nor a wait that is over": {
+			js:    elasticJobSet("js", 2, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour), over),
+			event: event("js", "ElasticWaiting", "ReplicatedJob trainer: its minimum of 2 does not fit", time.Minute), want: said{State: Keeps},
+		},
+		"P105 P109: one without accelerators does not wait": {
+			js: elasticJobSet("js", 0, 2), event: event("js", "ElasticWaiting", "ReplicatedJob trainer: "+starts, time.Minute), want: said{Resizing, starts},
+		},
+		"P109: a change that the manager made, with its reason": {
+			js:    elasticJobSet("js", 2, 3, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob loader from 1 to 2 Pods, ReplicatedJob trainer from 2 to 3 Pods", 0)),
+			event: event("js", "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods: 1 more fit: score 0.00", 0), want: said{Resizing, "from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P109: one that somebody else made": {
+			js:   elasticJobSet("js", 2, 3, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods, ReplicatedJob loader from 1 to 2 Pods", 0)),
+			want: said{Resizing, "from 2 to 3 Pods"},
+		},
+		"P107 P109: a size that cools down": {
+			js: elasticJobSet("js", 3, 3), event: event("js", "ElasticCoolingDown", "ReplicatedJob trainer: "+cools, time.Minute), want: said{CoolsDown, cools},
+		},
+		"P107 P109: not that of another size": {
+			js: elasticJobSet("js", 4, 4), event: event("js", "ElasticCoolingDown", "ReplicatedJob trainer: "+cools, time.Minute), want: said{State: Keeps},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := Of(Input{Now: now, JobSets: []jobset.JobSet{tc.js}, Events: []corev1.Event{tc.event}}).Jobs[0]
+			if diff := cmp.Diff(tc.want, said{job.State, job.Because}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestP109ThePageShowsTheReport(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../site/content/en/docs/reference/kubectl-jobset.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile("testdata/busy.txt"); err != nil || !strings.Contains(string(page), "```text\n"+string(text)+"```") {
+		t.Errorf("kubectl-jobset.md does not show testdata/busy.txt as it is (%v)", err)
 	}
 }

@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package sizes
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -26,7 +28,7 @@ const (
 	Suspended State = "Suspended"
 	// Queued: a queue of Kueue manages it, so the manager leaves its size alone.
 	Queued State = "Queued"
-	// Waits: its minimum does not fit.
+	// Waits: the manager finds no size with which it could run, or run on.
 	Waits State = "Waits"
 	// Resizing: it does not run with the size that it is to have yet.
 	Resizing State = "Resizing"
@@ -41,13 +43,16 @@ const (
 // queueNameKey is the label by which Kueue manages a JobSet.
 const queueNameKey = "kueue.x-k8s.io/queue-name"
 
-// sizeOf returns the size that a ReplicatedJob runs with and the one that its spec asks for. A group that
-// restarts in place gets a new size with its next epoch, others have it as soon as their Job has.
+// sizeOf returns the size that a ReplicatedJob runs with and the one that it is to have, as the manager wrote
+// them. One without the gate ElasticJobSet writes none. Then the size that is wanted is that of the spec; a group
+// that restarts in place gets it with its next epoch, others as soon as their Job has it.
 func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int32) {
 	desired = ptr.Deref(rjob.Template.Spec.Completions, rjob.Elastic.MinInstances)
 	for i := range js.Status.ReplicatedJobsStatus {
 		switch status := &js.Status.ReplicatedJobsStatus[i]; {
 		case status.Name != rjob.Name:
+		case status.Elastic != nil:
+			return status.Elastic.Current, status.Elastic.Desired
 		case status.SyncedWorkers > 0:
 			current = status.SyncedWorkers
 		case !workerpod.WantsInPlace(js) && status.Active+status.Succeeded > 0:
@@ -57,38 +62,75 @@ func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int
 	return current, desired
 }
 
-// stateOf says what becomes of a size, and what the manager said about it.
-func stateOf(js *jobset.JobSet, current, desired int32, told *news) (State, string, *metav1.Time) {
+// stateOf says what becomes of a size, and what the manager said about it. Conditions say what lasts; events
+// say why a size was changed, as long as the API server keeps them.
+func stateOf(js *jobset.JobSet, rjob string, current, desired int32, told *news) (State, *news) {
 	_, queued := js.Labels[queueNameKey]
 	switch {
 	case ptr.Deref(js.Spec.Suspend, false):
-		return Suspended, "", nil
+		return Suspended, nil
 	case queued:
-		return Queued, "", nil
+		return Queued, nil
 	}
-	state := Keeps
-	if current != desired {
-		state = Resizing
+	if waits := inCondition(js, jobset.JobSetElasticWaiting, rjob); waits != nil {
+		return Waits, waits
+	}
+	if told != nil && !told.holds(current, desired) {
+		told = nil
 	}
 	switch {
+	case current != desired && told == nil:
+		return Resizing, inCondition(js, jobset.JobSetElasticResizing, rjob)
+	case current != desired:
+		return Resizing, told
 	case told == nil:
-		return state, "", nil
-	case told.reason == constants.ElasticWaitingReason && current > 0:
-		return state, "", nil // it runs, so that is over
-	case told.reason == constants.ElasticWaitingReason:
-		state = Waits
-	case state == Keeps && told.reason == constants.ElasticCoolingDownReason:
-		state = CoolsDown
-	case state == Keeps && strings.Contains(told.message, ": gave "):
-		state = Gave
+		return Keeps, nil
+	case told.reason == constants.ElasticCoolingDownReason:
+		return CoolsDown, told
+	case strings.Contains(told.message, ": gave "):
+		return Gave, told
 	}
-	return state, told.message, told.at.DeepCopy()
+	return Keeps, told
 }
 
 // news is what the manager said about the size of a job.
 type news struct {
 	reason, message string
 	at              metav1.Time
+}
+
+// holds reports whether an event still speaks of the size that a job has or is to have. Others may have changed it since.
+func (n *news) holds(current, desired int32) bool {
+	switch n.reason {
+	case constants.ElasticResizedReason:
+		return strings.Contains(n.message, fmt.Sprintf(" to %d Pods: ", desired))
+	case constants.ElasticCoolingDownReason:
+		return strings.HasPrefix(n.message, fmt.Sprintf("from %d to ", desired))
+	}
+	return current == 0 // it starts although its minimum does not fit
+}
+
+// inCondition returns what a condition that is True says about a ReplicatedJob, nil if nothing.
+func inCondition(js *jobset.JobSet, conditionType jobset.JobSetConditionType, rjob string) *news {
+	condition := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType))
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return nil
+	}
+	for _, part := range strings.Split(condition.Message, subject)[1:] {
+		if name, message := cutName(part); name == rjob {
+			return &news{reason: condition.Reason, message: strings.TrimRight(message, ",; "), at: condition.LastTransitionTime}
+		}
+	}
+	return nil
+}
+
+// subject is what the manager writes before the name of a ReplicatedJob.
+const subject = "ReplicatedJob "
+
+// cutName takes "trainer: it waits" and "trainer from 2 to 3 Pods" apart.
+func cutName(text string) (name, message string) {
+	name, message, _ = strings.Cut(text, " ")
+	return strings.TrimSuffix(name, ":"), message
 }
 
 // lastTold is the last event about the size of each job.
@@ -101,11 +143,12 @@ func lastTold(events []corev1.Event) map[string]*news {
 		default:
 			continue
 		}
-		name, message, ok := strings.Cut(strings.TrimPrefix(e.Message, "ReplicatedJob "), " ")
-		if !ok || !strings.HasPrefix(e.Message, "ReplicatedJob ") {
+		text, ok := strings.CutPrefix(e.Message, subject)
+		if !ok {
 			continue
 		}
-		key := ownerKey(string(e.InvolvedObject.UID), strings.TrimSuffix(name, ":"))
+		name, message := cutName(text)
+		key := ownerKey(string(e.InvolvedObject.UID), name)
 		if at := eventTime(e); last[key] == nil || last[key].at.Before(&at) {
 			last[key] = &news{reason: e.Reason, message: message, at: at}
 		}
