@@ -19,9 +19,9 @@ type Timing struct {
 	// Backoff bounds the first delay between attempts of an agent that holds its worker. The bound
 	// doubles up to BackoffCap. For an agent that has lifted it is BackoffCap from the start.
 	Backoff, BackoffCap time.Duration
-	// InitialEvents is how long a watch may take to deliver the initial state.
+	// InitialEvents is how long a watch may take to deliver the initial state, once it is answered.
 	InitialEvents time.Duration
-	// Request is the timeout of any other request.
+	// Request is the timeout of any other request, and how long the answer to a watch may take to begin.
 	Request time.Duration
 	// Watch is the shortest lifetime of a watch; the server ends it after a random time of up to twice as long.
 	Watch time.Duration

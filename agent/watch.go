@@ -28,6 +28,8 @@ import (
 // handles 410 Gone, and costs one object.
 
 var (
+	// errNoAnswer: the server did not even begin to answer.
+	errNoAnswer = errors.New("the API server did not answer in time")
 	// errInitialEvents: the initial state did not arrive in time.
 	errInitialEvents = errors.New("the initial state did not arrive in time")
 	// errStalled: the server should have ended the watch before.
@@ -179,12 +181,12 @@ func (w *watcher) stream(ctx context.Context, version string) error {
 	defer cancelStalled()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	initial := time.AfterFunc(w.timing.InitialEvents, func() { cancel(errInitialEvents) })
-	defer initial.Stop()
 
-	body, err := w.api.get(ctx, query)
+	body, err := w.open(ctx, query, cancel)
 	if err == nil {
 		defer func() { _ = body.Close() }()
+		initial := time.AfterFunc(w.timing.InitialEvents, func() { cancel(errInitialEvents) })
+		defer initial.Stop()
 		if version != "" {
 			initial.Stop()
 		}
@@ -197,6 +199,15 @@ func (w *watcher) stream(ctx context.Context, version string) error {
 		return errDue
 	}
 	return err
+}
+
+// open sends the request and waits for the answer to begin. A busy server keeps a watch in its queues like any other
+// request (see DefaultTiming); the initial state is due only from the answer on. A thousand agents that gave up
+// meanwhile and listed would ask for everything once more.
+func (w *watcher) open(ctx context.Context, query url.Values, cancel context.CancelCauseFunc) (io.ReadCloser, error) {
+	answer := time.AfterFunc(w.timing.Request, func() { cancel(errNoAnswer) })
+	defer answer.Stop()
+	return w.api.get(ctx, query)
 }
 
 // follow reads events until an error. If initial, it passes on no state before the bookmark

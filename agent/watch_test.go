@@ -208,6 +208,36 @@ func TestTheWatchFallsBackToAList(t *testing.T) {
 		wantStates(t, states, at(0, 1))
 		wantRequests(t, fake, "watch", "list", "watch")
 	})
+	bubble(t, "P30 P38: a watch that waits in the queues of a busy server keeps its place: one request", func(t *testing.T, fake *fakeAPI) {
+		fake.set(at(0, 1))
+		fake.meddle(func(_ http.ResponseWriter, r *http.Request) bool {
+			select {
+			case <-time.After(14 * time.Second):
+			case <-r.Context().Done():
+			}
+			return false
+		})
+		states := startWatch(t, fake)
+		pass(15 * time.Second)
+		wantStates(t, states, at(0, 1))
+		wantRequests(t, fake, "watch")
+	})
+	bubble(t, "P36: a watch that is not answered at all is asked for again", func(t *testing.T, fake *fakeAPI) {
+		fake.set(at(0, 1))
+		fake.meddle(func(_ http.ResponseWriter, r *http.Request) bool {
+			if len(fake.seen("")) > 1 {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		})
+		states := startWatch(t, fake)
+		pass(29 * time.Second)
+		wantStates(t, states)
+		pass(6 * time.Second)
+		wantStates(t, states, at(0, 1))
+		wantRequests(t, fake, "watch", "watch")
+	})
 	bubble(t, "P30: so is a server that says it timed out, but only this time", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 1))
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
