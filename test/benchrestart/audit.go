@@ -51,12 +51,21 @@ type epochWrite struct {
 	deprecated, synced int32
 }
 
+// failure is a kind of request of one client that failed with this code.
+type failure struct {
+	ask
+	code int
+}
+
 // requests are those that the API server was asked in some time.
 type requests struct {
 	// by says when each was received.
 	by map[ask][]time.Time
 	// refused counts those that were refused with 429, by client.
 	refused map[string]int
+	// failed counts the watches that the API server could not begin for another reason, such as 504 if its cache
+	// was behind for too long. Whoever asked asks again.
+	failed map[failure]int
 	// answered says when the agents' reports were answered.
 	answered []time.Time
 	// epochs are the writes of the status that were accepted.
@@ -65,10 +74,10 @@ type requests struct {
 
 // countRequests counts the requests of an audit log that were received in a window. A watch
 // counts when it begins, everything else when it ends. Requests that were refused with 429
-// count apart from the others. It also says how long the lines are that it read; the rest of
+// count apart from the others, and so do watches that did not begin. It also says how long the lines are that it read; the rest of
 // one that is still being written is left for the next time.
 func countRequests(log io.Reader, from, to time.Time) (counted requests, read int64, err error) {
-	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}}
+	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}, failed: map[failure]int{}}
 	lines := bufio.NewReaderSize(log, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -91,7 +100,10 @@ func countRequests(log io.Reader, from, to time.Time) (counted requests, read in
 			if event.Stage == "ResponseComplete" {
 				counted.refused[event.ask().client]++
 			}
-		case (event.Verb == "watch") == (event.Stage == "ResponseStarted"):
+		case (event.Verb == "watch") != (event.Stage == "ResponseStarted"): // the other end of it counts
+		case event.Verb == "watch" && event.ResponseStatus.Code != http.StatusOK:
+			counted.failed[failure{event.ask(), event.ResponseStatus.Code}]++
+		default:
 			counted.by[event.ask()] = append(counted.by[event.ask()], event.Received)
 			counted.keep(&event)
 		}

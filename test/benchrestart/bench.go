@@ -23,10 +23,11 @@ type bench struct {
 	options
 	began   conditions
 	results []result
-	// Of the largest number of workers.
-	agents     []agentProcess
-	managerRSS float64
-	fleetRSS   float64
+	steps   []step
+	// resided is what was in memory at the end of each group.
+	resided []residence
+	// agents are of the largest number of workers.
+	agents []agentProcess
 }
 
 // conditions are when and how busy the machine was.
@@ -41,7 +42,15 @@ func now() conditions {
 	return conditions{at: time.Now().UTC(), load: strings.Join(fields[:min(3, len(fields))], " ")}
 }
 
-func (b *bench) measure(ctx context.Context, dir string) (err error) {
+func (b *bench) measure(ctx context.Context, dir string) error {
+	if b.cases == "" {
+		return b.onPlane(ctx, dir, b.groups)
+	}
+	return b.measureScale(ctx, dir)
+}
+
+// onPlane measures something on a control plane of its own.
+func (b *bench) onPlane(ctx context.Context, dir string, measure func(context.Context, *plane) error) (err error) {
 	p, err := startPlane(ctx, b.options, dir)
 	if err != nil {
 		return err
@@ -50,13 +59,18 @@ func (b *bench) measure(ctx context.Context, dir string) (err error) {
 	if err := p.accountExists(ctx); err != nil {
 		return err
 	}
+	return measure(ctx, p)
+}
+
+// groups measures restarts of one group of each number of workers.
+func (b *bench) groups(ctx context.Context, p *plane) error {
 	for _, n := range b.workers {
 		for _, mode := range b.modes(n) {
 			if err := b.inPlace(ctx, p, mode, n); err != nil {
 				return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
 			}
 		}
-		if b.only != string(jobset.InPlaceRestart) && (b.mode == modeContainer || n <= besideUpTo) {
+		if b.only != string(jobset.InPlaceRestart) && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
 			if err := b.recreate(ctx, p, n); err != nil {
 				return fmt.Errorf("recreating %d workers: %w", n, err)
 			}
@@ -76,7 +90,7 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 		return nil
 	case b.mode == modeContainer:
 		return []jobset.InPlaceRestartMode{jobset.ContainerMode}
-	case workers > besideUpTo:
+	case b.mode == modeProcess && workers > besideUpTo:
 		return []jobset.InPlaceRestartMode{jobset.ProcessMode}
 	}
 	return []jobset.InPlaceRestartMode{jobset.ProcessMode, jobset.ContainerMode}
@@ -88,7 +102,7 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestartMode, workers int) error {
 	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, limits: tunedLimits.name, workers: workers}
 	kinds := []delays{noDelays, realDelays}
-	if b.mode == modeProcess {
+	if b.mode == modeProcess || mode == jobset.ProcessMode {
 		kinds = kinds[1:]
 	}
 	for _, s.delays = range kinds {
@@ -96,7 +110,7 @@ func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestar
 			continue
 		}
 		err := b.with(ctx, p, s, func(g *group) error {
-			if err := b.repeat(ctx, g, b.restarts); err != nil {
+			if err := errors.Join(b.repeat(ctx, g, b.restarts), b.profile(ctx, g)); err != nil {
 				return err
 			}
 			g.flowControl = true
@@ -166,16 +180,19 @@ func (b *bench) repeat(ctx context.Context, g *group, times int) error {
 	return nil
 }
 
-// memory looks at what resides in memory now. The last call, of the largest group, counts.
+// residence is what was in memory while a group ran, in bytes by process.
+type residence struct {
+	scenario
+	of map[string]float64
+}
+
+// memory looks at what resides in memory now.
 func (b *bench) memory(ctx context.Context, g *group) error {
-	use, err := g.plane.manager.use(ctx)
+	of, err := residents()
 	if err != nil {
 		return err
 	}
-	b.managerRSS = use.resident
-	if b.fleetRSS, err = residentHere(); err != nil {
-		return err
-	}
+	b.resided = append(b.resided, residence{g.scenario, of})
 	b.agents = nil
 	for range b.restarts {
 		one, err := g.runAgent(ctx)

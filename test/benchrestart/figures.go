@@ -189,6 +189,21 @@ func asks(all []series) []ask {
 	})
 }
 
+// failures are all kinds of watches that could not begin.
+func failures(all []series) []failure {
+	found := map[failure]bool{}
+	for _, s := range all {
+		for _, r := range s.results {
+			for f := range r.requests.failed {
+				found[f] = true
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), func(a, b failure) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind), cmp.Compare(a.code, b.code))
+	})
+}
+
 func medianOf[T any](values []T, of func(T) float64) float64 {
 	figures := make([]float64, 0, len(values))
 	for _, v := range values {

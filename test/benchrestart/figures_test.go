@@ -84,6 +84,7 @@ func TestCountRequests(t *testing.T) {
 {"stage":"ResponseStarted","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":429},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
+{"stage":"ResponseStarted","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":504},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
 {"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z","requestObject":{"status":{"deprecatedEpoch":1,"syncedEpoch":2}}}
 {"stage":"ResponseComplete","verb":"update","userAgent":"jobset/v1 (linux)","objectRef":{"resource":"jobsets","subresource":"status"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:11Z"}
 {"stage":"ResponseComplete","verb":"get","userAgent":"bench-restart","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
@@ -95,13 +96,13 @@ func TestCountRequests(t *testing.T) {
 	if want := strings.LastIndex(log, "\n") + 1; read != int64(want) {
 		t.Errorf("countRequests() read %d bytes, want %d: a line that is being written is left", read, want)
 	}
-	want := requests{refused: map[string]int{"jobset-agent": 1}, by: map[ask][]time.Time{
+	want := requests{refused: map[string]int{"jobset-agent": 1}, failed: map[failure]int{{ask{"jobset-agent", "watch jobsets"}, 504}: 1}, by: map[ask][]time.Time{
 		{"jobset-agent", "patch pods"}:      {noon.Add(time.Second)},
 		{"jobset-agent", "watch jobsets"}:   {noon.Add(time.Second)},
 		{"jobset", "update jobsets/status"}: {noon.Add(2 * time.Second)},
 		{benchAgent, "get pods"}:            {noon.Add(2 * time.Second)},
 	}, answered: []time.Time{noon.Add(2 * time.Second)}, epochs: []epochWrite{{noon.Add(2 * time.Second), 1, 2}}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{}, epochWrite{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{}, failure{}, epochWrite{})); diff != "" {
 		t.Errorf("countRequests() (-want +got):\n%s", diff)
 	}
 	if got.total() != 3 {

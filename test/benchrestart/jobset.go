@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -75,6 +76,9 @@ type watched struct {
 	mu     sync.Mutex
 	seen   []sighting
 	ended  bool
+	// synced is the epoch of each JobSet, jobsReady the number of Jobs of the latest that are ready.
+	synced    map[string]int32
+	jobsReady int
 }
 
 func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
@@ -84,7 +88,7 @@ func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
-	w := &watched{client: c}
+	w := &watched{client: c, synced: map[string]int32{}}
 	events, err := c.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(corev1.NamespaceDefault))
 	if err != nil {
 		return nil, fmt.Errorf("watching JobSets: %w", err)
@@ -103,6 +107,10 @@ func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
 			if n := len(w.seen); n == 0 || w.seen[n-1].counters != now.counters {
 				w.seen = append(w.seen, now)
 			}
+			w.synced[js.Name], w.jobsReady = now.synced, 0
+			for _, jobs := range js.Status.ReplicatedJobsStatus {
+				w.jobsReady += int(jobs.Ready)
+			}
 			w.mu.Unlock()
 		}
 		w.mu.Lock()
@@ -120,6 +128,20 @@ func (w *watched) now() counters {
 		return counters{}
 	}
 	return w.seen[len(w.seen)-1].counters
+}
+
+// epochs returns the synced epoch of each JobSet.
+func (w *watched) epochs() map[string]int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.synced)
+}
+
+// ready returns how many Jobs are ready, if there is only one JobSet.
+func (w *watched) ready() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.jobsReady
 }
 
 // first returns when the counters were first as wanted.

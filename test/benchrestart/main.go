@@ -40,13 +40,16 @@ type options struct {
 	jobs                       int
 	restarts, defaultRestarts  int
 	only, mode, delays, report string
+	profiles                   string
 	keep                       bool
+	scale
 }
 
 // The values of --mode.
 const (
 	modeContainer = "container"
 	modeProcess   = "process"
+	modeBoth      = "both"
 )
 
 func main() {
@@ -60,9 +63,11 @@ func main() {
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart or only Recreate")
-	flag.StringVar(&o.mode, "mode", modeContainer, "container, or process: process mode beside container mode and a tuned Recreate")
+	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; or both: both modes, at any size, without Recreate")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")
+	o.scale.flags()
 	flag.BoolVar(&o.keep, "keep-logs", false, "keep the logs of all processes")
 	flag.Parse()
 
@@ -92,10 +97,13 @@ func (o *options) check() error {
 		return errors.New("--restarts must be at least 1, --default-restarts at least 0")
 	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate":
 		return errors.New("--only must be InPlaceRestart or Recreate")
-	case o.mode != modeContainer && o.mode != modeProcess:
-		return errors.New("--mode must be container or process")
+	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth:
+		return errors.New("--mode must be container, process or both")
 	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
 		return errors.New("--delays must be kubelet or zero")
+	}
+	if err := o.scale.check(); err != nil {
+		return err
 	}
 	for _, n := range o.workers {
 		if o.jobs < 1 || n%o.jobs != 0 {
@@ -119,7 +127,7 @@ func run(ctx context.Context, o options) error {
 	}
 	b := &bench{options: o, began: now()}
 	err = b.measure(ctx, dir)
-	if len(b.results) > 0 {
+	if len(b.results)+len(b.steps) > 0 {
 		err = errors.Join(err, b.writeReport())
 	}
 	if err != nil || o.keep {

@@ -28,6 +28,8 @@ const (
 	// kubelet, and many enough that the nodes' own heartbeats do not count.
 	podsPerNode = 50
 	leastNodes  = 10
+	// mostNodes is how many ranges of addresses there are for Pods; above, each node has more of them.
+	mostNodes = 190
 )
 
 // delays are what the simulated kubelets add.
@@ -60,6 +62,7 @@ type nodes struct {
 	names   []string
 	runtime *simnode.FuncRuntime
 	stop    context.CancelFunc
+	lost    []context.CancelFunc // by node
 	running sync.WaitGroup
 }
 
@@ -67,7 +70,7 @@ type nodes struct {
 func (p *plane) startNodes(f *fleet, d delays, pods int) (*nodes, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &nodes{plane: p, runtime: f.runtime(), stop: cancel}
-	count := max(leastNodes, (pods+podsPerNode-1)/podsPerNode)
+	count := min(mostNodes, max(leastNodes, (pods+podsPerNode-1)/podsPerNode))
 	timings := d.timings()
 	for i := range count {
 		name := fmt.Sprintf("node-%s-%d-%d", d, time.Now().UnixMilli(), i)
@@ -89,14 +92,19 @@ func (p *plane) startNodes(f *fleet, d delays, pods int) (*nodes, error) {
 			return nil, err
 		}
 		n.names = append(n.names, name)
+		on, lose := context.WithCancel(ctx)
+		n.lost = append(n.lost, lose)
 		n.running.Go(func() {
-			if process.Pause(ctx, time.Duration(i)*time.Second/time.Duration(count)) == nil {
-				_ = node.Run(ctx) // it ends with the context
+			if process.Pause(on, time.Duration(i)*time.Second/time.Duration(count)) == nil {
+				_ = node.Run(on) // it ends with the context
 			}
 		})
 	}
 	return n, nil
 }
+
+// lose switches a node off: its containers end, and nobody says so.
+func (n *nodes) lose(i int) { n.lost[i]() }
 
 // nodeClient is a client as a kubelet has it: the user is the node, so that each node has queues
 // of its own in the API server.

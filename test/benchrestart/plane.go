@@ -65,7 +65,8 @@ type plane struct {
 	dir     string
 	audit   string
 	manager *manager
-	seats   chan struct{} // see turnstile
+	seats   chan struct{}    // see turnstile
+	again   *process.Process // kube-apiserver, if it was restarted
 }
 
 func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error) {
@@ -194,5 +195,9 @@ func (p *plane) stop() error {
 	if p.Cluster == nil {
 		return nil
 	}
-	return p.Stop()
+	err := p.Stop()
+	if p.again != nil {
+		p.again.Crash() // nothing is left that it could end in order
+	}
+	return err
 }

@@ -20,14 +20,47 @@ import (
 const ticksPerSecond = 100
 
 // cpuOfChildren says how many seconds of CPU the processes that this one started have used so far, by
-// the first 15 letters of their names. Those that have ended count no more. Linux only: it
-// reads /proc.
+// name. Those that have ended count no more.
 func cpuOfChildren() (map[string]float64, error) {
+	all, err := children()
+	used := map[string]float64{}
+	for _, c := range all {
+		used[c.name] += c.cpu.Seconds()
+	}
+	return used, err
+}
+
+// residents is the resident memory of the processes that this one started, and of itself, in bytes by name.
+func residents() (map[string]float64, error) {
+	all, err := children()
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]float64{}
+	for _, c := range append(all, child{pid: os.Getpid(), name: nodesAndAgents}) {
+		bytes, err := resident(c.pid)
+		if err != nil {
+			return nil, err
+		}
+		of[c.name] += bytes
+	}
+	return of, nil
+}
+
+// child is a process that this one started. Of its name these are the first 15 letters.
+type child struct {
+	pid  int
+	name string
+	cpu  time.Duration
+}
+
+// children are those that have not ended. Linux only: it reads /proc.
+func children() ([]child, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil || len(stats) == 0 {
 		return nil, errors.Join(errors.New("reading CPU times: there is no /proc"), err)
 	}
-	used := map[string]float64{}
+	var all []child
 	for _, file := range stats {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -38,10 +71,14 @@ func cpuOfChildren() (map[string]float64, error) {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		if parent == os.Getpid() {
-			used[name] += cpu.Seconds()
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				return nil, fmt.Errorf("reading %s: %w", file, err)
+			}
+			all = append(all, child{pid, name, cpu})
 		}
 	}
-	return used, nil
+	return all, nil
 }
 
 // parseStat reads the name, the parent and the CPU time out of /proc/PID/stat. The name is in

@@ -35,6 +35,9 @@ func (b *bench) writeReport() error {
 	printRounds(file, all)
 	printCosts(file, all)
 	printCostsPerPod(file, all)
+	printGrowth(file, all)
+	printCores(file, all)
+	b.printSteps(file)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)
 	}
@@ -71,11 +74,20 @@ func (b *bench) printConditions(out io.Writer) {
 	fmt.Fprintf(out, "medians; costs are counted from the failure until %s after the last worker runs, less what is used in as much idle\n", settling)
 	fmt.Fprintf(out, "time. The command:\n\n")
 
-	fmt.Fprintf(out, "    make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d\n\n",
-		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts)
+	fmt.Fprintf(out, "    %s\n\n", b.command())
 	fmt.Fprintf(out, "Controllers: `tuned` is kube-controller-manager %s and kube-scheduler %s; `default` is without these flags.\n",
 		code(tunedLimits.Manager), code(tunedLimits.Scheduler))
 	fmt.Fprintf(out, "Delays: `kubelet` are those of a kubelet, `zero` none. Flow control: with config/components/flowcontrol or without.\n")
+}
+
+// command is how this run is repeated.
+func (b *bench) command() string {
+	if b.cases != "" {
+		return fmt.Sprintf("make bench-scale SCALE='%s' N='%s' BENCH_RESTARTS=%d SCALE_JOBSETS=%d SCALE_PODS=%d SCALE_JOBS='%s'",
+			b.cases, b.workers.String(), b.restarts, b.jobSets, b.podsEach, b.bringUps.String())
+	}
+	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d",
+		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts)
 }
 
 func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }
@@ -175,22 +187,33 @@ func printRequests(out io.Writer, all []series, workers int) {
 			row(out, cells...)
 		}
 	}
+	for _, f := range failures(columns) {
+		cells := []any{f.client, fmt.Sprintf("%s, answered with %d", f.kind, f.code)}
+		for _, s := range columns {
+			cells = append(cells, whole(s.median(func(r result) float64 { return float64(r.requests.failed[f]) })))
+		}
+		row(out, cells...)
+	}
 }
 
 func (b *bench) printMemory(out io.Writer) {
 	if len(b.agents) == 0 {
 		return
 	}
-	workers := b.workers[len(b.workers)-1]
+	workers := b.resided[len(b.resided)-1].workers
 	one := medianOf(b.agents, func(a agentProcess) float64 { return a.resident })
 	cpu := medianOf(b.agents, func(a agentProcess) float64 { return secondsOf(a.cpu) })
-	fmt.Fprintf(out, "\n## Memory at %d workers\n\n", workers)
+	fmt.Fprintf(out, "\n## Resident memory, MiB\n\n")
+	row(out, "workers", "strategy", "delays", "kube-apiserver", "manager", "all agents in one process, with the simulated nodes")
+	rule(out, 6)
+	for _, r := range b.resided {
+		row(out, r.workers, r.what(), r.delays, whole(r.of["kube-apiserver"]/mebi), whole(r.of["manager"]/mebi), whole(r.of[nodesAndAgents]/mebi))
+	}
+	fmt.Fprintln(out)
 	row(out, "what", "resident MiB")
 	rule(out, 2)
-	row(out, "manager", whole(b.managerRSS/mebi))
 	row(out, "one agent process, median of "+fmt.Sprint(len(b.agents)), fmt.Sprintf("%.1f", one/mebi))
 	row(out, fmt.Sprintf("%d agent processes: an estimate, the row above times %d", workers, workers), whole(one*float64(workers)/mebi))
-	row(out, fmt.Sprintf("%d agents in one process, together with the simulated nodes", workers), whole(b.fleetRSS/mebi))
 	fmt.Fprintf(out, "\nThe agent process used %.0f ms of CPU in its 2 seconds.\n", cpu*1000)
 }
 

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -81,8 +80,25 @@ type group struct {
 	idle    usage // what the group uses in a second in which nothing happens
 }
 
-// bringUp creates the JobSet and waits until all workers run.
-func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (_ *group, err error) {
+// bringUp creates the JobSet, waits until all workers run, and learns what the group uses at rest.
+func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (*group, error) {
+	g, err := p.prepare(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	err = g.create(ctx, jobSetOf(s, int32(jobs), int32(s.workers/jobs)))
+	if err == nil {
+		err = g.rest(ctx)
+	}
+	if err != nil {
+		g.abandon()
+		return nil, err
+	}
+	return g, nil
+}
+
+// prepare starts the nodes of a group and watches its JobSet, which does not exist yet.
+func (p *plane) prepare(ctx context.Context, s scenario) (_ *group, err error) {
 	g := &group{plane: p, scenario: s, fleet: newFleet(s.workers), audit: &auditLog{file: p.audit}}
 	watching, unwatch := context.WithCancel(ctx)
 	g.unwatch = unwatch
@@ -94,21 +110,25 @@ func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (_ *group, er
 	if g.nodes, err = p.startNodes(g.fleet, s.delays, s.workers); err != nil {
 		return nil, err
 	}
-	if g.jobSet, err = p.watchJobSet(watching); err != nil {
-		return nil, err
+	g.jobSet, err = p.watchJobSet(watching)
+	return g, err
+}
+
+// create creates JobSets and waits until all workers run.
+func (g *group) create(ctx context.Context, jobSets ...*jobset.JobSet) error {
+	if err := atOnce(len(jobSets), func(i int) error { return g.jobSet.client.Create(ctx, jobSets[i]) }); err != nil {
+		return fmt.Errorf("creating JobSets: %w", err)
 	}
-	if err := g.jobSet.client.Create(ctx, jobSetOf(s, int32(jobs), int32(s.workers/jobs))); err != nil {
-		return nil, fmt.Errorf("creating the JobSet: %w", err)
-	}
-	err = await(ctx, fmt.Sprintf("all %d workers run", s.workers), patience, func() (bool, error) {
+	return g.allRun(ctx)
+}
+
+// allRun waits until all workers run.
+func (g *group) allRun(ctx context.Context) error {
+	return await(ctx, fmt.Sprintf("all %d workers run", g.workers), patience, func() (bool, error) {
 		n, _, _ := g.fleet.runningSince(time.Time{})
 		_, broken := g.fleet.reported()
-		return n == s.workers, broken
+		return n == g.workers, broken
 	})
-	if err != nil {
-		return nil, err
-	}
-	return g, g.rest(ctx)
 }
 
 // quiet waits until the manager has had nothing to do for a while, so that what comes is not
@@ -312,5 +332,3 @@ func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
 	}
 	return agentProcess{resident: memory, cpu: p.CPU()}, nil
 }
-
-func residentHere() (float64, error) { return resident(os.Getpid()) }
