@@ -71,6 +71,17 @@ app.kubernetes.io/component: controller
 {{- printf "%s:%s" (regexReplaceAll "[^/]+$" .Values.image.repository "agent") (.Values.image.tag | default .Chart.AppVersion) -}}
 {{- end -}}
 
+{{/* The settings of a block that are not empty, in YAML. 0 and false are not empty. */}}
+{{- define "jobset.settings" -}}
+{{- $settings := dict -}}
+{{- range $name, $value := . -}}
+{{- if not (has (toJson $value) (list "null" "\"\"" "[]")) -}}
+{{- $_ := set $settings $name (kindIs "float64" $value | ternary (int64 $value) $value) -}}
+{{- end -}}
+{{- end -}}
+{{- with $settings }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{/* The Configuration of the manager. It sets only what the values set. */}}
 {{- define "jobset.controller.config" -}}
 apiVersion: config.jobset.x-k8s.io/v1alpha1
@@ -119,6 +130,12 @@ inPlaceRestart:
   {{- with .quickFailureMaxPause }}
   quickFailureMaxPause: {{ . }}
   {{- end }}
+{{- end }}
+{{- range $block := list "faultTolerance" "elasticAutoscaling" }}
+{{- with include "jobset.settings" (index $.Values.controller $block) }}
+{{ $block }}:
+  {{- . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- with .Values.controller.nodeHealth }}
 nodeHealth:
