@@ -140,8 +140,8 @@ check: ## Run verify, test, test-sequence, test-integration without the slow one
 	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' "make test-integration INTEGRATION_LABELS='!slow'" 'make test-faults' 'make demo'
 
 .PHONY: nightly
-nightly: ## Run the long checks: alerts, dashboard, licences, two builds of a release, site, fuzzing, exhaustive search, mutants, upgrades, end-to-end tests, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make licences' 'make verify-release' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
+nightly: ## Run the long checks: alerts, dashboard, the plugin's page in Chromium, licences, two builds of a release, site, fuzzing, exhaustive search, mutants, upgrades, end-to-end tests, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
+	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make test-web' 'make licences' 'make verify-release' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
 	  'make test-e2e' 'make test-faults FAULT_RESTARTS=200' 'make soak' 'make bench' 'make bench-restart' \
 	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
 	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'

@@ -27,6 +27,9 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
   # Which elastic jobs have least of what they want, and which accelerators are free?
   kubectl jobset elastic -A
 
+  # A web page on this machine that shows all of it live
+  kubectl jobset dashboard train
+
   # What does this manifest become, agents included?
   kubectl jobset inject -f train.yaml`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl jobset"},
@@ -37,7 +40,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newElastic(flags, streams), newInject(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newElastic(flags, streams), newInject(flags, streams), newDashboard(flags, streams), newVersion(streams))
 	return root
 }
 

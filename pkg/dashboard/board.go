@@ -1,0 +1,288 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package dashboard
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/restarts"
+	"sigs.k8s.io/jobset/pkg/sizes"
+)
+
+// Kind is a kind of object, as it is named to users.
+type Kind string
+
+// The kinds that are read.
+const (
+	JobSets Kind = "JobSets"
+	Jobs    Kind = "Jobs"
+	Pods    Kind = "Pods"
+	// Events are those about JobSets, JobEvents those about Pods that could not be created for Jobs.
+	Events    Kind = "Events"
+	JobEvents Kind = "Events of Jobs"
+	Nodes     Kind = "Nodes"
+)
+
+// mostEvents is how many events of a JobSet are kept although the API server has forgotten them, after an hour.
+const mostEvents = 1000
+
+// patience is how old what was made of a JobSet may become that does not just run: messages say how much time is left.
+const patience = 10 * time.Second
+
+// Board holds the objects that were read, and makes the view of them. What has not changed is not made again.
+type Board struct {
+	scope Scope
+	now   func() time.Time
+
+	mu        sync.Mutex
+	entries   map[string]*entry
+	nodes     map[string]*corev1.Node
+	jobEvents map[string]*corev1.Event
+	// unread says why a kind cannot be read, waiting which kinds have not been read yet.
+	unread  map[Kind]error
+	waiting map[Kind]bool
+	// view is nil if something has changed since it was made.
+	view    *View
+	changed chan struct{}
+}
+
+// entry is a JobSet, nil as long as only what belongs to it has been seen, and what belongs to it.
+type entry struct {
+	js     *jobset.JobSet
+	jobs   map[string]*batchv1.Job
+	pods   map[string]*corev1.Pod
+	events map[string]*corev1.Event
+	// seen is what was made of it at a time; fresh says that nothing has changed since.
+	seen  *JobSet
+	at    time.Time
+	fresh bool
+}
+
+// NewBoard returns a board without objects, which waits for all kinds.
+func NewBoard(scope Scope, now func() time.Time) *Board {
+	return &Board{
+		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, jobEvents: map[string]*corev1.Event{},
+		unread: map[Kind]error{}, waiting: map[Kind]bool{JobSets: true, Jobs: true, Pods: true, Events: true, JobEvents: true, Nodes: true},
+		changed: make(chan struct{}),
+	}
+}
+
+// Changed returns a channel that is closed with the next change.
+func (b *Board) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+
+// wake says that something has changed.
+func (b *Board) wake() {
+	b.view = nil
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Put adds or replaces objects, which the board keeps.
+func (b *Board) Put(objects ...metav1.Object) { b.change(objects, false) }
+
+// Remove takes objects away.
+func (b *Board) Remove(objects ...metav1.Object) { b.change(objects, true) }
+
+func (b *Board) change(objects []metav1.Object, gone bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range objects {
+		b.set(o, gone)
+	}
+	b.wake()
+}
+
+// Replace makes the objects of a kind those that were listed.
+func (b *Board) Replace(kind Kind, objects []metav1.Object) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.waiting, kind)
+	switch kind {
+	case Nodes:
+		clear(b.nodes)
+	case JobEvents:
+		clear(b.jobEvents)
+	}
+	for _, e := range b.entries {
+		switch kind {
+		case JobSets:
+			e.js = nil
+		case Jobs:
+			clear(e.jobs)
+		case Pods:
+			clear(e.pods)
+		}
+		e.fresh = e.fresh && kind == Nodes
+	}
+	for _, o := range objects {
+		b.set(o, false)
+	}
+	b.wake()
+}
+
+// Unread says why a kind cannot be read; nil if it can be read again.
+func (b *Board) Unread(kind Kind, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if fmt.Sprint(b.unread[kind]) == fmt.Sprint(err) {
+		return
+	}
+	b.unread[kind] = err
+	for _, e := range b.entries {
+		e.fresh = false
+	}
+	b.wake()
+}
+
+// set keeps an object, or forgets it. Of objects that belong to no JobSet only nodes are kept.
+func (b *Board) set(o metav1.Object, gone bool) {
+	o.SetManagedFields(nil) // nobody looks at them, and they are as large as the rest
+	key := idOf(o)
+	switch o := o.(type) {
+	case *jobset.JobSet:
+		if b.entry(key).js = o; gone {
+			b.entry(key).js = nil
+		}
+	case *batchv1.Job:
+		put(b.entry(jobSetIDOf(o)).jobs, key, o, gone)
+	case *corev1.Pod:
+		put(b.entry(jobSetIDOf(o)).pods, key, o, gone)
+	case *corev1.Node:
+		put(b.nodes, key, o, gone)
+	case *corev1.Event:
+		about := o.InvolvedObject
+		if about.Kind == jobset.Kind {
+			events := b.entry(about.Namespace + "/" + about.Name).events
+			put(events, key, o, gone && len(events) > mostEvents)
+			return
+		}
+		put(b.jobEvents, key, o, gone)
+		for id, e := range b.entries {
+			e.fresh = e.fresh && !strings.HasPrefix(about.Namespace+"/"+about.Name, id+"-")
+		}
+	}
+}
+
+func put[T any](to map[string]*T, key string, o *T, gone bool) {
+	if to[key] = o; gone {
+		delete(to, key)
+	}
+}
+
+// entry returns the one of a JobSet, which is about to change.
+func (b *Board) entry(id string) *entry {
+	e := b.entries[id]
+	if e == nil {
+		e = &entry{jobs: map[string]*batchv1.Job{}, pods: map[string]*corev1.Pod{}, events: map[string]*corev1.Event{}}
+		b.entries[id] = e
+	}
+	e.fresh = false
+	return e
+}
+
+// View returns what there is to see now.
+func (b *Board) View() *View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	for id, e := range b.entries {
+		switch {
+		case e.js == nil:
+			if e.seen = nil; len(e.jobs)+len(e.pods) == 0 && !b.waiting[JobSets] {
+				delete(b.entries, id)
+			}
+		case !e.fresh || e.seen.Summary.State != restarts.Running && now.Sub(e.at) > patience:
+			e.seen, e.at, e.fresh = JobSetOf(b.inputOf(id, e, now), e.seen), now, true
+			b.view = nil
+		}
+	}
+	if b.view != nil {
+		return b.view // nothing has changed
+	}
+	in := sizes.Input{Nodes: sorted(b.nodes), NodesUnread: b.never(Nodes), Now: now}
+	var jobSets []*JobSet
+	for _, e := range b.entries {
+		if e.js == nil {
+			continue
+		}
+		jobSets, in.JobSets = append(jobSets, e.seen), append(in.JobSets, *e.js)
+		for _, event := range e.events {
+			in.Events = append(in.Events, *event)
+		}
+	}
+	b.view = viewOf(b.scope, jobSets, in, b.notes())
+	return b.view
+}
+
+func (b *Board) inputOf(id string, e *entry, now time.Time) restarts.Input {
+	in := restarts.Input{
+		JobSet: e.js, Jobs: sorted(e.jobs), Pods: sorted(e.pods), Now: now,
+		JobsUnread: b.never(Jobs), PodsUnread: b.never(Pods), EventsUnread: b.never(Events),
+	}
+	for _, event := range sorted(e.events) {
+		if event.InvolvedObject.UID == e.js.UID { // not of an earlier one of the same name
+			in.Events = append(in.Events, event)
+		}
+	}
+	for _, key := range sortedKeys(b.jobEvents) {
+		if about := b.jobEvents[key].InvolvedObject; strings.HasPrefix(about.Namespace+"/"+about.Name, id+"-") {
+			in.JobEvents = append(in.JobEvents, *b.jobEvents[key])
+		}
+	}
+	return in
+}
+
+// errWaiting stands for what is read for the first time.
+var errWaiting = errors.New("they are still being read")
+
+// never says why a kind has not been read, nil if it has: what was read once is shown, even if a connection is lost.
+func (b *Board) never(kind Kind) error {
+	if !b.waiting[kind] {
+		return nil
+	}
+	return cmp.Or(b.unread[kind], errWaiting)
+}
+
+// notes say what cannot be read. JobSets tell themselves which of Jobs, Pods and events they lack.
+func (b *Board) notes() []string {
+	var notes []string
+	for _, kind := range []Kind{JobSets, Jobs, Pods, Events, Nodes} {
+		switch err := b.unread[kind]; {
+		case err != nil && !b.waiting[kind]:
+			notes = append(notes, fmt.Sprintf("%s may be old, they cannot be followed: %v", kind, err))
+		case b.waiting[kind] && (kind == JobSets || kind == Nodes):
+			notes = append(notes, fmt.Sprintf("%s could not be read: %v", kind, b.never(kind)))
+		}
+	}
+	return notes
+}
+
+// sorted returns objects in the order of their names: maps have none, and messages must not change without a reason.
+func sorted[T any](objects map[string]*T) []T {
+	all := make([]T, 0, len(objects))
+	for _, key := range sortedKeys(objects) {
+		all = append(all, *objects[key])
+	}
+	return all
+}
+
+func sortedKeys[T any](objects map[string]*T) []string { return slices.Sorted(maps.Keys(objects)) }

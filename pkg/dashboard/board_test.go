@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	corefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	jobsetfake "sigs.k8s.io/jobset/client-go/clientset/versioned/fake"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// until waits for a view of a board.
+func until(t *testing.T, b *Board, what string, is func(*View) bool) *View {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		changed, v := b.Changed(), b.View()
+		if is(v) {
+			return v
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatalf("%s: not within 30 seconds; notes are %q", what, v.Notes)
+		}
+	}
+}
+
+func TestABoardFollowsTheCluster(t *testing.T) {
+	t.Parallel()
+	in := input(training(2, 1, 2).Obj(), 2, 2)
+	pods := &corev1.PodList{Items: in.Pods}
+	core := corefake.NewClientset(pods, &in.Jobs[0])
+	jobSets := jobsetfake.NewClientset(in.JobSet)
+	core.PrependReactor("*", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("not allowed"))
+	})
+	b := NewBoard(Scope{Namespace: "research"}, time.Now)
+	Watch(t.Context(), b, jobSets, core)
+	v := until(t, b, "the JobSet", func(v *View) bool { return len(v.JobSets) == 1 && v.JobSets[0].Summary.Running == 2 })
+	v = until(t, b, "nodes that may not be read", func(v *View) bool { return len(v.Notes) == 1 && strings.Contains(v.Notes[0], "not allowed") })
+	if !strings.HasPrefix(v.Notes[0], "Nodes could not be read") {
+		t.Errorf("notes are %q", v.Notes)
+	}
+	pod := in.Pods[0].DeepCopy()
+	pod.Status.Phase = corev1.PodFailed
+	if _, err := core.CoreV1().Pods("research").Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, b, "a Pod that failed", func(v *View) bool { return v.JobSets[0].Cells[0].State == restarts.PodFailed })
+	if err := jobSets.JobsetV1alpha2().JobSets("research").Delete(t.Context(), "train", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, b, "a JobSet that is gone", func(v *View) bool { return len(v.JobSets) == 0 })
+}
+
+func TestABoardKeepsWhatItRead(t *testing.T) {
+	t.Parallel()
+	in := input(training(2, 1, 2).Obj(), 2, 2)
+	in.Events = append(in.Events, started(now.Add(-time.Minute), 1), completed(now.Add(-time.Second), 2, 59))
+	b := boardOf(in)
+	b.Unread(Pods, errors.New("connection refused"))
+	v := b.View()
+	if len(v.JobSets[0].Cells) != 2 || len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0], "Pods may be old") {
+		t.Errorf("%d cells and notes %q, want 2, and that Pods may be old", len(v.JobSets[0].Cells), v.Notes)
+	}
+	b.Unread(Pods, nil)
+	b.Remove(&in.Events[0], &in.Events[1]) // as an API server does after an hour
+	v = b.View()
+	if len(v.Notes) != 0 || len(v.JobSets[0].Detail.Restarts) != 1 {
+		t.Errorf("%d restarts and notes %q, want 1 and none", len(v.JobSets[0].Detail.Restarts), v.Notes)
+	}
+}
+
+func TestAViewIsMadeAgainOnlyIfSomethingChanged(t *testing.T) {
+	t.Parallel()
+	in := input(assembling(), 3, 2)
+	clock := now
+	b := boardOf(in)
+	b.now = func() time.Time { return clock }
+	first := b.View()
+	if b.View() != first {
+		t.Error("the view was made again, and nothing had changed")
+	}
+	b.Put(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-9"}})
+	second := b.View()
+	if second == first || second.JobSets[0] != first.JobSets[0] {
+		t.Error("a node changes the view, and not the JobSet")
+	}
+	clock = clock.Add(patience + time.Second) // how long a grace period lasts is told in words
+	if third := b.View(); third.JobSets[0] == first.JobSets[0] {
+		t.Error("what is said of a group that assembles got old")
+	}
+}

@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package dashboard
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/jobset/pkg/nodehealth"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// mostNodes bounds the table of nodes.
+const mostNodes = 50
+
+// Node is a node that failures, or workers that are not back, name.
+type Node struct {
+	Name string `json:"name"`
+	// State is Ready, NotReady, Cordoned or Gone; empty if nodes could not be read.
+	State string `json:"state,omitempty"`
+	// Marks are the labels that call it sick.
+	Marks []string `json:"marks,omitempty"`
+	// Failures are the restarts whose first cause was on it, Last is when the last of them began.
+	Failures int          `json:"failures"`
+	Last     *metav1.Time `json:"last,omitempty"`
+	// Trouble are the workers on it that are not back, or do not run.
+	Trouble int `json:"trouble"`
+	// JobSets are those that failed there, or have such workers.
+	JobSets []string `json:"jobSets"`
+}
+
+// nodesOf lists the nodes with the most first causes first.
+func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
+	byName := map[string]*Node{}
+	of := func(name, jobSet string) *Node {
+		if byName[name] == nil {
+			byName[name] = &Node{Name: name}
+		}
+		if n := byName[name]; !slices.Contains(n.JobSets, jobSet) {
+			n.JobSets = append(n.JobSets, jobSet)
+		}
+		return byName[name]
+	}
+	for _, js := range jobSets {
+		for i := range js.Detail.Restarts {
+			restart := &js.Detail.Restarts[i]
+			named := nodeOfCause.FindStringSubmatch(restart.Cause)
+			if named == nil {
+				continue
+			}
+			n := of(named[1], js.Summary.ID)
+			n.Failures++
+			if start := startOf(restart); start != nil && (n.Last == nil || n.Last.Before(start)) {
+				n.Last = start
+			}
+		}
+		for i := range js.Detail.Trouble {
+			if w := &js.Detail.Trouble[i]; w.Node != "" && w.State != restarts.HeldAtBarrier {
+				of(w.Node, js.Summary.ID).Trouble++
+			}
+		}
+	}
+	if unread == nil {
+		describe(byName, nodes)
+	}
+	var list []Node
+	for _, n := range byName {
+		list = append(list, *n)
+	}
+	slices.SortFunc(list, func(a, b Node) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(b.Trouble, a.Trouble), cmp.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), mostNodes)]
+}
+
+// describe says how the nodes are.
+func describe(byName map[string]*Node, nodes []corev1.Node) {
+	for _, n := range byName {
+		n.State = "Gone"
+	}
+	rules := nodehealth.DefaultRules()
+	for i := range nodes {
+		n := byName[nodes[i].Name]
+		if n == nil {
+			continue
+		}
+		n.State = "NotReady"
+		switch ready := slices.ContainsFunc(nodes[i].Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}); {
+		case ready && nodes[i].Spec.Unschedulable:
+			n.State = "Cordoned"
+		case ready:
+			n.State = "Ready"
+		}
+		for _, mark := range rules.Marks(nodes[i].Labels) {
+			n.Marks = append(n.Marks, mark.String())
+		}
+	}
+}

@@ -1,0 +1,178 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package dashboard
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/restarts"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// Step is a part of a restart.
+type Step struct {
+	// Name is what it is called: Failure, Break, Reports, Lift; with another strategy Failure, Recreation, Ready.
+	Name string `json:"name"`
+	// At is when it ended; nil if nothing tells, or if it has not.
+	At   *metav1.Time `json:"at,omitempty"`
+	Done bool         `json:"done"`
+	Text string       `json:"text"`
+}
+
+// What causes say, as written by package policy. A test holds them against it.
+var (
+	podOfCause  = regexp.MustCompile(`worker pod (\S+)`)
+	nodeOfCause = regexp.MustCompile(` on node (\S+)$`)
+)
+
+// memoryOfFailure is how long before a break its first failure can have been.
+const memoryOfFailure = 10 * time.Minute
+
+// stepsOf tells the last restart, or the start that is under way, in steps.
+func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
+	starting := r.State.Name == restarts.Assembling
+	if len(r.LastRestarts) == 0 || starting && !r.LastRestarts[0].InProgress {
+		if !starting {
+			return nil
+		}
+		return []Step{reportsStep(r, nil), {Name: "Lift", Text: "when all are back"}}
+	}
+	last := &r.LastRestarts[0]
+	failure := Step{Name: "Failure", Done: true, Text: last.Cause, At: failureTime(last, pods)}
+	if last.Cause == "" {
+		failure.Text = "unknown, its event is gone"
+	}
+	if last.Kind != restarts.InPlace {
+		what := "all Jobs are recreated"
+		if last.Kind == restarts.OneJob {
+			what = "one Job is recreated"
+		}
+		return []Step{failure, {Name: "Recreation", Done: true, At: startOf(last), Text: what},
+			{Name: "Ready", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are ready")}}
+	}
+	text := "the workers stop, and restart in place"
+	if last.Epoch > 0 {
+		text = fmt.Sprintf("the workers of epoch %d stop, and restart in place", last.Epoch)
+	}
+	return []Step{failure, {Name: "Break", Done: true, At: startOf(last), Text: text}, reportsStep(r, last),
+		{Name: "Lift", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are back")}}
+}
+
+// reportsStep says how many workers are back. Last is nil for a start.
+func reportsStep(r *restarts.Report, last *restarts.Restart) Step {
+	switch {
+	case last != nil && last.Ended != nil && last.Workers > 0:
+		return Step{Name: "Reports", Done: true, Text: fmt.Sprintf("all %d workers are back", last.Workers)}
+	case last != nil && last.Ended != nil:
+		return Step{Name: "Reports", Done: true, Text: "all workers are back"}
+	case r.Workers == nil:
+		return Step{Name: "Reports", Text: "nothing tells how many workers are back"}
+	}
+	return Step{Name: "Reports", Text: fmt.Sprintf("%d of %d workers are back", r.Workers.Back, r.Workers.Total)}
+}
+
+func took(r *restarts.Restart, otherwise string) string {
+	switch {
+	case r.Ended == nil:
+		return otherwise
+	case r.Seconds == nil:
+		return "nothing tells how long it took"
+	}
+	return fmt.Sprintf("%.1f seconds after it began", *r.Seconds)
+}
+
+// startOf is the start of a restart, computed if only its end and duration are known.
+func startOf(r *restarts.Restart) *metav1.Time {
+	if r.Started == nil && r.Ended != nil && r.Seconds != nil {
+		at := metav1.NewTime(r.Ended.Add(-time.Duration(*r.Seconds * float64(time.Second))))
+		return &at
+	}
+	return r.Started
+}
+
+// failureTime is when the worker ended that a cause names, if its Pod still tells; else nil.
+func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
+	named, start := podOfCause.FindStringSubmatch(r.Cause), startOf(r)
+	if named == nil || start == nil {
+		return nil
+	}
+	for i := range pods {
+		if pods[i].Name != named[1] {
+			continue
+		}
+		for _, end := range endsOf(&pods[i], r.Epoch) {
+			if before := start.Sub(end.Time); before > -time.Second && before < memoryOfFailure {
+				return &end
+			}
+		}
+	}
+	return nil
+}
+
+// endsOf are the times at which workers of a Pod failed: what the agent told of an epoch first, then what the kubelet did.
+func endsOf(pod *corev1.Pod, epoch int32) []metav1.Time {
+	var ends []metav1.Time
+	if exit, err := protocol.ParseWorkerExit(pod.Annotations[jobset.WorkerExitKey]); err == nil && exit.Epoch == epoch {
+		ends = append(ends, metav1.NewTime(exit.Time))
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		for _, end := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
+			if end != nil && end.ExitCode != 0 {
+				ends = append(ends, end.FinishedAt)
+			}
+		}
+	}
+	return ends
+}
+
+// mostPoints bounds a curve; a longer one loses every second point.
+const mostPoints = 240
+
+// Reports is how many workers of a group were back when, while it assembled from an epoch.
+type Reports struct {
+	Epoch  int32   `json:"epoch"`
+	Points []Point `json:"points,omitempty"`
+}
+
+// Point says how many workers were back at a time in milliseconds.
+type Point struct {
+	At   int64 `json:"t"`
+	Back int   `json:"n"`
+}
+
+// next adds what a report says. It ends with the lift, and begins again with the next break.
+func (r Reports) next(report *restarts.Report, now time.Time) Reports {
+	if report.Epochs == nil || report.Workers == nil {
+		return r
+	}
+	back, synced := report.Workers.Back, report.Epochs.Synced
+	last := len(r.Points) - 1
+	switch {
+	case report.State.Name != restarts.Assembling:
+		if last < 0 || r.Epoch+1 != synced || r.Points[last].Back >= report.Workers.Total {
+			return r // nothing was seen of it, or its end was
+		}
+		back = report.Workers.Total
+	case last < 0 || r.Epoch != synced:
+		return Reports{Epoch: synced, Points: []Point{{now.UnixMilli(), back}}}
+	case r.Points[last].Back == back:
+		return r
+	}
+	points := make([]Point, 0, len(r.Points)+1)
+	for i, p := range r.Points {
+		if len(r.Points) < mostPoints || i%2 == 0 {
+			points = append(points, p)
+		}
+	}
+	return Reports{Epoch: r.Epoch, Points: append(points, Point{now.UnixMilli(), back})}
+}

@@ -1,0 +1,176 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restarts
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// States of workers that nobody waits for.
+const (
+	// Working: the worker runs, and is ready.
+	Working WorkerState = "Running"
+	// Succeeded: the worker has ended, and will not run again in this attempt.
+	Succeeded WorkerState = "Succeeded"
+)
+
+// worker identifies an index of a Job.
+type worker struct {
+	job   types.UID
+	index int64
+}
+
+// Everyone lists the workers of a JobSet, those too that are back or have ended, by ReplicatedJob, Job and index, and says how
+// many there are: the list ends after the given number. States of a group are those of the report; those of Jobs that are in no
+// group follow from their Pods.
+func Everyone(in Input, most int) ([]Worker, int, error) {
+	input := policyInput(in)
+	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
+	if err != nil {
+		return nil, 0, fmt.Errorf("telling the Jobs apart: %w", err)
+	}
+	group, inGroup, err := groupOf(in, input)
+	if err != nil {
+		return nil, 0, err
+	}
+	jobs := map[string]*batchv1.Job{}
+	for _, job := range slices.Concat(observed.Active, observed.Successful, observed.Failed) {
+		jobs[children.OwnValue(job, jobset.ReplicatedJobNameKey)+"/"+children.OwnValue(job, jobset.JobIndexKey)] = job
+	}
+	var all []Worker
+	total := 0
+	for i := range in.JobSet.Spec.ReplicatedJobs {
+		rjob := &in.JobSet.Spec.ReplicatedJobs[i]
+		for j := range int(rjob.Replicas) {
+			job := jobs[rjob.Name+"/"+strconv.Itoa(j)]
+			size, pods := sizeOf(job, rjob), map[int64]*corev1.Pod{}
+			if job != nil {
+				pods = byIndex(input.Pods[job.UID])
+			}
+			total += int(size)
+			for index := int64(0); index < size && len(all) < most; index++ {
+				w := Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index}
+				switch {
+				case job == nil:
+					w.State, w.Message = NoPod, "its Job does not exist"
+				case inGroup[job.UID]:
+					w = group[worker{job.UID, index}]
+					if w.State == "" { // no slot: the index is done
+						w = Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index, State: Succeeded}
+					}
+				default:
+					w.alone(job, pods[index])
+				}
+				all = append(all, w)
+			}
+		}
+	}
+	return all, total, nil
+}
+
+// groupOf says of each slot of a group that runs, or assembles, what the report would say, and which Jobs are in the group.
+func groupOf(in Input, input policy.Input) (map[worker]Worker, map[types.UID]bool, error) {
+	if !NeedsPods(in.JobSet) || in.PodsUnread != nil {
+		return nil, nil, nil
+	}
+	slots, err := policy.WorkerSlots(input)
+	if err != nil {
+		return nil, nil, fmt.Errorf("telling the workers apart: %w", err)
+	}
+	epochs := Epochs{Synced: ptr.Deref(in.JobSet.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0)}
+	failures := failuresOf(in.JobEvents)
+	workers, jobs := make(map[worker]Worker, len(slots)), map[types.UID]bool{}
+	for i := range slots {
+		slot := &slots[i]
+		jobs[slot.Job.UID] = true
+		var w Worker
+		switch {
+		case !slot.Back:
+			w = missing(slot, failures, epochs, in.Now)
+			w.explainAgent(in.JobSet, slot.Pod)
+		case epochs.Deprecated >= epochs.Synced:
+			w = workerOf(slot)
+			w.State, w.Message = HeldAtBarrier, "restarted, waits for the others to restart"
+		default:
+			w = workerOf(slot)
+			w.ready(in.JobSet, slot.Pod)
+		}
+		workers[worker{slot.Job.UID, int64(slot.Index)}] = w
+	}
+	return workers, jobs, nil
+}
+
+// ready says whether the worker of a group that runs does run.
+func (w *Worker) ready(js *jobset.JobSet, pod *corev1.Pod) {
+	readiness, since := policy.UnreadySince(js, pod)
+	if w.State = Working; readiness != policy.Ready {
+		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(readiness, pod), timeOf(since)
+	}
+}
+
+// sizeOf is how many workers a Job has, or will have.
+func sizeOf(job *batchv1.Job, rjob *jobset.ReplicatedJob) int64 {
+	spec := &rjob.Template.Spec
+	if job != nil {
+		spec = &job.Spec
+	}
+	return int64(ptr.Deref(spec.Completions, ptr.Deref(spec.Parallelism, 1)))
+}
+
+// byIndex returns the newest Pod of each index.
+func byIndex(pods []*corev1.Pod) map[int64]*corev1.Pod {
+	of := make(map[int64]*corev1.Pod, len(pods))
+	for _, pod := range pods {
+		index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+		if err == nil && (of[index] == nil || of[index].CreationTimestamp.Before(&pod.CreationTimestamp)) {
+			of[index] = pod
+		}
+	}
+	return of
+}
+
+// alone says how a worker is that waits for no group.
+func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
+	if pod == nil {
+		w.State = NoPod
+		switch {
+		case hasCondition(job, batchv1.JobComplete):
+			w.State = Succeeded
+		case ptr.Deref(job.Spec.Suspend, false):
+			w.Message = "its Job is suspended"
+		}
+		return
+	}
+	w.Pod, w.Node, w.Epoch, w.Since = pod.Name, pod.Spec.NodeName, epochIn(pod.Annotations[jobset.EpochKey]), sinceOf(pod)
+	readiness, _ := policy.ReadinessOf(pod)
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		w.State, w.Since = Succeeded, nil
+	case pod.Status.Phase == corev1.PodFailed:
+		w.State, w.Message, w.Since = PodFailed, ended(pod), nil
+	case pod.DeletionTimestamp != nil:
+		w.State = Terminating
+	case pod.Spec.NodeName == "":
+		w.State, w.Message = Unscheduled, unscheduled(pod)
+	case readiness != policy.Ready:
+		w.State, w.Message = WorkerState(readiness), whyUnready(readiness, pod)
+	case pod.Status.Phase == corev1.PodPending:
+		w.State, w.Message = Waiting, waiting(pod)
+	default:
+		w.State = Working
+	}
+}
