@@ -81,7 +81,7 @@ func TestThePageShowsAGroupRestart(t *testing.T) {
 				s.report(i)
 			}
 			start = time.Now()
-			p.is("the reports", states(number(workers*3/5)+" back, waits at the barrier"))
+			p.is("the reports", states(number(workers*3/5)+" held at the barrier"))
 			within(t, "reports", start)
 			p.is("the steps", `[...document.querySelectorAll("#steps b")].map((b) => b.textContent).join() === "Failure ✓,Break ✓,Reports,Lift"`)
 			for _, l := range []look{desktop, dark, phone} {

@@ -3,8 +3,8 @@
 
 // A state has a shape, which is told from others without colour, and words.
 const states = {
-  Running: ["full", "running"], Succeeded: ["dot", "succeeded"], HeldAtBarrier: ["ring", "back, waits at the barrier"],
-  NotReported: ["half", "has not reported"], Restarting: ["half", "restarting"], Waiting: ["half", "waiting"], Starting: ["half", "starting"],
+  Running: ["full", "running"], Succeeded: ["dot", "succeeded"], HeldAtBarrier: ["ring", "held at the barrier"],
+  NotReported: ["half", "not reported"], Restarting: ["half", "restarting"], Waiting: ["half", "waiting"], Starting: ["half", "starting"],
   NoPod: ["empty", "without a Pod"], Unscheduled: ["empty", "without a node"], Terminating: ["slash", "terminating"],
   Failed: ["cross", "failed"], Blocked: ["cross", "blocked"], NodeSilent: ["cross", "node silent"],
   InvalidEpoch: ["cross", "invalid epoch"], Crowded: ["cross", "several Pods"],

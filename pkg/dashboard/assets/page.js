@@ -72,7 +72,7 @@ function showList() {
   $("nav").hidden = list.length < 2;
   $("empty").hidden = list.length > 0;
   $("list").replaceChildren(...list.map((js) => make("li", {}, make("a", { href: `#${js.id}`, "aria-current": js.id === shown?.id && "page" },
-    js.id, make("small", {}, `${stateWord(js.state)}, ${js.running.toLocaleString("en")} of ${count(js.total, "worker")}`)))));
+    js.id, make("small", {}, `${stateWord(js.state)}, ${js.running.toLocaleString("en")} of ${count(js.total, "worker")} running`)))));
 }
 
 function showDetail(d) {
@@ -82,7 +82,7 @@ function showDetail(d) {
   document.title = `${d.id}: ${stateWord(d.state.name)}`;
   $("name").textContent = d.id;
   $("state").replaceChildren(make("b", { class: stateClass(d.state.name) }, stateWord(d.state.name)), ...(d.state.since ? [" for ", since(d.state.since)] : []), d.state.message ? `: ${d.state.message}` : "");
-  const facts = [["Strategy", d.strategy], ["Workers", d.epochs ? `${d.back} of ${d.total} back` : `${d.back} of ${d.total} running`]];
+  const facts = [["Strategy", d.strategy], ["Workers", `${d.back.toLocaleString("en")} of ${d.total.toLocaleString("en")} ${d.epochs ? "back" : "running"}`]];
   if (d.epochs) facts.push(["Epoch", d.epochs.deprecated < d.epochs.synced ? `${d.epochs.synced}` : `${d.epochs.synced}, waits for ${d.epochs.synced + 1}`]);
   facts.push(["Restarts", `${d.budget.used} of ${d.budget.maxRestarts} used` + (d.budget.notCounted ? `, ${d.budget.notCounted} not counted` : "")]);
   $("facts").replaceChildren(...facts.map(([term, text]) => make("div", {}, make("dt", {}, term), make("dd", {}, text))));
