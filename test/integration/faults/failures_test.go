@@ -83,7 +83,7 @@ var failures = []failure{
 		return 1, g.client.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: grace})
 	}},
 	// The corner: the group may have been lifted by a report whose agent is gone.
-	{name: "agent crashes in the restart", often: 1, charge: 2, settle: 2 * time.Second, happen: func(ctx context.Context, g *group, dice *rand.Rand) (int, error) {
+	{name: "agent crashes in the restart", often: 1, charge: 2, settle: settling, happen: func(ctx context.Context, g *group, dice *rand.Rand) (int, error) {
 		if err := g.failWorkers(1, dice); err != nil {
 			return 0, err
 		}

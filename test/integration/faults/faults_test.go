@@ -49,8 +49,8 @@ type round struct {
 
 const (
 	agentCutOff = "agent cut off"
-	// settling is longer than what is harmed takes to be noticed.
-	settling = 2 * time.Second
+	// settling is longer than what is harmed takes to be noticed, on a busy machine, too.
+	settling = 5 * time.Second
 )
 
 func each(_ failure, injected int) int32 { return int32(injected) }
@@ -218,7 +218,7 @@ func (r *round) killed(ctx context.Context, kill func(*corev1.Pod) bool) (killed
 		return 0, err
 	}
 	for range 1 + r.dice.IntN(3) {
-		_ = process.Pause(ctx, r.upTo(settling/4)) // cut short, the caller sees it
+		_ = process.Pause(ctx, r.upTo(500*time.Millisecond)) // cut short, the caller sees it
 		if kill(anyOf(r.players.Supervised(), r.dice)) {
 			killed++
 		}
