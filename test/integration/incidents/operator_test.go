@@ -107,6 +107,7 @@ func rules() []rule {
 var (
 	above     = regexp.MustCompile(`^max\((\w+(?:{\w+="\w+"})?)\) > (\d+)$`)
 	sample    = regexp.MustCompile(`(?m)^(jobset_\w+(?:{\w+="\w+"})?) (\S+)$`)
+	summed    = regexp.MustCompile(`^max\(sum without \((\w+)\) \((\w+){(\w+)=~"([\w|]+)"}\)\) > (\d+)$`)
 	increased = regexp.MustCompile(`^sum\(increase\((\w+)\[\w+\]\)\) >= (\d+)$`)
 )
 
@@ -128,6 +129,13 @@ func (i *incident) alerts(g Gomega) []string {
 			}
 			continue
 		}
+		if m := summed.FindStringSubmatch(r.Expr); m != nil {
+			limit, _ := strconv.ParseFloat(m[5], 64)
+			if m[1] == m[3] && sumOf(values, m[2], m[3], m[4]) > limit {
+				holding = append(holding, r.Alert)
+			}
+			continue
+		}
 		if m := increased.FindStringSubmatch(r.Expr); m != nil {
 			limit, _ := strconv.ParseFloat(m[2], 64)
 			if values[m[1]]-i.before[m[1]] >= limit {
@@ -139,6 +147,18 @@ func (i *incident) alerts(g Gomega) []string {
 	}
 	slices.Sort(holding)
 	return holding
+}
+
+// sumOf is the sum of a metric over all values of its label that match.
+func sumOf(values map[string]float64, metric, label, pattern string) float64 {
+	name := regexp.MustCompile(fmt.Sprintf(`^%s{%s="(%s)"}$`, metric, label, pattern))
+	sum := 0.0
+	for series, value := range values {
+		if name.MatchString(series) {
+			sum += value
+		}
+	}
+	return sum
 }
 
 // scrape reads the metrics with one label at most, which is part of their names here.
