@@ -76,7 +76,7 @@ app.kubernetes.io/component: controller
 {{- $settings := dict -}}
 {{- range $name, $value := . -}}
 {{- if not (has (toJson $value) (list "null" "\"\"" "[]")) -}}
-{{- $_ := set $settings $name (kindIs "float64" $value | ternary (int64 $value) $value) -}}
+{{- $_ := set $settings $name $value -}}
 {{- end -}}
 {{- end -}}
 {{- with $settings }}{{ toYaml . }}{{ end -}}
