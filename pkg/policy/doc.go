@@ -14,24 +14,24 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Steps about Jobs. The first that ends the pass is the last of them.
 //
-//	1 finished?           delete the Jobs that still run, or keep them for a while; at TTL, the JobSet. Ends the pass
-//	2 gate came back?     say so to the agents before anything else. Ends the pass
-//	3 previous Jobs       delete what belongs to an earlier attempt
-//	4 all Jobs ready?     the restart is over
-//	5 a Job failed?       the failure policy decides. Ends the pass
-//	6 Jobs succeeded?     the success policy may complete the JobSet, which ends the pass
-//	7 a Job deleted?      by somebody else: the JobSet fails (P81). Ends the pass
-//	8 group incomplete?   a worker of this round succeeded: recreate all (P17). Ends the pass
-//	9 sick nodes?         recreate all Jobs if Pods have to leave their nodes otherwise than in place (P92). Ends the pass
-//	10 unhealthy?         Pods failed, missing or not running for too long: reset (P80), which ends the pass
-//	11 retry pause        after a reset, create no Jobs before all are gone and the pause is over (P82)
-//	12 service            create the headless Service
-//	13 claims             create the PersistentVolumeClaims that are missing
-//	14 agent grant        give the agents that we add their rights, or say why not (P56)
-//	15 scale              give Jobs another number of Pods
-//	16 startup            say how far an in-order start has come
-//	17 Jobs               create what is missing of those that have their turn, 250 in a pass
-//	18 suspend, resume    make the Jobs follow spec.suspend
+//	 1 finishedJobSet    delete the Jobs that still run, or keep them for a while; at TTL, the JobSet. Ends the pass
+//	 2 gateChange        if the gate came back, say so to the agents before anything else. Ends the pass
+//	 3 previousJobs      delete what belongs to an earlier attempt
+//	 4 allJobsReady      the restart is over
+//	 5 failurePolicy     a Job failed: the failure policy decides. Ends the pass
+//	 6 successPolicy     enough Jobs succeeded: the JobSet completes, which ends the pass
+//	 7 deletedJob        somebody else deleted a Job: the JobSet fails (P81). Ends the pass
+//	 8 incompleteGroup   a worker of this round succeeded: recreate all (P17). Ends the pass
+//	 9 resetOffNodes     recreate all Jobs if Pods have to leave sick nodes otherwise than in place (P92). Ends the pass
+//	10 unhealthyPods     Pods failed, missing or not running for too long: reset (P80), which ends the pass
+//	11 retryPause        after a reset, create no Jobs before all are gone and the pause is over (P82)
+//	12 createService     create the headless Service
+//	13 createClaims      create the PersistentVolumeClaims that are missing
+//	14 grantAccess       give the agents that we add their rights, or say why not (P56)
+//	15 scaleJobs         give Jobs another number of Pods
+//	16 startupCondition  say how far an in-order start has come
+//	17 createJobs        create what is missing of those that have their turn, 250 in a pass
+//	18 followSuspend     make the Jobs follow spec.suspend
 //
 // Intent first: while the group runs, D := S is written in the place of a change of
 // Jobs, and what was told about it is dropped if no step ended the pass (P16). In the same
@@ -39,26 +39,26 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Steps about the group, if it is watched, nothing ended the pass, and no change of Jobs waits.
 //
-//	19 invalid epochs     tell whose annotation is not an epoch (P12)
-//	20 replaced Pods      tell which Pods cannot restart in place (P70)
-//	21 a Job is failing?  then the failure policy comes first. Ends the pass
-//	22 sick nodes         move Pods off them by a group restart (P92)
-//	23 pause              after failures in quick succession, let the lift wait (P71)
-//	24 lift               let the workers of a group that assembles start (P13)
-//	25 break              restart a group that runs and lost a worker (P14, P15, P17)
-//	26 stuck Pods         delete by force what a lost node does not let go (P25)
-//	27 deadline           step in if the group does not come together (P24)
-//	28 agent access       tell which right an account lacks (P56)
+//	19 invalidEpochs     tell whose annotation is not an epoch (P12)
+//	20 replacedPods      tell which Pods cannot restart in place (P70)
+//	21 jobAboutToFail    a Job is failing: the failure policy comes first. Ends the pass
+//	22 moveInPlace       move Pods off sick nodes by a group restart (P92)
+//	23 quickFailurePause after failures in quick succession, let the lift wait (P71)
+//	24 lift              let the workers of a group that assembles start (P13)
+//	25 breakGroup        restart a group that runs and lost a worker (P14, P15, P17)
+//	26 stuckPods         delete by force what a lost node does not let go (P25)
+//	27 assemblyDeadline  step in if the group does not come together (P24)
+//	28 agentAccess       tell which right an account lacks (P56)
 //
 // Steps of every pass.
 //
-//	29 assembly clock     since when the group assembles (P24, P48)
-//	30 not ready          tell which workers of a group that runs are not ready
-//	31 sick nodes         tell which Pods stay on them because the budget is spent (P92)
-//	32 overdue            delete by force what should be gone for long (P85)
-//	33 deployed           tell whether anything of the JobSet may run (P86)
-//	34 counts             how far apart writes of nothing but counts are (P22, P49)
-//	35 resizing           tell whether an elastic group has the size that it is to have (P109)
+//	29 assemblyClock     since when the group assembles (P24, P48)
+//	30 workersNotReady   tell which workers of a group that runs are not ready
+//	31 moveRefused       tell which Pods stay on sick nodes because the budget is spent (P92)
+//	32 overdue           delete by force what should be gone for long (P85)
+//	33 resourcesDeployed tell whether anything of the JobSet may run (P86)
+//	34 countsInterval    how far apart writes of nothing but counts are (P22, P49)
+//	35 resizing          tell whether an elastic group has the size that it is to have (P109)
 //
 // # How to add a step
 //
