@@ -181,9 +181,15 @@ func TestThePageWorksByKeyboardAndForScreenReaders(t *testing.T) {
 			t.Errorf("the cell with the focus is %q, want %q", got, step.want)
 		}
 	}
+	p.do("focusing a link", chromedp.Evaluate[chromedp.Void](`document.querySelector('nav a[href="#research/later"]').focus()`))
 	s.fail(7)
 	p.is("the break", states("1 failed"))
+	if !get[bool](p, `document.activeElement.getAttribute("href") === "#research/later"`) {
+		t.Error("a change took the focus away")
+	}
+	p.do("focusing the grid", chromedp.Focus("#grid"))
 	p.do("asking for trouble", chromedp.KeyEvent("n"))
+	p.is("the worker that failed", cell+`.startsWith("workers-0-7: failed")`)
 	p.is("a change of the state, said", `document.getElementById("said").textContent.includes("assembling")`)
 
 	names := p.spoken()

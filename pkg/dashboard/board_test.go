@@ -53,8 +53,8 @@ func TestABoardFollowsTheCluster(t *testing.T) {
 	})
 	b := NewBoard(Scope{Namespace: "research"}, time.Now)
 	Watch(t.Context(), b, jobSets, core)
-	v := until(t, b, "the JobSet", func(v *View) bool { return len(v.JobSets) == 1 && v.JobSets[0].Summary.Running == 2 })
-	v = until(t, b, "nodes that may not be read", func(v *View) bool { return len(v.Notes) == 1 && strings.Contains(v.Notes[0], "not allowed") })
+	until(t, b, "the JobSet", func(v *View) bool { return len(v.JobSets) == 1 && v.JobSets[0].Summary.Running == 2 })
+	v := until(t, b, "nodes that may not be read", func(v *View) bool { return len(v.Notes) == 1 && strings.Contains(v.Notes[0], "not allowed") })
 	if !strings.HasPrefix(v.Notes[0], "Nodes could not be read") {
 		t.Errorf("notes are %q", v.Notes)
 	}

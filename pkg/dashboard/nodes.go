@@ -19,7 +19,12 @@ import (
 // mostNodes bounds the table of nodes.
 const mostNodes = 50
 
-// Node is a node that failures, or workers that are not back, name.
+const (
+	notReady = "NotReady"
+	gone     = "Gone"
+)
+
+// Node is one on which restarts had their first cause, or one that does not work and has workers that are not back.
 type Node struct {
 	Name string `json:"name"`
 	// State is Ready, NotReady, Cordoned or Gone; empty if nodes could not be read.
@@ -37,7 +42,7 @@ type Node struct {
 
 // nodesOf lists the nodes with the most first causes first.
 func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
-	byName := map[string]*Node{}
+	byName, silent := map[string]*Node{}, map[string]bool{}
 	of := func(name, jobSet string) *Node {
 		if byName[name] == nil {
 			byName[name] = &Node{Name: name}
@@ -60,9 +65,10 @@ func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
 				n.Last = start
 			}
 		}
-		for i := range js.Detail.Trouble {
-			if w := &js.Detail.Trouble[i]; w.Node != "" && w.State != restarts.HeldAtBarrier {
-				of(w.Node, js.Summary.ID).Trouble++
+		for i := range js.Cells {
+			if c := &js.Cells[i]; c.Node != "" && c.State != restarts.Working && c.State != restarts.Succeeded && c.State != restarts.HeldAtBarrier {
+				of(c.Node, js.Summary.ID).Trouble++
+				silent[c.Node] = silent[c.Node] || c.State == restarts.NodeSilent
 			}
 		}
 	}
@@ -71,7 +77,10 @@ func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
 	}
 	var list []Node
 	for _, n := range byName {
-		list = append(list, *n)
+		// While a group restarts, every node has workers that are not back: that is not the node's fault.
+		if n.Failures > 0 || silent[n.Name] || n.State == notReady || n.State == gone || len(n.Marks) > 0 {
+			list = append(list, *n)
+		}
 	}
 	slices.SortFunc(list, func(a, b Node) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(b.Trouble, a.Trouble), cmp.Compare(a.Name, b.Name))
@@ -82,7 +91,7 @@ func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
 // describe says how the nodes are.
 func describe(byName map[string]*Node, nodes []corev1.Node) {
 	for _, n := range byName {
-		n.State = "Gone"
+		n.State = gone
 	}
 	rules := nodehealth.DefaultRules()
 	for i := range nodes {
@@ -90,7 +99,7 @@ func describe(byName map[string]*Node, nodes []corev1.Node) {
 		if n == nil {
 			continue
 		}
-		n.State = "NotReady"
+		n.State = notReady
 		switch ready := slices.ContainsFunc(nodes[i].Status.Conditions, func(c corev1.NodeCondition) bool {
 			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 		}); {

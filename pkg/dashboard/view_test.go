@@ -226,8 +226,11 @@ func TestNodesThatFailedOftenComeFirst(t *testing.T) {
 			nodes: []corev1.Node{ready("node-0", corev1.ConditionUnknown), cordoned, ready("other", corev1.ConditionFalse)},
 			want:  []Node{with(first, "Cordoned", "autopilot.ibm.com/gpuhealth=EVICT"), with(second, "NotReady")},
 		},
-		"that are gone":                      {want: []Node{with(first, "Gone"), with(second, "Gone")}},
-		"that may not be read are named too": {unread: errors.New("forbidden"), want: []Node{first, second}},
+		"that are gone": {want: []Node{with(first, "Gone"), with(second, "Gone")}},
+		"that may not be read are named for what failed there": {unread: errors.New("forbidden"), want: []Node{first}},
+		"that work are left out as long as nothing failed there": {
+			nodes: []corev1.Node{ready("node-0", corev1.ConditionTrue), ready("node-1", corev1.ConditionTrue)}, want: []Node{with(first, "Ready")},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

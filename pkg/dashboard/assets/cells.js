@@ -11,7 +11,7 @@ const states = {
 };
 const shapeOf = (state) => (states[state] ?? ["cross"])[0];
 export const words = (state) => (states[state] ?? ["", state])[1];
-const runs = (cell) => cell.s === "Running" || cell.s === "Succeeded";
+const runs = (cell) => ["Running", "Succeeded", "HeldAtBarrier"].includes(cell.s);
 const tones = 4;
 
 // Colours are those of the style sheet, so that it alone knows light and dark.
@@ -181,8 +181,10 @@ export class Cells {
 
   key(event) {
     const n = this.cells.length, page = this.columns * 10;
+    // Those that failed come first: while a group restarts, nobody runs.
     const next = () => {
-      for (let k = 1; k <= n; k++) if (!runs(this.cells[(this.active + k) % n])) return (this.active + k) % n;
+      for (const wanted of [(cell) => shapeOf(cell.s) === "cross", (cell) => !runs(cell)])
+        for (let k = 1; k <= n; k++) if (wanted(this.cells[(this.active + k) % n])) return (this.active + k) % n;
       return this.active;
     };
     const moves = {

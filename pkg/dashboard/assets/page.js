@@ -44,7 +44,7 @@ function table(place, label, columns, rows) {
   const body = rows.map((row) => make("tr", {}, ...columns.map(([, kind, cell]) => make("td", { class: kind || undefined }, cell(row) ?? "-"))));
   const frame = make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 },
     make("table", { "aria-label": label }, make("thead", {}, head), make("tbody", {}, ...body)));
-  place.replaceChildren(frame);
+  renew(place, frame);
 }
 
 function notes(place, texts) {
@@ -60,18 +60,28 @@ const stateWord = (state) => stateWords[state] ?? state;
 const stateClass = (state) => ({ Running: "good", Completed: "good", Failed: "bad" })[state];
 
 let spoken = "", speech = 0;
-// say tells a screen reader what changed, at most once in two seconds: what is said last counts.
+// say tells a screen reader what changed, at most once in two seconds.
 function say(text) {
-  if (text === spoken) return;
   spoken = text;
-  clearTimeout(speech);
-  speech = setTimeout(() => { $("said").textContent = spoken; }, $("said").textContent ? 2000 : 0);
+  speech ||= setTimeout(() => {
+    speech = 0;
+    if ($("said").textContent !== spoken) $("said").textContent = spoken;
+  }, 2000);
+}
+
+// renew replaces what a place has, and keeps the focus and how far it is scrolled: changes come while people read.
+function renew(place, ...children) {
+  const key = (e) => e.getAttribute("href") ?? e.getAttribute("aria-label") ?? e.textContent;
+  const active = place.contains(document.activeElement) ? document.activeElement : null, left = place.firstElementChild?.scrollLeft;
+  place.replaceChildren(...children);
+  if (left) place.firstElementChild.scrollLeft = left;
+  if (active) [...place.querySelectorAll(active.tagName)].find((e) => key(e) === key(active))?.focus({ preventScroll: true });
 }
 
 function showList() {
   $("nav").hidden = list.length < 2;
   $("empty").hidden = list.length > 0;
-  $("list").replaceChildren(...list.map((js) => make("li", {}, make("a", { href: `#${js.id}`, "aria-current": js.id === shown?.id && "page" },
+  renew($("list"), ...list.map((js) => make("li", {}, make("a", { href: `#${js.id}`, "aria-current": js.id === shown?.id && "page" },
     js.id, make("small", {}, `${stateWord(js.state)}, ${js.running.toLocaleString("en")} of ${count(js.total, "worker")} running`)))));
 }
 
