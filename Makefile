@@ -51,19 +51,21 @@ help: ## Show this list
 
 .PHONY: build
 build: ## Build bin/manager, bin/agent, bin/supervisor and bin/worker
-	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager
-	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent
-	CGO_ENABLED=0 GOOS=linux $(GO_BUILD) -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor
-	CGO_ENABLED=0 $(GO_BUILD) -o bin/worker ./test/worker
+	@. hack/timed.sh; \
+	building bin/manager env CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager; \
+	building bin/agent env CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent; \
+	building bin/supervisor env CGO_ENABLED=0 GOOS=linux $(GO_BUILD) -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor; \
+	building bin/worker env CGO_ENABLED=0 $(GO_BUILD) -o bin/worker ./test/worker
 
 .PHONY: image-build
 image-build: ## Build images of manager, agent and worker for clusters on this machine, with Docker
 	@command -v docker >/dev/null || { echo "make image-build needs docker" >&2; exit 1; }
 	mkdir -p bin/images
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH) $(GO_BUILD) -o bin/images/worker ./test/worker
+	@. hack/timed.sh; export CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH); \
+	building bin/images/manager $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager; \
+	building bin/images/agent $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent; \
+	building bin/images/supervisor $(GO_BUILD) -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor; \
+	building bin/images/worker $(GO_BUILD) -o bin/images/worker ./test/worker
 	@# The images hold a static binary each, the agent's two, so neither a builder nor a base image is needed.
 	@hack/offline-kind/build.sh mkimage
 	@for image in manager agent worker; do \
@@ -131,7 +133,11 @@ test-integration: cluster tool-ginkgo ## Run the integration tests against a rea
 	  --label-filter='$(INTEGRATION_LABELS)' $(RACE_FLAG) $(GINKGO_ARGS) $(INTEGRATION_TARGET)
 
 .PHONY: demo
-demo: cluster build ## Show an in-place restart on an embedded cluster
+demo: ## Show an in-place restart on an embedded cluster
+	@. hack/timed.sh; lasted demo; $(MAKE) --no-print-directory demo-run; remember demo; echo "demo took $$SECONDS s"
+
+.PHONY: demo-run
+demo-run: cluster build
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/demo \
 	  --manager=bin/manager --agent=bin/agent --supervisor=bin/supervisor --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 

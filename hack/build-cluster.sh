@@ -9,6 +9,7 @@
 #   hack/build-cluster.sh --print-dir  prints the directory of the binaries
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/timed.sh
 
 version=$(awk '$1 == "k8s.io/kubernetes" {print $2; exit}' hack/cluster/go.mod)
 [ -n "$version" ] || { echo "hack/cluster/go.mod does not pin k8s.io/kubernetes" >&2; exit 1; }
@@ -53,16 +54,14 @@ for entry in $commands; do
   i=$((i + 1))
   name=${entry%%=*} package=${entry#*=}
   [ -x "$dir/$name" ] && continue
-  printf '[%d/%d] building %s %s (the first time takes minutes) ... ' "$i" "$count" "$name" "$version"
-  start=$(date +%s)
   # The name carries our process id: two builds at once waste time but never mix.
   part="$dir/.$name.$$"
   trap 'rm -f "$part"' EXIT
   (
     cd hack/cluster
-    CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly \
+    export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly
+    building "[$i/$count] building $name $version (the first time takes minutes)" \
       go build -buildvcs=false -trimpath -ldflags "-s -w $stamp" -o "$part" "$package"
   )
   mv "$part" "$dir/$name"
-  echo "$(($(date +%s) - start)) s"
 done

@@ -6,6 +6,7 @@
 #   hack/build-helm.sh [helm|helm-docs|helm-unittest]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/timed.sh
 
 name=${1:-helm}
 case $name in
@@ -18,7 +19,6 @@ target="$PWD/bin/tools/$name"
 [ -x "$target" ] && [ "$target" -nt hack/chart/go.mod ] && exit
 
 mkdir -p bin/tools
-start=$(date +%s)
 cd hack/chart
 export GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
 version() { go list -f '{{.Module.Version}}' "$1"; }
@@ -28,9 +28,8 @@ flags="-s -w -X helm.sh/helm/v3/internal/version.version=$(version helm.sh/helm/
 for part in chartutil lint/rules; do
   flags+=" -X helm.sh/helm/v3/pkg/$part.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/$part.k8sVersionMinor=$minor"
 done
-printf 'building %s %s (the first time takes a minute or two) ... ' "$name" "$(version "$package")" >&2
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
-go build -buildvcs=false -ldflags "$flags" -o "$part" "$package"
+building "building $name $(version "$package") (the first time takes a minute or two)" \
+  go build -buildvcs=false -ldflags "$flags" -o "$part" "$package"
 mv "$part" "$target"
-echo "$(($(date +%s) - start)) s" >&2

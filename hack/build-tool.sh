@@ -5,6 +5,7 @@
 #   hack/build-tool.sh controller-gen|crd-ref-docs|ginkgo|golangci-lint|kustomize|promtool
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/timed.sh
 
 name=${1:?usage: hack/build-tool.sh NAME}
 dir=hack/tools flags=""
@@ -23,13 +24,11 @@ target="$PWD/bin/tools/$name"
 [ -x "$target" ] && [ "$target" -nt "$dir/go.mod" ] && exit
 
 mkdir -p bin/tools
-start=$(date +%s)
 cd "$dir"
 export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
 version=$(go list $flags -f '{{.Module.Version}}' "$package")
-printf 'building %s %s (the first time takes a minute or more) ... ' "$name" "$version" >&2
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
-go build $flags -buildvcs=false -trimpath -ldflags "-s -w" -o "$part" "$package"
+building "building $name $version (the first time takes a minute or more)" \
+  go build $flags -buildvcs=false -trimpath -ldflags "-s -w" -o "$part" "$package"
 mv "$part" "$target"
-echo "$(($(date +%s) - start)) s" >&2

@@ -7,6 +7,7 @@
 #   KEEP=1  the cluster stays
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. hack/timed.sh
 
 KUBECONFIG=$(hack/offline-kind/lib.sh | sed -n 's/^KUBECONFIG=//p')
 export KUBECONFIG
@@ -67,11 +68,12 @@ finish() {
   fi
   printf '\n%s' "$summary"
   printf '%s %5d s  total\n' "$([ "$status" = 0 ] && echo 'ok    ' || echo FAILED)" "$SECONDS"
-  [ "$status" = 0 ] || hack/e2e/first-failure.sh "$logs" "${failed:-}"
+  if [ "$status" = 0 ]; then remember test-e2e; else hack/e2e/first-failure.sh "$logs" "${failed:-}"; fi
   exit "$status"
 }
 
 command -v docker >/dev/null && docker info >/dev/null 2>&1 || { echo "make test-e2e needs a running Docker daemon" >&2; exit 1; }
+lasted test-e2e
 before=$(holdings)
 trap finish EXIT
 trap 'exit 130' INT

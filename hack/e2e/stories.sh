@@ -3,6 +3,7 @@
 # are those of hack/make/e2e.mk and test/e2e.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. hack/timed.sh
 
 repeat=${E2E_REPEAT:-1}
 args=(--no-color --procs="${E2E_PROCS:-2}" --timeout="${E2E_TIMEOUT:-40m}" --poll-progress-after=180s
@@ -16,4 +17,4 @@ fi
 [ -z "$labels" ] || args+=(--label-filter="$labels")
 export E2E_REPORT=${E2E_REPORT:-$PWD/bin/e2e-report.md}
 # shellcheck disable=SC2086
-exec bin/tools/ginkgo run "${args[@]}" ${GINKGO_ARGS:-} ./test/e2e
+ticking bin/tools/ginkgo run "${args[@]}" ${GINKGO_ARGS:-} ./test/e2e

@@ -5,6 +5,8 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 KIND_DIR=$ROOT/hack/offline-kind
+# shellcheck source=hack/timed.sh
+. "$ROOT/hack/timed.sh"
 OUT=$ROOT/bin/kind   # all that is built here
 TOOLS=$OUT/bin       # programs
 CACHE=$OUT/cache     # parts of the node image
@@ -37,13 +39,15 @@ say() { printf '[%3d s] %s\n' "$SECONDS" "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# step WHAT COMMAND...: shows how long a command took, and its output if it fails.
+into() { "${@:2}" >"$1" 2>&1; }
+
+# step WHAT COMMAND...: shows how long a command takes, and its output if it fails.
 step() {
   local what=$1 start=$SECONDS log
   shift
   log=$(mktemp)
   printf '[%3d s] %s ... ' "$SECONDS" "$what" >&2
-  if "$@" >"$log" 2>&1; then
+  if ticking into "$log" "$@"; then
     printf '%d s\n' "$((SECONDS - start))" >&2
     rm -f "$log"
     return

@@ -33,6 +33,7 @@ if cluster_exists; then
   fi
   say "cluster $KIND_CLUSTER_NAME exists but is not healthy; replacing it"
 fi
+lasted kind-up
 # Also after a run that was killed: nothing is there to begin with.
 "$KIND_DIR/down.sh" --quiet
 
@@ -100,4 +101,5 @@ step "nodes of $(basename "$KIND_CONFIG") from $image" bash -euo pipefail -c cre
 step "cluster DNS" bash -euo pipefail -c cluster_dns
 step "nodes and DNS ready" bash -euo pipefail -c ready
 trap - EXIT
+remember kind-up
 say "cluster $KIND_CLUSTER_NAME is up; export KUBECONFIG=$KUBECONFIG"
