@@ -31,6 +31,8 @@ spec:
     kubectl jobset inject shows the Jobs that a manifest becomes, with their agents.
     kubectl jobset restarts shows the state of a group that restarts in place, who is
     missing and why, how many restarts are left, and what caused the last ones.
+    kubectl jobset elastic shows the sizes of elastic jobs, kubectl jobset dashboard all
+    of it on a local web page.
     The plugin only reads.
   platforms:
 {{- range .Platforms }}

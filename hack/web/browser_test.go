@@ -108,7 +108,7 @@ func (p tab) as(l look) {
 // picture writes what the window shows, once what has changed is drawn.
 func (p tab) picture(directory, name string) {
 	p.t.Helper()
-	drawn := "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+	drawn := "new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))"
 	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](drawn, chromedp.EvalAwaitPromise)); err != nil {
 		p.t.Fatal(err)
 	}
@@ -116,7 +116,11 @@ func (p tab) picture(directory, name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(directory, name), image, 0o644); err != nil {
+	small, err := smaller(image)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, name), small, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -13,6 +13,8 @@ const shapeOf = (state) => (states[state] ?? ["cross"])[0];
 export const words = (state) => (states[state] ?? ["", state])[1];
 const runs = (cell) => ["Running", "Succeeded", "HeldAtBarrier"].includes(cell.s);
 const tones = 4;
+// perFrame bounds how many cells are painted in a frame, so that none takes long when thousands change at once.
+const perFrame = 1500;
 
 // Colours are those of the style sheet, so that it alone knows light and dark.
 function palette() {
@@ -116,12 +118,14 @@ export class Cells {
     this.asked = requestAnimationFrame(() => {
       this.asked = 0;
       const context = this.canvas.getContext("2d"), side = this.size * this.ratio;
+      let left = perFrame;
       for (const i of this.dirty) {
+        if (!left--) return this.redraw();
+        this.dirty.delete(i);
         const x = (i % this.columns) * side, y = Math.floor(i / this.columns) * side;
         context.clearRect(x, y, side, side);
         context.drawImage(this.sprite(shapeOf(this.cells[i].s), toneOf(this.cells[i].e), side), x, y);
       }
-      this.dirty.clear();
     });
   }
 

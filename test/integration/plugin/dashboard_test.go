@@ -50,18 +50,21 @@ var _ = Describe("kubectl jobset dashboard", func() {
 	It("C380: shows what a user of one namespace may read, and says what not", func(ctx SpecContext) {
 		w := cluster.NewWorld(ctx)
 		w.Create(framework.Training(1, 5))
-		Expect(w.Client.Create(ctx, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "viewer"}, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: []string{"get", "list", "watch"}},
-			{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"list", "watch"}},
-			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch"}},
-		}})).To(Succeed())
+		role := roleOf(w.Namespace, "tasks", "dashboard.md")
+		Expect(role.Rules[2].Resources).To(Equal([]string{"pods", "events"}))
+		Expect(w.Client.Create(ctx, role)).To(Succeed())
 		Expect(w.Client.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "viewer"},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "viewer"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "viewer"}},
 		})).To(Succeed())
 		Eventually(func() answer { return kubectl(ctx, "get", "jobsets", "-n", w.Namespace, "--as", "viewer") }).Should(HaveField("Code", 0))
 		page := openDashboard(ctx, "-n", w.Namespace, "--as", "viewer")
+		Eventually(page).Should(And(HaveField("Detail.ID", w.Namespace+"/train"), HaveField("Cells", HaveLen(1)), HaveField("Detail.Notes", BeEmpty()),
+			HaveField("Notes", ConsistOf(MatchRegexp(`^Nodes could not be read: .*"viewer" cannot (list|watch) resource "nodes"`)))))
+
+		framework.Change(w, role, func(role *rbacv1.Role) { role.Rules[2].Resources = []string{"pods"} })
+		page = openDashboard(ctx, "-n", w.Namespace, "--as", "viewer")
 		Eventually(page).Should(And(
 			HaveField("Detail.ID", w.Namespace+"/train"),
 			HaveField("Detail.Notes", ContainElement(MatchRegexp(`^events could not be read.*"viewer" cannot (list|watch) resource "events"`))),

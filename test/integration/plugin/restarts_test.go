@@ -102,7 +102,7 @@ var _ = Describe("kubectl jobset", func() {
 	It("needs the rights that its page names, prints the rest without that to events, and refuses who may not read JobSets", func(ctx SpecContext) {
 		w := cluster.NewWorld(ctx)
 		w.Create(framework.Training(1, 5))
-		role := roleOfThePage(w.Namespace)
+		role := roleOf(w.Namespace, "reference", "kubectl-jobset.md")
 		Expect(w.Client.Create(ctx, role)).To(Succeed())
 		Expect(w.Client.Create(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
@@ -141,12 +141,12 @@ var _ = Describe("kubectl jobset", func() {
 	})
 })
 
-// roleOfThePage is the Role that the reference page shows.
-func roleOfThePage(namespace string) *rbacv1.Role {
+// roleOf is the Role that a page of the documentation shows.
+func roleOf(namespace string, page ...string) *rbacv1.Role {
 	GinkgoHelper()
-	page, err := os.ReadFile(filepath.Join(cluster.Root, "site", "content", "en", "docs", "reference", "kubectl-jobset.md"))
+	content, err := os.ReadFile(filepath.Join(append([]string{cluster.Root, "site", "content", "en", "docs"}, page...)...))
 	Expect(err).NotTo(HaveOccurred())
-	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	_, rest, found := strings.Cut(string(content), "```yaml\n")
 	Expect(found).To(BeTrue(), "the page shows no Role")
 	text, _, _ := strings.Cut(rest, "```")
 	role := &rbacv1.Role{}
