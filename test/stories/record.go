@@ -13,8 +13,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,33 +43,56 @@ type view struct {
 	gone    bool
 }
 
-// follow records all JobSets and Pods of a namespace until the context ends.
+// follow records all JobSets and Pods of a namespace until the context ends. The API server ends a watch that is read too
+// slowly, as on a busy machine; an informer goes on where it ended.
 func follow(ctx context.Context, api client.WithWatch, namespace string) (*record, error) {
 	r := &record{latest: map[string]*corev1.Pod{}}
-	for _, list := range []client.ObjectList{&jobset.JobSetList{}, &corev1.PodList{}} {
-		changes, err := api.Watch(ctx, list, client.InNamespace(namespace))
-		if err != nil {
-			return nil, err
-		}
-		go func() {
-			defer changes.Stop()
-			for event := range changes.ResultChan() {
-				r.take(event)
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { r.take(object, false) },
+		UpdateFunc: func(_, object any) { r.take(object, false) },
+		DeleteFunc: func(object any) {
+			if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = last.Obj
 			}
-		}()
+			r.take(object, true)
+		},
+	}
+	for _, kind := range []struct {
+		object client.Object
+		list   func() client.ObjectList
+	}{
+		{&jobset.JobSet{}, func() client.ObjectList { return &jobset.JobSetList{} }},
+		{&corev1.Pod{}, func() client.ObjectList { return &corev1.PodList{} }},
+	} {
+		_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+			ObjectType: kind.object, Handler: handler,
+			ListerWatcher: &cache.ListWatch{
+				ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+					list := kind.list()
+					return list, api.List(ctx, list, client.InNamespace(namespace), &client.ListOptions{Raw: &options})
+				},
+				WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+					return api.Watch(ctx, kind.list(), client.InNamespace(namespace), &client.ListOptions{Raw: &options})
+				},
+			},
+		})
+		go informer.RunWithContext(ctx)
+		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return nil, fmt.Errorf("watching %T of namespace %s: %w", kind.object, namespace, ctx.Err())
+		}
 	}
 	return r, nil
 }
 
-func (r *record) take(event watch.Event) {
+func (r *record) take(object any, gone bool) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch seen := event.Object.(type) {
+	switch seen := object.(type) {
 	case *corev1.Pod:
 		seen.ManagedFields = nil
-		r.views = append(r.views, view{at: now, pod: seen, gone: event.Type == watch.Deleted})
-		if event.Type == watch.Deleted {
+		r.views = append(r.views, view{at: now, pod: seen, gone: gone})
+		if gone {
 			delete(r.latest, seen.Name)
 		} else {
 			r.latest[seen.Name] = seen
