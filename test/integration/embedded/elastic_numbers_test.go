@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/stories"
 )
 
@@ -31,6 +32,22 @@ var _ = Describe("How long a resize by one takes", Serial, Label("numbers", "slo
 			}
 			reportTimes(fmt.Sprintf("resize of %d workers by one, in place", size), took)
 		}, SpecTimeout(5*time.Minute))
+
+		// Workers that stay would not be told of the new size, so all Pods are made anew, by a way that is not charged either.
+		It(fmt.Sprintf("P101: %d workers with Recreate, suspended, resized and resumed", size), func(ctx SpecContext) {
+			group := stories.Create(ctx, stories.Shape{Strategy: jobset.Recreate, Change: bounded(size, size+1), Workers: size})
+			group.RunsAttempt(0)
+			var took []time.Duration
+			for i := range int32(times) {
+				start := time.Now()
+				group.Suspend(true)
+				group.IsSuspended()
+				group.Resize(size + (i+1)%2)
+				group.Suspend(false)
+				took = append(took, group.RunsAttempt(0).LastStart().Sub(start))
+			}
+			reportTimes(fmt.Sprintf("resize of %d workers by one, with Recreate", size), took)
+		}, SpecTimeout(10*time.Minute))
 	}
 })
 
