@@ -51,14 +51,23 @@ func (v *view) pauseAfter(quickFailures int32) time.Duration {
 	return min(time.Second<<min(quickFailures-2, doublings), v.Progress.QuickFailurePause)
 }
 
+// pauseEnds returns when the pause of a group that assembles is over, zero if there is none.
+func (v *view) pauseEnds() time.Time {
+	pause, broken := v.pauseAfter(v.JobSet.Status.QuickFailures), v.brokenAt()
+	if pause <= 0 || v.running() || broken.IsZero() {
+		return time.Time{}
+	}
+	return broken.Add(pause)
+}
+
 // pauseLeft returns how long the workers of a group that assembles still have to wait.
 func (v *view) pauseLeft() time.Duration {
-	pause := v.pauseAfter(v.JobSet.Status.QuickFailures)
-	broken := v.brokenAt()
-	if pause <= 0 || v.running() || broken.IsZero() {
+	ends := v.pauseEnds()
+	if ends.IsZero() {
 		return 0
 	}
-	return max(0, min(pause, v.until(broken.Add(pause)))) // a clock that was put back does not make it longer
+	longest := v.pauseAfter(v.JobSet.Status.QuickFailures)
+	return max(0, min(longest, v.until(ends))) // a clock that was put back does not make it longer
 }
 
 // brokenAt returns when the group broke: by the clock in memory, else by the condition, which knows
@@ -94,4 +103,14 @@ func (v *view) notBefore(changes changes) string {
 		return ""
 	}
 	return fmt.Sprintf(", not before %s: %d epochs in a row failed within a minute", v.Now.Add(pause).UTC().Format(time.RFC3339), count)
+}
+
+// notBeforeLift says until when the workers of a group wait after a reset, "" if they may start as soon as
+// its pause is over and they exist.
+func (v *view) notBeforeLift(resetPauseEnds time.Time) string {
+	if ends := v.pauseEnds(); v.watched && ends.After(resetPauseEnds) {
+		return fmt.Sprintf("; no worker starts before %s: %d epochs in a row failed within a minute",
+			ends.UTC().Format(time.RFC3339), v.JobSet.Status.QuickFailures)
+	}
+	return ""
 }

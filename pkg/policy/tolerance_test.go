@@ -237,17 +237,51 @@ func TestAResetPauses(t *testing.T) {
 	}
 }
 
-// TestAResetOfAGroupPauses: of one that restarts in place, too.
+// TestAResetOfAGroupPauses: of one that restarts in place, too. It waits for the longer of its two pauses, and says so.
 func TestAResetOfAGroupPauses(t *testing.T) {
 	t.Parallel()
 	pausing := func(in *Input) {
 		in.JobSet.Spec.FaultTolerance, in.Gates.FaultTolerance, in.Tolerance = &jobset.FaultTolerance{}, true, tolerance.Builtin()
 		in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{MaxRestarts: 3}
-		afterReset(time.Hour, 80*time.Second)(in)
+		afterReset(100*time.Second, 80*time.Second)(in)
 		in.Jobs, in.Pods, in.ServiceExists = nil, nil, true
 	}
-	check(t, inPlace(1, 1, "2 2", pausing), func(w *summary) {
-		w.RequeueAfter, w.Status.AssemblingSince = 10*time.Second, ptr.To(metav1Time(now))
-		w.Status.Conditions[0].Message = "cause; all Jobs are gone, they are created again at 2026-03-14T12:00:10Z, after a pause of 1m30s (1 of 3 restarts used)"
-	})
+	begins := func(in *Input) { in.JobSet.Status.FaultTolerance.Reset.JobsGoneTime, in.ChildrenRead = nil, true }
+	const (
+		soon    = "they are created again at 2026-03-14T12:00:10Z, after a pause of 1m30s (1 of 3 restarts used)"
+		later   = "they are created again at 2026-03-14T12:01:30Z, after a pause of 1m30s (1 of 3 restarts used)"
+		longer  = "; no worker starts before 2026-03-14T12:02:36Z: 10 epochs in a row failed within a minute"
+		longest = "; no worker starts before 2026-03-14T12:03:20Z: 20 epochs in a row failed within a minute"
+	)
+	waits := func(left time.Duration, text string) func(*summary) {
+		return func(w *summary) {
+			w.RequeueAfter, w.Status.AssemblingSince = left, ptr.To(metav1Time(now))
+			w.Status.Conditions[0].Message = "cause; all Jobs are gone, " + text
+		}
+	}
+	// stands: the clock of the assembly does while workers wait.
+	stands := func(want func(*summary)) func(*summary) {
+		return func(w *summary) { want(w); w.ClockStands = true }
+	}
+	for name, tc := range map[string]struct {
+		in   Input
+		want func(*summary)
+	}{
+		"P83: without failures in quick succession":  {inPlace(1, 1, "2 2", pausing), waits(10*time.Second, soon)},
+		"P71, P83: whose pause is over first":        {inPlace(1, 1, "2 2", pausing, quick(8, time.Hour)), waits(10*time.Second, soon)},
+		"P71, P83: whose pause is over at that time": {inPlace(1, 1, "2 2", pausing, quick(20, time.Hour), longestPause(110*time.Second)), stands(waits(10*time.Second, soon))},
+		"P71, P83: whose pause is longer":            {inPlace(1, 1, "2 2", pausing, quick(10, time.Hour)), stands(waits(10*time.Second, soon+longer))},
+		"P71, P83: up to the longest":                {inPlace(1, 1, "2 2", pausing, quick(20, time.Hour)), stands(waits(10*time.Second, soon+longest))},
+		"P71, P83: without pauses":                   {inPlace(1, 1, "2 2", pausing, quick(20, time.Hour), longestPause(0)), waits(10*time.Second, soon)},
+		"P71, P83: the event of the reset says so too": {inPlace(1, 1, "2 2", pausing, begins, quick(10, time.Hour)), stands(func(w *summary) {
+			waits(90*time.Second, later+longer)(w)
+			w.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now))
+			w.Events = []Event{{"Normal", "RetryPause", "all Jobs are gone: " + later + longer}}
+		})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, tc.in, tc.want)
+		})
+	}
 }
