@@ -306,8 +306,8 @@ type ElasticAutoscaling struct {
 	// +optional
 	CooldownUp *metav1.Duration `json:"cooldownUp,omitempty"`
 
-	// cooldownDown is how long a JobSet keeps its size before it gives to another whose least size
-	// does not fit. Default: 0.
+	// cooldownDown is how long a JobSet keeps its size before it shrinks, to give to another whose least
+	// size does not fit or to go on without the Pods of shrinkAfter. Default: 0.
 	// +optional
 	CooldownDown *metav1.Duration `json:"cooldownDown,omitempty"`
 
