@@ -138,5 +138,11 @@ func openBrowser(ctx context.Context, address string) error {
 	if runtime.GOOS == "darwin" {
 		program = "open"
 	}
-	return exec.CommandContext(ctx, program, address).Start()
+	// The browser may be this very process, and stays when the command ends.
+	command := exec.CommandContext(context.WithoutCancel(ctx), program, address)
+	if err := command.Start(); err != nil {
+		return err
+	}
+	go func() { _ = command.Wait() }()
+	return nil
 }

@@ -135,7 +135,7 @@ function showSteps(d) {
 function showCurve(d) {
   const points = d.reports.points ?? [];
   $("curve").replaceChildren();
-  if (points.length < 3) return;
+  if (points.length < 3 || (d.restarts[0]?.epoch ?? d.reports.epoch) !== d.reports.epoch) return; // of another restart
   const from = points[0].t, to = points.at(-1).t, svg = (tag, attributes) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
