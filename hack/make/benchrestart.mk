@@ -16,11 +16,12 @@ SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of o
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
 SCALE_PODS ?= 10## number of workers of each of them
 SCALE_JOBS ?= 5000 10000## numbers of Jobs of one JobSet in `make bench-scale`
+SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: process
 
 .PHONY: bench-scale
 bench-scale: N = 1000 5000
 bench-scale: BENCH_RESTARTS = 3
 bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/benchrestart --mode=both --report=bin/bench-scale.md \
-	  --scale='$(SCALE)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' \
+	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' \
 	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'

@@ -24,6 +24,8 @@ type bench struct {
 	began   conditions
 	results []result
 	steps   []step
+	// writeCosts are what single writes cost while a group ran.
+	writeCosts []writeCost
 	// resided is what was in memory at the end of each group.
 	resided []residence
 	// agents are of the largest number of workers.
@@ -70,7 +72,7 @@ func (b *bench) groups(ctx context.Context, p *plane) error {
 				return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
 			}
 		}
-		if b.only != string(jobset.InPlaceRestart) && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
+		if b.only != string(jobset.InPlaceRestart) && b.only != modeProcess && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
 			if err := b.recreate(ctx, p, n); err != nil {
 				return fmt.Errorf("recreating %d workers: %w", n, err)
 			}
@@ -88,6 +90,8 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 	switch {
 	case b.only == string(jobset.Recreate):
 		return nil
+	case b.only == modeProcess:
+		return []jobset.InPlaceRestartMode{jobset.ProcessMode}
 	case b.mode == modeContainer:
 		return []jobset.InPlaceRestartMode{jobset.ContainerMode}
 	case b.mode == modeProcess && workers > besideUpTo:
@@ -117,6 +121,9 @@ func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestar
 			err := p.useFlowControl(ctx, true)
 			if err == nil {
 				err = b.repeat(ctx, g, b.restarts)
+			}
+			if b.cases != "" {
+				err = errors.Join(err, b.writes(ctx, g))
 			}
 			return errors.Join(err, b.memory(ctx, g), p.useFlowControl(ctx, false))
 		})

@@ -163,7 +163,7 @@ func budgetsOf(all []series) []budget {
 		}
 		switch {
 		case s.mode == jobset.ProcessMode:
-			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, perAgent(report)},
+			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))},
 				budget{name("new watches per agent"), 0, s.most(newWatches)},
 				budget{name("writes of Pod status"), 0, s.most(podStatusWrites)})
 		case s.flowControl:

@@ -271,16 +271,25 @@ func TestBudgetsOfProcessMode(t *testing.T) {
 	reports, watches := ask{agentClient, report}, ask{agentClient, "watch jobsets"}
 	for name, tc := range map[string]struct {
 		asks   map[ask]int
+		lift   time.Duration
 		broken string
 	}{
-		"P73: one patch per Pod, and the watches that are due anyway": {asks: map[ask]int{reports: 100, watches: 8}},
-		"P73: two patches of a Pod":                                   {asks: map[ask]int{reports: 101}, broken: "patches per agent"},
-		"P73: each agent watches again":                               {asks: map[ask]int{reports: 100, watches: 100}, broken: "new watches per agent"},
-		"P73: a kubelet writes a status":                              {asks: map[ask]int{reports: 100, {"simnode", "patch pods/status"}: 1}, broken: "writes of Pod status"},
+		"P73: one patch per Pod, and the watches that are due anyway":             {asks: map[ask]int{reports: 100, watches: 8}},
+		"P73: two patches of a Pod":                                               {asks: map[ask]int{reports: 101}, broken: "patches per agent"},
+		"P72: a restart of half a minute, in which the first repeat their report": {lift: 30 * time.Second, asks: map[ask]int{reports: 110}, broken: ""},
+		"P73: each agent watches again":                                           {asks: map[ask]int{reports: 100, watches: 100}, broken: "new watches per agent"},
+		"P73: a kubelet writes a status":                                          {asks: map[ask]int{reports: 100, {"simnode", "patch pods/status"}: 1}, broken: "writes of Pod status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var broken []string
-			for _, b := range budgetsOf(seriesOf([]result{restart(100, tc.asks)})) {
+			r := restart(100, tc.asks)
+			if tc.lift > 0 {
+				r.lift = tc.lift
+				for i := range r.requests.by[reports] {
+					r.requests.by[reports][i] = noon.Add(time.Duration(i) * time.Second / 4) // 40 of them 20 s before the lift
+				}
+			}
+			for _, b := range budgetsOf(seriesOf([]result{r})) {
 				if !b.kept() {
 					what, _, _ := strings.Cut(b.what, ",")
 					broken = append(broken, what)

@@ -37,6 +37,7 @@ func (b *bench) writeReport() error {
 	printCostsPerPod(file, all)
 	printGrowth(file, all)
 	printCores(file, all)
+	b.printWriteCosts(file)
 	b.printSteps(file)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)

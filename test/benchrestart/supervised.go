@@ -68,6 +68,16 @@ func newWatches(r result) float64 {
 	return max(0, requestsOf(agentClient, "watch jobsets")(r)-due) / float64(r.workers)
 }
 
+// repeatsAfter is how long an agent waits for the lift before it repeats its report (P72).
+const repeatsAfter = 20 * time.Second
+
+// reportsNotDue are those that the restart is the reason for. In one that takes long, the agents that reported long before
+// the lift do so again.
+func reportsNotDue(r result) float64 {
+	early := r.requests.between(agentClient, report, r.failed, r.failed.Add(r.lift-repeatsAfter))
+	return max(0, requestsOf(agentClient, report)(r)-float64(early))
+}
+
 // podStatusWrites are those of all clients. Kubelets have nothing to tell when a process restarts.
 func podStatusWrites(r result) float64 {
 	n := 0
