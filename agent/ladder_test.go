@@ -128,6 +128,9 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 		}
 		pass(2 * time.Second)
 		c.wantLeft("pid 7", c.actors...)
+		if exit := fake.lastExit("a"); exit.Container != "x" || exit.LeaveReason != protocol.ProcessStuck {
+			t.Errorf("P70: the manager was told %+v, want why container x is to be replaced", exit)
+		}
 	})
 }
 

@@ -22,6 +22,7 @@ func (p *process) beginRounds(cfg Config, deps Deps) (broken <-chan error, err e
 		p.workers = append(p.workers, Worker{Container: name})
 	}
 	p.self.Leaving = p.supervisors.readLeave()
+	p.left = p.self.Leaving != ""
 	return p.supervisors.server.broken, nil
 }
 
@@ -67,7 +68,7 @@ func (p *process) round(ctx context.Context) {
 			p.report(ctx, action.Epoch, after.Self.Tell)
 		case Leave:
 			if !p.leave(ctx, action, after.Self) {
-				p.self.Leaving = action.Because
+				p.self.Leaving, p.self.Tell = action.Because, after.Self.Tell
 				return
 			}
 		case StopWorkers:
@@ -86,6 +87,9 @@ func (p *process) round(ctx context.Context) {
 // leave notes the decision where a later agent finds it, and tells the manager. It returns false if it
 // cannot be noted, and is then called again.
 func (p *process) leave(ctx context.Context, action Action, after Self) bool {
+	if p.self.Leaving == "" {
+		p.cancelReport() // the group must not start with this Pod
+	}
 	if err := p.supervisors.writeLeave(action.Because); err != nil {
 		if text := err.Error(); text != p.waiting {
 			p.waiting = text
@@ -93,9 +97,9 @@ func (p *process) leave(ctx context.Context, action Action, after Self) bool {
 		}
 		return false
 	}
-	if p.self.Leaving == "" {
+	if !p.left {
+		p.left = true
 		p.log.Info("leave", "because", action.Because)
-		p.cancelReport()
 		if after.Tell != nil {
 			p.report(ctx, 0, after.Tell)
 		}

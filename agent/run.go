@@ -127,6 +127,8 @@ type process struct {
 	supervisors *supervisors
 	workers     []Worker
 	log         *slog.Logger
+	// left: the decision to leave is on the disk, and whoever has to be told was (P70).
+	left bool
 	// waiting is the last reason to wait that was logged.
 	waiting string
 	// lifted is the part of self that other goroutines read.
