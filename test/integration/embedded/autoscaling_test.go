@@ -40,18 +40,43 @@ func accelerated(least, most int32) stories.Shape {
 	}}
 }
 
+// runNode runs a node with so many accelerators, and takes it away at the end of the spec, after the JobSets of the spec. The Pods of
+// a node that is taken away stay until they are collected, for a minute, and keep their JobSet until then: the next spec would find
+// that room is kept for it.
 func runNode(name, accelerators string) (stop func()) {
 	GinkgoHelper()
-	stop = framework.RunNode(simnode.Options{
+	runs := true
+	halt := framework.RunNode(simnode.Options{
 		Client: shown.plane.Client, Name: name, Runtime: shown.containers, RootDir: filepath.Join(shown.dir, name),
 		Extended: corev1.ResourceList{accelerator: resource.MustParse(accelerators)},
 		Tokens:   &simnode.TokenOptions{ServerURL: shown.plane.Config.Host, CAData: shown.plane.Config.CAData},
 	})
 	DeferCleanup(func(ctx SpecContext) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if runs && !CurrentSpecReport().Failed() { // else what is left is evidence
+			empties(ctx, node)
+		}
 		Expect(client.IgnoreNotFound(stories.API().Delete(ctx, node))).To(Succeed())
 	})
-	return stop
+	return func() {
+		runs = false
+		halt()
+	}
+}
+
+// empties deletes all JobSets, and waits until no Pod is left on a node.
+func empties(ctx SpecContext, node *corev1.Node) {
+	GinkgoHelper()
+	all := &jobset.JobSetList{}
+	Expect(stories.API().List(ctx, all)).To(Succeed())
+	for i := range all.Items {
+		Expect(client.IgnoreNotFound(stories.API().Delete(ctx, &all.Items[i]))).To(Succeed())
+	}
+	Eventually(func() ([]corev1.Pod, error) {
+		pods := &corev1.PodList{}
+		err := stories.API().List(ctx, pods, client.MatchingFields{"spec.nodeName": node.Name})
+		return pods.Items, err
+	}).WithContext(ctx).WithTimeout(patience).Should(BeEmpty(), "Pods on node %s", node.Name)
 }
 
 var _ = Describe("Elastic groups on nodes with accelerators", func() {
