@@ -120,7 +120,7 @@ func (o *dashboardOptions) serve(ctx context.Context, c *cluster, scope dashboar
 	}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	address := "http://" + listener.Addr().String()
-	fmt.Fprintf(streams.Out, "%s%s\nPress Ctrl-C to stop. The address is as good as your rights to read: keep it to yourself.\n", address, page.Path())
+	fmt.Fprintf(streams.Out, "%s%s\nPress Ctrl-C to stop. Anyone on this machine who knows the address can read what you can read: keep it to yourself.\n", address, page.Path())
 	if o.open {
 		if err := openBrowser(ctx, address+page.OncePath()); err != nil {
 			fmt.Fprintf(streams.ErrOut, "the browser was not opened: %v\n", err)

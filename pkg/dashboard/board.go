@@ -171,8 +171,8 @@ func (b *Board) set(o metav1.Object, gone bool) {
 	case *corev1.Event:
 		about := o.InvolvedObject
 		if about.Kind == jobset.Kind {
-			events := b.entry(about.Namespace + "/" + about.Name).events
-			put(events, key, o, gone && len(events) > mostEvents)
+			e := b.entry(about.Namespace + "/" + about.Name)
+			put(e.events, key, o, gone && (e.js == nil || len(e.events) > mostEvents))
 			return
 		}
 		put(b.jobEvents, key, o, gone)
@@ -207,7 +207,7 @@ func (b *Board) View() *View {
 	for id, e := range b.entries {
 		switch {
 		case e.js == nil:
-			if e.seen = nil; len(e.jobs)+len(e.pods) == 0 && !b.waiting[JobSets] {
+			if e.seen = nil; len(e.jobs)+len(e.pods)+len(e.events) == 0 {
 				delete(b.entries, id)
 			}
 		case !e.fresh || e.seen.Summary.State != restarts.Running && now.Sub(e.at) > patience:
@@ -268,7 +268,7 @@ func (b *Board) notes() []string {
 	for _, kind := range []Kind{JobSets, Jobs, Pods, Events, Nodes} {
 		switch err := b.unread[kind]; {
 		case err != nil && !b.waiting[kind]:
-			notes = append(notes, fmt.Sprintf("%s may be old, they cannot be followed: %v", kind, err))
+			notes = append(notes, fmt.Sprintf("%s may be out of date, they cannot be watched: %v", kind, err))
 		case b.waiting[kind] && (kind == JobSets || kind == Nodes):
 			notes = append(notes, fmt.Sprintf("%s could not be read: %v", kind, b.never(kind)))
 		}

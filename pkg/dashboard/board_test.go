@@ -77,8 +77,8 @@ func TestABoardKeepsWhatItRead(t *testing.T) {
 	b := boardOf(in)
 	b.Unread(Pods, errors.New("connection refused"))
 	v := b.View()
-	if len(v.JobSets[0].Cells) != 2 || len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0], "Pods may be old") {
-		t.Errorf("%d cells and notes %q, want 2, and that Pods may be old", len(v.JobSets[0].Cells), v.Notes)
+	if len(v.JobSets[0].Cells) != 2 || len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0], "Pods may be out of date") {
+		t.Errorf("%d cells and notes %q, want 2, and that Pods may be out of date", len(v.JobSets[0].Cells), v.Notes)
 	}
 	b.Unread(Pods, nil)
 	b.Remove(&in.Events[0], &in.Events[1]) // as an API server does after an hour

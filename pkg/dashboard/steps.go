@@ -85,7 +85,7 @@ func took(r *restarts.Restart, otherwise string) string {
 	case r.Ended == nil:
 		return otherwise
 	case r.Seconds == nil:
-		return "nothing tells how long it took"
+		return "duration unknown"
 	}
 	return fmt.Sprintf("%.1f seconds after it began", *r.Seconds)
 }

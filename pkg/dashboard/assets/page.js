@@ -98,7 +98,8 @@ function showDetail(d) {
   $("facts").replaceChildren(...facts.map(([term, text]) => make("div", {}, make("dt", {}, term), make("dd", {}, text))));
   notes($("jobset-notes"), d.notes);
   $("grid").setAttribute("aria-label", `${count(d.total, "worker")} of ${d.id}`);
-  say(`${d.id} ${stateWord(d.state.name)}, ${d.notBack ? `${d.notBack} of ${d.total} not back` : `all ${d.total} back`}`);
+  const back = d.notBack ? `, ${d.notBack} of ${d.total} not back` : d.state.name === "Running" ? `, all ${d.total} back` : "";
+  say(`${d.id} ${stateWord(d.state.name)}${back}`);
   showTrouble(d);
   showSteps(d);
   showHistory(d);
@@ -120,7 +121,7 @@ function showSteps(d) {
   $("last").hidden = !d.steps;
   if (!d.steps) return;
   const start = d.steps.find((step) => step.name === "Break" || step.name === "Recreation")?.at;
-  $("last-title").textContent = start ? "The last restart" : "The start";
+  $("last-title").textContent = d.steps.some((step) => step.name === "Failure") ? "The last restart" : "The start";
   const when = (step) => {
     if (!step.at) return make("span", {}, step.done ? "" : "not yet");
     const offset = (Date.parse(step.at) - Date.parse(start ?? step.at)) / 1000;
@@ -149,7 +150,7 @@ function showCurve(d) {
 
 function showHistory(d) {
   const place = $("history").querySelector("div"), longest = Math.max(1, ...d.restarts.map((r) => r.seconds ?? 0));
-  if (!d.restarts.length) return place.replaceChildren(make("p", {}, "None that anything tells of. An API server keeps events for an hour."));
+  if (!d.restarts.length) return place.replaceChildren(make("p", {}, "No restarts recorded. An API server keeps events for an hour."));
   const took = (r) => {
     if (r.seconds === undefined) return r.inProgress ? "in progress" : undefined;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
@@ -209,19 +210,28 @@ function apply(d) {
 }
 
 function connection(lives) {
-  $("link").textContent = lives ? "live" : "connection lost, what you see may be old";
+  $("link").textContent = lives ? "live" : "connection lost, this may be out of date";
   $("link").classList.toggle("lost", !lives);
+}
+
+// chosen is the JobSet that the address names, "" if it names none.
+function chosen() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ""; // no valid escape sequence, so no link of this page
+  }
 }
 
 function connect() {
   source?.close();
-  source = new EventSource(`events?jobset=${encodeURIComponent(decodeURIComponent(location.hash.slice(1)))}`);
+  source = new EventSource(`events?jobset=${encodeURIComponent(chosen())}`);
   const hear = () => { heard = Date.now(); connection(true); };
   source.addEventListener("pulse", hear);
   source.onmessage = (event) => { hear(); apply(JSON.parse(event.data)); };
   source.onerror = () => connection(false); // the browser connects again by itself
 }
 
-addEventListener("hashchange", connect);
+addEventListener("hashchange", () => location.hash !== "#main" && connect()); // #main is where the skip link goes
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showLegends);
 connect();
