@@ -150,6 +150,7 @@ func TestFiveThousandWorkersRestartWithoutAStutter(t *testing.T) {
 	}
 	s.lift()
 	p.is("the lift", states("5,000 running"))
+	p.is("how the workers came back", `document.querySelector("#curve svg[aria-label$='to 5000 of 5000'] polyline") !== null`)
 	frames, tasks := get[[]float64](p, "frames_"), get[[]float64](p, "tasks_")
 	slices.Sort(frames)
 	at := func(share float64) float64 { return frames[int(share*float64(len(frames)-1))] }
