@@ -127,8 +127,11 @@ func (c *realCluster) LimitsMemory() bool { return true }
 // SetGate changes the flag of the manager, as an administrator would.
 func (c *realCluster) SetGate(ctx context.Context, on bool) error {
 	return c.changeManager(ctx, func(manager *corev1.Container) {
-		manager.Args = slices.DeleteFunc(manager.Args, func(arg string) bool { return strings.HasPrefix(arg, "--feature-gates=") })
-		manager.Args = append(manager.Args, fmt.Sprintf("--feature-gates=RestartJob=true,FaultTolerance=true,InPlaceRestart=%t", on))
+		for i, arg := range manager.Args {
+			if strings.HasPrefix(arg, "--feature-gates=") { // as test/e2e/config sets it
+				manager.Args[i] = strings.Replace(arg, fmt.Sprintf("InPlaceRestart=%t", !on), fmt.Sprintf("InPlaceRestart=%t", on), 1)
+			}
+		}
 	})
 }
 

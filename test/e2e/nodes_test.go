@@ -199,10 +199,14 @@ func placeToLose(ctx context.Context, round *stories.Round) int {
 	place := slices.IndexFunc(round.Pods, func(pod *corev1.Pod) bool { return pod.Spec.NodeName != manager.Spec.NodeName })
 	Expect(place).To(BeNumerically(">=", 0), "a worker on another node than the manager")
 	Expect(round.Pods[0].Spec.NodeName).NotTo(Equal(round.Pods[1].Spec.NodeName), "nodes of the workers")
-	if exec.CommandContext(ctx, "docker", "inspect", round.Pods[place].Spec.NodeName).Run() != nil {
+	skipUnlessContainer(ctx, round.Pods[place].Spec.NodeName)
+	return place
+}
+
+func skipUnlessContainer(ctx context.Context, node string) {
+	if exec.CommandContext(ctx, "docker", "inspect", node).Run() != nil {
 		Skip("the nodes of this cluster are not Docker containers of this machine")
 	}
-	return place
 }
 
 func docker(ctx context.Context, args ...string) {

@@ -8,7 +8,6 @@ package stories
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -76,7 +75,7 @@ func sickNodes() {
 	}, SpecTimeout(specTime))
 
 	It("P90: are not even started on them", Serial, func(ctx SpecContext) {
-		nodes := nodesWithGPUs(ctx)
+		nodes := OpenNodes(ctx)
 		group := &Group{fixture: newFixture(ctx, nil)}
 		group.mark(nodes[0], "ERR")
 		healthy := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -164,32 +163,10 @@ func usesGPUs(js *jobset.JobSet) {
 	podOf(js).Containers[0].Resources.Limits = corev1.ResourceList{gpu: resource.MustParse("1")}
 }
 
-// nodesWithGPUs waits for those that Pods without tolerations may run on, and returns them by name.
-func nodesWithGPUs(ctx context.Context) []string {
-	GinkgoHelper()
-	var names []string
-	Eventually(func(g Gomega) {
-		var list corev1.NodeList
-		g.Expect(api.List(ctx, &list)).To(Succeed())
-		names = nil
-		for i := range list.Items {
-			tainted := slices.ContainsFunc(list.Items[i].Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
-			if !tainted {
-				names = append(names, list.Items[i].Name)
-			}
-		}
-		g.Expect(len(names)).To(BeNumerically(">=", 2), "nodes without taints")
-	}).WithContext(ctx).WithTimeout(patience).WithPolling(tick).Should(Succeed())
-	slices.Sort(names)
-	return names
-}
-
 // advertiseGPUs does what a device plugin does.
 func advertiseGPUs(ctx SpecContext) {
-	for _, name := range nodesWithGPUs(ctx) {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		patch := fmt.Appendf(nil, `{"status":{"capacity":{%q:"64"},"allocatable":{%q:"64"}}}`, gpu, gpu)
-		Expect(api.Status().Patch(ctx, node, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	for _, name := range OpenNodes(ctx) {
+		Advertise(ctx, name, gpu, 64)
 	}
 }
 

@@ -24,21 +24,8 @@ import (
 	"sigs.k8s.io/jobset/test/stories"
 )
 
-// accelerator is an extended resource that only nodes of the specs below have.
-const accelerator corev1.ResourceName = "example.com/accelerator"
-
 // patience is for what takes seconds on an idle machine.
 const patience = 2 * time.Minute
-
-// accelerated asks for one accelerator for each worker of an elastic group.
-func accelerated(least, most int32) stories.Shape {
-	return stories.Shape{Process: true, Workers: least, Change: func(js *jobset.JobSet) {
-		bounded(least, most)(js)
-		js.Labels = nil
-		one := corev1.ResourceList{accelerator: resource.MustParse("1")}
-		js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: one, Limits: one}
-	}}
-}
 
 // runNode runs a node with so many accelerators, and takes it away at the end of the spec, after the JobSets of the spec. The Pods of
 // a node that is taken away stay until they are collected, for a minute, and keep their JobSet until then: the next spec would find
@@ -48,7 +35,7 @@ func runNode(name, accelerators string) (stop func()) {
 	runs := true
 	halt := framework.RunNode(simnode.Options{
 		Client: shown.plane.Client, Name: name, Runtime: shown.containers, RootDir: filepath.Join(shown.dir, name),
-		Extended: corev1.ResourceList{accelerator: resource.MustParse(accelerators)},
+		Extended: corev1.ResourceList{stories.Accelerator: resource.MustParse(accelerators)},
 		Tokens:   &simnode.TokenOptions{ServerURL: shown.plane.Config.Host, CAData: shown.plane.Config.CAData},
 	})
 	DeferCleanup(func(ctx SpecContext) {
@@ -85,47 +72,35 @@ var _ = Describe("Elastic groups on nodes with accelerators", func() {
 		runNode("accelerated-b", "4")
 
 		By("one that is alone grows to its largest size")
-		a := stories.Create(ctx, accelerated(2, 6))
+		a := stories.Create(ctx, stories.Accelerated(2, 6))
 		grown := a.Becomes(6)
 
 		By("the least size of another fits, so nobody gives")
-		b := stories.Create(ctx, accelerated(2, 6))
+		b := stories.Create(ctx, stories.Accelerated(2, 6))
 		b.Becomes(2)
 		a.Becomes(6)
 
 		By("that of a third does not, so the fullest gives as much as it needs")
-		c := stories.Create(ctx, accelerated(2, 4))
+		c := stories.Create(ctx, stories.Accelerated(2, 4))
 		c.Becomes(2)
 		shrunk := a.Becomes(4)
-		keeps(shrunk, grown)
+		grown.Keeps(shrunk)
 		a.Charged(0)
 		told(ctx, a, constants.ElasticResizedReason, "gave 2 instances to "+c.Namespace()+"/training/workers")
 
 		By("that of a fourth does not fit although all give, so it waits, and nobody is scaled")
-		d := stories.Create(ctx, accelerated(3, 3))
+		d := stories.Create(ctx, stories.Accelerated(3, 3))
 		told(ctx, d, constants.ElasticWaitingReason, "its minimum of 3 does not fit")
-		Expect(a.Becomes(4).Epoch).To(Equal(shrunk.Epoch))
+		a.Becomes(4).IsUntouched(shrunk)
 
 		By("until somebody leaves, and another gives the rest; which one has more then depends on when the Pods are gone")
 		Expect(stories.API().Delete(ctx, c.Stored())).To(Succeed())
 		d.Becomes(3)
-		Eventually(sizes).WithArguments(a, b).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(5))
+		Eventually(stories.Sizes).WithArguments(a, b).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(5))
 		a.Charged(0)
 		b.Charged(0)
 	})
 })
-
-// sizes adds up how many workers groups are to have.
-func sizes(ctx SpecContext, groups ...*stories.Group) (sum int32, err error) {
-	for _, group := range groups {
-		js := group.Stored()
-		if err := stories.API().Get(ctx, client.ObjectKeyFromObject(js), js); err != nil {
-			return 0, err
-		}
-		sum += *js.Spec.ReplicatedJobs[0].Template.Spec.Parallelism
-	}
-	return sum, nil
-}
 
 // told waits for an event about a group.
 func told(ctx SpecContext, group *stories.Group, reason, message string) {

@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,23 +27,23 @@ var _ = Describe("An elastic group that loses a node", func() {
 	It("P104 P108 P109: goes on without its Pods, and grows again when a node is there", func(ctx SpecContext) {
 		runNode("remains", "6")
 		stop := runNode("leaves", "2")
-		group := stories.Create(ctx, accelerated(2, 8))
+		group := stories.Create(ctx, stories.Accelerated(2, 8))
 		full := group.Becomes(8)
 
 		By("the machine is lost, and its Node object deleted")
 		lost := dies(full, "leaves", stop)
 		Expect(stories.API().Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "leaves"}})).To(Succeed())
-		Eventually(sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(6))
+		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(6))
 		told(ctx, group, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it goes on with 6")
 		collects(ctx, lost...)
 		shrunk := group.Becomes(6)
-		staysOn("remains", full, shrunk)
+		shrunk.KeepsOn("remains", full)
 		group.Charged(0)
 
 		By("another machine comes")
 		runNode("comes", "2")
 		grown := group.Becomes(8)
-		keeps(shrunk, grown)
+		grown.Keeps(shrunk)
 		group.Charged(0)
 		group.Has(jobset.JobSetElasticResizing, metav1.ConditionFalse, constants.ElasticResizeCompletedReason)
 	})
@@ -52,7 +51,7 @@ var _ = Describe("An elastic group that loses a node", func() {
 	It("P85 P108: waits for Pods on a node that is not ready and says so, unless they may be deleted by force", Label("slow"), func(ctx SpecContext) {
 		runNode("is-ready", "2")
 		stop := runNode("is-not-ready", "1")
-		group := stories.Create(ctx, accelerated(2, 3))
+		group := stories.Create(ctx, stories.Accelerated(2, 3))
 		full := group.Becomes(3)
 
 		By("the machine does not answer any more")
@@ -68,16 +67,16 @@ var _ = Describe("An elastic group that loses a node", func() {
 		Expect(stories.API().Status().Patch(ctx, node, client.MergeFrom(before))).To(Succeed())
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionTrue, constants.LostPodsReason)
 		told(ctx, group, constants.ElasticWaitingReason, "Pods on is-not-ready keep their indexes")
-		Expect(sizes(ctx, group)).To(BeEquivalentTo(3))
+		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3))
 
 		By("its Pods may be deleted by force")
 		js := group.Stored()
 		Expect(stories.API().Patch(ctx, js, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"spec":{"faultTolerance":{"forcefulDeletionGracePeriodSeconds":1}}}`)))).To(Succeed())
-		Eventually(sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(2))
+		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(2))
 		deletes(ctx, 1, lost...) // as Kubernetes does five minutes later
 		shrunk := group.Becomes(2)
-		staysOn("is-ready", full, shrunk)
+		shrunk.KeepsOn("is-ready", full)
 		group.Charged(0)
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionFalse, constants.ElasticRoomFoundReason)
 	})
@@ -109,17 +108,5 @@ func deletes(ctx SpecContext, grace int64, pods ...*corev1.Pod) {
 	for _, pod := range pods {
 		err := stories.API().Delete(ctx, pod.DeepCopy(), &client.DeleteOptions{GracePeriodSeconds: ptr.To(grace)}, client.Preconditions{UID: &pod.UID})
 		Expect(client.IgnoreNotFound(err)).To(Succeed())
-	}
-}
-
-// staysOn expects those of a smaller round that stood on a node before, and whose indexes stay, to be the Pods of then.
-func staysOn(node string, before, after *stories.Round) {
-	GinkgoHelper()
-	for _, pod := range after.Pods {
-		index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-		at := slices.IndexFunc(before.Pods, func(p *corev1.Pod) bool { return p.Annotations[batchv1.JobCompletionIndexAnnotation] == index })
-		if was := before.Pods[at]; was.Spec.NodeName == node {
-			Expect(pod.UID).To(Equal(was.UID), "UID of Pod %s, whose node remains", pod.Name)
-		}
 	}
 }

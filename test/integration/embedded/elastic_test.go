@@ -33,20 +33,20 @@ var _ = Describe("Workers of an elastic group", func() {
 		group.Resize(4)
 		grown := group.RunsAt(2)
 		Expect(grown.Worlds()).To(Equal([]string{"0 of 4", "1 of 4", "2 of 4", "3 of 4"}))
-		keeps(first, grown)
+		grown.Keeps(first)
 
 		By("shrinking")
 		group.Resize(3)
 		shrunk := group.RunsAt(3)
 		Expect(shrunk.Worlds()).To(Equal([]string{"0 of 3", "1 of 3", "2 of 3"}))
-		keeps(shrunk, grown)
+		grown.Keeps(shrunk)
 		group.Charged(0)
 
 		By("failing")
 		group.Tell(order.Exit(1), shrunk.Worker(2))
 		failed := group.RunsAt(4)
 		Expect(failed.Worlds()).To(Equal([]string{"0 of 3", "1 of 3", "2 of 3"}))
-		keeps(shrunk, failed)
+		failed.Keeps(shrunk)
 		group.Charged(1)
 
 		By("being resized while it is suspended")
@@ -66,7 +66,7 @@ var _ = Describe("Workers of an elastic group", func() {
 		}
 		last := group.RunsEventually()
 		Expect(last.Worlds()).To(Equal([]string{"0 of 3", "1 of 3", "2 of 3"}))
-		keeps(first, last)
+		last.Keeps(first)
 		group.Charged(0)
 	})
 
@@ -77,12 +77,3 @@ var _ = Describe("Workers of an elastic group", func() {
 		Expect(group.TryResize(1)).To(MatchError(ContainSubstring("must be from minInstances to maxInstances")))
 	})
 })
-
-// keeps expects the Pods of the smaller of two rounds in the larger one.
-func keeps(smaller, larger *stories.Round) {
-	GinkgoHelper()
-	for i := range smaller.Pods {
-		Expect(larger.Pods[i].UID).To(Equal(smaller.Pods[i].UID), "UID of the worker Pod in place %d", i)
-		Expect(larger.Pods[i].Spec.NodeName).To(Equal(smaller.Pods[i].Spec.NodeName), "node of the worker Pod in place %d", i)
-	}
-}

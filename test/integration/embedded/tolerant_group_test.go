@@ -39,7 +39,7 @@ var _ = Describe("A group with faultTolerance that does not assemble", func() {
 
 	It("P48 P80: waits for a node as long as it takes, and is not reset", func(ctx SpecContext) {
 		const period = 10
-		shape := accelerated(2, 2)
+		shape := stories.Accelerated(2, 2)
 		sized := shape.Change
 		shape.Change = func(js *jobset.JobSet) {
 			sized(js)
