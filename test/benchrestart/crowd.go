@@ -118,13 +118,10 @@ func (c *crowd) loseNodes(ctx context.Context) error {
 		return fmt.Errorf("all nodes together have workers of %d groups, want %d", len(hit), c.lost())
 	}
 	fmt.Printf("  %d Pods of %d groups are lost\n", len(gone), len(hit))
-	err := atOnce(len(gone), func(i int) error {
-		return c.Client.CoreV1().Pods(corev1.NamespaceDefault).Delete(ctx, gone[i], metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
-	})
-	if err != nil {
+	if err := atOnce(len(gone), func(i int) error { return c.collect(ctx, gone[i]) }); err != nil {
 		return fmt.Errorf("deleting the Pods of lost nodes: %w", err)
 	}
-	err = await(ctx, "all groups that were hit have restarted", patience, func() (bool, error) {
+	err := await(ctx, "all groups that were hit have restarted", patience, func() (bool, error) {
 		is := c.jobSet.epochs()
 		for name := range hit {
 			if is[name] <= was[name] {
@@ -139,7 +136,18 @@ func (c *crowd) loseNodes(ctx context.Context) error {
 	return c.allRun(ctx)
 }
 
-// restartManager stops the manager, starts another, and waits until that has looked at each JobSet.
+// collect does what the garbage collector of Pods does to one on a node that is gone: one that still counted as running
+// would keep the finalizer of its Job.
+func (c *crowd) collect(ctx context.Context, pod string) error {
+	pods := c.Client.CoreV1().Pods(corev1.NamespaceDefault)
+	if _, err := pods.Patch(ctx, pod, types.MergePatchType, []byte(`{"status":{"phase":"Failed"}}`), metav1.PatchOptions{}, "status"); err != nil {
+		return err
+	}
+	return pods.Delete(ctx, pod, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+}
+
+// restartManager stops the manager, starts another, and waits until that has looked as often as there are JobSets. Each is
+// queued once at the start, and those that have nothing to do are not looked at again.
 func (c *crowd) restartManager(ctx context.Context) error {
 	if err := c.plane.manager.process.Stop(); err != nil {
 		return err

@@ -50,7 +50,14 @@ func (p *plane) startManager(ctx context.Context) (*manager, error) {
 		// Restarts follow one another: what is measured is not a pause.
 		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n",
 	})
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	// It is ready before it has made the certificate for its metrics.
+	return m, await(ctx, "the manager serves its metrics", patience, func() (bool, error) {
+		_, err := m.use(ctx)
+		return err == nil, nil
+	})
 }
 
 // metricsToken returns a token of the manager's account, which is allowed to read its own metrics.
