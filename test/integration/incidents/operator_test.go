@@ -30,14 +30,11 @@ import (
 )
 
 // sees is what an operator has before them at one moment. Texts are regular
-// expressions; alerts are all whose expressions hold, and nil where it does not matter which do.
+// expressions; alerts are all whose expressions hold.
 type sees struct {
 	event, condition, plugin string
 	alerts                   []string
 }
-
-// none is an operator's pager that is quiet.
-var none = []string{}
 
 // minute waits until an operator sees all of this at once.
 func (i *incident) minute(what string, s sees) {
@@ -47,9 +44,7 @@ func (i *incident) minute(what string, s sees) {
 		g.Expect(i.events()).To(MatchRegexp(s.event), "events")
 		g.Expect(i.conditions()).To(MatchRegexp(s.condition), "conditions")
 		g.Expect(i.plugin()).To(MatchRegexp(s.plugin), "kubectl jobset restarts")
-		if s.alerts != nil {
-			g.Expect(i.alerts(g)).To(ConsistOf(s.alerts), "alerts")
-		}
+		g.Expect(i.alerts(g)).To(ConsistOf(s.alerts), "alerts")
 	}).WithContext(i.ctx).Should(Succeed(), what)
 }
 
