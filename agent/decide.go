@@ -74,6 +74,8 @@ type JobSet struct {
 	Restarts int32
 	// World is the place of our worker in the synced epoch; workers are told in process mode.
 	World protocol.World
+	// Workers is how many Pods its specification asks for. No decision depends on it.
+	Workers int
 }
 
 // View is everything that a decision depends on.

@@ -62,9 +62,11 @@ func (r *reporter) run(ctx context.Context, epoch int32, exit *protocol.WorkerEx
 }
 
 // repeat repeats a report until the context ends, ever more rarely (P72). It overwrites a
-// patch of an agent that died while that was on its way.
-func (r *reporter) repeat(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
-	for delay := r.timing.Repeat; ; delay = min(2*delay, r.timing.RepeatCap) {
+// patch of an agent that died while that was on its way. A large group takes longer to report: its
+// agents would repeat themselves while others still wait for their turn, and make them wait longer.
+func (r *reporter) repeat(ctx context.Context, epoch int32, exit *protocol.WorkerExit, workers int) {
+	first := r.timing.Repeat + time.Duration(workers)*r.timing.RepeatPerWorker
+	for delay := min(first, r.timing.RepeatCap); ; delay = min(2*delay, r.timing.RepeatCap) {
 		// Agents that reported together do not come back together.
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return

@@ -25,8 +25,9 @@ type Timing struct {
 	Request time.Duration
 	// Watch is the shortest lifetime of a watch; the server ends it after a random time of up to twice as long.
 	Watch time.Duration
-	// Repeat is the delay before an accepted report is repeated in process mode. It doubles up to RepeatCap.
-	Repeat, RepeatCap time.Duration
+	// Repeat, and RepeatPerWorker for each worker of the group, is the delay before an accepted report is repeated in
+	// process mode. It doubles up to RepeatCap.
+	Repeat, RepeatPerWorker, RepeatCap time.Duration
 }
 
 // DefaultTiming is the timing of a real agent.
@@ -43,18 +44,21 @@ type Timing struct {
 // Request: an API server keeps a request in its queues for up to 15 s before it answers
 // 429. Giving up earlier would lose the place in the queue.
 //
+// RepeatPerWorker: what the report of one worker costs an API server of one core.
+//
 // Watch: the same as in client-go's reflectors. It bounds the effect of failures that pings do
 // not detect, such as a proxy that keeps a dead stream open.
 func DefaultTiming() Timing {
 	return Timing{
-		Spread:        50 * time.Millisecond,
-		Backoff:       500 * time.Millisecond,
-		BackoffCap:    5 * time.Second,
-		InitialEvents: 10 * time.Second,
-		Request:       30 * time.Second,
-		Watch:         5 * time.Minute,
-		Repeat:        20 * time.Second,
-		RepeatCap:     5 * time.Minute,
+		Spread:          50 * time.Millisecond,
+		Backoff:         500 * time.Millisecond,
+		BackoffCap:      5 * time.Second,
+		InitialEvents:   10 * time.Second,
+		Request:         30 * time.Second,
+		Watch:           5 * time.Minute,
+		Repeat:          20 * time.Second,
+		RepeatPerWorker: 20 * time.Millisecond,
+		RepeatCap:       5 * time.Minute,
 	}
 }
 

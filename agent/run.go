@@ -240,7 +240,7 @@ func (p *process) hold(because string) {
 func (p *process) report(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
 	p.cancelReport()
 	ctx, p.stopReport = context.WithCancel(ctx)
-	repeat := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done)
+	repeat, workers := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done), p.jobSet.Workers
 	p.children.Go(func() {
 		owner, ok := p.reporter.run(ctx, epoch, exit)
 		if !ok {
@@ -252,7 +252,7 @@ func (p *process) report(ctx context.Context, epoch int32, exit *protocol.Worker
 			return
 		}
 		if repeat {
-			p.reporter.repeat(ctx, epoch, exit)
+			p.reporter.repeat(ctx, epoch, exit, workers)
 		}
 	})
 }

@@ -52,6 +52,15 @@ type wireJobSet struct {
 		FailurePolicy struct {
 			RestartStrategy string `json:"restartStrategy"`
 		} `json:"failurePolicy"`
+
+		ReplicatedJobs []struct {
+			Replicas int32 `json:"replicas"`
+			Template struct {
+				Spec struct {
+					Parallelism *int32 `json:"parallelism"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"replicatedJobs"`
 	} `json:"spec"`
 	Status struct {
 		Conditions []struct {
@@ -119,6 +128,19 @@ func (o *wireJobSet) world(at Place) protocol.World {
 	return protocol.World{}
 }
 
+// workers returns how many Pods the JobSet has at most at a time.
+func (o *wireJobSet) workers() int {
+	sum := 0
+	for i := range o.Spec.ReplicatedJobs {
+		each := 1
+		if p := o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism; p != nil {
+			each = int(*p)
+		}
+		sum += int(o.Spec.ReplicatedJobs[i].Replicas) * each
+	}
+	return sum
+}
+
 // jobSet returns what Decide needs to know about an object, for the Pod that stands at a place.
 func (o *wireJobSet) jobSet(at Place) JobSet {
 	_, annotated := o.Metadata.Annotations[disableKey]
@@ -133,6 +155,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Synced:     max(0, o.Status.SyncedEpoch),
 		Restarts:   o.Status.Restarts + o.Status.InPlaceRestarts,
 		World:      o.world(at),
+		Workers:    o.workers(),
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == conditionDisabled && c.Status == conditionTrue {

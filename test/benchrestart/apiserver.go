@@ -22,24 +22,24 @@ const apiServer = "kube-apiserver"
 
 // restartAPIServer kills kube-apiserver and starts it again as it was, on the same port.
 func (p *plane) restartAPIServer(ctx context.Context) error {
-	all, err := children()
+	all, err := process.Children()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(c child) bool { return c.name == apiServer })
+	i := slices.IndexFunc(all, func(c process.Child) bool { return c.Name == apiServer })
 	if i < 0 {
 		return errors.New("kube-apiserver does not run")
 	}
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", all[i].pid))
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", all[i].PID))
 	if err != nil {
 		return fmt.Errorf("reading how kube-apiserver was started: %w", err)
 	}
 	args := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
-	if err := syscall.Kill(all[i].pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(all[i].PID, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing kube-apiserver: %w", err)
 	}
 	err = await(ctx, "kube-apiserver has ended", time.Minute, func() (bool, error) {
-		return errors.Is(syscall.Kill(all[i].pid, 0), syscall.ESRCH), nil
+		return errors.Is(syscall.Kill(all[i].PID, 0), syscall.ESRCH), nil
 	})
 	if err != nil {
 		return err

@@ -326,7 +326,7 @@ func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
 		return agentProcess{}, err
 	}
 	err = process.Pause(ctx, 2*time.Second)
-	memory, readErr := resident(p.PID())
+	memory, readErr := process.Resident(p.PID())
 	if err := errors.Join(err, readErr, p.Stop()); err != nil {
 		return agentProcess{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"time"
 
+	"sigs.k8s.io/jobset/agent"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"sigs.k8s.io/jobset/test/supervised"
@@ -68,13 +69,16 @@ func newWatches(r result) float64 {
 	return max(0, requestsOf(agentClient, "watch jobsets")(r)-due) / float64(r.workers)
 }
 
-// repeatsAfter is how long an agent waits for the lift before it repeats its report (P72).
-const repeatsAfter = 20 * time.Second
+// repeatsAfter is how long an agent of a group waits for the lift before it repeats its report (P72).
+func repeatsAfter(workers int) time.Duration {
+	timing := agent.DefaultTiming()
+	return timing.Repeat + time.Duration(workers)*timing.RepeatPerWorker
+}
 
 // reportsNotDue are those that the restart is the reason for. In one that takes long, the agents that reported long before
 // the lift do so again.
 func reportsNotDue(r result) float64 {
-	early := r.requests.between(agentClient, report, r.failed, r.failed.Add(r.lift-repeatsAfter))
+	early := r.requests.between(agentClient, report, r.failed, r.failed.Add(r.lift-repeatsAfter(r.workers)))
 	return max(0, requestsOf(agentClient, report)(r)-float64(early))
 }
 
