@@ -91,7 +91,10 @@ func (f *fakeAPI) set(js JobSet) {
 	}
 	f.object = map[string]any{
 		"apiVersion": jobset.GroupVersion.String(), "kind": jobset.Kind, "metadata": metadata,
-		"spec":   map[string]any{"failurePolicy": map[string]any{"restartStrategy": strategy}},
+		"spec": map[string]any{
+			"failurePolicy":  map[string]any{"restartStrategy": strategy},
+			"replicatedJobs": []any{map[string]any{"replicas": js.Workers}},
+		},
 		"status": map[string]any{"conditions": conditions, "deprecatedEpoch": js.Deprecated, "syncedEpoch": js.Synced, "inPlaceRestarts": js.Restarts},
 	}
 	f.record(kind)

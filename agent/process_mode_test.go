@@ -85,7 +85,13 @@ type crew struct {
 // assembled returns a Pod whose supervisors are connected and whose agent has reported epoch 1.
 func assembled(t *testing.T, fake *fakeAPI, containers ...string) *crew {
 	t.Helper()
-	fake.set(at(0, 0))
+	return crewOf(t, fake, at(0, 0), containers...)
+}
+
+// crewOf is assembled, for a JobSet in which nothing ran before.
+func crewOf(t *testing.T, fake *fakeAPI, js JobSet, containers ...string) *crew {
+	t.Helper()
+	fake.set(js)
 	c := &crew{t: t, fake: fake, pod: newPod(t, "a", containers...)}
 	c.agent = c.pod.start(t, fake)
 	for _, name := range containers {

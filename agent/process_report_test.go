@@ -121,6 +121,13 @@ func TestTheReportInProcessMode(t *testing.T) {
 		pass(time.Hour)
 		c.wantPatches(patches)
 	})
+	bubble(t, "P72: 5,000 agents wait until an API server of one core can have heard them all", func(t *testing.T, fake *fakeAPI) {
+		c := crewOf(t, fake, with(at(0, 0), func(js *JobSet) { js.Workers = 5000 }), "x")
+		pass(2 * time.Minute)
+		c.wantPatches(1)
+		pass(15 * time.Second) // the random eighth
+		c.wantPatches(2)
+	})
 	bubble(t, "P72: it heals what a dead predecessor's late patch has overwritten", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(1, 2))
 		c := &crew{t: t, fake: fake, pod: newPod(t, "a", "x")}

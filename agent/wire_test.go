@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -93,6 +94,26 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 				t.Errorf("differs (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTheWorkersOfAJobSet(t *testing.T) {
+	t.Parallel()
+	rjob := func(replicas int32, parallelism *int32) jobset.ReplicatedJob {
+		return jobset.ReplicatedJob{Replicas: replicas, Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Parallelism: parallelism}}}
+	}
+	text, err := json.Marshal(jobset.JobSet{Spec: jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{
+		rjob(1, nil), rjob(10, ptr.To[int32](500)), rjob(3, ptr.To[int32](0)),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object wireJobSet
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	if got := object.jobSet(Place{}).Workers; got != 5001 {
+		t.Errorf("P72: %d workers, want 5001", got)
 	}
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the images of the end-to-end tests: manager, agent and worker, and
-# another version of the manager to upgrade to.
+# the manager of the previous version, to upgrade from and to downgrade to.
 #
-#   hack/e2e/images.sh REPOSITORY TAG UPGRADE_IMAGE
+#   hack/e2e/images.sh REPOSITORY TAG PREVIOUS_IMAGE
 #
 #   E2E_IMAGES  release  manager and agent from Dockerfile and agent/Dockerfile, whose bases are pulled
 #               local    the same binaries and nothing else, by make image-build
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-repo=$1 tag=$2 upgrade=$3
+repo=$1 tag=$2 previous=$3
 kind=${E2E_IMAGES:-auto}
 
 # pull gets the base images of the Dockerfiles, each if it is not there.
@@ -34,9 +34,11 @@ if [ "$kind" = release ]; then
   docker buildx build --load --tag "$repo/manager:$tag" --file Dockerfile .
   docker buildx build --load --tag "$repo/agent:$tag" --file agent/Dockerfile .
 fi
-# Another image of the manager: a label more.
-bin/kind/bin/mkimage -out bin/images/upgrade.tar -tag "$upgrade" -label jobset.upgrade=yes \
-  -file bin/images/manager=/manager -entrypoint /manager -user 65532:65532
-docker load --quiet --input bin/images/upgrade.tar >/dev/null
-rm bin/images/upgrade.tar
-echo "built $upgrade"
+if ! manager=$(hack/build-manager-of.sh); then
+  echo "no upgrade from the previous version is tested" >&2
+  exit
+fi
+bin/kind/bin/mkimage -out bin/images/previous.tar -tag "$previous" -file "$manager=/manager" -entrypoint /manager -user 65532:65532
+docker load --quiet --input bin/images/previous.tar >/dev/null
+rm bin/images/previous.tar
+echo "built $previous"

@@ -13,7 +13,7 @@ KUBECONFIG=$(hack/offline-kind/lib.sh | sed -n 's/^KUBECONFIG=//p')
 export KUBECONFIG
 logs=$PWD/bin/e2e-logs
 repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
-upgrade=$repo/manager:$tag-upgrade python=$repo/python:$tag
+previous=$repo/manager:$tag-previous python=$repo/python:$tag
 
 rm -rf "$logs" bin/e2e-report.md
 mkdir -p "$logs"
@@ -41,12 +41,12 @@ holdings() {
 }
 
 install() {
-  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $upgrade" &&
+  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous" &&
     make --no-print-directory deploy DEPLOY_CONFIG=test/e2e/config
 }
 
 tell() {
-  E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_UPGRADE_IMAGE=$upgrade \
+  E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_PREVIOUS_IMAGE=$previous \
     E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python make --no-print-directory test-e2e-only
 }
 
@@ -59,7 +59,7 @@ finish() {
     printf '\nThe cluster stays: export KUBECONFIG=%s\nRemove it with: make kind-down%s\n' "$KUBECONFIG" "${KIND_CLUSTER_NAME:+ KIND_CLUSTER_NAME=$KIND_CLUSTER_NAME}"
   else
     part 'remove the cluster' make --no-print-directory kind-down || status=1
-    docker image rm "$upgrade" >/dev/null 2>&1 || true
+    [ -z "$previous" ] || docker image rm "$previous" >/dev/null 2>&1 || true
     if [ -n "${patched:-}" ]; then
       part 'undo the patch of Docker' make --no-print-directory kind-doctor FIX=undo || status=1
     fi
@@ -84,7 +84,8 @@ if ! make --no-print-directory kind-doctor >/dev/null 2>&1; then
 fi
 part 'the machine' make --no-print-directory kind-doctor FIX=1
 part 'the cluster' make --no-print-directory kind-up
-part 'the images' hack/e2e/images.sh "$repo" "$tag" "$upgrade"
+part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"
+docker image inspect "$previous" >/dev/null 2>&1 || previous=""
 part 'the image with Python' hack/e2e/python-image.sh "$python"
 part 'the install' install
 part 'the stories' tell

@@ -126,7 +126,8 @@ func (c *realCluster) LimitsMemory() bool { return true }
 
 // SetGate changes the flag of the manager, as an administrator would.
 func (c *realCluster) SetGate(ctx context.Context, on bool) error {
-	return c.changeManager(ctx, func(manager *corev1.Container) {
+	return c.changeManager(ctx, func(spec *corev1.PodSpec) {
+		manager := &spec.Containers[0]
 		for i, arg := range manager.Args {
 			if strings.HasPrefix(arg, "--feature-gates=") { // as test/e2e/config sets it
 				manager.Args[i] = strings.Replace(arg, fmt.Sprintf("InPlaceRestart=%t", !on), fmt.Sprintf("InPlaceRestart=%t", on), 1)
@@ -135,15 +136,15 @@ func (c *realCluster) SetGate(ctx context.Context, on bool) error {
 	})
 }
 
-// changeManager changes the container of the manager and waits until only the changed one is left.
-func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.Container)) error {
+// changeManager changes the Pod of the manager and waits until only the changed one is left.
+func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.PodSpec)) error {
 	deployments := c.client.AppsV1().Deployments(managerNamespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with the Deployment controller, which writes its status
 		deployment, err := deployments.Get(ctx, managerName, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		change(&deployment.Spec.Template.Spec.Containers[0])
+		change(&deployment.Spec.Template.Spec)
 		_, err = deployments.Update(ctx, deployment, metav1.UpdateOptions{})
 		return err
 	})

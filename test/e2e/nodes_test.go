@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -47,32 +46,6 @@ var _ = Describe("workers that restart in place while the manager is away", Seri
 		Expect(live.client.CoreV1().Pods(managerNamespace).Delete(ctx, manager.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})).To(Succeed())
 		group.RunsAt(2).IsInPlaceOf(before)
 		group.Charged(1)
-	}, SpecTimeout(specTime))
-
-	It("are lifted by a new version of the manager that comes in the middle", func(ctx SpecContext) {
-		image := os.Getenv(upgradeImageVariable)
-		if image == "" {
-			Skip(upgradeImageVariable + " names no other image of the manager")
-		}
-		var old string
-		swap := func(ctx context.Context, image string) error {
-			return live.changeManager(ctx, func(manager *corev1.Container) { old, manager.Image = manager.Image, image })
-		}
-		group := stories.Create(ctx, stories.Shape{SlowToStop: true})
-		before := group.RunsAt(1)
-		group.Tell(order.Exit(1), before.Worker(0))
-		group.Breaks(1)
-		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "restart in place") // or it is lost with the manager
-		Expect(swap(ctx, image)).To(Succeed())
-		back := old
-		DeferCleanup(func(ctx SpecContext) { Expect(swap(ctx, back)).To(Succeed()) })
-		after := group.RunsAt(2)
-		after.IsInPlaceOf(before)
-		group.Charged(1)
-
-		group.Tell(order.Exit(1), after.Worker(1))
-		group.RunsAt(3).IsInPlaceOf(after)
-		group.Charged(2)
 	}, SpecTimeout(specTime))
 })
 

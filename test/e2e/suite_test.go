@@ -44,13 +44,14 @@ const (
 
 // Settings of the suite, beside KUBECONFIG.
 const (
-	kubectlVariable      = "KUBECTL"
-	agentImageVariable   = "E2E_AGENT_IMAGE"
-	workerImageVariable  = "E2E_WORKER_IMAGE"
-	upgradeImageVariable = "E2E_UPGRADE_IMAGE"
-	pythonImageVariable  = "E2E_PYTHON_IMAGE"
-	reportVariable       = "E2E_REPORT"
-	sizesVariable        = "E2E_SIZES"
+	kubectlVariable     = "KUBECTL"
+	agentImageVariable  = "E2E_AGENT_IMAGE"
+	workerImageVariable = "E2E_WORKER_IMAGE"
+	pythonImageVariable = "E2E_PYTHON_IMAGE"
+	// previousImageVariable is an image with the manager of the previous version.
+	previousImageVariable = "E2E_PREVIOUS_IMAGE"
+	reportVariable        = "E2E_REPORT"
+	sizesVariable         = "E2E_SIZES"
 )
 
 var live *realCluster

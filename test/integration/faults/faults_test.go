@@ -30,6 +30,8 @@ type fault struct {
 	more func(f failure, injected int) int32
 	// settle is how long the group must stay up before it counts as recovered.
 	settle time.Duration
+	// ends: it ends managers or the API server.
+	ends bool
 	// strike lets the failure happen with the fault before, during or after it, and
 	// returns when the world is whole again, and how often the fault was done.
 	strike func(r *round, ctx context.Context) (injected int, err error)
@@ -66,10 +68,10 @@ func faults() []fault {
 		}})
 	}
 	return append(all,
-		fault{name: "manager killed", strike: (*round).managerKilled},
-		fault{name: "leader killed, other takes over", strike: (*round).leaderKilled},
-		fault{name: "leader cut off, other takes over", strike: (*round).leaderCutOff},
-		fault{name: "API server killed", strike: (*round).apiServerKilled},
+		fault{name: "manager killed", ends: true, strike: (*round).managerKilled},
+		fault{name: "leader killed, other takes over", ends: true, strike: (*round).leaderKilled},
+		fault{name: "leader cut off, other takes over", ends: true, strike: (*round).leaderCutOff},
+		fault{name: "API server killed", ends: true, strike: (*round).apiServerKilled},
 		fault{name: agentCutOff, strike: (*round).agentCutOff},
 		fault{name: "connections in Pods break", only: jobset.ProcessMode, settle: settling, strike: (*round).connectionsBreak, more: func(f failure, _ int) int32 {
 			if f.renews {

@@ -37,8 +37,8 @@ type row struct {
 	result            string
 }
 
-func (t table) row(g *group, fault string) *row {
-	e := entry{g.label(), fault}
+func (t table) row(mode, fault string) *row {
+	e := entry{mode, fault}
 	if t[e] == nil {
 		t[e] = &row{result: "ok"}
 	}

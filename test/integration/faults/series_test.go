@@ -38,7 +38,8 @@ type series struct {
 	cutOffs int
 }
 
-func newSeries(seed uint64) *series {
+// newSeries returns one that begins. One that soaks lets processes live.
+func newSeries(seed uint64, soaks bool) *series {
 	GinkgoHelper()
 	GinkgoWriter.Printf("seed %d\n", seed)
 	s := &series{
@@ -46,7 +47,7 @@ func newSeries(seed uint64) *series {
 		rounds: map[jobset.InPlaceRestartMode]int{}, charged: map[jobset.InPlaceRestartMode]int32{},
 	}
 	for _, f := range faults() {
-		if only := os.Getenv(faultEnv); (only == "" || only == f.name) && w.groupFor(f, 0) != nil {
+		if only := os.Getenv(faultEnv); (only == "" || only == f.name) && w.groupFor(f, 0) != nil && !(soaks && f.ends) {
 			s.faults = append(s.faults, f)
 		}
 	}
@@ -129,7 +130,7 @@ func (s *series) restart(ctx context.Context, number int) {
 		}()
 		return err
 	}
-	row := s.table.row(g, fault.name)
+	row := s.table.row(g.label(), fault.name)
 	injected, err := fault.strike(r, ctx)
 	s.must(g, row, err, "round %d, %s mode: %s, %s", number, g.label(), failure.name, fault.name)
 	// How long the fault lasted says nothing about a hang.

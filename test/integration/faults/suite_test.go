@@ -66,19 +66,21 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 var _ = Describe("In-place restart", func() {
 	It("never hangs, mixes epochs or charges twice, whatever breaks (P15, P21, P30, P32, P36)", PollProgressAfter(24*time.Hour), func(ctx SpecContext) {
-		s := newSeries(number(seedEnv, rand.Uint64()%1_000_000))
+		limit, minutes := int(number(restartsEnv, restartsByDefault)), time.Duration(number(minutesEnv, 0))*time.Minute
+		s := newSeries(number(seedEnv, rand.Uint64()%1_000_000), minutes > 0)
 		defer s.report()
-		limit, minutes := int(number(restartsEnv, restartsByDefault)), number(minutesEnv, 0)
-		began := time.Now()
-		more := func(done int) bool {
-			if minutes > 0 {
-				return time.Since(began) < time.Duration(minutes)*time.Minute
+		if minutes == 0 {
+			for done := range limit {
+				s.restart(ctx, done)
 			}
-			return done < limit
+			return
 		}
-		for done := 0; more(done); done++ {
+		soak := w.startSoak(ctx)
+		for done := 0; time.Since(soak.began) < minutes; done++ {
 			s.restart(ctx, done)
+			soak.round(ctx, s, done)
 		}
+		Expect(soak.report()).To(BeEmpty(), "what grew")
 	})
 })
 

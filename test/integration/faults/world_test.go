@@ -43,6 +43,8 @@ type world struct {
 	managers []*plane.Manager
 	client   client.WithWatch
 	groups   []*group
+	// recreating come up in a soak.
+	recreating []*recreating
 	// deletions counts the Pods that were deleted on purpose.
 	deletions int
 }
@@ -75,6 +77,9 @@ func newWorld(ctx context.Context, manager string, modes ...jobset.InPlaceRestar
 	for _, mode := range modes {
 		w.groups = append(w.groups, &group{world: w, mode: mode, players: player.New()})
 	}
+	for _, strategy := range []jobset.JobSetRestartStrategy{jobset.Recreate, jobset.BlockingRecreate} {
+		w.recreating = append(w.recreating, &recreating{world: w, strategy: strategy, running: map[types.UID]context.CancelFunc{}})
+	}
 	w.startNodes()
 
 	w.client, err = client.NewWithWatch(w.plane.Admin, client.Options{Scheme: framework.NewScheme()})
@@ -102,6 +107,9 @@ func (w *world) startNodes() {
 	images := map[string]simnode.Func{}
 	for _, g := range w.groups {
 		maps.Copy(images, g.players.Images(g.images()))
+	}
+	for _, r := range w.recreating {
+		images[r.name()] = r.runWorker
 	}
 	containers := simnode.NewFuncRuntime(images)
 	// Other tests on this machine have nodes too.
