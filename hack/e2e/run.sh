@@ -73,6 +73,11 @@ finish() {
 }
 
 command -v docker >/dev/null && docker info >/dev/null 2>&1 || { echo "make test-e2e needs a running Docker daemon" >&2; exit 1; }
+# A second run would take a node that a story of the first has paused for a broken cluster, and replace it.
+if command -v flock >/dev/null; then
+  exec 9>"${TMPDIR:-/tmp}/jobset-e2e-${KIND_CLUSTER_NAME:-jobset}.lock"
+  flock --nonblock 9 || { echo "another run of the end-to-end tests uses this cluster; wait for it, or set KIND_CLUSTER_NAME" >&2; exit 1; }
+fi
 lasted test-e2e
 before=$(holdings)
 trap finish EXIT

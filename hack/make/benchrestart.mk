@@ -16,7 +16,7 @@ SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of o
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
 SCALE_PODS ?= 10## number of workers of each of them
 SCALE_JOBS ?= 5000 10000## numbers of Jobs of one JobSet in `make bench-scale`
-SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: process
+SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: container or process
 
 .PHONY: bench-scale
 bench-scale: N = 1000 5000

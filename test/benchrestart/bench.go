@@ -72,7 +72,7 @@ func (b *bench) groups(ctx context.Context, p *plane) error {
 				return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
 			}
 		}
-		if b.only != string(jobset.InPlaceRestart) && b.only != modeProcess && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
+		if b.only != string(jobset.InPlaceRestart) && b.only != modeProcess && b.only != modeContainer && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
 			if err := b.recreate(ctx, p, n); err != nil {
 				return fmt.Errorf("recreating %d workers: %w", n, err)
 			}
@@ -92,7 +92,7 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 		return nil
 	case b.only == modeProcess:
 		return []jobset.InPlaceRestartMode{jobset.ProcessMode}
-	case b.mode == modeContainer:
+	case b.mode == modeContainer || b.only == modeContainer:
 		return []jobset.InPlaceRestartMode{jobset.ContainerMode}
 	case b.mode == modeProcess && workers > besideUpTo:
 		return []jobset.InPlaceRestartMode{jobset.ProcessMode}

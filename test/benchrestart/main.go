@@ -62,7 +62,7 @@ func main() {
 	flag.IntVar(&o.jobs, "jobs", 10, "number of Jobs that the workers are spread over")
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
-	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only process mode: process")
+	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only one mode: container or process")
 	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; or both: both modes, at any size, without Recreate")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
@@ -95,8 +95,8 @@ func (o *options) check() error {
 		return errors.New("no control plane: run `make bench-restart`, which builds it, or set KUBEBUILDER_ASSETS")
 	case o.restarts < 1 || o.defaultRestarts < 0:
 		return errors.New("--restarts must be at least 1, --default-restarts at least 0")
-	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate" && o.only != modeProcess:
-		return errors.New("--only must be InPlaceRestart, Recreate or process")
+	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate" && o.only != modeProcess && o.only != modeContainer:
+		return errors.New("--only must be InPlaceRestart, Recreate, container or process")
 	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth:
 		return errors.New("--mode must be container, process or both")
 	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
