@@ -47,7 +47,7 @@ func newSeries(seed uint64, soaks bool) *series {
 		rounds: map[jobset.InPlaceRestartMode]int{}, charged: map[jobset.InPlaceRestartMode]int32{},
 	}
 	for _, f := range faults() {
-		if only := os.Getenv(faultEnv); (only == "" || only == f.name) && w.groupFor(f, 0) != nil && !(soaks && f.ends) {
+		if only := os.Getenv(faultEnv); (only == "" || only == f.name) && w.groupFor(f, 0) != nil && (!soaks || !f.ends) {
 			s.faults = append(s.faults, f)
 		}
 	}
