@@ -55,7 +55,7 @@ func TestTheReport(t *testing.T) {
 			}
 		})
 	}
-	bubble(t, "P36, C299: Retry-After is obeyed", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P36, C299: Retry-After is obeyed up to 5 s, and agents are spread over the rest", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 			if kindOf(r) != "patch" || len(fake.seen("patch")) > 1 {
@@ -65,9 +65,9 @@ func TestTheReport(t *testing.T) {
 			return true
 		})
 		startAgent(t, fake, "a")
-		pass(8900 * time.Millisecond)
+		pass(4900 * time.Millisecond)
 		wantReport(t, fake, "a", "")
-		pass(time.Second)
+		pass(5 * time.Second)
 		wantReport(t, fake, "a", "1")
 	})
 	bubble(t, "P36: an answer that never comes is given up after 30 s", func(t *testing.T, fake *fakeAPI) {

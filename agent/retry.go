@@ -77,7 +77,9 @@ func (b *backoff) reset() { b.attempt = 0 }
 
 // next returns how long to wait after an error: a random part of an interval that doubles up to
 // the cap, or of the cap if no group waits for this agent. If the server sends Retry-After, that
-// time is added, so that agents with the same Retry-After do not come back at once.
+// time is added, and of what is above the cap a random part. An API server calculates it for each user,
+// up to 32 s, and all agents of a group are one: if each waited for all of it, thousands would come
+// back at the same time and be refused again, and the API server would be idle in between.
 func (b *backoff) next(err error, awaited bool) time.Duration {
 	interval := b.timing.Backoff
 	for range b.attempt {
@@ -92,12 +94,12 @@ func (b *backoff) next(err error, awaited bool) time.Duration {
 	// Use the whole interval, to spread many agents, but never 0: a stream that ends
 	// as soon as it starts must not become a busy loop.
 	least := interval / 20
-	delay := least + time.Duration(b.rand()*float64(interval-least))
 	var status *statusError
 	if errors.As(err, &status) && status.retryAfter > 0 {
-		delay += min(status.retryAfter, retryAfterLimit)
+		interval += min(status.retryAfter, retryAfterLimit)
+		least += min(status.retryAfter, b.timing.BackoffCap)
 	}
-	return delay
+	return least + time.Duration(b.rand()*float64(interval-least))
 }
 
 // sleep waits. It returns false if the context ends first.

@@ -41,6 +41,12 @@ func TestBackoff(t *testing.T) {
 		"P36, P49: Retry-After comes on top for who has lifted": {1, false, &statusError{code: 429, retryAfter: 3 * time.Second}, []time.Duration{
 			8 * time.Second,
 		}},
+		"P36: one of many that are told to wait for half a minute comes back early": {0, true, &statusError{code: 429, retryAfter: 32 * time.Second}, []time.Duration{
+			5025 * time.Millisecond,
+		}},
+		"P36: and another late": {1, true, &statusError{code: 429, retryAfter: 32 * time.Second}, []time.Duration{
+			32500 * time.Millisecond,
+		}},
 		"P36: an absurd Retry-After is bounded": {1, true, &statusError{code: 503, retryAfter: 24 * time.Hour}, []time.Duration{
 			time.Minute + 500*time.Millisecond,
 		}},

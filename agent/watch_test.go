@@ -290,11 +290,11 @@ func TestTheWatchSurvivesItsServer(t *testing.T) {
 			if len(fake.seen("")) > 1 {
 				return false
 			}
-			refuse(w, http.StatusTooManyRequests, "TooManyRequests", "later", 7)
+			refuse(w, http.StatusTooManyRequests, "TooManyRequests", "later", 4)
 			return true
 		})
 		states := startWatch(t, fake)
-		pass(7 * time.Second)
+		pass(4 * time.Second)
 		wantRequests(t, fake, "watch")
 		pass(time.Second)
 		wantRequests(t, fake, "watch", "watch")

@@ -41,10 +41,10 @@ type write struct {
 
 // ways are the one of agents, others that would do, and the least.
 var ways = []write{
-	{"Pod, as agents do", "pods", types.StrategicMergePatchType, ""},
-	{"Pod, fields not validated", "pods", types.StrategicMergePatchType, metav1.FieldValidationIgnore},
-	{"Pod, JSON merge patch", "pods", types.MergePatchType, ""},
-	{"Pod, JSON merge patch, fields not validated", "pods", types.MergePatchType, metav1.FieldValidationIgnore},
+	{"Pod, as agents do", "pods", types.MergePatchType, ""},
+	{"Pod, fields not validated", "pods", types.MergePatchType, metav1.FieldValidationIgnore},
+	{"Pod, strategic merge patch", "pods", types.StrategicMergePatchType, ""},
+	{"Pod, strategic merge patch, fields not validated", "pods", types.StrategicMergePatchType, metav1.FieldValidationIgnore},
 	{"Lease", "leases", types.MergePatchType, ""},
 }
 
