@@ -51,7 +51,7 @@ func (r *recreating) comeUp(ctx context.Context) {
 		Spec: jobset.JobSetSpec{
 			FailurePolicy: &jobset.FailurePolicy{MaxRestarts: 1_000_000, RestartStrategy: r.strategy},
 			ReplicatedJobs: []jobset.ReplicatedJob{{Name: "workers", Replicas: recreatedJobs, Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
-				Parallelism: ptr.To[int32](recreatedPerJob), BackoffLimit: ptr.To[int32](0),
+				Parallelism: ptr.To[int32](recreatedPerJob), Completions: ptr.To[int32](recreatedPerJob), BackoffLimit: ptr.To[int32](0),
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 					RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: ptr.To[int64](1),
 					Containers: []corev1.Container{{Name: "worker", Image: r.name()}},
