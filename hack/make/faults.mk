@@ -17,5 +17,5 @@ test-faults: cluster ## Restart groups in both modes FAULT_RESTARTS times in all
 	FAULT_RESTARTS='$(FAULT_RESTARTS)' $(FAULTS_TEST)24h
 
 .PHONY: soak
-soak: cluster ## Run test-faults for MINUTES and print a summary
+soak: cluster ## Restart groups of every strategy and mode for MINUTES while requests, agents and containers fail; fails if memory or open files grow
 	FAULT_MINUTES='$(MINUTES)' $(FAULTS_TEST)$$(( $(MINUTES) + 30 ))m
