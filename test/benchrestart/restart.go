@@ -30,8 +30,8 @@ const (
 	idling = 8 * time.Second
 	// restingTries is how often it is watched until the manager leaves it alone for so long.
 	restingTries = 30
-	// patience is how long anything may take.
-	patience = 20 * time.Minute
+	// patience is how long anything may take: two busy cores start ten Pods with agents a second.
+	patience = time.Hour
 )
 
 // scenario is one combination that is measured.
