@@ -104,10 +104,10 @@ func (s *soak) report() (grew []string) {
 	lines := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(lines, "\nheld, median of a quarter of the time\t1st\t2nd\t3rd\t4th\t\n")
 	for _, what := range slices.Sorted(maps.Keys(s.held)) {
-		quarters := s.quarters(s.held[what])
+		quarters := quartersOf(s.held[what])
 		_, _ = fmt.Fprintf(lines, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t\n", what, quarters[0], quarters[1], quarters[2], quarters[3])
 		name, unit, _ := strings.Cut(what, ": ")
-		if name != "kube-apiserver" && quarters[3] > quarters[1]+slack[unit](quarters[1]) {
+		if name != "kube-apiserver" && quarters[1] > 0 && quarters[3] > quarters[1]+slack[unit](quarters[1]) {
 			grew = append(grew, fmt.Sprintf("%s: %.1f, and %.1f at the end", what, quarters[1], quarters[3]))
 		}
 	}
@@ -116,8 +116,8 @@ func (s *soak) report() (grew []string) {
 	return grew
 }
 
-// quarters are the medians of each quarter of the time; NaN in one without a sample.
-func (s *soak) quarters(amounts []amount) (medians [4]float64) {
+// quartersOf are the medians of each quarter of the time; 0 in one without a sample, as there may be in a soak of a minute.
+func quartersOf(amounts []amount) (medians [4]float64) {
 	end := amounts[len(amounts)-1].at
 	for i := range medians {
 		var in []float64
