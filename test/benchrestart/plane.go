@@ -159,10 +159,14 @@ const nodesGroup = "system:nodes"
 
 func (p *plane) kubeconfigOf(name string) string { return filepath.Join(p.dir, name+".kubeconfig") }
 
+// patientWithNodes: heartbeats come late from nodes that share their cores with everything else, and thousands of Pods would
+// be evicted. Nodes that are lost on purpose lose their Pods by our hand.
+const patientWithNodes = "--node-monitor-grace-period=1h"
+
 // startControllers starts kube-controller-manager and kube-scheduler, in place of those that run.
 func (p *plane) startControllers(l limits) error {
 	return p.StartControllers(cluster.Controllers{
-		Manager:   append([]string{"--kubeconfig=" + p.kubeconfigOf("kube-controller-manager")}, l.Manager...),
+		Manager:   append([]string{"--kubeconfig=" + p.kubeconfigOf("kube-controller-manager"), patientWithNodes}, l.Manager...),
 		Scheduler: append([]string{"--kubeconfig=" + p.kubeconfigOf("kube-scheduler")}, l.Scheduler...),
 	})
 }
