@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -57,6 +58,15 @@ func TestTheNextPassWaitsForTheCache(t *testing.T) {
 		cached(t, s, jobs[1:])
 		if !looks(t, s, 100*time.Millisecond) {
 			t.Error("it still waits")
+		}
+	})
+	t.Run("C61: not for one that was deleted before it was looked for", func(t *testing.T) {
+		t.Parallel()
+		s := started(t)
+		cached(t, s, jobs[1:])
+		(&jobEvents{memory: s.memory}).Delete(t.Context(), event.DeleteEvent{Object: jobs[0]}, &woken{})
+		if !looks(t, s, 100*time.Millisecond) {
+			t.Error("it waits for a Job that is gone")
 		}
 	})
 	t.Run("C61: not longer than the cache may lag", func(t *testing.T) {

@@ -46,6 +46,9 @@ func (e *jobEvents) Create(_ context.Context, evt event.CreateEvent, q queue) {
 }
 
 func (e *jobEvents) Delete(_ context.Context, evt event.DeleteEvent, q queue) {
+	if key, ok := jobSetKey(evt.Object); ok {
+		e.memory.forKey(key).unseen.gone(client.ObjectKeyFromObject(evt.Object).String())
+	}
 	e.wake(evt.Object, 0, q)
 }
 

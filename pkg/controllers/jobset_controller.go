@@ -118,7 +118,7 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 		tolerance: tolerance.Builtin(),
 
 		slots:     newSlots(),
-		cacheLag:  time.Second,
+		cacheLag:  10 * time.Second,
 		informers: mgr.GetCache(),
 	}
 	for _, option := range options {

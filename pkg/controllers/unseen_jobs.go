@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -30,6 +31,13 @@ func (u *unseenJobs) forget() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.keys = nil
+}
+
+// gone says that a Job was deleted, which the cache may have shown for less than the time between two looks.
+func (u *unseenJobs) gone(key string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.keys = slices.DeleteFunc(u.keys, func(unseen string) bool { return unseen == key })
 }
 
 // any reports whether the cache has yet to show one of them. It forgets those that the cache

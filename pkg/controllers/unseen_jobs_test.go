@@ -47,6 +47,12 @@ func TestUnseenJobs(t *testing.T) {
 		t.Error("C61: a Job is awaited longer than the cache may lag")
 	}
 	u.add("d", now)
+	u.add("e", now)
+	u.gone("d")
+	if u.any(before, shows("e")) {
+		t.Error("C61: a Job is awaited that was deleted between two looks")
+	}
+	u.add("d", now)
 	u.forget()
 	if u.any(before, shows()) {
 		t.Error("C10: a Job is awaited after its pass failed")
