@@ -225,7 +225,7 @@ func (f *fakeAPI) patch(w http.ResponseWriter, r *http.Request, body []byte) {
 	var patch struct {
 		Metadata struct{ Annotations map[string]string }
 	}
-	if err := json.Unmarshal(body, &patch); err != nil || r.Header.Get("Content-Type") != mergePatch {
+	if err := json.Unmarshal(body, &patch); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" {
 		refuse(w, http.StatusBadRequest, "BadRequest", "no merge patch", 0)
 		return
 	}

@@ -76,8 +76,8 @@ type backoff struct {
 func (b *backoff) reset() { b.attempt = 0 }
 
 // next returns how long to wait after an error: a random part of an interval that doubles up to
-// the cap, or of the cap if no group waits for this agent. If the server sends Retry-After, that
-// time is added, and of what is above the cap a random part. An API server calculates it for each user,
+// the cap, or of the cap if no group waits for this agent. If the server sends Retry-After, that is
+// added: all of it up to the cap, and a random part of the rest. An API server calculates it for each user,
 // up to 32 s, and all agents of a group are one: if each waited for all of it, thousands would come
 // back at the same time and be refused again, and the API server would be idle in between.
 func (b *backoff) next(err error, awaited bool) time.Duration {

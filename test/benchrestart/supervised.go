@@ -72,7 +72,7 @@ func newWatches(r result) float64 {
 // repeatsAfter is how long an agent of a group waits for the lift before it repeats its report (P72).
 func repeatsAfter(workers int) time.Duration {
 	timing := agent.DefaultTiming()
-	return timing.Repeat + time.Duration(workers)*timing.RepeatPerWorker
+	return min(timing.Repeat+time.Duration(workers)*timing.RepeatPerWorker, timing.RepeatCap)
 }
 
 // reportsNotDue are those that the restart is the reason for. In one that takes long, the agents that reported long before

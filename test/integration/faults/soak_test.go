@@ -78,9 +78,9 @@ func (s *soak) look() {
 	Expect(err).NotTo(HaveOccurred())
 	for _, c := range processes {
 		if c.Name == managerName || c.Name == "kube-apiserver" {
-			bytes, err := process.Resident(c.PID)
-			Expect(err).NotTo(HaveOccurred())
-			s.note(c.Name, c.PID, bytes)
+			if bytes, err := process.Resident(c.PID); err == nil { // else it has ended meanwhile
+				s.note(c.Name, c.PID, bytes)
+			}
 		}
 	}
 	runtime.GC() // the garbage of this process is mostly that of tests
@@ -90,9 +90,10 @@ func (s *soak) look() {
 }
 
 func (s *soak) note(name string, pid int, bytes float64) {
-	GinkgoHelper()
 	open, err := process.Files(pid)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		return // it has ended meanwhile
+	}
 	at := time.Since(s.began)
 	s.held[name+": "+memory] = append(s.held[name+": "+memory], amount{at, bytes / (1 << 20)})
 	s.held[name+": "+files] = append(s.held[name+": "+files], amount{at, float64(open)})
@@ -100,6 +101,10 @@ func (s *soak) note(name string, pid int, bytes float64) {
 
 // report shows the medians of each quarter of the time, and returns what grew. The API server is not ours: it is only shown.
 func (s *soak) report() (grew []string) {
+	GinkgoHelper()
+	for _, name := range []string{managerName, here} {
+		Expect(s.held).To(HaveKey(name+": "+memory), "nothing was measured")
+	}
 	var text strings.Builder
 	lines := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(lines, "\nheld, median of a quarter of the time\t1st\t2nd\t3rd\t4th\t\n")
