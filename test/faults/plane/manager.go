@@ -22,7 +22,7 @@ import (
 // managerConfig is what managers beside this control plane have in common. Leases are
 // short, so that a change of leaders is.
 const managerConfig = `metrics: {bindAddress: "0"}
-leaderElection: {leaderElect: true, resourceNamespace: %s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
+leaderElection: {leaderElect: %t, resourceNamespace: %s, leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 500ms}
 internalCertManagement: {enable: false}
 featureGates: {InPlaceRestart: true}
 inPlaceRestart: {quickFailureMaxPause: 1s, agentImage: %q}
@@ -56,6 +56,8 @@ type ManagerOptions struct {
 	Account types.NamespacedName
 	// AgentImage is that of agents that it adds to Pods.
 	AgentImage string
+	// Alone says that there is no other: it needs no lease, and does not end when it loses one.
+	Alone bool
 }
 
 // NewManager prepares a manager. It does not run yet.
@@ -80,7 +82,7 @@ func (p *Plane) NewManager(ctx context.Context, o ManagerOptions) (*Manager, err
 	}
 	config := cluster.ManagerConfig{
 		WebhookHost: process.Localhost, WebhookPort: webhook, CertDir: p.keys.dir,
-		Health: m.health, More: fmt.Sprintf(managerConfig, o.Account.Namespace, o.AgentImage),
+		Health: m.health, More: fmt.Sprintf(managerConfig, !o.Alone, o.Account.Namespace, o.AgentImage),
 	}
 	if err := config.Write(m.config); err != nil {
 		return nil, err

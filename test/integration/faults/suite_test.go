@@ -61,7 +61,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		modes = slices.DeleteFunc(modes, func(mode jobset.InPlaceRestartMode) bool { return !strings.EqualFold(string(mode), only) })
 		Expect(modes).NotTo(BeEmpty(), "no mode is named as %s says", modeEnv)
 	}
-	w = newWorld(ctx, framework.Build("./cmd/manager"), modes...)
+	w = newWorld(ctx, framework.Build("./cmd/manager"), number(minutesEnv, 0) > 0, modes...)
 })
 
 var _ = Describe("In-place restart", func() {
@@ -81,6 +81,7 @@ var _ = Describe("In-place restart", func() {
 			soak.round(ctx, s, done)
 		}
 		Expect(soak.report()).To(BeEmpty(), "what grew")
+		Expect(w.managerRestarts()).To(BeZero(), "a manager that begins anew does not show that it does not grow")
 	})
 })
 

@@ -49,8 +49,8 @@ type world struct {
 	deletions int
 }
 
-// newWorld brings a group up in each mode. It ends with the suite.
-func newWorld(ctx context.Context, manager string, modes ...jobset.InPlaceRestartMode) *world {
+// newWorld brings a group up in each mode. It ends with the suite. In a soak, its only manager lives as long.
+func newWorld(ctx context.Context, manager string, soaks bool, modes ...jobset.InPlaceRestartMode) *world {
 	GinkgoHelper()
 	w := &world{}
 	dir := GinkgoT().TempDir()
@@ -69,7 +69,9 @@ func newWorld(ctx context.Context, manager string, modes ...jobset.InPlaceRestar
 	for _, name := range []string{"manager-a", "manager-b"} {
 		front, err := w.proxy.Front(name)
 		Expect(err).NotTo(HaveOccurred())
-		m, err := w.plane.NewManager(ctx, plane.ManagerOptions{Name: name, Program: manager, Server: front.URL, Account: managerAccount, AgentImage: processAgent})
+		m, err := w.plane.NewManager(ctx, plane.ManagerOptions{
+			Name: name, Program: manager, Server: front.URL, Account: managerAccount, AgentImage: processAgent, Alone: soaks,
+		})
 		Expect(err).NotTo(HaveOccurred())
 		w.managers = append(w.managers, m)
 	}
