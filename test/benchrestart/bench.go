@@ -122,7 +122,7 @@ func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestar
 			if err == nil {
 				err = b.repeat(ctx, g, b.restarts)
 			}
-			if b.cases != "" {
+			if b.cases != "" && s.delays == realDelays { // once: what a write costs does not depend on them
 				err = errors.Join(err, b.writes(ctx, g))
 			}
 			return errors.Join(err, b.memory(ctx, g), p.useFlowControl(ctx, false))

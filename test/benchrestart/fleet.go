@@ -57,11 +57,16 @@ type fleet struct {
 
 	jobSetBytes atomic.Int64
 	network     supervised.Network
+	// probes is the network of startup probes, if that is in memory.
+	probes supervised.Network
 }
 
 func newFleet(workers int) *fleet {
 	f := &fleet{running: map[slot]*workerRun{}}
 	f.network = f.tapped(workers)
+	if !portsSuffice(workers) {
+		f.probes = supervised.Pipes()
+	}
 	return f
 }
 
@@ -184,7 +189,7 @@ func (f *fleet) agent(ctx context.Context, c simnode.FuncContainer) int {
 	}()
 	deps := agent.Deps{API: config, Listen: f.network.Listen}
 	if len(cfg.Containers) == 0 {
-		deps.Barrier = agent.NewProbeBarrier(cfg.BarrierAddress, cfg.BarrierPort)
+		deps.Barrier = f.barrierOf(cfg)
 	}
 	outcome, err := agent.Run(ctx, cfg, deps)
 	var wrong *setting.Error

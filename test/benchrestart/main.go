@@ -120,12 +120,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// openFiles is for an API server to which 10,000 agents come back at once.
-const openFiles = 100_000
-
 func run(ctx context.Context, o options) error {
-	// What is started inherits it. Who may not raise it measures smaller groups.
-	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: openFiles, Max: openFiles})
+	raiseOpenFiles()
 	dir, err := os.MkdirTemp("", "jbr-") // short, because the sockets of Pods are below it
 	if err != nil {
 		return fmt.Errorf("making a directory for logs: %w", err)

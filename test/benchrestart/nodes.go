@@ -85,7 +85,8 @@ func (p *plane) startNodes(f *fleet, d delays, pods int) (*nodes, error) {
 			EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
 				return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
 			},
-			Tokens: &simnode.TokenOptions{ServerURL: p.Config.Host, CAData: p.Config.CAData},
+			DialProbe: f.dialProbe(),
+			Tokens:    &simnode.TokenOptions{ServerURL: p.Config.Host, CAData: p.Config.CAData},
 		})
 		if err != nil {
 			cancel()

@@ -124,7 +124,7 @@ func runProbes(ctx context.Context, w *podWorker, c *corev1.Container, podIP str
 			return // such a container was never started, see unsupported
 		}
 		(&prober{
-			probe: p, target: target, second: w.node.opts.Timings.Second, epoch: w.epoch, begun: begun, final: final,
+			probe: p, target: target, dial: w.node.opts.DialProbe, second: w.node.opts.Timings.Second, epoch: w.epoch, begun: begun, final: final,
 			report: func(r probeResult) {
 				if into.Swap(int32(r)) != int32(r) {
 					poke(w.wake)

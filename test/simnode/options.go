@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package simnode
 
 import (
+	"context"
 	"errors"
 	"maps"
+	"net"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +37,8 @@ type Options struct {
 	// EnvFor returns variables for every container of a Pod, for example the address to bind: status.podIP of the Pod it
 	// gets is set. The container's own variables override them.
 	EnvFor func(pod *corev1.Pod) []corev1.EnvVar
+	// DialProbe connects a probe to a container; nil is the network.
+	DialProbe func(ctx context.Context, network, address string) (net.Conn, error)
 	// Tokens, when set, gives Pods a kubeconfig with a token of their service account.
 	Tokens *TokenOptions
 

@@ -110,6 +110,7 @@ func probePort(c *corev1.Container, get *corev1.HTTPGetAction) (int, error) {
 type prober struct {
 	probe  *corev1.Probe
 	target *url.URL
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	second time.Duration          // how long a second in the Pod's spec lasts
 	epoch  time.Time              // start of the Pod, where the ticks count from
 	begun  time.Time              // start of the container, where the initial delay counts from
@@ -122,6 +123,7 @@ func (p *prober) run(ctx context.Context) {
 		Timeout: time.Duration(orDefault(p.probe.TimeoutSeconds, 1)) * p.second,
 		Transport: &http.Transport{ // no proxy and no kept connections: every probe finds the process of the day
 			DisableKeepAlives: true,
+			DialContext:       p.dial,
 			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // probes never verify
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
