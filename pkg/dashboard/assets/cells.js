@@ -54,7 +54,7 @@ const toneOf = (epoch) => (epoch ? epoch % tones : -1);
 
 export class Cells {
   constructor(grid, about) {
-    Object.assign(this, { grid, about, cells: [], active: 0, dirty: new Set(), sprites: new Map() });
+    Object.assign(this, { grid, about, cells: [], active: 0, dirty: new Set(), sprites: new Map(), samples: new Map() });
     this.canvas = grid.querySelector("canvas");
     this.mark = grid.querySelector("#mark");
     this.row = grid.querySelector("#row");
@@ -103,6 +103,7 @@ export class Cells {
     const rows = Math.ceil(n / columns), ratio = devicePixelRatio || 1;
     Object.assign(this, { width, columns, rows, ratio, colours: palette() });
     this.sprites.clear();
+    this.samples.clear();
     this.canvas.width = columns * this.size * ratio;
     this.canvas.height = rows * this.size * ratio;
     this.canvas.style.width = `${columns * this.size}px`;
@@ -139,13 +140,18 @@ export class Cells {
     return this.sprites.get(key);
   }
 
-  // sample is a picture for a legend. A state is shown in the first epoch's tone, an epoch as running.
-  sample(state, epoch) {
-    const canvas = Object.assign(document.createElement("canvas"), { width: 32, height: 32 });
-    canvas.setAttribute("aria-hidden", "true");
-    const bare = ["NoPod", "Unscheduled", "Succeeded"].includes(state);
-    draw(canvas.getContext("2d"), this.colours, shapeOf(state), bare ? -1 : toneOf(epoch), 0, 0, 32);
-    return canvas;
+  // sample is the picture of an entry of a legend, each of which has its own. A state is shown in the first epoch's tone, an
+  // epoch as running.
+  sample(entry, state, epoch) {
+    const tone = ["NoPod", "Unscheduled", "Succeeded"].includes(state) ? -1 : toneOf(epoch), key = `${entry} ${tone}`;
+    if (!this.samples.has(key)) {
+      if (this.samples.size > 100) this.samples.clear(); // epochs that are long gone
+      const canvas = Object.assign(document.createElement("canvas"), { width: 32, height: 32 });
+      canvas.setAttribute("aria-hidden", "true");
+      draw(canvas.getContext("2d"), this.colours, shapeOf(state), tone, 0, 0, 32);
+      this.samples.set(key, canvas);
+    }
+    return this.samples.get(key);
   }
 
   at(event) {

@@ -38,8 +38,18 @@ setInterval(() => {
   if (heard && Date.now() - heard > silence) connection(false);
 }, 1000);
 
+// differs says whether a place shows something else so far. What has not changed is left alone, since laying it out takes
+// long, and a change comes five times a second.
+function differs(place, content) {
+  const text = JSON.stringify(content);
+  if (place.shows === text) return false;
+  place.shows = text;
+  return true;
+}
+
 // table fills a place with a table. A column is [title, kind, cell]; kinds are "", "number" and "long".
 function table(place, label, columns, rows) {
+  if (!differs(place, rows)) return;
   const head = make("tr", {}, ...columns.map(([title, kind]) => make("th", { scope: "col", class: kind || undefined }, title)));
   const body = rows.map((row) => make("tr", {}, ...columns.map(([, kind, cell]) => make("td", { class: kind || undefined }, cell(row) ?? "-"))));
   const frame = make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 },
@@ -72,7 +82,8 @@ function say(text) {
 // renew replaces what a place has, and keeps the focus and how far it is scrolled: changes come while people read.
 function renew(place, ...children) {
   const key = (e) => e.getAttribute("href") ?? e.getAttribute("aria-label") ?? e.textContent;
-  const active = place.contains(document.activeElement) ? document.activeElement : null, left = place.firstElementChild?.scrollLeft;
+  const active = place.contains(document.activeElement) ? document.activeElement : null, frame = place.querySelector(":scope > .scroll");
+  const left = frame?.scrollLeft; // lays the page out, so only where it may not be 0
   place.replaceChildren(...children);
   if (left) place.firstElementChild.scrollLeft = left;
   if (active) [...place.querySelectorAll(active.tagName)].find((e) => key(e) === key(active))?.focus({ preventScroll: true });
@@ -89,6 +100,7 @@ function showDetail(d) {
   shown = d.id ? d : null;
   $("jobset").hidden = !shown;
   if (!shown) return;
+  showTrouble(d); // first, while the page is laid out: see renew
   document.title = `${d.id}: ${stateWord(d.state.name)}`;
   $("name").textContent = d.id;
   $("state").replaceChildren(make("b", { class: stateClass(d.state.name) }, stateWord(d.state.name)), ...(d.state.since ? [" for ", since(d.state.since)] : []), d.state.message ? `: ${d.state.message}` : "");
@@ -100,7 +112,6 @@ function showDetail(d) {
   $("grid").setAttribute("aria-label", `${count(d.total, "worker")} of ${d.id}`);
   const back = d.notBack ? `, ${d.notBack} of ${d.total} not back` : d.state.name === "Running" ? `, all ${d.total} back` : "";
   say(`${d.id} ${stateWord(d.state.name)}${back}`);
-  showTrouble(d);
   showSteps(d);
   showHistory(d);
 }
@@ -150,7 +161,7 @@ function showCurve(d) {
 
 function showHistory(d) {
   const place = $("history").querySelector("div"), longest = Math.max(1, ...d.restarts.map((r) => r.seconds ?? 0));
-  if (!d.restarts.length) return place.replaceChildren(make("p", {}, "No restarts recorded. An API server keeps events for an hour."));
+  if (!d.restarts.length) return differs(place, []) && place.replaceChildren(make("p", {}, "No restarts recorded. An API server keeps events for an hour."));
   const took = (r) => {
     if (r.seconds === undefined) return r.inProgress ? "in progress" : undefined;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
@@ -187,8 +198,8 @@ function showLegends() {
   const { state, epoch } = cells.counts(), sample = [...epoch.keys()].reduce((a, b) => Math.max(a, b), 1);
   const items = (map, text, picture) => [...map].sort(([, a], [, b]) => b - a).slice(0, 12)
     .map(([key, n]) => make("li", {}, picture(key), make("span", {}, text(key, n))));
-  $("states").replaceChildren(...items(state, (key, n) => `${n.toLocaleString("en")} ${words(key)}`, (key) => cells.sample(key, sample)));
-  $("epochs").replaceChildren(...items(epoch, (key, n) => `epoch ${key}: ${n.toLocaleString("en")}`, (key) => cells.sample("Running", key)));
+  $("states").replaceChildren(...items(state, (key, n) => `${n.toLocaleString("en")} ${words(key)}`, (key) => cells.sample(key, key, sample)));
+  $("epochs").replaceChildren(...items(epoch, (key, n) => `epoch ${key}: ${n.toLocaleString("en")}`, (key) => cells.sample(`epoch ${key}`, "Running", key)));
 }
 
 function apply(d) {
