@@ -127,20 +127,7 @@ func looksRight(p tab, l look, measure, picture string) {
 }
 
 func TestFiveThousandWorkersRestartWithoutAStutter(t *testing.T) {
-	const workers, tries = 5000, 5
-	// What else the machine does makes frames longer and never shorter, so one restart without a stutter shows that the page
-	// has none of its own.
-	for range tries {
-		if smooth := restartOf(t, workers); smooth {
-			return
-		}
-	}
-	t.Errorf("the page stutters in each of %d restarts: of 100 frames 95 must take at most 50 ms, and none more than 250 ms", tries)
-}
-
-// restartOf lets all workers of a group restart within two seconds, and says whether their page stayed smooth.
-func restartOf(t *testing.T, workers int) (smooth bool) {
-	t.Helper()
+	const workers = 5000
 	s := newScene(workers)
 	p, _ := serving(t, s, desktop)
 	p.is("loading", states("5,000 running"))
@@ -155,7 +142,7 @@ func restartOf(t *testing.T, workers int) (smooth bool) {
 	s.replace(0)
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
-	for i := range workers {
+	for i := range workers { // all of them in two seconds, as in a fast restart
 		if i%50 == 0 {
 			<-every.C
 		}
@@ -168,7 +155,9 @@ func restartOf(t *testing.T, workers int) (smooth bool) {
 	slices.Sort(frames)
 	at := func(share float64) float64 { return frames[int(share*float64(len(frames)-1))] }
 	t.Logf("%d frames while %d workers restart: median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, longest %.1f ms; tasks above 50 ms: %.0f", len(frames), workers, at(.5), at(.95), at(.99), at(1), tasks)
-	return at(.95) <= 50 && at(1) <= 250
+	if at(.95) > 50 || at(1) > 250 {
+		t.Errorf("the page stutters: of 100 frames 95 take at most %.0f ms, want 50, and the longest takes %.0f ms, want at most 250", at(.95), at(1))
+	}
 }
 
 func TestThePageWorksByKeyboardAndForScreenReaders(t *testing.T) {

@@ -8,12 +8,17 @@ package main
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"sigs.k8s.io/jobset/agent"
 	"sigs.k8s.io/jobset/test/supervised"
 )
 
 func TestABarrierInMemoryAnswersProbesAsOneOnAPortDoes(t *testing.T) {
+	synctest.Test(t, answersProbes)
+}
+
+func answersProbes(t *testing.T) {
 	f := &fleet{probes: supervised.Pipes()}
 	client := &http.Client{Transport: &http.Transport{DialContext: f.dialProbe(), DisableKeepAlives: true}}
 	probe := func(query string) int {
@@ -34,8 +39,12 @@ func TestABarrierInMemoryAnswersProbesAsOneOnAPortDoes(t *testing.T) {
 	if got := probe(""); got != http.StatusServiceUnavailable {
 		t.Errorf("while it holds, a probe gets %d, want 503", got)
 	}
-	waiting := make(chan int)
+	waiting := make(chan int, 1)
 	go func() { waiting <- probe("?wait=60") }()
+	synctest.Wait()
+	if len(waiting) > 0 {
+		t.Error("a probe that waits is answered before the release")
+	}
 	if err := b.Release(); err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,8 @@ function say(text) {
 // renew replaces what a place has, and keeps the focus and how far it is scrolled: changes come while people read.
 function renew(place, ...children) {
   const key = (e) => e.getAttribute("href") ?? e.getAttribute("aria-label") ?? e.textContent;
-  const active = place.contains(document.activeElement) ? document.activeElement : null, frame = place.querySelector(":scope > .scroll");
-  const left = frame?.scrollLeft; // lays the page out, so only where it may not be 0
+  const active = place.contains(document.activeElement) ? document.activeElement : null;
+  const left = place.querySelector(":scope > .scroll")?.scrollLeft; // lays the page out, so only where it may not be 0
   place.replaceChildren(...children);
   if (left) place.firstElementChild.scrollLeft = left;
   if (active) [...place.querySelectorAll(active.tagName)].find((e) => key(e) === key(active))?.focus({ preventScroll: true });
