@@ -8,7 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package examples
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -20,8 +19,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/featuregate"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -112,41 +109,6 @@ func TestCommandsNameFilesThatExist(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestSchedulingObjectsDecode holds what the API server of the integration
-// tests is too old to hold: no field of these kinds is a field that does not exist.
-func TestSchedulingObjectsDecode(t *testing.T) {
-	kinds := map[string]func() any{
-		"Workload": func() any { return &schedulingv1beta1.Workload{} },
-		"PodGroup": func() any { return &schedulingv1beta1.PodGroup{} },
-	}
-	seen := map[string]bool{}
-	for _, file := range examples(t) {
-		for _, document := range file.Documents {
-			var meta metav1.TypeMeta
-			if err := json.Unmarshal(document, &meta); err != nil {
-				t.Fatalf("%s: %v", file.Path, err)
-			}
-			into, ok := kinds[meta.Kind]
-			if !ok || meta.APIVersion != schedulingv1beta1.SchemeGroupVersion.String() {
-				continue
-			}
-			seen[meta.Kind] = true
-			if err := strictly(document, into()); err != nil {
-				t.Errorf("%s: %v", file.Path, err)
-			}
-		}
-	}
-	if len(seen) != len(kinds) {
-		t.Errorf("found only %v", seen)
-	}
-}
-
-func strictly(document []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
 }
 
 const ownAgent = "examples/in-place-restart/own-agent.yaml"

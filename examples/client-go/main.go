@@ -26,13 +26,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/client-go/clientset/versioned"
 	"sigs.k8s.io/jobset/client-go/informers/externalversions"
-	informers "sigs.k8s.io/jobset/client-go/informers/externalversions/jobset/v1alpha2"
 )
 
 func main() {
@@ -142,16 +142,24 @@ func watch(ctx context.Context, client versioned.Interface, namespace, name stri
 		case <-ctx.Done():
 		}
 	}
-	_, err := factory.Jobset().V1alpha2().JobSets().TypedInformer().AddTypedEventHandler(informers.JobSetHandlerFuncs{
-		AddFunc: func(js *jobset.JobSet) { pass(js, false) },
-		UpdateFunc: func(old, js *jobset.JobSet) {
+	_, err := factory.Jobset().V1alpha2().JobSets().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) { pass(object.(*jobset.JobSet), false) },
+		UpdateFunc: func(before, now any) {
+			old, js := before.(*jobset.JobSet), now.(*jobset.JobSet)
 			// A JobSet that was deleted and created again may look like one update.
 			if old.UID != js.UID {
 				pass(old, true)
 			}
 			pass(js, false)
 		},
-		DeleteFunc: func(gone informers.DeletedJobSet) { pass(gone.OptionalObj, true) },
+		DeleteFunc: func(object any) {
+			// An informer that missed the deletion has the last state at best.
+			if missed, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = missed.Obj
+			}
+			js, _ := object.(*jobset.JobSet)
+			pass(js, true)
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -17,12 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	ownscheme "sigs.k8s.io/jobset/client-go/clientset/versioned/scheme"
 	"sigs.k8s.io/jobset/client-go/informers/externalversions"
-	informers "sigs.k8s.io/jobset/client-go/informers/externalversions/jobset/v1alpha2"
+
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -135,10 +136,10 @@ var _ = Describe("The informer", func() {
 		DeferCleanup(stop)
 		jobSets := factory.Jobset().V1alpha2().JobSets()
 		seen := make(chan string, 10)
-		_, err := jobSets.TypedInformer().AddTypedEventHandler(informers.JobSetHandlerFuncs{
-			AddFunc:    func(js *jobset.JobSet) { seen <- "add " + js.Name },
-			UpdateFunc: func(_, now *jobset.JobSet) { seen <- "update to " + now.Status.Conditions[0].Type },
-			DeleteFunc: func(gone informers.DeletedJobSet) { seen <- "delete " + gone.GetName() },
+		_, err := jobSets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(js any) { seen <- "add " + js.(*jobset.JobSet).Name },
+			UpdateFunc: func(_, now any) { seen <- "update to " + now.(*jobset.JobSet).Status.Conditions[0].Type },
+			DeleteFunc: func(gone any) { seen <- "delete " + gone.(*jobset.JobSet).Name },
 		})
 		Expect(err).NotTo(HaveOccurred())
 		factory.StartWithContext(running)

@@ -21,7 +21,7 @@ import (
 //
 // JobSet is a group of Jobs that start, fail and succeed as one.
 type JobSetApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:""`
+	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	Spec                             *JobSetSpecApplyConfiguration   `json:"spec,omitempty"`
 	Status                           *JobSetStatusApplyConfiguration `json:"status,omitempty"`

@@ -14,7 +14,7 @@ import (
 // Interface provides access to all the informers in this group version.
 type Interface interface {
 	// JobSets returns a JobSetInformer.
-	JobSets() TypedJobSetInformer
+	JobSets() JobSetInformer
 }
 
 type version struct {
@@ -28,7 +28,7 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
 }
 
-// JobSets returns a TypedJobSetInformer.
-func (v *version) JobSets() TypedJobSetInformer {
+// JobSets returns a JobSetInformer.
+func (v *version) JobSets() JobSetInformer {
 	return &jobSetInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
