@@ -14,11 +14,12 @@ ARTIFACTS ?= $(CURDIR)/bin## where test reports go
 UNIT_TARGET ?=## packages of `make test` (default: all but test/integration and test/e2e)
 INTEGRATION_TARGET ?= ./test/integration/...## packages of `make test-integration`
 INTEGRATION_LABELS ?=## only integration tests with these labels, e.g. !slow: none that take a minute and more
+INTEGRATION_PROCS ?= 4## number of integration tests that run side by side, on a control plane each: they wait more than they compute
 INTEGRATION_REPEAT ?= 1## number of runs of each integration suite
 INTEGRATION_TIMEOUT ?= 40m## timeout of an integration run
 GINKGO_ARGS ?=## additional flags for ginkgo, e.g. --focus='in place'
 GO_TEST_ARGS ?=## additional flags for `go test` in `make test`, e.g. -run=TestDecide -v
-RACE ?= auto## 1: tests run with the race detector, 0: without, auto: unit tests do if there is a C compiler
+RACE ?= auto## 1: tests run with the race detector, 0: without, auto: the unit tests of agent and supervisor do if there is a C compiler
 KEEP ?=## 1: `make demo` keeps its cluster running until you interrupt it
 KUBEBUILDER_ASSETS ?=## directory with etcd, kube-apiserver, ..., instead of building them
 IMAGE_REPO ?= jobset## prefix of image names: IMAGE_REPO/manager, /agent, /worker
@@ -26,17 +27,22 @@ IMAGE_TAG ?= dev## tag of the images, the one that config/ names
 IMAGE_ARCH ?= $(shell go env GOARCH)## architecture of the images
 
 export KUBEBUILDER_ASSETS
-# The version comes from LDFLAGS; reading it from git fails if another user owns the checkout.
-export GOFLAGS ?= -buildvcs=false
+# The same as in hack/goenv.sh, so that nothing is compiled twice. The version comes from
+# LDFLAGS; reading it from git fails if another user owns the checkout.
+export GOFLAGS ?= -mod=readonly -trimpath -buildvcs=false
+export CGO_ENABLED ?= 0
+export GOWORK ?= off
 
 # The binary directory of the control plane, wherever it comes from.
 CLUSTER_DIR = $(or $(KUBEBUILDER_ASSETS),$(shell hack/build-cluster.sh --print-dir))
-VERSION_PACKAGE := sigs.k8s.io/jobset/pkg/version
+MODULE := sigs.k8s.io/jobset
+VERSION_PACKAGE := $(MODULE)/pkg/version
 LDFLAGS := -s -w -X $(VERSION_PACKAGE).GitVersion=$(GIT_TAG) -X $(VERSION_PACKAGE).GitCommit=$(GIT_COMMIT)
-GO_BUILD := go build -buildvcs=false -trimpath
 RACE_FLAG = $(if $(filter 1,$(RACE)),-race)
-HAVE_CC = $(shell command -v "$$(go env CC)" 2>/dev/null)
-UNIT_RACE_FLAG = $(if $(filter auto,$(RACE)),$(if $(HAVE_CC),-race),$(RACE_FLAG))
+# The race detector is C, and needs all that a package imports compiled once more: minutes for client libraries.
+WITH_RACE = $(if $(filter 1,$(RACE)),CGO_ENABLED=1)
+# auto: the programs that are goroutines first of all, and import little. make nightly runs all with it.
+RACE_PACKAGES = $(if $(filter auto,$(RACE)),$(if $(shell command -v "$$(go env CC)" 2>/dev/null),./agent/... ./supervisor/...))
 
 ##@ General
 
@@ -52,20 +58,20 @@ help: ## Show this list
 .PHONY: build
 build: ## Build bin/manager, bin/agent, bin/supervisor and bin/worker
 	@. hack/timed.sh; \
-	building bin/manager env CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager; \
-	building bin/agent env CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent; \
-	building bin/supervisor env CGO_ENABLED=0 GOOS=linux $(GO_BUILD) -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor; \
-	building bin/worker env CGO_ENABLED=0 $(GO_BUILD) -o bin/worker ./test/worker
+	building bin/manager go build -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager; \
+	building bin/agent go build -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent; \
+	building bin/supervisor env GOOS=linux go build -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor; \
+	building bin/worker go build -o bin/worker ./test/worker
 
 .PHONY: image-build
 image-build: ## Build images of manager, agent and worker for clusters on this machine, with Docker
 	@command -v docker >/dev/null || { echo "make image-build needs docker" >&2; exit 1; }
 	mkdir -p bin/images
-	@. hack/timed.sh; export CGO_ENABLED=0 GOOS=linux GOARCH=$(IMAGE_ARCH); \
-	building bin/images/manager $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager; \
-	building bin/images/agent $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent; \
-	building bin/images/supervisor $(GO_BUILD) -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor; \
-	building bin/images/worker $(GO_BUILD) -o bin/images/worker ./test/worker
+	@. hack/timed.sh; export GOOS=linux GOARCH=$(IMAGE_ARCH); \
+	building bin/images/manager go build -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager; \
+	building bin/images/agent go build -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent; \
+	building bin/images/supervisor go build -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor; \
+	building bin/images/worker go build -o bin/images/worker ./test/worker
 	@# The images hold a static binary each, the agent's two, so neither a builder nor a base image is needed.
 	@hack/offline-kind/build.sh mkimage
 	@for image in manager agent worker; do \
@@ -116,10 +122,13 @@ verify: ## Run every hack/verify-*.sh; each says how to fix what it finds
 
 .PHONY: test
 test: ## Run the unit tests (no cluster)
-	@echo "race detector: $(if $(UNIT_RACE_FLAG),on,off)"
-	@packages="$(UNIT_TARGET)"; \
-	[ -n "$$packages" ] || packages=$$(go list ./... | grep -v -e "/test/integration" -e "/test/e2e"); \
-	go test $(UNIT_RACE_FLAG) $(GO_TEST_ARGS) $$packages
+	@packages="$(UNIT_TARGET)" raced="$(if $(UNIT_TARGET),,$(RACE_PACKAGES))"; \
+	echo "race detector: $(if $(RACE_FLAG),on,$${raced:-off})"; \
+	[ -n "$$packages" ] || packages=$$(go list ./... | grep -v -e "/test/integration" -e "/test/e2e" $${raced:+-e "^$(MODULE)/agent" -e "^$(MODULE)/supervisor"}); \
+	status=0; \
+	$(WITH_RACE) go test $(RACE_FLAG) $(GO_TEST_ARGS) $$packages || status=1; \
+	[ -z "$$raced" ] || CGO_ENABLED=1 go test -race $(GO_TEST_ARGS) $$raced || status=1; \
+	exit $$status
 
 .PHONY: cluster
 cluster: ## Build the embedded control plane that demo and integration tests run
@@ -128,7 +137,7 @@ cluster: ## Build the embedded control plane that demo and integration tests run
 .PHONY: test-integration
 test-integration: cluster tool-ginkgo ## Run the integration tests against a real API server
 	@mkdir -p $(ARTIFACTS)
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) bin/tools/ginkgo run -v --no-color --timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=60s \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) $(WITH_RACE) bin/tools/ginkgo run --procs=$(INTEGRATION_PROCS) --no-color --timeout=$(INTEGRATION_TIMEOUT) --poll-progress-after=60s \
 	  --keep-going --repeat=$$(( $(INTEGRATION_REPEAT) - 1 )) --junit-report=junit-integration.xml --output-dir=$(ARTIFACTS) \
 	  --label-filter='$(INTEGRATION_LABELS)' $(RACE_FLAG) $(GINKGO_ARGS) $(INTEGRATION_TARGET)
 
@@ -138,19 +147,20 @@ demo: ## Show an in-place restart on an embedded cluster
 
 .PHONY: demo-run
 demo-run: cluster build
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/demo \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/demo \
 	  --manager=bin/manager --agent=bin/agent --supervisor=bin/supervisor --worker=bin/worker $(if $(filter-out 0,$(KEEP)),--keep)
 
 .PHONY: check
 check: ## Run verify, test, test-sequence, test-integration without the slow ones, test-faults and demo
 	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' "make test-integration INTEGRATION_LABELS='!slow'" 'make test-faults' 'make demo'
 
+NIGHTLY_REPEAT ?= 20## number of runs of the integration tests in `make nightly`
+NIGHTLY_MINUTES ?= 60## minutes of `make soak` in `make nightly`
+NIGHTLY_SCALE ?= 100 500 1000## numbers of workers that `make nightly` measures
+
 .PHONY: nightly
-nightly: ## Run the long checks: alerts, dashboard, the plugin's page in Chromium, licences, two builds of a release, site, fuzzing, exhaustive search, mutants, upgrades, end-to-end tests, faults, benchmarks, unit tests 5 times with -race, integration tests 20 times
-	@hack/run-parts.sh 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make test-web' 'make licences' 'make verify-release' 'make site' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
-	  'make test-e2e' 'make test-faults FAULT_RESTARTS=200' 'make soak' 'make bench' 'make bench-restart' \
-	  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
-	  'make test-integration INTEGRATION_REPEAT=20 INTEGRATION_TIMEOUT=9h'
+nightly: ## Run all that `make check` leaves out, in one piece, and write its record to docs/nightly.md (hours)
+	@NIGHTLY_REPEAT='$(NIGHTLY_REPEAT)' NIGHTLY_MINUTES='$(NIGHTLY_MINUTES)' NIGHTLY_SCALE='$(NIGHTLY_SCALE)' hack/nightly.sh
 
 # Each tool is built when it is first needed and when its pin changes.
 tool-%:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the embedded control plane (etcd, kube-apiserver, kube-controller-manager,
 # kube-scheduler, kubectl) from the Go module proxy into bin/k8s/<version>.
-# Existing binaries are kept, so an interrupted build continues where it stopped.
+# Existing binaries are kept, and an interrupted build continues from Go's cache.
 # If KUBEBUILDER_ASSETS holds all of them, nothing is built.
 #
 #   hack/build-cluster.sh              builds what is missing
@@ -10,6 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/timed.sh
+. hack/goenv.sh
 
 version=$(awk '$1 == "k8s.io/kubernetes" {print $2; exit}' hack/cluster/go.mod)
 [ -n "$version" ] || { echo "hack/cluster/go.mod does not pin k8s.io/kubernetes" >&2; exit 1; }
@@ -47,21 +48,23 @@ base=k8s.io/component-base/version
 stamp="-X $base.gitVersion=$version -X $base.gitMajor=1 -X $base.gitMinor=$minor -X $base.gitTreeState=clean"
 stamp="$stamp -X $base.gitCommit=unknown -X $base.buildDate=2026-01-01T00:00:00Z"
 
-mkdir -p "$dir"
-count=$(echo "$commands" | wc -l)
-i=0
+missing="" packages=""
 for entry in $commands; do
-  i=$((i + 1))
-  name=${entry%%=*} package=${entry#*=}
-  [ -x "$dir/$name" ] && continue
-  # The name carries our process id: two builds at once waste time but never mix.
-  part="$dir/.$name.$$"
-  trap 'rm -f "$part"' EXIT
-  (
-    cd hack/cluster
-    export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly
-    building "[$i/$count] building $name $version (the first time takes minutes)" \
-      go build -buildvcs=false -trimpath -ldflags "-s -w $stamp" -o "$part" "$package"
-  )
-  mv "$part" "$dir/$name"
+  [ -x "$dir/${entry%%=*}" ] || missing="$missing ${entry%%=*}" packages="$packages ${entry#*=}"
 done
+[ -n "$missing" ] || exit 0
+
+# One build for all: neither core waits while another program is linked. The name carries our
+# process id: two builds at once waste time but never mix.
+part="$dir/.build.$$"
+mkdir -p "$part"
+trap 'rm -rf "$part"' EXIT
+(
+  cd hack/cluster
+  # shellcheck disable=SC2086
+  building "building$missing $version (the first time takes minutes)" \
+    go build -ldflags "-s -w $stamp" -o "$part/" $packages
+)
+# Go names a program by its package.
+[ ! -e "$part/server" ] || mv "$part/server" "$part/etcd"
+mv "$part"/* "$dir/"

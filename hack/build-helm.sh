@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/timed.sh
+. hack/goenv.sh
 
 name=${1:-helm}
 case $name in
@@ -20,7 +21,7 @@ target="$PWD/bin/tools/$name"
 
 mkdir -p bin/tools
 cd hack/chart
-export GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
+export GOOS= GOARCH=
 version() { go list -f '{{.Module.Version}}' "$1"; }
 # Without a cluster, charts are made for the Kubernetes version of its client library.
 minor=$(version k8s.io/client-go/kubernetes | cut -d. -f2)
@@ -31,5 +32,5 @@ done
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
 building "building $name $(version "$package") (the first time takes a minute or two)" \
-  go build -buildvcs=false -ldflags "$flags" -o "$part" "$package"
+  go build -ldflags "$flags" -o "$part" "$package"
 mv "$part" "$target"

@@ -4,16 +4,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/timed.sh
+. hack/goenv.sh
 
 target="$PWD/bin/tools/hugo"
 [ -x "$target" ] && [ "$target" -nt hack/site/go.mod ] && exit
 
 mkdir -p bin/tools
 cd hack/site
-export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
+export GOOS= GOARCH=
 version=$(go list -m -f '{{.Version}}' github.com/gohugoio/hugo)
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
 building "building hugo $version (the first time takes some minutes)" \
-  go build -buildvcs=false -trimpath -ldflags '-s -w' -o "$part" github.com/gohugoio/hugo
+  go build -ldflags '-s -w' -o "$part" github.com/gohugoio/hugo
 mv "$part" "$target"

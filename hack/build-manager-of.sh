@@ -5,6 +5,7 @@
 #   hack/build-manager-of.sh [COMMIT]    default: the last one whose manager added no agents
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/goenv.sh
 
 # What main was before the merge, or the commit, that brought the file.
 before_injection() { git log -1 --first-parent -m --diff-filter=A --format=%P -- pkg/workerpod/inject.go | cut -d ' ' -f 1; }
@@ -20,6 +21,6 @@ if [ ! -x "$out" ]; then
   trap 'rm -rf "$source"' EXIT
   git archive "$commit" | tar -x -C "$source"
   mkdir -p "$(dirname "$out")"
-  (cd "$source" && CGO_ENABLED=0 go build -buildvcs=false -o "$OLDPWD/$out" ./cmd/manager)
+  (cd "$source" && go build -o "$OLDPWD/$out" ./cmd/manager)
 fi
 echo "$PWD/$out"

@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/timed.sh
+. hack/goenv.sh
 
 name=${1:?usage: hack/build-tool.sh NAME}
 dir=hack/tools flags=""
@@ -25,10 +26,10 @@ target="$PWD/bin/tools/$name"
 
 mkdir -p bin/tools
 cd "$dir"
-export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly GOOS= GOARCH=
+export GOOS= GOARCH=
 version=$(go list $flags -f '{{.Module.Version}}' "$package")
 part="$target.$$"
 trap 'rm -f "$part"' EXIT
 building "building $name $version (the first time takes a minute or more)" \
-  go build $flags -buildvcs=false -trimpath -ldflags "-s -w" -o "$part" "$package"
+  go build $flags -ldflags "-s -w" -o "$part" "$package"
 mv "$part" "$target"

@@ -2,18 +2,28 @@
 # Shows that long commands are alive, and how long they take. Sourced by scripts and recipes:
 #
 #   lasted NAME                  says how long NAME took when it succeeded last
-#   remember NAME                NAME succeeded: keeps how long this shell has run, in bin/durations
+#   lasted_seconds NAME          prints the number alone, nothing if there is none
+#   remember NAME [SECONDS]      NAME succeeded: keeps how long it took, or this shell has run, in bin/durations
 #   building WHAT COMMAND...     for a command that prints nothing:  WHAT ... 30 s ... 60 s ... 71 s
 #   ticking COMMAND...           the middle part of that
 set -euo pipefail
 
 DURATIONS=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin/durations
 
-lasted() { [ ! -s "$DURATIONS/$1" ] || printf '%s took %s s last time\n' "$1" "$(cat "$DURATIONS/$1")" >&2; }
+# A name may be a whole command: it becomes one name of a file.
+duration_file() { printf '%s/%s' "$DURATIONS" "$(printf '%s' "$1" | tr -cs 'A-Za-z0-9._=-' _ | cut -c1-120)"; }
+
+lasted_seconds() { cat "$(duration_file "$1")" 2>/dev/null || true; }
+
+lasted() {
+  local seconds
+  seconds=$(lasted_seconds "$1")
+  [ -z "$seconds" ] || printf '%s took %s s last time\n' "$1" "$seconds" >&2
+}
 
 remember() {
   mkdir -p "$DURATIONS"
-  echo "$SECONDS" >"$DURATIONS/$1"
+  echo "${2:-$SECONDS}" >"$(duration_file "$1")"
 }
 
 # tick EVERY: goes on with the line every so many seconds, until it is ended, or the script is no more. What it

@@ -10,6 +10,7 @@
 #   hack/update-client-go.sh DIR    writes the same paths under DIR (what the verify script compares)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/goenv.sh
 
 out=${1:-$PWD}/client-go
 api=sigs.k8s.io/jobset/api/jobset/v1alpha2
@@ -20,12 +21,10 @@ header=hack/boilerplate.go.txt
 externals=k8s.io/api/batch/v1.JobTemplateSpec:k8s.io/client-go/applyconfigurations/batch/v1
 externals+=,k8s.io/api/core/v1.PersistentVolumeClaim:k8s.io/client-go/applyconfigurations/core/v1
 
-export GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false"
-
 # The pinned generators. Go's build cache makes this quick from the second time on.
 bin=$PWD/bin/tools/codegen
 mkdir -p "$bin"
-(cd hack/codegen && CGO_ENABLED=0 GOOS='' GOARCH='' go build -trimpath -o "$bin/" ./crdschema tool)
+(cd hack/codegen && GOOS='' GOARCH='' go build -o "$bin/" ./crdschema tool)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

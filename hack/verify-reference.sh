@@ -2,6 +2,8 @@
 # The tables of fields in the site's reference are what the Go types make of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/verified.sh
+unchanged api site/content/en/docs/reference hack/reference hack/update-reference.sh hack/build-tool.sh hack/tools/go.mod
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
@@ -12,4 +14,5 @@ for page in "$fresh"/*.md; do
   diff -u "site/content/en/docs/reference/$(basename "$page")" "$page" || status=1
 done
 [ "$status" = 0 ] || echo "the reference is out of date; update it with: make update-reference" >&2
+[ "$status" != 0 ] || passed
 exit "$status"

@@ -2,11 +2,15 @@
 # The tests of the site's tools pass, and docs/pictures/*.svg is what the *.txt beside them
 # say. The site itself is built and checked by `make site`, which needs hugo.
 set -euo pipefail
-cd "$(dirname "$0")/site"
+cd "$(dirname "$0")/.."
+. hack/goenv.sh
+. hack/verified.sh
+unchanged hack/site docs/pictures
+cd hack/site
 
-export GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false'
 status=0
 go vet ./check ./pictures || status=1
 go test ./check ./pictures || status=1
 go run ./pictures -check ../../docs/pictures || status=1
+[ "$status" != 0 ] || { cd ../.. && passed; }
 exit "$status"

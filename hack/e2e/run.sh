@@ -66,6 +66,7 @@ finish() {
     left=$(comm -13 <(echo "$before" | sort) <(holdings | sort))
     [ -z "$left" ] || { printf 'left behind in Docker:\n%s\n' "$left" >&2; status=1; }
   fi
+  rm -f "$mark"
   printf '\n%s' "$summary"
   printf '%s %5d s  total\n' "$([ "$status" = 0 ] && echo 'ok    ' || echo FAILED)" "$SECONDS"
   if [ "$status" = 0 ]; then remember test-e2e; else hack/e2e/first-failure.sh "$logs" "${failed:-}"; fi
@@ -79,6 +80,13 @@ if command -v flock >/dev/null; then
   flock --nonblock 9 || { echo "another run of the end-to-end tests uses this cluster; wait for it, or set KIND_CLUSTER_NAME" >&2; exit 1; }
 fi
 lasted test-e2e
+# A run that was killed left its cluster, with JobSets in it, and perhaps a patched Docker.
+mark=$PWD/bin/kind/e2e-under-way
+if [ -e "$mark" ]; then
+  echo "the last run was killed; removing what it left"
+  . "$mark"
+  make --no-print-directory kind-down
+fi
 before=$(holdings)
 trap finish EXIT
 trap 'exit 130' INT
@@ -87,6 +95,8 @@ trap 'exit 143' TERM
 if ! make --no-print-directory kind-doctor >/dev/null 2>&1; then
   patched=1
 fi
+mkdir -p bin/kind
+echo "patched=${patched:-}" >"$mark"
 part 'the machine' make --no-print-directory kind-doctor FIX=1
 part 'the cluster' make --no-print-directory kind-up
 part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"

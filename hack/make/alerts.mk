@@ -8,4 +8,4 @@ test-alerts: ## Test when each alert fires, with promtool (the first time builds
 
 .PHONY: test-dashboard
 test-dashboard: build cluster tool-promtool ## Record the metrics of a manager at work, and run every query of the Grafana dashboard on them
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/dashboard
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/dashboard

@@ -10,7 +10,7 @@ BENCH_PROFILES ?=## directory for CPU and allocation profiles of `make bench`
 .PHONY: bench
 bench: cluster ## Measure CPU and allocations of the controller per Job; fails if they do not grow linearly
 	go test -run='^$$' -bench=DecideJobs -benchtime=200ms ./pkg/policy
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/bench \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench \
 	  --jobs='$(BENCH_JOBS)' --repeat='$(BENCH_REPEAT)' --rate='$(BENCH_RATE)' --profiles='$(BENCH_PROFILES)'
 
 BENCH_JOBSETS ?= 1000## number of JobSets at rest in `make bench-rest`
@@ -18,5 +18,5 @@ BENCH_NODES ?= 5000## number of nodes whose heartbeats `make bench-rest` measure
 
 .PHONY: bench-rest
 bench-rest: cluster ## Measure JobSets at rest with and without faultTolerance, and heartbeats of nodes; fails if a heartbeat makes a pass
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/bench \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench \
 	  --rest='$(BENCH_JOBSETS)' --nodes='$(BENCH_NODES)'

@@ -9,7 +9,7 @@ BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in 
 
 .PHONY: bench-restart
 bench-restart: build cluster ## Measure a group restart, in place and by Recreate (MODE); writes bin/bench-restart.md, fails if a budget is exceeded
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/benchrestart \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/benchrestart \
 	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --profiles='$(BENCH_API_PROFILES)'
 
 SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N; many JobSets, and losses; one JobSet of many Jobs
@@ -22,6 +22,6 @@ SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: container or p
 bench-scale: N = 1000 5000
 bench-scale: BENCH_RESTARTS = 3
 bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) CGO_ENABLED=0 go run -buildvcs=false -trimpath ./test/benchrestart --mode=both --report=bin/bench-scale.md \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/benchrestart --mode=both --report=bin/bench-scale.md \
 	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' \
 	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'

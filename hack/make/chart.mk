@@ -9,7 +9,7 @@ CHART_DIR ?= $(CURDIR)/bin/charts## `make helm-package`: directory for the packa
 update-chart: tool-kustomize ## Copy CRD, roles, webhooks and policy from config/ into the chart, and its values into its README
 	@hack/build-helm.sh helm-docs
 	@bin/tools/helm-docs --chart-search-root charts/jobset --sort-values-order file --log-level warning
-	@cd hack/chart && GOWORK=off GOFLAGS='-mod=readonly -buildvcs=false' go run . update
+	@cd hack/chart && go run . update
 
 .PHONY: helm
 helm: ## Build bin/tools/helm

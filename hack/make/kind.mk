@@ -34,6 +34,10 @@ kind-check: ## Check network, DNS and in-place restart of the kind cluster
 kind-doctor: ## Check whether this machine can run a kind cluster; FIX=1 fixes what it can
 	@$(KIND_ENV) hack/offline-kind/doctor.sh
 
+.PHONY: kind-prepare
+kind-prepare: ## Build the programs and the file system that the node image is made of, if there is no image yet
+	@$(KIND_ENV) hack/offline-kind/node-image.sh --prepare
+
 .PHONY: kind-node-image
 kind-node-image: ## Build the node image from Go modules and Debian packages (Linux, root)
 	@$(KIND_ENV) KIND_NODE_IMAGE= hack/offline-kind/node-image.sh --build

@@ -6,7 +6,7 @@ PLUGIN_DIR ?= $(HOME)/.local/bin## directory to install the plugin in; it must b
 
 .PHONY: kubectl-plugin
 kubectl-plugin: ## Build bin/kubectl-jobset, which is `kubectl jobset` once it is on PATH
-	CGO_ENABLED=0 $(GO_BUILD) -ldflags "$(LDFLAGS)" -o bin/kubectl-jobset ./cmd/kubectl-jobset
+	go build -ldflags "$(LDFLAGS)" -o bin/kubectl-jobset ./cmd/kubectl-jobset
 
 .PHONY: kubectl-plugin-install
 kubectl-plugin-install: kubectl-plugin ## Install the plugin and its shell completion

@@ -4,7 +4,7 @@
 
 SITE_PORT ?= 1313## port of `make site-serve`
 
-SITE_GO = cd hack/site && GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false" go
+SITE_GO = cd hack/site && go
 
 .PHONY: site
 site: cluster ## Build the site into bin/site, check its links, and apply the manifests it shows to a real API server

@@ -4,8 +4,8 @@
 
 .PHONY: test-web
 test-web: ## Test the page of `kubectl jobset dashboard` in Chromium, with 2, 20 and 5,000 workers: speed, keyboard, names, contrast
-	@cd hack/web && GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false" go test -count=1 -v .
+	@cd hack/web && go test -count=1 -v .
 
 .PHONY: update-web-pictures
 update-web-pictures: ## Write docs/pictures/dashboard-*.png from that test
-	@cd hack/web && GOWORK=off GOFLAGS="-mod=readonly -buildvcs=false" go test -count=1 -v -run=TestThePageShowsAGroupRestart . -pictures=../../docs/pictures
+	@cd hack/web && go test -count=1 -v -run=TestThePageShowsAGroupRestart . -pictures=../../docs/pictures

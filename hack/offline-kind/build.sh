@@ -10,7 +10,7 @@ set -euo pipefail
 # shellcheck source=hack/offline-kind/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly
+. "$ROOT/hack/goenv.sh"
 
 # compile TARGET INPUTS DIR [FLAG...] PACKAGE: one program, of the module in DIR.
 compile() {
@@ -22,7 +22,7 @@ compile() {
   # The name carries our process id: two builds at once waste time but never mix.
   part=$target.$$
   trap 'rm -f "$part"' EXIT
-  step "building $(basename "$target")" go build -C "$dir" -buildvcs=false -trimpath -o "$part" "$@"
+  step "building $(basename "$target")" go build -C "$dir" -o "$part" "$@"
   mv "$part" "$target"
   stamp "$target" "$inputs"
 }

@@ -10,6 +10,7 @@
 #
 #   hack/offline-kind/node-image.sh          the above
 #   hack/offline-kind/node-image.sh --build  our own, without asking a registry
+#   hack/offline-kind/node-image.sh --prepare  what our own is made of, unless it is there
 set -euo pipefail
 # shellcheck source=hack/offline-kind/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -99,18 +100,27 @@ save() {
   mv "$archive.part" "$archive"
 }
 
-build() {
+# One build at a time: the next one finds it done.
+alone() {
   mkdir -p "$CACHE"
-  # One build at a time: the next one finds it done.
   exec 9>"$CACHE/lock"
   flock --nonblock 9 || { say "another build of the node image is under way; waiting for it"; flock 9; }
+}
+
+# ingredients: what takes minutes, and no Docker.
+ingredients() {
+  "$KIND_DIR/rootfs.sh"
+  "$ROOT/hack/build-cluster.sh" --kind >&2
+  "$KIND_DIR/build.sh" node
+}
+
+build() {
+  alone
   ! ours_is_there || return 0
   if from_archive; then return; fi
 
   say "building $BUILT_IMAGE; the first time takes 10 to 20 minutes, most of it Kubernetes"
-  "$KIND_DIR/rootfs.sh"
-  "$ROOT/hack/build-cluster.sh" --kind >&2
-  "$KIND_DIR/build.sh" node
+  ingredients
   step "packing the images of Kubernetes" "$KIND_DIR/images.sh"
   base=$BUILT_IMAGE-base builder=kind-node-build-$$
   trap 'docker rm --force --volumes "$builder" >/dev/null 2>&1 || true; docker rmi "$base" >/dev/null 2>&1 || true' EXIT
@@ -130,6 +140,12 @@ if [ -n "$KIND_NODE_IMAGE" ]; then
   exit
 fi
 need_docker
+if [ "${1:-}" = --prepare ]; then
+  "$KIND_DIR/build.sh" kind
+  alone
+  ours_is_there || fresh "$archive" "$inputs" || ingredients
+  exit
+fi
 if [ "${1:-}" != --build ]; then
   for image in "$upstream" "$BUILT_IMAGE"; do
     if [ "$image" = "$upstream" ]; then docker image inspect "$image" >/dev/null 2>&1; else ours_is_there || from_archive; fi || continue

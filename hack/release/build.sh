@@ -37,13 +37,13 @@ trap 'rm -rf "$work"' EXIT
 
 # Nothing of the caller's environment may change a binary.
 unset GOEXPERIMENT GOAMD64 GOARM64 GODEBUG GOOS GOARCH
-export CGO_ENABLED=0 GOWORK=off GOFLAGS=-mod=readonly
+. hack/goenv.sh
 package=$(go list ./pkg/version)
 ldflags="-s -w -X $package.GitVersion=$version -X $package.GitCommit=$commit -X $package.AgentImage=$repo/agent:$version"
-build() { go build -buildvcs=false -trimpath -ldflags "$ldflags" -o "$1" "$2"; }
+build() { go build -ldflags "$ldflags" -o "$1" "$2"; }
 
 step "tools"
-go build -buildvcs=false -o "$work/" ./hack/release ./hack/offline-kind/cmd/mkimage
+go build -o "$work/" ./hack/release ./hack/offline-kind/cmd/mkimage
 hack/build-tool.sh kustomize
 hack/build-helm.sh
 "$work/release" notes -out="$directory/release-notes.md" -version="$version" CHANGELOG.md

@@ -35,7 +35,7 @@ const (
 )
 
 var _ = Describe("workers that restart in place while the manager is away", Serial, func() {
-	It("are lifted by the next manager when theirs is killed in the middle", func(ctx SpecContext) {
+	It("are lifted by the next manager when theirs is killed in the middle", stories.Contract, func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{SlowToStop: true})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(1), before.Worker(0))
@@ -89,7 +89,7 @@ func resolveEachOther(ctx context.Context, round *stories.Round) {
 }
 
 var _ = Describe("workers that restart in place when a node is lost", Serial, Label("node-loss"), func() {
-	It("wait out the grace of the lost Pod, restart, and take no notice of the node's return", func(ctx SpecContext) {
+	It("wait out the grace of the lost Pod, restart, and take no notice of the node's return", stories.Contract, func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{Change: leaveLostNodesSoon})
 		before := group.RunsAt(1)
 		place := placeToLose(ctx, before)

@@ -22,7 +22,7 @@ import (
 )
 
 var _ = Describe("groups whose manager is upgraded and downgraded", Serial, func() {
-	It("P59: are lifted by the next version, which comes in the middle of a restart, and go on in both modes under the previous one and again", func(ctx SpecContext) {
+	It("P59: are lifted by the next version, which comes in the middle of a restart, and go on in both modes under the previous one and again", stories.Contract, func(ctx SpecContext) {
 		previous := os.Getenv(previousImageVariable)
 		if previous == "" {
 			Skip(previousImageVariable + " names no image of the previous version, which hack/e2e/images.sh builds from the history of the repository")

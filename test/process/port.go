@@ -6,28 +6,31 @@ SPDX-License-Identifier: Apache-2.0
 package process
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strconv"
-	"sync"
+	"sync/atomic"
 )
 
 // Localhost is the address on which tests listen.
 const Localhost = "127.0.0.1"
 
-// given are the ports that FreePort returned: nothing may listen on them yet.
-var given sync.Map
+// portsPerSlot ports above firstPort belong to each slot. All are below 32768, from where the kernel takes the
+// ports of outgoing connections, so one that is free stays free until it is used seconds later.
+const firstPort, portsPerSlot = 20000, 600
 
-// FreePort returns a port of Localhost that nothing listens on, another one each time. It is below 32768, from where
-// the kernel takes the ports of outgoing connections, so it is still free when it is used seconds later.
+// given counts the ports that FreePort tried.
+var given atomic.Uint32
+
+// FreePort returns a port of Localhost that nothing listens on: no other program gets it, and this one only after it
+// has asked for all the others.
 func FreePort() (int, error) {
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		if _, taken := given.LoadOrStore(port, true); taken {
-			continue
-		}
+	slot, err := Slot()
+	if err != nil {
+		return 0, err
+	}
+	for range portsPerSlot {
+		port := firstPort + slot*portsPerSlot + int(given.Add(1)%portsPerSlot)
 		listener, err := net.Listen("tcp", Address(port))
 		if err != nil {
 			continue
@@ -37,7 +40,7 @@ func FreePort() (int, error) {
 		}
 		return port, nil
 	}
-	return 0, errors.New("no free port from 20000 to 29999")
+	return 0, fmt.Errorf("no free port from %d on", firstPort+slot*portsPerSlot)
 }
 
 // FreeAddress returns Localhost with a free port.

@@ -25,8 +25,8 @@ type Options struct {
 
 	// RootDir holds the directories of the Pods, one per UID.
 	RootDir string
-	// PodCIDR is the loopback /16 Pod addresses come from, for example 127.20.0.0/16. Default: one per Node of this
-	// process. Nodes in different processes of one machine must set it.
+	// PodCIDR is the loopback prefix Pod addresses come from, for example 127.20.0.0/16. Default: one of 4,096
+	// addresses per Node, which no other test program of this machine uses.
 	PodCIDR string
 	// Timings defaults to RealisticTimings. Zero values in it mean "no delay".
 	Timings *Timings
@@ -104,10 +104,12 @@ func (o *Options) complete() error {
 		}
 		o.Timings = &t
 	}
-	if o.PodCIDR == "" {
-		o.PodCIDR = nextPrefix()
-	}
 	var err error
+	if o.PodCIDR == "" {
+		if o.PodCIDR, err = nextPrefix(); err != nil {
+			return err
+		}
+	}
 	o.podIPs, err = newLoopbackIPs(o.PodCIDR)
 	return err
 }

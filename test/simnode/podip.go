@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // loopbackIPs allocates addresses from one prefix inside 127.0.0.0/8, which Linux serves without any setup. It never
@@ -72,7 +74,15 @@ func (l *loopbackIPs) Release(ip string) {
 
 var nodesMade atomic.Uint32
 
-// nextPrefix spreads the nodes of one process over 127.64.0.0 to 127.255.0.0.
-func nextPrefix() string {
-	return fmt.Sprintf("127.%d.0.0/16", 64+(nodesMade.Add(1)-1)%192)
+// prefixesPerSlot prefixes of 4,096 addresses belong to each program that runs on this machine.
+const prefixesPerSlot = 192 * 16 / process.Slots
+
+// nextPrefix spreads the nodes of all test programs over 127.64.0.0 to 127.255.255.255.
+func nextPrefix() (string, error) {
+	slot, err := process.Slot()
+	if err != nil {
+		return "", err
+	}
+	n := slot*prefixesPerSlot + int(nodesMade.Add(1)-1)%prefixesPerSlot
+	return fmt.Sprintf("127.%d.%d.0/20", 64+n/16, n%16*16), nil
 }

@@ -22,7 +22,7 @@ import (
 
 // adoption: what a user has to write, and what becomes of it.
 func adoption() {
-	It("P50 P51 P56 P60: start again in the same Pods, in a namespace that nothing prepared, and leave nothing behind", Label("two-workers"), func(ctx SpecContext) {
+	It("P50 P51 P56 P60: start again in the same Pods, in a namespace that nothing prepared, and leave nothing behind", Label("two-workers"), Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		Expect(group.kinds()).To(And(
@@ -55,7 +55,7 @@ func adoption() {
 		Entry("in container mode", SpecTimeout(specTime), false),
 	)
 
-	It("P42 P50: start again in the same Pods with an agent that their manifest brings, to which nothing is added", func(ctx SpecContext) {
+	It("P42 P50: start again in the same Pods with an agent that their manifest brings, to which nothing is added", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{OwnAgent: true})
 		before := group.RunsAt(1)
 		for _, pod := range before.Pods {

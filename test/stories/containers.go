@@ -22,6 +22,11 @@ import (
 
 const specTime = 6 * time.Minute
 
+// Contract labels the stories that carry the contract: each mode, each strategy, what is killed, evicted, suspended, lost
+// and upgraded. CI tells these on real nodes, and the rest every night. All but those that need real nodes are told on
+// simulated ones each time.
+var Contract = Label("contract")
+
 // Tell registers all stories. Those that restart the manager are Serial.
 func Tell() bool {
 	Describe("JobSets and the controllers of Kubernetes", otherControllers)
@@ -65,7 +70,7 @@ func restartTenTimes(ctx SpecContext, shape Shape) {
 }
 
 func containersEnd() {
-	It("start again in the same Pods when one exits with a failure, ten times", Label("two-workers"), func(ctx SpecContext) {
+	It("start again in the same Pods when one exits with a failure, ten times", Label("two-workers"), Contract, func(ctx SpecContext) {
 		restartTenTimes(ctx, Shape{})
 	}, SpecTimeout(specTime))
 
@@ -78,7 +83,7 @@ func containersEnd() {
 		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "exited with code 137")
 	}, SpecTimeout(specTime))
 
-	It("C278: start again in the same Pods when the kernel kills an agent", func(ctx SpecContext) {
+	It("C278: start again in the same Pods when the kernel kills an agent", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Agent(1))
@@ -238,7 +243,7 @@ func podsGo() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("C264: restart in place around a Pod that is evicted, which alone is replaced", func(ctx SpecContext) {
+	It("C264: restart in place around a Pod that is evicted, which alone is replaced", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.evict(before.Pods[0])

@@ -74,7 +74,7 @@ func Compare(sizes ...int32) bool {
 		for _, size := range sizes {
 			for _, process := range []bool{true, false} {
 				name := map[bool]string{true: "process", false: "container"}[process]
-				It(fmt.Sprintf("%d in place, %s mode", size, name), slowIf(size > 2 && !process), func(ctx SpecContext) {
+				It(fmt.Sprintf("%d in place, %s mode", size, name), slowIf(size > 2 && !process), contractIf(size == 2), func(ctx SpecContext) {
 					group := Create(ctx, Shape{Workers: size, Process: process})
 					round := group.RunsAt(1)
 					for restart := range int32(restarts) {
@@ -88,7 +88,7 @@ func Compare(sizes ...int32) bool {
 				}, SpecTimeout(2*specTime))
 			}
 
-			It(fmt.Sprintf("%d with Recreate", size), slowIf(size > 2), func(ctx SpecContext) {
+			It(fmt.Sprintf("%d with Recreate", size), slowIf(size > 2), contractIf(size == 2), func(ctx SpecContext) {
 				group := Create(ctx, Shape{Workers: size, Strategy: jobset.Recreate})
 				round := group.RunsAttempt(0)
 				for restart := range int32(restarts) {

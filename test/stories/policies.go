@@ -66,7 +66,7 @@ func failurePolicy() {
 		group.neverBroke()
 	}, SpecTimeout(specTime))
 
-	It("C293: fail the JobSet when maxRestarts is used up", func(ctx SpecContext) {
+	It("C293: fail the JobSet when maxRestarts is used up", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{MaxRestarts: 2})
 		round := group.RunsAt(1)
 		for epoch := int32(2); epoch <= 3; epoch++ {
@@ -110,7 +110,7 @@ func (g *Group) neverBroke() {
 }
 
 func workersSucceed() {
-	It("complete the JobSet, and nothing runs or is left", func(ctx SpecContext) {
+	It("complete the JobSet, and nothing runs or is left", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		round := group.RunsAt(1)
 		group.Tell(order.Done, round.Workers()...)
@@ -134,7 +134,7 @@ func workersSucceed() {
 }
 
 func suspension() {
-	It("C284: are charged nothing for a suspend and resume in the middle of a group restart", func(ctx SpecContext) {
+	It("C284: are charged nothing for a suspend and resume in the middle of a group restart", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGSTOP, before.Agent(1)) // so that the group does not come together before it is suspended
@@ -168,12 +168,12 @@ func suspension() {
 
 // otherStrategies are the same workers without agents, so that both ways can be compared.
 func otherStrategies() {
-	It("are replaced, Job by Job, with Recreate", func(ctx SpecContext) {
+	It("are replaced, Job by Job, with Recreate", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Strategy: jobset.Recreate, Jobs: 2, Workers: 1})
 		group.startsOver()
 	}, SpecTimeout(specTime))
 
-	It("C122: are replaced when all old Pods are gone with BlockingRecreate, by a rule for a Job that used up its retries", func(ctx SpecContext) {
+	It("C122: are replaced when all old Pods are gone with BlockingRecreate, by a rule for a Job that used up its retries", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Strategy: jobset.BlockingRecreate, Jobs: 2, Workers: 1, Rules: []jobset.FailurePolicyRule{
 			{Name: "deadline", Action: jobset.FailJobSet, OnJobFailureReasons: []string{batchv1.JobReasonDeadlineExceeded}},
 			{Name: "retries", Action: jobset.RestartJobSet, OnJobFailureReasons: []string{batchv1.JobReasonBackoffLimitExceeded}},

@@ -17,7 +17,7 @@ import (
 // processMode: what is different where a supervisor starts the workers again. A supervisor hands the
 // orders of package order down to its worker.
 func processMode() {
-	It("P60 P63 P66: start again in the same containers when one exits with a failure, ten times", Label("two-workers"), func(ctx SpecContext) {
+	It("P60 P63 P66: start again in the same containers when one exits with a failure, ten times", Label("two-workers"), Contract, func(ctx SpecContext) {
 		restartTenTimes(ctx, Shape{Process: true})
 	}, SpecTimeout(specTime))
 
@@ -29,7 +29,7 @@ func processMode() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("P70: start again after a container was killed with its supervisor, which the kubelet starts alone", func(ctx SpecContext) {
+	It("P70: start again after a container was killed with its supervisor, which the kubelet starts alone", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Worker(1))
@@ -37,7 +37,7 @@ func processMode() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("P65: run on when an agent is killed", func(ctx SpecContext) {
+	It("P65: run on when an agent is killed", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Agent(0))
@@ -52,7 +52,7 @@ func processMode() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("P67: finish when all exit with 0", func(ctx SpecContext) {
+	It("P67: finish when all exit with 0", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Process: true})
 		round := group.RunsAt(1)
 		group.Charged(0)

@@ -67,7 +67,7 @@ func access() {
 		group.RunsAt(1).IsUntouched(round)
 		group.Charged(0)
 	},
-		Entry("P56: by a Role that the manager made", SpecTimeout(specTime), false),
+		Entry("P56: by a Role that the manager made", Contract, SpecTimeout(specTime), false),
 		Entry("O101: by a ClusterRole that an administrator bound", SpecTimeout(specTime), true),
 	)
 }
@@ -126,7 +126,7 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 }
 
 func gate() {
-	It("C280: run on while the gate is off, and restart in place when it is back", Serial, func(ctx SpecContext) {
+	It("C280: run on while the gate is off, and restart in place when it is back", Serial, Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		Expect(cluster.SetGate(ctx, false)).To(Succeed())

@@ -32,7 +32,7 @@ func sequences() {
 		"Running sidecar:ready worker:PodInitializing",
 		"Running sidecar:ready worker:ready",
 	}
-	It("show the measured steps of a restart of all containers that a worker asked for", func(ctx SpecContext) {
+	It("show the measured steps of a restart of all containers that a worker asked for", Contract, func(ctx SpecContext) {
 		pod := createPod(ctx)
 		pod.tell(order.Exit(1), "worker")
 		pod.shows(append([]string{"[Running sidecar:ready worker:exit-1 restarting]"}, restart...))

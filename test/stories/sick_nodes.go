@@ -74,7 +74,7 @@ func sickNodes() {
 		group.Told(corev1.EventTypeWarning, constants.MovedOffNodesReason, "the Job controller would wait")
 	}, SpecTimeout(specTime))
 
-	It("P90: are not even started on them", Serial, func(ctx SpecContext) {
+	It("P90: are not even started on them", Serial, Contract, func(ctx SpecContext) {
 		nodes := OpenNodes(ctx)
 		group := &Group{fixture: newFixture(ctx, nil)}
 		group.mark(nodes[0], "ERR")
@@ -202,4 +202,12 @@ func (r *Round) isOff(node string) {
 // moved reports how long it took from the label to the last worker's start, elsewhere.
 func moved(how string, workers int32, marked time.Time, after *Round) {
 	AddReportEntry("from the label to the last start elsewhere", fmt.Sprintf("%d workers, %s: %.1f s", workers, how, after.LastStart().Sub(marked).Seconds()))
+}
+
+// contractIf labels a story that CI tells on real nodes.
+func contractIf(contract bool) Labels {
+	if contract {
+		return Contract
+	}
+	return Label()
 }

@@ -24,7 +24,7 @@ import (
 
 // faultTolerance: what JobSets with spec.faultTolerance do when they do not run as they should.
 func faultTolerance() {
-	It("P82 P83 P86: are all replaced after a pause when a Job fails, and hold their quota until they are suspended and gone", func(ctx SpecContext) {
+	It("P82 P83 P86: are all replaced after a pause when a Job fails, and hold their quota until they are suspended and gone", Contract, func(ctx SpecContext) {
 		const pause = 3
 		group := Create(ctx, Shape{Strategy: jobset.Recreate, Change: tolerating(jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](pause)})})
 		group.startsOver()

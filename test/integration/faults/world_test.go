@@ -7,9 +7,7 @@ package faults
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -114,12 +112,10 @@ func (w *world) startNodes() {
 		images[r.name()] = r.runWorker
 	}
 	containers := simnode.NewFuncRuntime(images)
-	// Other tests on this machine have nodes too.
-	prefix := 130 + rand.IntN(60)
 	for i, name := range []string{"node-a", "node-b"} {
 		framework.RunNode(simnode.Options{
 			Client: w.plane.Client, Name: name, Runtime: containers, Timings: &timings,
-			RootDir: filepath.Join(dir, strconv.Itoa(i)), PodCIDR: fmt.Sprintf("127.%d.0.0/16", prefix+60*i),
+			RootDir: filepath.Join(dir, strconv.Itoa(i)),
 			Tokens: &simnode.TokenOptions{ServerURL: front.URL, CAData: w.plane.CA},
 		})
 	}
