@@ -58,20 +58,15 @@ help: ## Show this list
 .PHONY: build
 build: ## Build bin/manager, bin/agent, bin/supervisor and bin/worker
 	@. hack/timed.sh; \
-	building bin/manager go build -ldflags "$(LDFLAGS)" -o bin/manager ./cmd/manager; \
-	building bin/agent go build -ldflags "$(LDFLAGS)" -o bin/agent ./cmd/agent; \
-	building bin/supervisor env GOOS=linux go build -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor; \
-	building bin/worker go build -o bin/worker ./test/worker
+	building "bin/manager, bin/agent and bin/worker" go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/manager ./cmd/agent ./test/worker; \
+	building bin/supervisor env GOOS=linux go build -ldflags "-s -w" -o bin/supervisor ./cmd/supervisor
 
 .PHONY: image-build
 image-build: ## Build images of manager, agent and worker for clusters on this machine, with Docker
 	@command -v docker >/dev/null || { echo "make image-build needs docker" >&2; exit 1; }
 	mkdir -p bin/images
 	@. hack/timed.sh; export GOOS=linux GOARCH=$(IMAGE_ARCH); \
-	building bin/images/manager go build -ldflags "$(LDFLAGS)" -o bin/images/manager ./cmd/manager; \
-	building bin/images/agent go build -ldflags "$(LDFLAGS)" -o bin/images/agent ./cmd/agent; \
-	building bin/images/supervisor go build -ldflags "-s -w" -o bin/images/supervisor ./cmd/supervisor; \
-	building bin/images/worker go build -o bin/images/worker ./test/worker
+	building "programs of the images" go build -ldflags "$(LDFLAGS)" -o bin/images/ ./cmd/manager ./cmd/agent ./cmd/supervisor ./test/worker
 	@# The images hold a static binary each, the agent's two, so neither a builder nor a base image is needed.
 	@hack/offline-kind/build.sh mkimage
 	@for image in manager agent worker; do \
