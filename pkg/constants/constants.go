@@ -14,13 +14,13 @@ const RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
 // label and an annotation on child Jobs and Pods.
 const JobRestartAttemptKey = "jobset.sigs.k8s.io/job-restart-attempt"
 
-// JobsIndexByJobSetKey is the cache index of Jobs by the UID of the JobSet that controls them.
+// JobsIndexByJobSetKey is the cache index of Jobs by namespace and the UID of the JobSet that controls them.
 const JobsIndexByJobSetKey = ".metadata.controller"
 
-// PodsIndexByJobKey is the cache index of Pods by the UID of the Job that controls them.
+// PodsIndexByJobKey is the cache index of Pods by namespace and the UID of the Job that controls them.
 const PodsIndexByJobKey = "podsIndexByJob"
 
-// PodsIndexByJobSetKey is the cache index of Pods by the UID of their JobSet.
+// PodsIndexByJobSetKey is the cache index of Pods by namespace and the UID of their JobSet.
 const PodsIndexByJobSetKey = "podsIndexByJobSet"
 
 // PodsIndexByNode is the cache index of Pods by the name of their node, MarkedNodesIndex that of nodes
@@ -146,6 +146,8 @@ const (
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"
+	// ForeignJobReason: a Job names the JobSet as its controller, and the JobSet did not create it.
+	ForeignJobReason = "ForeignJob"
 	// WorkerReplacedReason: a Pod asked for a new one in its place.
 	WorkerReplacedReason = "WorkerReplaced"
 	// WorkersMissingReason: Pods of workers that did not report in time are deleted.

@@ -25,7 +25,7 @@ import (
 
 // gather reads from the cache everything that a decision may use.
 func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (policy.Input, error) {
-	owned, err := r.jobs.controlledBy(js.UID)
+	owned, err := r.jobs.controlledBy(js.Namespace, js.UID)
 	if err != nil {
 		return policy.Input{}, err
 	}
@@ -78,11 +78,13 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		}
 	}
 	if policy.Tolerates(js, r.gates) {
-		pods, err := r.podsOfJobSet.controlledBy(js.UID)
+		pods, err := r.podsOfJobSet.controlledBy(js.Namespace, js.UID)
 		if err != nil {
 			return policy.Input{}, err
 		}
-		in.Pods, in.Strays = byJob(pods, owned)
+		if in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, owned); err != nil {
+			return policy.Input{}, err
+		}
 	}
 	return in, nil
 }
@@ -102,7 +104,7 @@ func (r *JobSetReconciler) serviceExists(ctx context.Context, js *jobset.JobSet)
 func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {
 	pods := make(map[types.UID][]*corev1.Pod, len(owned))
 	for _, job := range owned {
-		podsOfJob, err := r.pods.controlledBy(job.UID)
+		podsOfJob, err := r.pods.controlledBy(job.Namespace, job.UID)
 		if err != nil {
 			return nil, err
 		}

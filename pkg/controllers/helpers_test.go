@@ -143,12 +143,12 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 		client: intercepted, live: s.fake, events: s.record, clock: s.clock, memory: newMemory(), slots: newSlots(), gates: gates.Set{InPlaceRestart: true},
 		jobs: indexed[*batchv1.Job]{index: constants.JobsIndexByJobSetKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
 			constants.JobsIndexByJobSetKey: func(obj any) ([]string, error) {
-				return controllerUID(obj.(*batchv1.Job), jobset.GroupVersion.String(), jobset.Kind), nil
+				return controllerKey(obj.(*batchv1.Job), jobset.GroupVersion.String(), jobset.Kind), nil
 			},
 		})},
 		pods: indexed[*corev1.Pod]{index: constants.PodsIndexByJobKey, store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
 			constants.PodsIndexByJobKey: func(obj any) ([]string, error) {
-				return controllerUID(obj.(*corev1.Pod), batchv1.SchemeGroupVersion.String(), "Job"), nil
+				return controllerKey(obj.(*corev1.Pod), batchv1.SchemeGroupVersion.String(), "Job"), nil
 			},
 		})},
 	}

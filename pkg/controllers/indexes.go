@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
-// indexed reads cached objects by an index, such as those that an object controls, by its UID. It
+// indexed reads cached objects by an index, such as those that an object controls, by its namespace and UID. It
 // returns the objects of the cache itself, which must not be changed: a List would
 // copy every object on every pass.
 type indexed[T client.Object] struct {
@@ -55,8 +55,15 @@ func indexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, inde
 	return indexed[T]{index: index, store: store}, nil
 }
 
-// controlledBy returns the cached objects that the object with this UID controls.
-func (c indexed[T]) controlledBy(uid types.UID) ([]T, error) { return c.under(string(uid)) }
+// controlledBy returns the cached objects in a namespace that the object with this UID controls. The cache holds
+// all namespaces, and whoever creates an object writes any UID into its ownerReferences, so what names an owner
+// of another namespace must not be found: an owner that has a namespace controls objects of that one only.
+func (c indexed[T]) controlledBy(namespace string, uid types.UID) ([]T, error) {
+	return c.under(inNamespace(namespace, uid))
+}
+
+// inNamespace is the key of what belongs to the object with this UID. No namespace contains a slash.
+func inNamespace(namespace string, uid types.UID) string { return namespace + "/" + string(uid) }
 
 // under returns the cached objects that the index has under a key.
 func (c indexed[T]) under(key string) ([]T, error) {
@@ -76,13 +83,13 @@ func (c indexed[T]) under(key string) ([]T, error) {
 
 func indexJobs(ctx context.Context, c cache.Cache) (indexed[*batchv1.Job], error) {
 	return indexKind(ctx, c, &batchv1.Job{}, constants.JobsIndexByJobSetKey, func(job *batchv1.Job) []string {
-		return controllerUID(job, jobset.GroupVersion.String(), jobset.Kind)
+		return controllerKey(job, jobset.GroupVersion.String(), jobset.Kind)
 	})
 }
 
 func indexPods(ctx context.Context, c cache.Cache) (indexed[*corev1.Pod], error) {
 	return indexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
-		return controllerUID(pod, batchv1.SchemeGroupVersion.String(), "Job")
+		return controllerKey(pod, batchv1.SchemeGroupVersion.String(), "Job")
 	})
 }
 
@@ -129,11 +136,11 @@ func indexPodNames(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// controllerUID returns the UID of the controller of an object, if the controller is of the given kind.
-func controllerUID(obj metav1.Object, apiVersion, kind string) []string {
+// controllerKey returns the namespace and UID of the controller of an object, if the controller is of the given kind.
+func controllerKey(obj metav1.Object, apiVersion, kind string) []string {
 	owner := metav1.GetControllerOfNoCopy(obj)
 	if owner == nil || owner.APIVersion != apiVersion || owner.Kind != kind {
 		return nil
 	}
-	return []string{string(owner.UID)}
+	return []string{inNamespace(obj.GetNamespace(), owner.UID)}
 }

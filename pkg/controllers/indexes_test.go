@@ -18,7 +18,7 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-func TestControllerUID(t *testing.T) {
+func TestControllerKey(t *testing.T) {
 	t.Parallel()
 	owner := metav1.OwnerReference{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "js", UID: "u", Controller: ptr.To(true)}
 	with := func(change func(*metav1.OwnerReference)) []metav1.OwnerReference {
@@ -30,18 +30,18 @@ func TestControllerUID(t *testing.T) {
 		owners []metav1.OwnerReference
 		want   []string
 	}{
-		"C14: by the UID of the controller":        {[]metav1.OwnerReference{owner}, []string{"u"}},
-		"C14: an owner that is not the controller": {with(func(o *metav1.OwnerReference) { o.Controller = nil }), nil},
-		"C14: another kind":                        {with(func(o *metav1.OwnerReference) { o.Kind = "CronJob" }), nil},
-		"C14: another group":                       {with(func(o *metav1.OwnerReference) { o.APIVersion = "other/v1alpha2" }), nil},
-		"C14: another owner beside the controller": {append(with(func(o *metav1.OwnerReference) { o.UID, o.Controller = "x", nil }), owner), []string{"u"}},
-		"C14: nobody owns it":                      {nil, nil},
+		"C14: by its namespace and the UID of the controller": {[]metav1.OwnerReference{owner}, []string{"ns/u"}},
+		"C14: an owner that is not the controller":            {with(func(o *metav1.OwnerReference) { o.Controller = nil }), nil},
+		"C14: another kind":                                   {with(func(o *metav1.OwnerReference) { o.Kind = "CronJob" }), nil},
+		"C14: another group":                                  {with(func(o *metav1.OwnerReference) { o.APIVersion = "other/v1alpha2" }), nil},
+		"C14: another owner beside the controller":            {append(with(func(o *metav1.OwnerReference) { o.UID, o.Controller = "x", nil }), owner), []string{"ns/u"}},
+		"C14: nobody owns it":                                 {nil, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{OwnerReferences: tc.owners}}
-			if diff := cmp.Diff(tc.want, controllerUID(job, "jobset.x-k8s.io/v1alpha2", "JobSet")); diff != "" {
+			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", OwnerReferences: tc.owners}}
+			if diff := cmp.Diff(tc.want, controllerKey(job, "jobset.x-k8s.io/v1alpha2", "JobSet")); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
 		})
@@ -77,20 +77,20 @@ func TestOwned(t *testing.T) {
 	})
 	t.Run("C14, C345: Jobs by the UID of their JobSet, not copied", func(t *testing.T) {
 		t.Parallel()
-		if jobs, err := s.jobs.controlledBy(js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
+		if jobs, err := s.jobs.controlledBy(js.Namespace, js.UID); err != nil || len(jobs) != 1 || jobs[0] != job {
 			t.Errorf("got %v, %v, want the one Job, not copied", jobs, err)
 		}
 	})
 	t.Run("C358: none of another JobSet", func(t *testing.T) {
 		t.Parallel()
-		if jobs, err := s.jobs.controlledBy("another"); err != nil || len(jobs) != 0 {
+		if jobs, err := s.jobs.controlledBy(js.Namespace, "another"); err != nil || len(jobs) != 0 {
 			t.Errorf("got %v, %v, want none", jobs, err)
 		}
 	})
 	t.Run("none of a kind that is not watched", func(t *testing.T) {
 		t.Parallel()
 		var unwatched indexed[*corev1.Pod]
-		got, err := unwatched.controlledBy(job.UID)
+		got, err := unwatched.controlledBy(job.Namespace, job.UID)
 		if diff := cmp.Diff([]*corev1.Pod(nil), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("without a watch: %v, %s", err, diff)
 		}

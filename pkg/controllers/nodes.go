@@ -43,13 +43,13 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
 		return nil
 	}
-	owned, err := r.jobs.controlledBy(js.UID)
+	owned, err := r.jobs.controlledBy(js.Namespace, js.UID)
 	if err != nil {
 		return err
 	}
 	names := map[string]bool{}
 	for _, job := range owned {
-		pods, err := r.pods.controlledBy(job.UID)
+		pods, err := r.pods.controlledBy(job.Namespace, job.UID)
 		if err != nil {
 			return err
 		}

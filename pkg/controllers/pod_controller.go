@@ -75,7 +75,7 @@ func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager, progress policy.P
 
 // Reconcile deletes the followers of a Job if one of them is bound for another domain than its leader's.
 func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Result, error) {
-	pods, err := r.pods.controlledBy(job.UID)
+	pods, err := r.pods.controlledBy(job.Namespace, job.UID)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

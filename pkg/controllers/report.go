@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +37,7 @@ const maxNote = 1024
 // nothing is recorded, and the next pass decides anew. So a restart counts once.
 func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (ctrl.Result, error) {
 	r.tellInvalidEpochs(js, plan.InvalidEpochs)
+	r.tellForeign(js, plan.Foreign)
 	r.tellReplaced(js, plan.Replaced)
 	result := ctrl.Result{RequeueAfter: plan.RequeueAfter}
 	if apiequality.Semantic.DeepEqual(js.Status, plan.Status) {
@@ -150,6 +152,27 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 				jobset.EpochKey, pod.Name, value),
 		})
 	}
+}
+
+// tellForeign tells of Jobs that are left out, by one event that names a few: whoever creates one may create thousands.
+func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
+	if len(jobs) == 0 {
+		return
+	}
+	var names []string
+	for _, job := range jobs[:min(len(jobs), maxNamed)] {
+		names = append(names, job.Name)
+	}
+	named := strings.Join(names, ", ")
+	if !r.memory.forJobSet(js).told.isNews(js.UID+"/foreign", named) {
+		return
+	}
+	r.tell(js, policy.Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: constants.ForeignJobReason,
+		Message: fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they count for nothing and are not deleted: %s (%d in all)",
+			named, len(jobs)),
+	})
 }
 
 // tellReplaced tells of each Pod once, as long as this manager leads.

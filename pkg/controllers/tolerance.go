@@ -25,12 +25,49 @@ import (
 
 // indexPodsByJobSet finds the Pods of a JobSet, those whose Job is gone too.
 func indexPodsByJobSet(ctx context.Context, c cache.Cache) (indexed[*corev1.Pod], error) {
-	return indexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobSetKey, func(pod *corev1.Pod) []string {
-		if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok {
-			return []string{uid}
+	return indexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobSetKey, byJobSetLabel)
+}
+
+func byJobSetLabel(pod *corev1.Pod) []string {
+	if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok {
+		return []string{inNamespace(pod.Namespace, types.UID(uid))}
+	}
+	return nil
+}
+
+// withStrays sorts the Pods that the labels call those of a JobSet: by its Jobs, and apart those whose Job is gone (P86).
+// Anybody in the namespace can write the labels, so a stray was created by a Job, and not by one that belongs to another.
+func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*corev1.Pod, jobs []*batchv1.Job) (
+	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+) {
+	ofJobs, others := byJob(pods, jobs)
+	for _, pod := range others {
+		isStray, err := r.isStray(ctx, js, pod)
+		if err != nil {
+			return nil, nil, err
 		}
-		return nil
-	})
+		if isStray {
+			strays = append(strays, pod)
+		}
+	}
+	return ofJobs, strays, nil
+}
+
+// isStray reports whether a Pod with the labels of a JobSet may be one that it left behind. If the cache does not show
+// its Job, the Job is gone, or was created a moment ago; the garbage collector deletes what names a Job that never was.
+func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) (bool, error) {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if pod.Namespace != js.Namespace || owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
+		return false, nil
+	}
+	job := &batchv1.Job{}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}
+	if err := r.client.Get(ctx, key, job, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading Job %s, which controls Pod %s: %w", key, pod.Name, err)
+	} else if err != nil || job.UID != owner.UID {
+		return true, nil
+	}
+	return metav1.IsControlledBy(job, js), nil
 }
 
 // byJob sorts the Pods of a JobSet by the Jobs that control them, and apart those of no Job of the list.
@@ -65,8 +102,8 @@ func (r *JobSetReconciler) readChildren(ctx context.Context, in policy.Input) (p
 		return in, fmt.Errorf("reading the Pods of JobSet %s past the cache: %w", klog.KObj(js), err)
 	}
 	in.Jobs, in.ChildrenRead = slices.DeleteFunc(jobs, func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) }), true
-	in.Pods, in.Strays = byJob(pods, in.Jobs)
-	return in, nil
+	in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, in.Jobs)
+	return in, err
 }
 
 // allPages lists page by page, so that no answer of the API server gets too large.

@@ -249,7 +249,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 		}
 		l.wakesNobody()
 	})
-	t.Run("C15: Pods are kept by the UID of the Job that controls them, in podsIndexByJob", func(t *testing.T) {
+	t.Run("C15: Pods are kept by their namespace and the UID of the Job that controls them, in podsIndexByJob", func(t *testing.T) {
 		t.Parallel()
 		l := newWakeTest(t, gateOn)
 		_, job := workers()
@@ -258,7 +258,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 		if err := indexer.Add(pod); err != nil {
 			t.Fatal(err)
 		}
-		keys, err := indexer.IndexKeys("podsIndexByJob", string(job.UID))
+		keys, err := indexer.IndexKeys("podsIndexByJob", "ns/"+string(job.UID))
 		if diff := cmp.Diff([]string{"ns/js-w-0-0"}, keys); diff != "" || err != nil {
 			t.Errorf("error %v, keys (-want +got):\n%s", err, diff)
 		}

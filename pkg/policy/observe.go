@@ -24,6 +24,9 @@ type Observed struct {
 	Active, Successful, Failed []*batchv1.Job
 	// Previous Jobs belong to an earlier attempt.
 	Previous []*batchv1.Job
+	// Foreign Jobs name the JobSet as their controller, but nothing says which of its Jobs they are: neither labels
+	// that can be read nor a name that it gives. It did not create them, and they count nowhere (C97).
+	Foreign []*batchv1.Job
 	// Statuses has an entry for each ReplicatedJob, in descending order of names.
 	Statuses []jobset.ReplicatedJobStatus
 
@@ -42,16 +45,20 @@ type replicatedJob struct {
 }
 
 // Observe sorts the Jobs into buckets and counts them. Jobs within a bucket are ordered by name:
-// caches have no stable order. A Job whose attempt cannot be read is an error: nobody knows
-// whether to delete it.
+// caches have no stable order. A Job with a name of the JobSet whose attempt cannot be read is an error: whether to
+// delete it is not known.
 func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, error) {
 	o := Observed{taken: make(taken, len(js.Spec.ReplicatedJobs))}
 	outdated := newAttempts(js, g)
 	sorted := slices.Clone(jobs)
 	slices.SortFunc(sorted, compareJobs)
 	for _, job := range sorted {
-		o.taken.add(js.Name, job)
+		isNamed := o.taken.add(js.Name, job)
 		previous, err := outdated.previous(job)
+		if err != nil && !isNamed {
+			o.Foreign = append(o.Foreign, job)
+			continue
+		}
 		if err != nil {
 			return Observed{}, err
 		}

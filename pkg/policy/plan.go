@@ -163,6 +163,8 @@ type Plan struct {
 	AskAccess []string
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
 	InvalidEpochs []*corev1.Pod
+	// Foreign are Jobs that name the JobSet as their controller, and that it did not create.
+	Foreign []*batchv1.Job
 	// Replaced are Pods that cannot restart in place.
 	Replaced []Replacement
 	// RequeueAfter is when to look again even if nothing changes; 0 means never.

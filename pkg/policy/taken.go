@@ -16,19 +16,21 @@ import (
 // the Jobs that exist, not with those that the spec asks for.
 type taken map[string][]int32
 
-// add records the index in the name of a Job. Names count, not labels: two Jobs cannot have the same name.
-func (t taken) add(jobSet string, job *batchv1.Job) {
+// add records the index in the name of a Job, and reports whether it is a name that Jobs of the JobSet have. Names count,
+// not labels: two Jobs cannot have the same name.
+func (t taken) add(jobSet string, job *batchv1.Job) bool {
 	rest, ok := strings.CutPrefix(job.Name, jobSet)
 	cut := strings.LastIndexByte(rest, '-')
 	if !ok || cut < 1 || rest[0] != '-' {
-		return
+		return false
 	}
 	digits := rest[cut+1:]
 	index, err := strconv.ParseInt(digits, 10, 32)
 	if err != nil || digits[0] < '0' || digits[0] > '9' || digits[0] == '0' && len(digits) > 1 {
-		return // not a name that placement.JobName returns
+		return false // not a name that placement.JobName returns
 	}
 	t[rest[1:cut]] = append(t[rest[1:cut]], int32(index))
+	return true
 }
 
 // free returns the lowest indexes below replicas that no Job has, at most so many,

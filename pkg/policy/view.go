@@ -46,6 +46,7 @@ func newView(in Input) (*view, error) {
 		return nil, err
 	}
 	v := &view{Input: in, observed: observed}
+	v.Jobs = withoutForeign(in.Jobs, observed.Foreign)
 	v.end, v.finished = finishedBy(in.JobSet)
 	v.deprecated, v.synced = epochsOf(in.JobSet)
 	v.inPlace = in.Gates.InPlaceRestart && v.restartStrategy() == jobset.InPlaceRestart
@@ -84,6 +85,14 @@ func (v *view) restartStrategy() jobset.JobSetRestartStrategy {
 }
 
 func (v *view) anyTerminating() bool { return slices.ContainsFunc(v.Jobs, isTerminating) }
+
+// withoutForeign returns the Jobs that the JobSet created.
+func withoutForeign(jobs, foreign []*batchv1.Job) []*batchv1.Job {
+	if len(foreign) == 0 {
+		return jobs
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return slices.Contains(foreign, job) })
+}
 
 func isTerminating(job *batchv1.Job) bool { return job.DeletionTimestamp != nil }
 

@@ -67,7 +67,9 @@ type managerOptions struct {
 	pods      func(*corev1.Pod)
 	jobs      func(*batchv1.Job)
 	requests  func(*http.Request)
-	health    controllers.NodeHealth
+	// allChildren: the cache holds the Jobs and Pods of all namespaces.
+	allChildren bool
+	health      controllers.NodeHealth
 }
 
 // WithGates sets the gates; the default is GateOn.
@@ -108,6 +110,11 @@ func WhosePodsLookLike(age func(*corev1.Pod)) ManagerOption {
 // WhoseJobsLookLike makes the cache lag: it shows Jobs as they were.
 func WhoseJobsLookLike(age func(*batchv1.Job)) ManagerOption {
 	return func(o *managerOptions) { o.jobs = age }
+}
+
+// WhoseCacheHoldsOtherNamespaces shows a manager the Jobs and Pods of all namespaces, as the shipped one sees them.
+func WhoseCacheHoldsOtherNamespaces() ManagerOption {
+	return func(o *managerOptions) { o.allChildren = true }
 }
 
 // WhoseRequests are shown before they are sent, those past the cache too.
@@ -173,6 +180,9 @@ func (o *managerOptions) narrow(options *cache.Options, namespace string) {
 		&corev1.Service{}: {Field: inNamespace},
 		&batchv1.Job{}:    {Field: inNamespace},
 		&corev1.Pod{}:     {Field: inNamespace},
+	}
+	if o.allChildren {
+		inNamespace = fields.Everything()
 	}
 	for object, settings := range byObject {
 		for kind, given := range options.ByObject {
