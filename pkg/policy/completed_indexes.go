@@ -45,12 +45,15 @@ func (s indexSet) has(index int64) bool {
 	return i < len(s) && s[i].first <= index
 }
 
-// sizeWithin counts the indexes that are in another set too.
+// sizeWithin counts the indexes that are in another set too. Both are in order, so each interval is looked at once (C382).
 func (s indexSet) sizeWithin(other indexSet) int64 {
 	var n int64
-	for _, a := range s {
-		for _, b := range other {
-			n += max(0, min(a.last, b.last)-max(a.first, b.first)+1)
+	for len(s) > 0 && len(other) > 0 {
+		n += max(0, min(s[0].last, other[0].last)-max(s[0].first, other[0].first)+1)
+		if s[0].last < other[0].last {
+			s = s[1:]
+		} else {
+			other = other[1:]
 		}
 	}
 	return n

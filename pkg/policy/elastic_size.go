@@ -40,15 +40,11 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 
 // elasticSize returns the size that the spec gives an elastic ReplicatedJob.
 func (v *view) elasticSize(name string) (workers int32, ok bool) {
-	if !v.Gates.ElasticJobSet {
+	rjob := v.observed.byName[name]
+	if !v.Gates.ElasticJobSet || rjob == nil || rjob.spec.Elastic == nil {
 		return 0, false
 	}
-	for i := range v.JobSet.Spec.ReplicatedJobs {
-		if rjob := &v.JobSet.Spec.ReplicatedJobs[i]; rjob.Name == name && rjob.Elastic != nil {
-			return elasticWorkers(rjob)
-		}
-	}
-	return 0, false
+	return elasticWorkers(rjob.spec)
 }
 
 // runsByEpochs reports whether a new size takes effect with the next epoch. Otherwise it does with the change of the Job.
@@ -82,10 +78,11 @@ func (v *view) resize(before *result) string {
 		return ""
 	}
 	var changes []string
+	synced := v.syncedWorkers()
 	for i := range v.JobSet.Spec.ReplicatedJobs {
 		name := v.JobSet.Spec.ReplicatedJobs[i].Name
 		desired, ok := v.elasticSize(name)
-		current := v.syncedWorkers(name)
+		current := synced[name]
 		if ok && current > 0 && current != desired {
 			changes = append(changes, fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", name, current, desired))
 		}
@@ -93,12 +90,11 @@ func (v *view) resize(before *result) string {
 	return strings.Join(changes, ", ")
 }
 
-// syncedWorkers returns how many workers a ReplicatedJob has in the epoch that was lifted last, 0 if that is not known.
-func (v *view) syncedWorkers(name string) int32 {
+// syncedWorkers returns how many workers each ReplicatedJob has in the epoch that was lifted last, as far as that is known.
+func (v *view) syncedWorkers() map[string]int32 {
+	workers := make(map[string]int32, len(v.JobSet.Status.ReplicatedJobsStatus))
 	for i := range v.JobSet.Status.ReplicatedJobsStatus {
-		if status := &v.JobSet.Status.ReplicatedJobsStatus[i]; status.Name == name {
-			return status.SyncedWorkers
-		}
+		workers[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers
 	}
-	return 0
+	return workers
 }

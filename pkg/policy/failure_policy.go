@@ -12,6 +12,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -124,6 +125,7 @@ func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.
 			patterns = append(patterns, pattern)
 		}
 	}
+	targets := sets.New(rule.TargetReplicatedJobs...) // looked up for each Job (C382)
 	var jobs []*batchv1.Job
 	for _, job := range failed {
 		condition, _ := finishedCondition(job)
@@ -131,8 +133,7 @@ func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.
 		reasonMatches := len(rule.OnJobFailureReasons) == 0 || slices.Contains(rule.OnJobFailureReasons, condition.Reason)
 		messageMatches := len(rule.OnJobFailureMessagePatterns) == 0 ||
 			slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(condition.Message) })
-		targetMatches := name != "" &&
-			(len(rule.TargetReplicatedJobs) == 0 || slices.Contains(rule.TargetReplicatedJobs, name))
+		targetMatches := name != "" && (len(targets) == 0 || targets.Has(name))
 		if reasonMatches && messageMatches && targetMatches {
 			jobs = append(jobs, job)
 		}

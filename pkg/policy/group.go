@@ -120,7 +120,7 @@ func (g *group) count(j *jobSlots, synced int32) {
 	g.size += j.size - doneCount
 	g.members += members
 	g.leaving += leaving
-	if g.lacking == nil && j.size-doneCount > members+leaving {
+	if j.lost = j.size - doneCount - members - leaving; g.lacking == nil && j.lost > 0 {
 		g.lacking = j
 	}
 }

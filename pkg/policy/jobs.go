@@ -15,11 +15,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// maxBuilt is how many Jobs one plan builds at most, to create or to resume.
-// A plan costs memory and time for these, not for all that spec.replicas asks for.
-// A pass looks at every Job, so with a smaller limit the looks would cost more than the Jobs.
-const maxBuilt = 250
-
 // nextBatch is how soon to go on when a plan could not hold all: at once, but
 // behind the JobSets that wait in the queue.
 const nextBatch = time.Millisecond
@@ -32,12 +27,13 @@ func createJobs(v *view, before result) result {
 	if v.restartStrategy() == jobset.BlockingRecreate && len(v.observed.Previous) > 0 {
 		return r
 	}
-	room := maxBuilt
+	left := newRoom()
 	indexes := make([][]int32, len(v.turn))
 	for i, rjob := range v.turn {
 		var missing int64
-		indexes[i], missing = v.observed.taken.free(rjob.Name, rjob.Replicas, room)
-		room -= len(indexes[i])
+		size := left.sizeOf(&rjob.Template.Spec)
+		indexes[i], missing = v.observed.taken.free(rjob.Name, rjob.Replicas, left.jobsOf(size))
+		left.take(len(indexes[i]), size)
 		r.plan.Uncreated += missing
 	}
 	switch {
@@ -101,10 +97,13 @@ func (v *view) resumeJobs() result {
 			asleep[name] = append(asleep[name], job)
 		}
 	}
-	room := maxBuilt
+	left := newRoom()
 	for _, rjob := range v.turn {
-		jobs := asleep[rjob.Name]
-		for _, job := range jobs[:min(room, len(jobs))] {
+		jobs, size := asleep[rjob.Name], left.sizeOf(&rjob.Template.Spec)
+		most := min(left.jobsOf(size), len(jobs))
+		left.take(most, size)
+		r.plan.Unresumed += int64(len(jobs) - most)
+		for _, job := range jobs[:most] {
 			resumed, changed := children.Resumed(job, rjob)
 			if changed && !atRest(job) {
 				r.plan.Unresumed++
@@ -115,10 +114,6 @@ func (v *view) resumeJobs() result {
 				Job:            resumed,
 				ResetStartTime: changed && job.Status.StartTime != nil,
 			})
-		}
-		if room -= len(jobs); room < 0 {
-			r.plan.Unresumed -= int64(room)
-			room = 0
 		}
 	}
 	return r

@@ -41,6 +41,7 @@ type Observed struct {
 // current attempt exist.
 type replicatedJob struct {
 	*jobset.ReplicatedJobStatus
+	spec           *jobset.ReplicatedJob
 	replicas, jobs int32
 }
 
@@ -104,7 +105,7 @@ func (o *Observed) count(js *jobset.JobSet) {
 	o.byName = make(map[string]*replicatedJob, len(all))
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
-		o.Statuses[i].Name, all[i].replicas = rjob.Name, rjob.Replicas
+		o.Statuses[i].Name, all[i].spec, all[i].replicas = rjob.Name, rjob, rjob.Replicas
 		o.byName[rjob.Name] = &all[i]
 	}
 	slices.SortFunc(o.Statuses, func(a, b jobset.ReplicatedJobStatus) int { return cmp.Compare(b.Name, a.Name) })

@@ -19,9 +19,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// maxNamed is how many Pods an event names at the most.
-const maxNamed = 5
-
 // A group that does not assemble must not wait for ever (P24):
 //
 //	assemblingSince
@@ -200,26 +197,23 @@ func (v *view) notReportedWithin(period time.Duration) string {
 	return fmt.Sprintf("%d of %d workers have not reported epoch %d within %s", g.size-g.reported, g.size, int64(v.synced)+1, period)
 }
 
-// whoIsMissing names up to five workers of each state that are not back.
+// whoIsMissing counts the workers of each state that are not back, and names up to five of each. A Job may ask for
+// 2147483647 workers, so the lost ones are counted by arithmetic (C381).
 func (v *view) whoIsMissing() string {
-	names := map[SlotState][]string{}
+	var missing [SlotLost + 1]named
 	for i := range v.group.jobs {
 		job := &v.group.jobs[i]
-		for slot := range job.all {
-			if v.isBack(slot) {
-				continue
+		for k := range job.slots {
+			if slot := &job.slots[k]; slot.State != slotDone && slot.State != SlotLost && !v.isBack(*slot) {
+				missing[slot.State].add(slot.Pod.Name)
 			}
-			name := fmt.Sprintf("index %d of Job %s", slot.Index, job.Name)
-			if slot.Pod != nil {
-				name = slot.Pod.Name
-			}
-			names[slot.State] = append(names[slot.State], name)
 		}
+		missing[SlotLost].addLost(job)
 	}
 	var states []string
 	for _, state := range []SlotState{SlotMember, SlotLeaving, SlotLost} {
-		if missing := names[state]; len(missing) > 0 {
-			states = append(states, fmt.Sprintf("%d %s: %s", len(missing), state, firstOf(missing)))
+		if n := &missing[state]; n.count > 0 {
+			states = append(states, fmt.Sprintf("%d %s: %s", n.count, state, n))
 		}
 	}
 	if len(states) == 0 {
@@ -246,17 +240,9 @@ func stuckPods(v *view, before result) result {
 
 // podNames names up to five Pods.
 func podNames(pods []*corev1.Pod) string {
-	var names []string
+	var names named
 	for _, pod := range pods {
-		names = append(names, pod.Name)
+		names.add(pod.Name)
 	}
-	return firstOf(names)
-}
-
-func firstOf(names []string) string {
-	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
-	if more := len(names) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return names.String()
 }

@@ -97,6 +97,8 @@ type jobSlots struct {
 	slots []Slot
 	// beside are the other Pods of the same indexes.
 	beside []Slot
+	// lost is how many slots are lost, with a Pod or without.
+	lost int64
 }
 
 // newJobSlots makes slots of the Pods of a Job, each of an index that the Job does not say is done.

@@ -6,9 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"slices"
-
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -28,9 +27,8 @@ func (v *view) successMet(successful []*batchv1.Job) bool {
 	if policy == nil {
 		policy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll}
 	}
-	targeted := func(name string) bool {
-		return len(policy.TargetReplicatedJobs) == 0 || slices.Contains(policy.TargetReplicatedJobs, name)
-	}
+	targets := sets.New(policy.TargetReplicatedJobs...) // looked up for each Job (C382)
+	targeted := func(name string) bool { return len(targets) == 0 || targets.Has(name) }
 	var have, need int64
 	for _, job := range successful {
 		if targeted(replicatedJobOf(job)) {
