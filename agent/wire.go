@@ -49,6 +49,7 @@ type wirePod struct {
 type wireJobSet struct {
 	Metadata wireMeta `json:"metadata"`
 	Spec     struct {
+		Suspend       bool `json:"suspend"`
 		FailurePolicy struct {
 			RestartStrategy string `json:"restartStrategy"`
 		} `json:"failurePolicy"`
@@ -148,6 +149,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Exists:               true,
 		UID:                  o.Metadata.UID,
 		Deleting:             o.Metadata.DeletionTimestamp != nil,
+		Suspended:            o.Spec.Suspend,
 		InPlace:              o.Spec.FailurePolicy.RestartStrategy == strategyInPlace,
 		DisabledByAnnotation: annotated,
 		// The schema forbids negative epochs; 0 is what absent ones mean.
