@@ -171,6 +171,23 @@ func TestASupervisorThatHoldsItsWorkerEndsWithoutSuccess(t *testing.T) {
 	})
 }
 
+// TestALinkIsNoFileThatSaysDone: the other workers of the Pod can make one (P67).
+func TestALinkIsNoFileThatSaysDone(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	if err := os.Symlink("/etc/hostname", p.path(protocol.DonePrefix+"worker")); err != nil {
+		t.Fatal(err)
+	}
+	p.listen()
+	p.start([]string{"/bin/sh", "-c", "exit 0"})
+	p.hello()
+	p.runs(1)
+	p.exits(0)
+	if info, err := os.Lstat(p.path(protocol.DonePrefix + "worker")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("P67: the file is %v, %v", info, err)
+	}
+}
+
 func TestOtherSignalsArePassedOn(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, place option) {
