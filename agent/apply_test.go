@@ -43,7 +43,7 @@ func everyRound(look func(View)) {
 	for deprecated := range int32(3) {
 		for synced := range int32(3) {
 			js := at(deprecated, synced)
-			jobSets = append(jobSets, js, with(js, annotatedOff), with(js, func(js *JobSet) { js.Deleting = true }))
+			jobSets = append(jobSets, js, with(js, annotatedOff), with(js, deletingNow), with(js, suspendedNow))
 		}
 	}
 	for _, first := range all {
@@ -73,12 +73,13 @@ func TestDecideInEverySmallWorldOfProcessMode(t *testing.T) {
 		count++
 		got, self, js := Decide(v), v.Self, v.JobSet
 		after, sends := v.Apply(got)
-		ours, bypassed := !js.Deleting, js.DisabledByAnnotation
+		ours, bypassed := !js.Deleting && !js.Suspended, js.DisabledByAnnotation
 		done := all(v, isDone)
 		starts := slices.ContainsFunc(sends, func(s Send) bool { return s.Message.Type == protocol.Start })
 		for rule, broken := range map[string]bool{
 			"every decision has a reason":                        got.Because == "",
 			"no decision of container mode":                      got.Kind == Restart,
+			"P32a: nor does one that is deleted or suspended":    !ours && len(sends) > 0 && self.Leaving == "",
 			"a JobSet that is not ours changes nothing":          !ours && self.Leaving == "" && got.Kind != Wait,
 			"P64: reports when all are ready":                    got.Kind == Report && !done && !all(v, ready),
 			"P31: reports S+1":                                   got.Kind == Report && !done && got.Epoch != js.Synced+1,

@@ -62,6 +62,8 @@ type JobSet struct {
 	UID    string
 	// Deleting: it has a deletion timestamp.
 	Deleting bool
+	// Suspended: its specification says so, and its Pods are about to be deleted.
+	Suspended bool
 	// InPlace: its restart strategy is InPlaceRestart.
 	InPlace bool
 	// DisabledByAnnotation: it has the annotation that disables in-place restart.
@@ -135,6 +137,10 @@ func Decide(v View) Action {
 		return wait("the JobSet has UID %s, this Pod belongs to %s", js.UID, self.UID)
 	case js.Deleting:
 		return wait("the JobSet is being deleted")
+	// The epochs say restart, but the Pod will be deleted: whoever saves its state has the grace of
+	// the Pod for that, and only seconds before a restart (P32a).
+	case js.Suspended:
+		return wait("the JobSet is suspended")
 	}
 	if v.Workers != nil {
 		return decideRound(v)

@@ -32,6 +32,7 @@ func TestDecide(t *testing.T) {
 	annotated := func(js *JobSet) { js.DisabledByAnnotation = true }
 	gateOff := func(js *JobSet) { js.DisabledByGate = true }
 	deleting := func(js *JobSet) { js.Deleting = true }
+	suspended := func(js *JobSet) { js.Suspended = true }
 	other := func(js *JobSet) { js.UID = "other" }
 
 	for name, tc := range map[string]struct {
@@ -63,31 +64,36 @@ func TestDecide(t *testing.T) {
 		"P33: an epoch equal to S lifts":                                    {held, at(1, 2), Lift, 0},
 		"P33, C265: not before its report is accepted":                      {unconfirmed, at(1, 2), Wait, 0},
 		"P33: only once": {running, at(1, 2), Wait, 0},
-		"P34, O57: another strategy lifts without a report":                  {fresh, with(at(0, 0), plain), Bypass, 0},
-		"P34, O57: the annotation lifts without a report":                    {fresh, with(at(0, 0), annotated), Bypass, 0},
-		"P34, C280: the condition lifts without a report":                    {fresh, with(at(0, 0), gateOff), Bypass, 0},
-		"P34: a bypass lifts a worker that waits for its group":              {held, with(at(1, 1), annotated), Bypass, 0},
-		"P34: a bypass obeys no epoch":                                       {held, with(at(2, 2), gateOff), Bypass, 0},
-		"P34: a worker that runs obeys no epoch during a bypass":             {running, with(at(2, 2), gateOff), Wait, 0},
-		"P34: a worker lifted by a bypass runs on while it lasts":            {bypassed, with(at(2, 2), annotated), Wait, 0},
-		"P34, C280, C281: a worker lifted by a bypass restarts when it ends": {bypassed, at(0, 0), Restart, 0},
-		"P34: also when it had reported the epoch that is synced":            {Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByBypass}, at(1, 2), Restart, 0},
-		"P34: a worker lifted by its epoch survives a bypass":                {running, at(1, 2), Wait, 0},
-		"hold: the JobSet does not exist":                                    {fresh, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone and the worker waits":                      {held, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone and the worker runs":                       {running, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone after a bypass":                            {bypassed, JobSet{}, Wait, 0},
-		"hold: the JobSet is another one":                                    {fresh, with(at(0, 0), other), Wait, 0},
-		"C269: another JobSet does not lift":                                 {held, with(at(1, 2), other), Wait, 0},
-		"C269: another JobSet does not restart":                              {running, with(at(0, 0), other), Wait, 0},
-		"hold: another JobSet's bypass is not ours":                          {fresh, with(with(at(0, 0), other), plain), Wait, 0},
-		"hold: any UID will do as long as none is known":                     {Self{}, at(0, 0), Report, 1},
-		"hold: without JOBSET_UID, the JobSet was created anew":              {Self{UID: "first read"}, at(0, 0), Wait, 0},
-		"hold: likewise once the epoch is reported":                          {Self{UID: "of the Pod", Epoch: 2, Reported: true}, at(1, 2), Wait, 0},
-		"hold: likewise while the worker runs":                               {Self{UID: "first read", Epoch: 2, Reported: true, Lifted: ByEpoch}, at(2, 2), Wait, 0},
-		"hold: the JobSet is being deleted":                                  {fresh, with(at(0, 0), deleting), Wait, 0},
-		"hold: a worker runs on while the JobSet is deleted":                 {running, with(at(2, 2), deleting), Wait, 0},
-		"hold: a deletion is stronger than a bypass":                         {fresh, with(with(at(0, 0), deleting), annotated), Wait, 0},
+		"P34, O57: another strategy lifts without a report":                          {fresh, with(at(0, 0), plain), Bypass, 0},
+		"P34, O57: the annotation lifts without a report":                            {fresh, with(at(0, 0), annotated), Bypass, 0},
+		"P34, C280: the condition lifts without a report":                            {fresh, with(at(0, 0), gateOff), Bypass, 0},
+		"P34: a bypass lifts a worker that waits for its group":                      {held, with(at(1, 1), annotated), Bypass, 0},
+		"P34: a bypass obeys no epoch":                                               {held, with(at(2, 2), gateOff), Bypass, 0},
+		"P34: a worker that runs obeys no epoch during a bypass":                     {running, with(at(2, 2), gateOff), Wait, 0},
+		"P34: a worker lifted by a bypass runs on while it lasts":                    {bypassed, with(at(2, 2), annotated), Wait, 0},
+		"P34, C280, C281: a worker lifted by a bypass restarts when it ends":         {bypassed, at(0, 0), Restart, 0},
+		"P34: also when it had reported the epoch that is synced":                    {Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByBypass}, at(1, 2), Restart, 0},
+		"P34: a worker lifted by its epoch survives a bypass":                        {running, at(1, 2), Wait, 0},
+		"hold: the JobSet does not exist":                                            {fresh, JobSet{}, Wait, 0},
+		"hold: the JobSet is gone and the worker waits":                              {held, JobSet{}, Wait, 0},
+		"hold: the JobSet is gone and the worker runs":                               {running, JobSet{}, Wait, 0},
+		"hold: the JobSet is gone after a bypass":                                    {bypassed, JobSet{}, Wait, 0},
+		"hold: the JobSet is another one":                                            {fresh, with(at(0, 0), other), Wait, 0},
+		"C269: another JobSet does not lift":                                         {held, with(at(1, 2), other), Wait, 0},
+		"C269: another JobSet does not restart":                                      {running, with(at(0, 0), other), Wait, 0},
+		"hold: another JobSet's bypass is not ours":                                  {fresh, with(with(at(0, 0), other), plain), Wait, 0},
+		"hold: any UID will do as long as none is known":                             {Self{}, at(0, 0), Report, 1},
+		"hold: without JOBSET_UID, the JobSet was created anew":                      {Self{UID: "first read"}, at(0, 0), Wait, 0},
+		"hold: likewise once the epoch is reported":                                  {Self{UID: "of the Pod", Epoch: 2, Reported: true}, at(1, 2), Wait, 0},
+		"hold: likewise while the worker runs":                                       {Self{UID: "first read", Epoch: 2, Reported: true, Lifted: ByEpoch}, at(2, 2), Wait, 0},
+		"hold: the JobSet is being deleted":                                          {fresh, with(at(0, 0), deleting), Wait, 0},
+		"hold: a worker runs on while the JobSet is deleted":                         {running, with(at(2, 2), deleting), Wait, 0},
+		"P32a: a worker of a JobSet that is suspended runs until its Pod is deleted": {running, with(at(2, 2), suspended), Wait, 0},
+		"P32a: also one of no epoch":                                                 {bypassed, with(at(2, 2), suspended), Wait, 0},
+		"P32a: none is started either":                                               {held, with(at(1, 2), suspended), Wait, 0},
+		"P32a: nor by a bypass":                                                      {fresh, with(with(at(0, 0), suspended), plain), Wait, 0},
+		"P32a: D counts again when the suspension is taken back":                     {running, at(2, 2), Restart, 0},
+		"hold: a deletion is stronger than a bypass":                                 {fresh, with(with(at(0, 0), deleting), annotated), Wait, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,10 +117,10 @@ func everyView(look func(View)) {
 		for epoch := int32(0); epoch <= top; epoch++ {
 			for _, reported := range bools {
 				self := Self{UID: "ours", Epoch: epoch, Reported: reported, Lifted: lifted}
-				for flags := range 1 << 6 {
+				for flags := range 1 << 7 {
 					js := JobSet{
 						Exists: flags&1 != 0, Deleting: flags&2 != 0, InPlace: flags&4 != 0,
-						DisabledByAnnotation: flags&8 != 0, DisabledByGate: flags&16 != 0, UID: "ours",
+						DisabledByAnnotation: flags&8 != 0, DisabledByGate: flags&16 != 0, Suspended: flags&64 != 0, UID: "ours",
 					}
 					if flags&32 != 0 {
 						js.UID = "other"
@@ -136,28 +142,29 @@ func TestDecideInEverySmallWorld(t *testing.T) {
 	everyView(func(v View) {
 		count++
 		got, self, js := Decide(v), v.Self, v.JobSet
-		ours := js.Exists && !js.Deleting && js.UID == self.UID
+		ours := js.Exists && !js.Deleting && !js.Suspended && js.UID == self.UID
 		bypassed := !js.InPlace || js.DisabledByAnnotation || js.DisabledByGate
 		obeys := ours && !bypassed
 		deprecated := self.Epoch <= js.Deprecated || self.Epoch < js.Synced || self.Epoch > js.Synced+1 || self.Epoch > js.Synced && self.Lifted != Held
 		for rule, broken := range map[string]bool{
-			"every decision has a reason":                   got.Because == "",
-			"an epoch is set with Report and only then":     (got.Kind == Report) != (got.Epoch != 0),
-			"a JobSet that is not ours changes nothing":     !ours && got.Kind != Wait,
-			"P31: reports S+1":                              got.Kind == Report && got.Epoch != js.Synced+1,
-			"P31: never reports twice":                      got.Kind == Report && self.Epoch != 0,
-			"P31: never reports what must restart at once":  got.Kind == Report && got.Epoch <= js.Deprecated,
-			"P31: reports as soon as it can":                obeys && self.Epoch == 0 && self.Lifted == Held && js.Synced >= js.Deprecated && got.Kind != Report,
-			"P32: never lifts what must restart":            got.Kind == Lift && deprecated,
-			"P32: restarts what must restart":               obeys && self.Epoch != 0 && deprecated && got.Kind != Restart,
-			"P32: restarts nothing else":                    got.Kind == Restart && self.Lifted != ByBypass && !deprecated,
-			"P33: lifts at S only":                          got.Kind == Lift && (self.Epoch != js.Synced || !self.Reported),
-			"P33: lifts once":                               (got.Kind == Lift || got.Kind == Bypass) && self.Lifted != Held,
-			"P33: lifts when it can":                        obeys && self.Lifted == Held && self.Reported && self.Epoch != 0 && !deprecated && self.Epoch == js.Synced && got.Kind != Lift,
-			"P34: obeys nothing during a bypass":            bypassed && got.Kind != Wait && got.Kind != Bypass,
-			"P34: lifts by bypass only during one":          got.Kind == Bypass && !bypassed,
-			"P34: a bypass that applies to us lifts us":     ours && bypassed && self.Lifted == Held && got.Kind != Bypass,
-			"P34: the end of a bypass restarts whom it let": obeys && self.Lifted == ByBypass && got.Kind != Restart,
+			"every decision has a reason":                     got.Because == "",
+			"an epoch is set with Report and only then":       (got.Kind == Report) != (got.Epoch != 0),
+			"a JobSet that is not ours changes nothing":       !ours && got.Kind != Wait,
+			"P32a: nor does one that is deleted or suspended": (js.Deleting || js.Suspended) && got.Kind != Wait,
+			"P31: reports S+1":                                got.Kind == Report && got.Epoch != js.Synced+1,
+			"P31: never reports twice":                        got.Kind == Report && self.Epoch != 0,
+			"P31: never reports what must restart at once":    got.Kind == Report && got.Epoch <= js.Deprecated,
+			"P31: reports as soon as it can":                  obeys && self.Epoch == 0 && self.Lifted == Held && js.Synced >= js.Deprecated && got.Kind != Report,
+			"P32: never lifts what must restart":              got.Kind == Lift && deprecated,
+			"P32: restarts what must restart":                 obeys && self.Epoch != 0 && deprecated && got.Kind != Restart,
+			"P32: restarts nothing else":                      got.Kind == Restart && self.Lifted != ByBypass && !deprecated,
+			"P33: lifts at S only":                            got.Kind == Lift && (self.Epoch != js.Synced || !self.Reported),
+			"P33: lifts once":                                 (got.Kind == Lift || got.Kind == Bypass) && self.Lifted != Held,
+			"P33: lifts when it can":                          obeys && self.Lifted == Held && self.Reported && self.Epoch != 0 && !deprecated && self.Epoch == js.Synced && got.Kind != Lift,
+			"P34: obeys nothing during a bypass":              bypassed && got.Kind != Wait && got.Kind != Bypass,
+			"P34: lifts by bypass only during one":            got.Kind == Bypass && !bypassed,
+			"P34: a bypass that applies to us lifts us":       ours && bypassed && self.Lifted == Held && got.Kind != Bypass,
+			"P34: the end of a bypass restarts whom it let":   obeys && self.Lifted == ByBypass && got.Kind != Restart,
 		} {
 			if broken {
 				t.Fatalf("%s: Decide(%+v) = %+v", rule, v, got)

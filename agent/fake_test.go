@@ -92,6 +92,7 @@ func (f *fakeAPI) set(js JobSet) {
 	f.object = map[string]any{
 		"apiVersion": jobset.GroupVersion.String(), "kind": jobset.Kind, "metadata": metadata,
 		"spec": map[string]any{
+			"suspend":        js.Suspended,
 			"failurePolicy":  map[string]any{"restartStrategy": strategy},
 			"replicatedJobs": []any{map[string]any{"replicas": js.Workers}},
 		},

@@ -48,6 +48,15 @@ func TestTheReportInProcessMode(t *testing.T) {
 			c.wantPatches(4)
 		})
 	}
+	bubble(t, "P66: the epoch is reported without an exit that cannot be written", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, strings.Repeat("x", protocol.MaxWorkerExit))
+		c.actors[0].fails(1)
+		wantReport(t, fake, "a", "2")
+		if exit := fake.lastExit("a"); exit.Container != "" {
+			t.Errorf("the exit is %+v", exit)
+		}
+		c.wantPatches(2)
+	})
 	bubble(t, "P66: rights that come late cost no exit", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {

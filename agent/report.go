@@ -7,6 +7,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -34,7 +35,7 @@ func (r *reporter) run(ctx context.Context, epoch int32, exit *protocol.WorkerEx
 	errs := retryLog{log: r.log.With("epoch", epoch)}
 	for {
 		uid, err := r.once(ctx, epoch, exit)
-		if exit != nil && hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
+		if exit != nil && (errors.Is(err, errExit) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity)) {
 			if epoch == 0 {
 				r.log.Warn("telling why this Pod must be replaced was refused", "error", err)
 				return "", false

@@ -37,6 +37,8 @@ func exited(code int) func(*Worker) {
 func unseenWorker(container string) Worker { return Worker{Container: container} }
 
 func annotatedOff(js *JobSet) { js.DisabledByAnnotation = true }
+func deletingNow(js *JobSet)  { js.Deleting = true }
+func suspendedNow(js *JobSet) { js.Suspended = true }
 
 // decision is one row of a table of decisions in process mode.
 type decision struct {
@@ -105,7 +107,11 @@ func TestARoundInProcessMode(t *testing.T) {
 		"hold: a JobSet that is gone starts nobody":                          {heldSelf, JobSet{}, []Worker{w("a", Idle, 0)}, Wait, 0, "does not exist"},
 		"hold: and stops nobody":                                             {liftedSelf, JobSet{}, []Worker{w("a", Ended, 2), w("b", Running, 2)}, Wait, 0, "does not exist"},
 		"hold: a JobSet of another UID, too":                                 {liftedSelf, with(at(2, 2), func(js *JobSet) { js.UID = "other" }), []Worker{w("a", Running, 2)}, Wait, 0, "has UID other"},
-		"hold: a JobSet that is being deleted, too":                          {liftedSelf, with(at(2, 2), func(js *JobSet) { js.Deleting = true }), []Worker{w("a", Running, 2)}, Wait, 0, "being deleted"},
+		"hold: a JobSet that is being deleted, too":                          {liftedSelf, with(at(2, 2), deletingNow), []Worker{w("a", Running, 2)}, Wait, 0, "being deleted"},
+		"P32a: a JobSet that is suspended stops nobody":                      {liftedSelf, with(at(2, 2), suspendedNow), []Worker{w("a", Running, 2)}, Wait, 0, "suspended"},
+		"P32a: nor one beside a worker that has ended":                       {liftedSelf, with(at(1, 2), suspendedNow), []Worker{w("a", Running, 2), w("b", Ended, 2)}, Wait, 0, "suspended"},
+		"P32a: nor does an agent that starts":                                {Self{UID: "ours"}, with(at(2, 2), suspendedNow), []Worker{w("a", Running, 2)}, Wait, 0, "suspended"},
+		"P32a: a suspension that is taken back does":                         {liftedSelf, at(2, 2), []Worker{w("a", Running, 2)}, StopWorkers, 0, "deprecated"},
 		"P67: a container that is done is left alone while the others run":   {liftedSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Done, 2)}, Wait, 0, ""},
 		"P66: once all are done, that is told":                               {liftedSelf, at(1, 2), []Worker{w("a", Done, 2), w("b", Done, 2)}, Report, 2, "all containers are done"},
 		"P66: and told once":                                                 {Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByEpoch, Told: true}, at(1, 2), []Worker{w("a", Done, 2)}, Wait, 0, ""},

@@ -125,7 +125,8 @@ func (s *supervisors) readDone(workers []Worker) {
 		if s.links[w.Container] != nil || w.State == Done {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(s.dir, protocol.DonePrefix+w.Container)); err == nil {
+		info, err := os.Lstat(filepath.Join(s.dir, protocol.DonePrefix+w.Container))
+		if err == nil && info.Mode().IsRegular() {
 			workers[i] = w.Finished()
 			s.log.Info("the worker is done", "container", w.Container)
 		}
@@ -135,18 +136,25 @@ func (s *supervisors) readDone(workers []Worker) {
 // writeLeave makes every later agent of this Pod leave, too (P70).
 func (s *supervisors) writeLeave(because string) error {
 	path := filepath.Join(s.dir, protocol.LeaveFile)
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := os.WriteFile(path, []byte(because), 0o644); err != nil {
+	file, err := openRegular(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return fmt.Errorf("writing that this Pod must be replaced: %w", err)
+	}
+	_, err = file.WriteString(because)
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(path) // it is written again
 		return fmt.Errorf("writing that this Pod must be replaced: %w", err)
 	}
 	return nil
 }
 
-// readLeave returns why an earlier agent has decided to leave, or "".
+// readLeave returns why an earlier agent has decided to leave, or "". Anything of that name means that one has,
+// but only a regular file says why: a link could lead to a file that is for the agent alone.
 func (s *supervisors) readLeave() string {
-	file, err := os.Open(filepath.Join(s.dir, protocol.LeaveFile))
+	file, err := openRegular(filepath.Join(s.dir, protocol.LeaveFile), os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return ""
 	}

@@ -7,6 +7,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -49,6 +50,7 @@ type wirePod struct {
 type wireJobSet struct {
 	Metadata wireMeta `json:"metadata"`
 	Spec     struct {
+		Suspend       bool `json:"suspend"`
 		FailurePolicy struct {
 			RestartStrategy string `json:"restartStrategy"`
 		} `json:"failurePolicy"`
@@ -148,6 +150,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Exists:               true,
 		UID:                  o.Metadata.UID,
 		Deleting:             o.Metadata.DeletionTimestamp != nil,
+		Suspended:            o.Spec.Suspend,
 		InPlace:              o.Spec.FailurePolicy.RestartStrategy == strategyInPlace,
 		DisabledByAnnotation: annotated,
 		// The schema forbids negative epochs; 0 is what absent ones mean.
@@ -165,6 +168,9 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 	return js
 }
 
+// errExit: how a worker ended cannot be written, so it is left out.
+var errExit = errors.New("the exit of a worker cannot be told")
+
 // reportPatch returns the merge patch of a report. It contains only the annotation of an
 // epoch that is not 0, and that of an exit that is not nil.
 func reportPatch(epoch int32, exit *protocol.WorkerExit) ([]byte, error) {
@@ -175,7 +181,7 @@ func reportPatch(epoch int32, exit *protocol.WorkerExit) ([]byte, error) {
 	if exit != nil {
 		value, err := exit.Encode()
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(errExit, err)
 		}
 		annotations[protocol.WorkerExitKey] = value
 	}

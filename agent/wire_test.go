@@ -61,6 +61,8 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 		"O57: Recreate":       {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.Recreate)}, JobSet{Exists: true, UID: "u"}},
 		"P34: InPlaceRestart": {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.InPlaceRestart)}, JobSet{Exists: true, UID: "u", InPlace: true}},
 		"being deleted":       {jobset.JobSet{ObjectMeta: deleted}, JobSet{Exists: true, UID: "u", Deleting: true}},
+		"P32a: suspended":     {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(true)}}, JobSet{Exists: true, Suspended: true}},
+		"P32a: not suspended": {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(false)}}, JobSet{Exists: true}},
 		"P34, O57: any value of the annotation": {
 			jobset.JobSet{ObjectMeta: meta(map[string]string{jobset.DisableInPlaceRestartKey: ""})},
 			JobSet{Exists: true, UID: "u", DisabledByAnnotation: true},

@@ -104,8 +104,8 @@ func TestSignalsOfTheKubelet(t *testing.T) {
 		"P69: SIGTERM of a worker that dies of it":        {"echo up; exec sleep 1000", syscall.SIGTERM, 143},
 		"P69: SIGTERM of a worker that exits with 0":      {"trap 'exit 0' TERM; echo up; sleep 1000 & wait", syscall.SIGTERM, 143},
 		"P69: SIGTERM of a worker with a code of its own": {"trap 'exit 7' TERM; echo up; sleep 1000 & wait", syscall.SIGTERM, 7},
-		"P69: SIGINT":  {"trap 'exit 8' INT; echo up; sleep 1000 & wait", syscall.SIGINT, 8},
-		"P69: SIGQUIT": {"trap 'exit 9' QUIT; echo up; sleep 1000 & wait", syscall.SIGQUIT, 9},
+		"P69: SIGINT":  {"trap 'kill $!; exit 8' INT; echo up; sleep 1000 & wait", syscall.SIGINT, 8},
+		"P69: SIGQUIT": {"trap 'kill $!; exit 9' QUIT; echo up; sleep 1000 & wait", syscall.SIGQUIT, 9},
 		"P69: SIGTERM reaches a child of a shell that does not pass it on": {"sh -c 'echo up; exec sleep 1000'; exit 10", syscall.SIGTERM, 143},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,6 +123,41 @@ func TestSignalsOfTheKubelet(t *testing.T) {
 	}
 }
 
+// TestTheGraceBelongsToTheWholeTree: a shell does not wait for the program that it runs (P63a).
+func TestTheGraceBelongsToTheWholeTree(t *testing.T) {
+	t.Parallel()
+	for name, byKubelet := range map[string]bool{"P63a: a stop": false, "P63a: SIGTERM of the kubelet": true} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, place option) {
+				p := newPod(t)
+				p.listen()
+				save := fmt.Sprintf("until [ -e %s ]; do :; done; echo saved; exit 0", p.path("go"))
+				trainer := fmt.Sprintf(`trap '%s' TERM; echo up; while :; do sleep 1000 & wait; done`, save)
+				p.start([]string{"/bin/sh", "-c", fmt.Sprintf(`/bin/sh -c "%s"; echo done`, trainer)}, place)
+				p.hello()
+				p.runs(1)
+				p.prints("up\n")
+				if byKubelet {
+					p.signal(syscall.SIGTERM)
+				} else {
+					p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 3600})
+				}
+				p.prints("ended by signal 15") // the shell
+				if err := os.WriteFile(p.path("go"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if byKubelet {
+					p.exits(143)
+					p.quiet()
+				} else if exit := p.ready(1); !exit.Stopped {
+					t.Errorf("it ended as %+v, want that it was stopped", exit)
+				}
+				p.prints("saved\n")
+			})
+		})
+	}
+}
+
 func TestASupervisorThatHoldsItsWorkerEndsWithoutSuccess(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, place option) {
@@ -134,6 +169,23 @@ func TestASupervisorThatHoldsItsWorkerEndsWithoutSuccess(t *testing.T) {
 			t.Error("P69: a worker that never ran counts as finished")
 		}
 	})
+}
+
+// TestALinkIsNoFileThatSaysDone: the other workers of the Pod can make one (P67).
+func TestALinkIsNoFileThatSaysDone(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	if err := os.Symlink("/etc/hostname", p.path(protocol.DonePrefix+"worker")); err != nil {
+		t.Fatal(err)
+	}
+	p.listen()
+	p.start([]string{"/bin/sh", "-c", "exit 0"})
+	p.hello()
+	p.runs(1)
+	p.exits(0)
+	if info, err := os.Lstat(p.path(protocol.DonePrefix + "worker")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("P67: the file is %v, %v", info, err)
+	}
 }
 
 func TestOtherSignalsArePassedOn(t *testing.T) {
@@ -158,7 +210,7 @@ func TestOtherSignalsArePassedOn(t *testing.T) {
 
 func TestAfterSIGTERMNothingIsStarted(t *testing.T) {
 	t.Parallel()
-	p := supervise(t, `trap 'echo term' TERM; trap 'exit 7' INT; echo up; while :; do sleep 1000 & wait; done`)
+	p := supervise(t, `trap 'echo term' TERM; trap 'kill $!; exit 7' INT; echo up; while :; do sleep 1000 & wait; done`)
 	p.hello()
 	p.runs(1)
 	p.prints("up\n")

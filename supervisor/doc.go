@@ -19,7 +19,8 @@ SPDX-License-Identifier: Apache-2.0
 //	  |------- start: epoch 3 -------->|---- fork, exec --------------------->|
 //	  |<------ running: 3 -------------|                                      |
 //	  |------- stop ------------------>|---- SIGTERM to its process group --->|
-//	  |                                |     after the grace, SIGKILL to all
+//	  |                                |     after the grace, SIGKILL to all;
+//	  |                                |     earlier if nobody is left
 //	  |<------ ready: 3, stopped ------|                                      x
 //	  |------- start: epoch 4 -------->|---- fork, exec --------------------->|
 //	  |<------ running: 4 -------------|                                      |
@@ -33,14 +34,16 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # States
 //
-//	          start                  exit, or the grace is over          nobody is left
+//	          start               exit unasked, or the grace is over     nobody is left
 //	held ---------------> running ----------------------------> killing ----------------> ended
 //	                         ^                                     | 10 s                   |
 //	                         |                                     v                        |
 //	                         |                                   stuck --> exit 65          |
 //	                         +-------------------------- start of another epoch ------------+
 //
-// In every state SIGTERM, SIGINT and SIGQUIT end the supervisor, once the worker has (P69). Who acts next? The agent
+// In every state SIGTERM, SIGINT and SIGQUIT end the supervisor, once the worker has (P69). A worker that was told to end is
+// running until nobody of it is left or its grace is over, even if its main process was a shell that ended at once (P63a). A
+// signal of the kubelet takes the place of a stop: its grace counts from then on (P69a). Who acts next? The agent
 // in held and ended; the worker in running; nobody but time in killing and stuck. A supervisor that loses its
 // agent stays in its state, connects again, and says hello with what has become of its worker.
 // Messages on the old connection are obeyed before that hello or not at all.

@@ -33,6 +33,13 @@ func replace(path string, mode os.FileMode, write func(io.Writer) error) error {
 // modeReadable lets an agent read what a worker's user has written.
 const modeReadable = 0o644
 
+// isDone reports whether a file says that the worker has finished. Every worker of the Pod can make links and pipes
+// there; only a regular file counts.
+func isDone(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // writeDone says that the worker has finished. The file counts even if there is no room for the message.
 func writeDone(path string, m protocol.Message) error {
 	text, err := protocol.Encode(m)

@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -64,7 +62,7 @@ func dispatch(args []string, signals signals) (int, error) {
 		return 0, err
 	}
 	log := newLog(int(os.Stderr.Fd()))
-	if _, err := os.Stat(DoneFile(set)); !errors.Is(err, fs.ErrNotExist) {
+	if isDone(DoneFile(set)) {
 		log.Info("the worker has finished, as its file says", "file", DoneFile(set))
 		return 0, nil
 	}

@@ -301,7 +301,12 @@ func (p *pod) ready(epoch int32) protocol.Exit {
 // stop ends the worker, with time enough for anything.
 func (p *pod) stop(epoch int32) protocol.Exit {
 	p.t.Helper()
-	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 3600})
+	return p.stopWithin(epoch, 3600)
+}
+
+func (p *pod) stopWithin(epoch, seconds int32) protocol.Exit {
+	p.t.Helper()
+	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: seconds})
 	return p.ready(epoch)
 }
 

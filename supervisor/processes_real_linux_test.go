@@ -155,7 +155,7 @@ func TestOutsidersAreLeftAlone(t *testing.T) {
 	}
 	waitFor(t, "the outsider has a child", func() bool { return count() == 2 })
 	for epoch := int32(1); epoch < 5; epoch++ {
-		p.stop(epoch)
+		p.stopWithin(epoch, 0)
 		p.isEmpty()
 		p.runs(epoch + 1)
 	}
@@ -164,7 +164,7 @@ func TestOutsidersAreLeftAlone(t *testing.T) {
 	}
 	_ = outsider.Process.Kill()
 	<-reaped
-	p.stop(5)
+	p.stopWithin(5, 0)
 	if n := count(); n != 0 {
 		t.Errorf("P63: %d orphans of an outsider outlive a stop, want 0", n)
 	}

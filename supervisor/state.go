@@ -25,9 +25,10 @@ type Phase string
 const (
 	// Held: this supervisor has run no worker.
 	Held Phase = "held"
-	// Running: the worker's main process runs, asked to end or not.
+	// Running: the worker's main process runs, asked to end or not. Once it was asked, it may have
+	// ended before processes that it started: these have the rest of the grace (P63a).
 	Running Phase = "running"
-	// Killing: the main process has ended, or its time to end is over. Whatever is left gets SIGKILL.
+	// Killing: the main process has ended unasked, or the time to end is over. Whatever is left gets SIGKILL.
 	Killing Phase = "killing"
 	// Stuck: something has outlived SIGKILL.
 	Stuck Phase = "stuck"
@@ -51,9 +52,10 @@ type State struct {
 	// Exited: the main process of the run has ended, as Exit says.
 	Exited bool
 	Exit   protocol.Exit
-	// Stopping: SIGTERM was sent because of a stop or a leave, and SIGKILL follows.
+	// Stopping: SIGTERM was sent because of a stop or a leave. SIGKILL follows, unless Terminated.
 	Stopping bool
-	// Terminated: a signal that ends the container has come. Nothing is started any more.
+	// Terminated: a signal that ends the container has come. Nothing is started any more, and the kubelet
+	// sends SIGKILL when its grace is over.
 	Terminated bool
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
@@ -61,7 +63,7 @@ type State struct {
 
 // Runs reports whether the main process of a worker may run.
 func (s State) Runs() bool {
-	return s.Phase == Running || (s.Phase == Killing || s.Phase == Stuck) && !s.Exited
+	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited
 }
 
 // Event is something that happened. Exactly one field is set.

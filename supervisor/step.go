@@ -25,11 +25,7 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Exited != nil:
 		return exited(s, *e.Exited, set)
 	case e.Empty:
-		if s.Phase != Killing || !s.Exited {
-			return s, nil
-		}
-		s.Phase = Ended
-		return s, []Action{ready(s)}
+		return emptied(s)
 	case e.Timeout != "":
 		return timedOut(s, e.Timeout, set)
 	case e.Signal != 0:
@@ -131,19 +127,18 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	exit.Stopped = s.Stopping || s.Terminated
 	s.Exited, s.Exit = true, exit
 	actions := []Action{say("the worker of %s ended %s", s.Run, describe(exit))}
-	if s.Phase == Stuck {
-		return s, actions
-	}
 	// As the first process of its namespace a supervisor that ends takes every other process with it, so
 	// only a supervisor that stays has to kill what is left.
 	switch {
+	case s.Phase == Stuck:
+		return s, actions
+	case s.Phase == Running && exit.Stopped:
+		// It may be a shell that does not wait for the program that is saving its state: the
+		// grace is that of the whole tree (P63a).
+		return s, actions
 	case s.Leave != "":
 		s, more := left(s)
 		return s, append(actions, more...)
-	case s.Terminated && exit.Code != 0:
-		return s, append(actions, finish(exit.Code))
-	case s.Terminated:
-		return s, append(actions, finish(exitTerminated))
 	case !exit.Stopped && exit.Code == 0:
 		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)}
 		// The file first: a container that ended with 0 and has none does not count as done (P67).
@@ -157,6 +152,22 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	return s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})
 }
 
+// emptied decides what it means that no process of the worker is left.
+func emptied(s State) (State, []Action) {
+	switch {
+	case !s.Exited || s.Phase != Running && s.Phase != Killing:
+		return s, nil
+	case s.Leave != "":
+		return left(s)
+	case s.Terminated && s.Exit.Code != 0:
+		return s, []Action{finish(s.Exit.Code)}
+	case s.Terminated:
+		return s, []Action{finish(exitTerminated)}
+	}
+	s.Phase = Ended
+	return s, []Action{ready(s)}
+}
+
 // timedOut ends a phase whose time is over. The worker may have ended by itself in the same moment.
 func timedOut(s State, of Phase, set Settings) (State, []Action) {
 	if of != s.Phase {
@@ -164,14 +175,14 @@ func timedOut(s State, of Phase, set Settings) (State, []Action) {
 	}
 	switch s.Phase {
 	case Running:
+		if s.Terminated {
+			return s, nil // the kubelet counts since it sent its signal (P69a)
+		}
 		s.Phase = Killing
 		return s, []Action{{Kill: true}, {Timeout: set.KillTimeout}}
 	case Killing:
 		if s.Leave != "" {
 			return left(s)
-		}
-		if s.Terminated {
-			return s, []Action{finish(exitTerminated)}
 		}
 		s.Phase = Stuck
 		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
@@ -189,6 +200,9 @@ func gotSignal(s State, number syscall.Signal) (State, []Action) {
 		s.Terminated = true
 		if s.Phase != Running {
 			return s, []Action{say("ending: signal %d, and no worker runs", int(number)), finish(exitTerminated)}
+		}
+		if s.Stopping {
+			return s, nil // the worker was told, and may take a second signal for an order to hurry (P69a)
 		}
 	}
 	if s.Phase != Running {

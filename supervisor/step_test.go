@@ -134,11 +134,22 @@ func TestStep(t *testing.T) {
 		"P63: a negative grace is none":                                    {after(runs, stopIn(-5)), "signal 15, timeout 1ns"},
 		"P63: a second stop changes nothing":                               {after(asked, stopIn(1)), ""},
 		"P63: SIGKILL follows":                                             {after(asked, over(Running)), "kill, timeout 10s"},
-		"P63: a time that was over in an earlier phase is nothing":         {after(asked, exit(1), over(Running)), ""},
+		"P63: a time that was over in an earlier phase is nothing":         {after(failed, over(Running)), ""},
 		"P63: the main process is killed, its children still die":          {after(asked, over(Running), exit(137)), ""},
 		"P63: ready once nobody is left":                                   {after(asked, over(Running), exit(137), gone), "ready 1 code 137 stopped"},
 		"P63: leftovers are killed after an end by itself":                 {failed, "kill, timeout 10s"},
-		"P63: leftovers are killed after a stop":                           {after(asked, exit(143)), "kill, timeout 10s"},
+		"P63a: after a stop the rest of the tree keeps the grace":          {after(asked, exit(143)), ""},
+		"P63a: and is killed when that is over":                            {after(asked, exit(143), over(Running)), "kill, timeout 10s"},
+		"P63a: and then the epoch has ended":                               {after(asked, exit(143), over(Running), gone), "ready 1 code 143 stopped"},
+		"P63a: ready as soon as nobody is left":                            {after(asked, exit(143), gone), "ready 1 code 143 stopped"},
+		"P63a: hello while the rest of the tree has its grace":             {after(asked, exit(143), connected), "hello w running 1"},
+		"P63a: nothing is started beside the rest of the tree":             {after(asked, exit(143), startAt(2)), "refused 2"},
+		"P63a: leave while the rest of the tree has its grace":             {after(asked, exit(143), leave()), ""},
+		"P63a: it leaves when nobody is left":                              {after(asked, exit(143), leave(), gone), "finish 65"},
+		"P63a: it leaves when the grace is over":                           {after(asked, exit(143), leave(), over(Running), gone), "finish 65"},
+		"P63a: after SIGTERM the rest of the tree keeps the grace":         {after(signalled, exit(143)), ""},
+		"P63a: SIGTERM while the rest of the tree has its grace":           {after(asked, exit(143), received(syscall.SIGTERM)), ""},
+		"P63a: the code is that of the main process":                       {after(asked, exit(7), received(syscall.SIGTERM), gone), "finish 7"},
 		"P63: ready after an end by itself":                                {ended1, "ready 1 code 1"},
 		"P63: a stop while leftovers are killed is answered by ready":      {after(failed, stopIn(5)), ""},
 		"P63: no child is no news while none is awaited":                   {[]Event{gone}, ""},
@@ -154,19 +165,19 @@ func TestStep(t *testing.T) {
 		"P70: a supervisor whose worker has ended leaves":                  {after(ended1, leave()), "finish 65"},
 		"P70: leave stops the worker first":                                {after(runs, leave()), "signal 15, timeout 3s"},
 		"P70: leave of a worker that is stopped waits for its end":         {after(asked, leave()), ""},
-		"P70: leave after the worker's end":                                {after(runs, leave(), exit(0)), "finish 65"},
+		"P70: leave after the worker's end":                                {after(runs, leave(), exit(0), gone), "finish 65"},
 		"P70: leave of a worker that ignores SIGTERM":                      {after(runs, leave(), over(Running)), "kill, timeout 10s"},
 		"P70: leave of a worker that SIGKILL does not kill":                {after(runs, leave(), over(Running), over(Killing)), "finish 65"},
 		"P70: leave while leftovers are killed":                            {after(failed, leave()), "finish 65"},
 		"P70: nothing is started any more":                                 {after(runs, leave(), startAt(1)), "refused 1"},
 		"P67: exit 0 is done: file, message, end":                          {after(runs, exit(0)), "file, done 1 code 0, finish 0"},
 		"P67: exit 0 outside of all epochs is done":                        {[]Event{bypass(), begun, exit(0)}, "file, done 0 bypass code 0, finish 0"},
-		"P67: exit 0 after a stop only ends the epoch":                     {after(asked, exit(0)), "kill, timeout 10s"},
+		"P67: exit 0 after a stop only ends the epoch":                     {after(asked, exit(0)), ""},
 		"P67: and is told as stopped":                                      {after(asked, exit(0), gone), "ready 1 code 0 stopped"},
 		"P67: an earlier stop says nothing about the next epoch":           {after(asked, exit(0), gone, startAt(2), begun, exit(0)), "file, done 2 code 0, finish 0"},
 		"P68: a code that is not ours ends the container":                  {after(runs, exit(42)), "finish 42"},
 		"P68: so does a signal":                                            {after(runs, exit(137)), "finish 137"},
-		"P68: not after a stop":                                            {after(asked, exit(42)), "kill, timeout 10s"},
+		"P68: not after a stop":                                            {after(asked, exit(42), gone), "ready 1 code 42 stopped"},
 		"P69: SIGTERM while held ends the container":                       {[]Event{received(syscall.SIGTERM)}, "finish 143"},
 		"P69: SIGINT after the worker's end ends the container":            {after(ended1, received(syscall.SIGINT)), "finish 143"},
 		"P69: SIGQUIT while leftovers are killed":                          {after(failed, received(syscall.SIGQUIT)), "finish 143"},
@@ -176,13 +187,19 @@ func TestStep(t *testing.T) {
 		"P69: another signal is passed on":                                 {after(runs, received(syscall.SIGUSR1)), "signal 10"},
 		"P69: another signal while held is nothing":                        {[]Event{received(syscall.SIGUSR1)}, ""},
 		"P69: another signal changes nothing":                              {after(runs, received(syscall.SIGUSR1), exit(0)), "file, done 1 code 0, finish 0"},
-		"P69: the child's result is the supervisor's":                      {after(signalled, exit(7)), "finish 7"},
-		"P69: but never 0":                                                 {after(signalled, exit(0)), "finish 143"},
-		"P69: never 0 after a stop and a signal":                           {after(asked, received(syscall.SIGTERM), exit(0)), "finish 143"},
+		"P69: the child's result is the supervisor's":                      {after(signalled, exit(7), gone), "finish 7"},
+		"P69: but never 0":                                                 {after(signalled, exit(0), gone), "finish 143"},
+		"P69: never 0 after a stop and a signal":                           {after(asked, received(syscall.SIGTERM), exit(0), gone), "finish 143"},
 		"P69: a stop after a signal":                                       {after(signalled, stopIn(5)), ""},
-		"P69: a stop after a signal, and no end of it":                     {after(signalled, stopIn(5), over(Running), over(Killing)), "finish 143"},
+		"P69a: SIGTERM after a stop is not passed on":                      {after(asked, received(syscall.SIGTERM)), ""},
+		"P69a: nor is SIGINT":                                              {after(asked, received(syscall.SIGINT)), ""},
+		"P69a: nor is SIGTERM after leave":                                 {after(runs, leave(), received(syscall.SIGTERM)), ""},
+		"P69a: the kubelet's grace ends the time of a stop":                {after(asked, received(syscall.SIGTERM), over(Running)), ""},
+		"P69a: also for the rest of the tree":                              {after(asked, exit(143), received(syscall.SIGTERM), over(Running)), ""},
+		"P69a: SIGTERM when the time of a stop is over":                    {after(asked, over(Running), received(syscall.SIGTERM)), "finish 143"},
+		"P69a: another signal after a stop is passed on":                   {after(asked, received(syscall.SIGUSR1)), "signal 10"},
 		"P69: after a signal nothing is started":                           {after(signalled, startAt(1)), "refused 1"},
-		"P69: a signal and leave":                                          {after(signalled, leave(), exit(0)), "finish 143"},
+		"P69: a signal and leave":                                          {after(signalled, leave(), exit(0), gone), "finish 143"},
 		"P61: a message that is nobody's is nothing":                       {[]Event{{Message: &protocol.Message{Type: protocol.Done}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +257,14 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 		w.timer = ""
 	}
 	filed := false
+	told := before.Phase == Running && (before.Stopping || before.Terminated)
 	for i, a := range actions {
+		switch {
+		case told && w.left && (a.Kill || a.Finish) && (e.Timeout == "" || w.terminated):
+			t.Errorf("P63a P69a: the worker is killed within its grace: %+v, %+v", before, e)
+		case before.Stopping && a.Signal == syscall.SIGTERM:
+			t.Errorf("P69a: the worker is told twice: %+v, %+v", before, e)
+		}
 		switch {
 		case a.Timeout != 0:
 			w.timer = next.Phase
@@ -284,7 +308,7 @@ func TestEverySequenceOfEventsIsSafe(t *testing.T) {
 			if next == nil || seen[*next] {
 				continue
 			}
-			if next.s.Phase == Killing && next.timer == "" || next.s.Phase == Stuck && next.timer == "" || next.s.Stopping && next.s.Phase == Running && next.timer == "" {
+			if next.s.Phase == Killing && next.timer == "" || next.s.Phase == Stuck && next.timer == "" || next.s.Stopping && !next.s.Terminated && next.s.Phase == Running && next.timer == "" {
 				t.Errorf("P63: nothing ends the wait: %+v", next)
 			}
 			seen[*next] = true

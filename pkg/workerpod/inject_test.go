@@ -93,6 +93,31 @@ func write(t *testing.T, file string, before []byte, got corev1.PodTemplateSpec)
 	}
 }
 
+// TestNoWorkerWritesWhatOthersExecute: whoever may write in the root of the volume can move the supervisor away.
+func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "a", Command: []string{"a"}}, {Name: "b", Command: []string{"b"}}},
+	}}}}
+	process := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}}
+	spec := workerpod.Inject(job, process, workerpod.Injection{Image: "agent:v1"}).Spec
+	agent := spec.InitContainers[len(spec.InitContainers)-1]
+	for _, c := range append(spec.Containers, agent) {
+		for _, m := range c.VolumeMounts {
+			if m.Name != workerpod.SupervisorName {
+				continue
+			}
+			if m.SubPath == "" || m.SubPath != "run" && !m.ReadOnly {
+				t.Errorf("P61: container %s has %+v", c.Name, m)
+			}
+		}
+	}
+	for _, c := range spec.Containers {
+		if !strings.HasPrefix(c.Command[0], c.VolumeMounts[0].MountPath+"/") {
+			t.Errorf("P61: container %s executes %s, and mounts %+v", c.Name, c.Command[0], c.VolumeMounts)
+		}
+	}
+}
+
 func TestEveryExitCodeIsHandledOnce(t *testing.T) {
 	name := "worker"
 	other := "other"

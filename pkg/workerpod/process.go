@@ -33,7 +33,6 @@ var reservedEnv = []string{
 func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
 	recreate := append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)
 	resources := agentResources(spec, with)
-	shared := corev1.VolumeMount{Name: SupervisorName, MountPath: protocol.Dir}
 	names := make([]string, len(spec.Containers))
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
@@ -44,7 +43,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		if !with.takesContainerPolicies() {
 			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
 		}
-		worker.VolumeMounts = append(worker.VolumeMounts, shared)
+		worker.VolumeMounts = append(worker.VolumeMounts, programMount(), meetingMount())
 	}
 	install := corev1.Container{
 		Name:            SupervisorName,
@@ -52,7 +51,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		Command:         []string{protocol.ImageBinary, "install", protocol.Dir},
 		Resources:       resources,
 		SecurityContext: injectedSecurity(spec),
-		VolumeMounts:    []corev1.VolumeMount{shared},
+		VolumeMounts:    []corev1.VolumeMount{{Name: SupervisorName, MountPath: protocol.Dir}},
 	}
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
@@ -64,12 +63,23 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		Resources:       *resources.DeepCopy(),
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		SecurityContext: injectedSecurity(spec),
-		VolumeMounts:    []corev1.VolumeMount{{Name: TokenVolumeName, MountPath: TokenPath, ReadOnly: true}, shared},
+		VolumeMounts:    []corev1.VolumeMount{{Name: TokenVolumeName, MountPath: TokenPath, ReadOnly: true}, meetingMount()},
 	}
 	spec.InitContainers = append(spec.InitContainers, install, agent)
 	spec.Volumes = append(spec.Volumes, corev1.Volume{
 		Name: SupervisorName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
 	})
+}
+
+// programMount is the part of the shared volume that workers execute. Only the init container has the root of the volume:
+// whoever may write there can put another program in the place of the supervisor of its neighbours.
+func programMount() corev1.VolumeMount {
+	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.BinDir), SubPath: protocol.BinDir, ReadOnly: true}
+}
+
+// meetingMount is the part where agent and supervisors meet.
+func meetingMount() corev1.VolumeMount {
+	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.RunDir), SubPath: protocol.RunDir}
 }
 
 // placeEnv tells an agent where its Pod stands, so that it can tell its workers their rank (P102).

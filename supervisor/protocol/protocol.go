@@ -188,9 +188,23 @@ func (r *Reader) Next() (Message, error) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return Message{}, fmt.Errorf("reading a message: %w", err)
 	}
+	if m.Exit != nil {
+		if m.Exit.Time, err = portable(m.Exit.Time); err != nil {
+			return Message{}, err
+		}
+	}
 	switch m.Type {
 	case Hello, Running, Ready, Done, Stuck, Refused, Start, Stop, Leave:
 		return m, nil
 	}
 	return Message{}, fmt.Errorf("a message has the unknown type %q", m.Type)
+}
+
+// portable returns a time that can be written as it was read: JSON takes offsets of a day and more, and gives none.
+func portable(t time.Time) (time.Time, error) {
+	t = t.UTC()
+	if year := t.Year(); year < 0 || year > 9999 {
+		return time.Time{}, fmt.Errorf("a time is in the year %d, it must be from 0 to 9999", year)
+	}
+	return t, nil
 }

@@ -46,6 +46,36 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 	}
 }
 
+func TestATimeThatIsReadCanBeWritten(t *testing.T) {
+	ready := func(at string) string {
+		return `{"version":1,"type":"ready","epoch":1,"exit":{"code":1,"time":"` + at + `"}}` + "\n"
+	}
+	for name, at := range map[string]string{
+		"P66: an offset of a day":         "2026-01-02T12:00:00+24:00",
+		"P66: a negative offset of a day": "2025-12-31T12:00:00-24:00",
+		"P66: an offset as any":           "2026-01-01T14:00:00+02:00",
+		"P66: none":                       "2026-01-01T12:00:00Z",
+	} {
+		m, err := NewReader(strings.NewReader(ready(at))).Next()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := WorkerExit{Container: "w", Epoch: 1, Exit: *m.Exit}.Encode()
+		if want := `{"container":"w","epoch":1,"code":1,"time":"2026-01-01T12:00:00Z"}`; err != nil || got != want {
+			t.Errorf("%s: got %s, %v, want %s", name, got, err, want)
+		}
+	}
+	for name, at := range map[string]string{
+		"P66: after the last year":   "9999-12-31T23:59:59-01:00",
+		"P66: before the first year": "0000-01-01T00:00:00+01:00",
+	} {
+		if m, err := NewReader(strings.NewReader(ready(at))).Next(); err == nil || !strings.Contains(err.Error(), "year") {
+			t.Errorf("%s: got %+v, %v, want that it is refused", name, m, err)
+		}
+	}
+}
+
 func TestWhatIsNoMessageEndsTheConnection(t *testing.T) {
 	for name, tc := range map[string]struct{ wire, want string }{
 		"P61: cut off in the middle":   {`{"version":1,"type":"sta`, "unexpected EOF"},

@@ -81,6 +81,10 @@ func ParseWorkerExit(value string) (WorkerExit, error) {
 	if err := json.Unmarshal([]byte(value), &e); err != nil {
 		return WorkerExit{}, fmt.Errorf("is not a JSON object of this form: %w", err)
 	}
+	var err error
+	if e.Time, err = portable(e.Time); err != nil {
+		return WorkerExit{}, err
+	}
 	switch {
 	case e.Container == "":
 		return WorkerExit{}, fmt.Errorf("names no container")

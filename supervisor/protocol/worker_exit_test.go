@@ -67,6 +67,7 @@ func TestWhatIsNoExitIsRefused(t *testing.T) {
 		"P66: another code":   {`{"container":"worker","epoch":1,"code":256}`, "code is 256"},
 		"P66: a large number": {`{"container":"worker","epoch":99999999999}`, "is not a JSON object"},
 		"P66: another signal": {`{"container":"worker","epoch":1,"signal":-9}`, "signal is -9"},
+		"P66: no such year":   {`{"container":"w","epoch":1,"time":"9999-12-31T23:59:59-01:00"}`, "year 10000"},
 		"P66: too long":       {`{"container":"` + strings.Repeat("x", MaxWorkerExit) + `"}`, "at most 512 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,6 +52,8 @@ SPDX-License-Identifier: Apache-2.0
 //     rule or a spent budget only. If its success policy is met, it is neither restarted nor Failed.
 //  7. ResourcesDeployed is True while a Pod of a JobSet with fault tolerance has not ended, or a Job
 //     may start one, and until the JobSet has ended or is suspended.
+//  8. A worker that is told to end is told once, and nothing of it is killed before its grace is over: that of the kubelet
+//     from its signal on. An agent that sees that the JobSet is suspended tells nobody to end.
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
 // begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset

@@ -98,6 +98,9 @@ func (w *world) agentDecides(at int) error {
 		p.agent.lifted, p.agent.sending, p.worker = byBypass, false, -1
 		w.book.pending = w.book.pending || !w.sc.recreates() // a worker that runs in no epoch has to join one later
 	case agent.Restart:
+		if seen.Suspended && p.worker != 0 {
+			return violates(8, "an agent that sees that its Pod will be deleted restarts it")
+		}
 		w.agentEnds(at)
 	}
 	return nil

@@ -328,7 +328,7 @@ func (sc *scenario) viewOf(js *jobSet) agent.JobSet {
 	}
 	return agent.JobSet{
 		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(), DisabledByAnnotation: js.disabled,
-		DisabledByGate: js.gateOff == isTrue, Deprecated: int32(js.d), Synced: int32(js.s),
+		DisabledByGate: js.gateOff == isTrue, Suspended: js.suspend, Deprecated: int32(js.d), Synced: int32(js.s),
 	}
 }
 

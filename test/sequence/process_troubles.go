@@ -24,7 +24,7 @@ func (w *world) containerTroubles(steps []step, p *pod) []step {
 		add(exitZero, runs, workerExits0)
 		add(containerDeath, c.up, containerDies)
 		add(brokenLink, c.talks, linkBreaks)
-		add(stuckProcess, c.up && (c.sup.Phase == supervisor.Killing && c.left || c.sup.Runs() && c.sup.Stopping), processStays)
+		add(stuckProcess, c.up && c.left && (c.sup.Phase == supervisor.Killing || c.sup.Stopping && !c.sup.Terminated), processStays)
 		add(lateContainer, c.knows.lost && !c.knows.late && c.knows.state != agent.Done, containerAway)
 	}
 	return steps

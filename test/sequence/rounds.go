@@ -28,6 +28,9 @@ func (w *world) roundDecides(at int) error {
 			return nil
 		}
 		after, sends := v.Apply(action)
+		if v.JobSet.Suspended && len(sends) > 0 && v.Self.Leaving == "" {
+			return violates(8, "an agent that sees that its Pod will be deleted tells its workers %s", sends[0].Message.Type)
+		}
 		switch action.Kind {
 		case agent.Report:
 			p.giveUp()

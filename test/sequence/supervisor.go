@@ -48,7 +48,7 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 		case c.sup.Runs() && told:
 			add(childStops, i)
 			add(childStops, i+maxContainers) // with 0
-		case c.sup.Phase == supervisor.Killing && c.left:
+		case (c.sup.Phase == supervisor.Killing || c.sup.Phase == supervisor.Running && c.sup.Exited) && c.left:
 			add(leftoversGo, i)
 		}
 		if p.deleting && !c.sup.Terminated && w.sc.splitNode {
@@ -142,9 +142,24 @@ func (w *world) supervise(at, n int, e supervisor.Event) error {
 	next, actions := supervisor.Step(c.sup, e, settings)
 	c.sup = next
 	for _, a := range actions {
+		if err := c.checkGrace(before, e, a); err != nil {
+			return err
+		}
 		if err := w.act(at, n, before, a); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkGrace checks property 8 when a supervisor acts because of an event.
+func (c *container) checkGrace(before supervisor.State, e supervisor.Event, a supervisor.Action) error {
+	told := before.Phase == supervisor.Running && (before.Stopping || before.Terminated)
+	switch {
+	case told && c.left && (a.Kill || a.Finish) && (e.Timeout == "" || before.Terminated):
+		return violates(8, "processes of a worker that was told to end are killed within its grace")
+	case before.Stopping && a.Signal == syscall.SIGTERM:
+		return violates(8, "a worker that was told to end is told again")
 	}
 	return nil
 }

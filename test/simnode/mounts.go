@@ -13,7 +13,9 @@ import (
 )
 
 // mount stands in for the mounts of a container: the path of an emptyDir, or one below it, becomes the one on this
-// machine in its command, its arguments and its environment. A path inside of a longer text is not found.
+// machine in its command, its arguments and its environment. A path inside of a longer text is not found. Where parts of
+// a volume are mounted at their own places below a path, that path becomes the volume: here are no mounts that would
+// leave out the rest.
 func (r *ContainerRequest) mount() {
 	r.Command, r.Args, r.Env = slices.Clone(r.Command), slices.Clone(r.Args), slices.Clone(r.Env)
 	for i := range r.Command {
@@ -31,6 +33,9 @@ func (r *ContainerRequest) mount() {
 func (r *ContainerRequest) Path(path string) string {
 	best, found := "", path
 	for _, m := range r.Container.VolumeMounts {
+		if m.SubPath != "" {
+			m.MountPath = strings.TrimSuffix(m.MountPath, "/"+m.SubPath)
+		}
 		rest, below := strings.CutPrefix(path, m.MountPath)
 		if !below || (rest != "" && rest[0] != '/') || len(m.MountPath) <= len(best) || !isEmptyDir(r.Pod, m.Name) {
 			continue

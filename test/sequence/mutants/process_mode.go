@@ -76,6 +76,21 @@ var processMode = []mutant{
 		new: "case false:",
 	},
 	{
+		name: "grace of the tree dropped", file: stepFile,
+		old: "case s.Phase == Running && exit.Stopped:",
+		new: "case false:",
+	},
+	{
+		name: "second TERM", file: stepFile,
+		old: "\t\tif s.Stopping {\n\t\t\treturn s, nil // the worker",
+		new: "\t\tif false {\n\t\t\treturn s, nil // the worker",
+	},
+	{
+		name: "the time of a stop counts after TERM", file: stepFile,
+		old: "\t\tif s.Terminated {\n\t\t\treturn s, nil // the kubelet",
+		new: "\t\tif false {\n\t\t\treturn s, nil // the kubelet",
+	},
+	{
 		name: "run on beside a worker that ended", file: roundsFile,
 		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
 		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",
