@@ -55,7 +55,7 @@ func (v *view) lookAtGroup() group {
 	done := v.doneDependencies()
 	for _, job := range v.observed.Successful {
 		if !done[replicatedJobOf(job)] { // else others waited for it to end: the group goes on without it
-			g.success.addComplete(job, v.Pods[job.UID], v.synced, v.JobSet.Status.LastSyncTime)
+			g.success.addComplete(job, v.JobSet.Status.LastSyncTime)
 		}
 	}
 	return g
@@ -75,7 +75,7 @@ func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 	}
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobSuccessCriteriaMet) || hasCondition(job, batchv1.JobFailureTarget) {
 		for _, pod := range pods {
-			g.success.addPod(pod, v.synced)
+			g.success.addPod(pod)
 		}
 		return room
 	}
@@ -85,7 +85,7 @@ func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 			g.addOutsider(pod, size)
 			continue // one that succeeded was taken out of the group by a resize: nobody lacks it
 		}
-		g.success.addPod(pod, v.synced)
+		g.success.addPod(pod)
 		if !done.has(index) {
 			room = append(room, slotOf(pod, index, v.Now))
 		}

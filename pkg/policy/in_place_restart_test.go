@@ -119,6 +119,7 @@ func TestIntentBeforeEffect(t *testing.T) {
 func TestIncompleteGroup(t *testing.T) {
 	t.Parallel()
 	const pod = restarting + "(worker pod js-w-0-0 succeeded in epoch 1, so the group cannot restart in place)"
+	const anyEpoch = restarting + "(worker pod js-w-0-0 succeeded, so the group cannot restart in place)"
 	const index = restarting + "(index 0 of Job js-w-0 is done, so the group cannot restart in place)"
 	const job = restarting + "(Job js-w-0 completed after the group last came together, so the group cannot restart in place)"
 	const other = ": worker pod js-w-0-1 restarted, its exit code was not seen"
@@ -150,11 +151,11 @@ func TestIncompleteGroup(t *testing.T) {
 		"P17: at a break by a report":                          {inPlace(0, 1, "ok1 2 1"), restarted(1, 1, pod+": worker pod js-w-0-1 restarted, its exit code was not seen")},
 		"P17: at a break by a loss, which is confirmed first":  {inPlace(0, 1, "ok1 . 1"), confirms("js-w-0", 1)},
 		"P17: at a break by a loss":                            {inPlace(0, 1, "ok1 . 1", confirmed(0, 1)), restarted(1, 1, pod+": "+lost)},
-		"P17: at a break, its Job complete":                    {inPlace(0, 1, "ok1|2", complete, successTargetsOther), restarted(1, 1, pod+": worker pod js-w-1-0 restarted, its exit code was not seen")},
+		"P17: at a break, its Job complete":                    {inPlace(0, 1, "ok1|2", complete, successTargetsOther, liftedAgo(2*time.Hour)), restarted(1, 1, job+second)},
 		"P17: at a break, the index listed as complete":        {inPlace(0, 1, "ok1 2", onJob(0, func(job *batchv1.Job) { job.Status.CompletedIndexes = "0" })), restarted(1, 1, pod+": worker pod js-w-0-1 restarted, its exit code was not seen")},
 		"P17: at a break, only its Job knows of it":            {inPlace(0, 1, "1 2", done("0")), restarted(1, 1, index+other)},
 		"P17: at a break, its Pod is gone":                     {inPlace(0, 1, ". 2", done("0")), restarted(1, 1, index+other)},
-		"P17: at a break, whatever its Pod reported":           {inPlace(1, 2, "ok1 3 2"), restarted(2, 1, index+other)},
+		"P17: at a break, whatever its Pod reported":           {inPlace(1, 2, "ok1 3 2"), restarted(2, 1, anyEpoch+other)},
 		"P17: at a break, its Job met its success criteria":    {inPlace(0, 1, ".|2", done("0"), onJob(0, withCondition(batchv1.JobSuccessCriteriaMet))), restarted(1, 1, index+second)},
 		"P17: at a break, its Job is complete, its Pod gone":   {inPlace(0, 1, ".|2", complete, successTargetsOther, liftedAgo(2*time.Hour)), restarted(1, 1, job+second)},
 		"P17: at a break, its Pod still seems to run":          {inPlace(0, 1, "1|2", complete, successTargetsOther, liftedAgo(2*time.Hour)), restarted(1, 1, job+second)},
@@ -172,7 +173,9 @@ func TestIncompleteGroup(t *testing.T) {
 		"P17: while assembling, not charged again":             {inPlace(1, 1, "ok1 2", restartingInPlace), again(1, 0, pod)},
 		"P17: while assembling, even when all others are back": {inPlace(1, 1, "ok1 2 2", restartingInPlace), again(1, 0, pod)},
 		"P17: while assembling, without a budget left":         {inPlace(1, 1, "ok1 2", budget(1, 0, 1)), restarted(1, 0, pod)},
-		"P17: while assembling, its Job complete":              {inPlace(1, 1, "ok1|2", complete), restarted(1, 0, pod)},
+		"P17: while assembling, its Job complete":              {inPlace(1, 1, "ok1|2", complete, liftedAgo(2*time.Hour)), restarted(1, 0, job)},
+		"P45b: the Pod of a complete Job does not count":       {inPlace(1, 1, "ok1|2", complete, liftedAgo(time.Minute)), lifted(2)},
+		"P45b: at a break, its epoch was set back":             {inPlace(1, 2, "ok1 2|3 2", onJob(0, withCondition(batchv1.JobSuccessCriteriaMet))), restarted(2, 1, anyEpoch+": worker pod js-w-1-0 restarted, its exit code was not seen")},
 		"P17: while assembling, its Job terminating":           {inPlace(1, 1, "ok1|2", onJob(0, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })), restarted(1, 0, pod)},
 		"P17: while assembling, an older success stays out":    {inPlace(2, 2, "ok1|2", complete), assembling},
 		"P17: at the first start there is no round":            {inPlace(0, 0, "ok0 _"), assembling},

@@ -58,8 +58,8 @@ func (v *view) successPending() (pending bool, graceEnds time.Duration) {
 	return len(successful) > len(v.observed.Successful) && v.successMet(successful), graceEnds
 }
 
-// aboutToComplete reports whether a Job will be Complete once its Pods that succeeded in epoch S are
-// counted, and how long until the first of them is not waited for any longer, 0 if all are.
+// aboutToComplete reports whether a Job will be Complete once its Pods that succeeded are counted, and
+// how long until the first of them is not waited for any longer, 0 if all are.
 func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Duration) {
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobFailureTarget) {
 		return false, 0
@@ -72,7 +72,7 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	succeeded := map[int64]bool{}
 	for _, pod := range v.Pods[job.UID] {
 		index, ok := completionIndex(pod, size)
-		if epoch, _ := reportedEpoch(pod); !ok || epoch != v.synced || done.has(index) || !EndedWell(pod) && !toldDone(pod, v.synced) {
+		if !ok || done.has(index) || !v.mayHaveRun(pod) || !EndedWell(pod) && !toldDone(pod, v.synced) {
 			continue
 		}
 		if deletion := pod.DeletionTimestamp; deletion != nil {
@@ -86,6 +86,13 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	}
 	met := done.size()+int64(len(succeeded)) >= size || jobSuccessMet(job.Spec.SuccessPolicy, done, succeeded, size)
 	return met, graceEnds
+}
+
+// mayHaveRun reports whether a Pod that ended with 0 did so in an epoch, and not at the barrier. Which
+// epoch its annotation shows does not matter: a late patch of a dead agent may have set it back (P45b).
+func (v *view) mayHaveRun(pod *corev1.Pod) bool {
+	epoch, _ := reportedEpoch(pod)
+	return v.synced >= 1 && int64(epoch) != int64(v.synced)+1
 }
 
 // jobSuccessMet reports whether a Job's own success policy is met by the indexes that are done and those that succeeded.

@@ -17,12 +17,13 @@ import (
 
 // roundSuccess is what shows that a worker succeeded in this round, so that the next would lack it (P17):
 //
-//	pod    a Pod that succeeded in epoch S
+//	pod    a Pod that succeeded in a Job that is not complete, whatever epoch it shows (P45b)
 //	index  an index that is done in a Job that is not complete: the Pod may be gone, or the cache may show it running
 //	job    a Job that completed after the last lift: the same of a whole Job
 //
-// A done index needs no epoch: a group that breaks while an index of it is done is
-// recreated, so what is done now was done in this round.
+// Pods and done indexes need no epoch: a group that breaks while an index of it is done is
+// recreated, so what is done now was done in this round. Of a Job that is complete only the time of its
+// completion counts.
 type roundSuccess struct {
 	pod   *corev1.Pod
 	index *batchv1.Job
@@ -36,11 +37,8 @@ const clockSkew = 10 * time.Second
 
 func (s *roundSuccess) any() bool { return s.pod != nil || s.index != nil || s.job != nil }
 
-func (s *roundSuccess) addPod(pod *corev1.Pod, synced int32) {
-	if pod.Status.Phase != corev1.PodSucceeded || s.pod != nil && s.pod.Name <= pod.Name {
-		return
-	}
-	if epoch, _ := reportedEpoch(pod); epoch == synced && epoch > 0 {
+func (s *roundSuccess) addPod(pod *corev1.Pod) {
+	if pod.Status.Phase == corev1.PodSucceeded && (s.pod == nil || pod.Name < s.pod.Name) {
 		s.pod = pod
 	}
 }
@@ -52,10 +50,7 @@ func (s *roundSuccess) addIndex(job *batchv1.Job, index int64) {
 }
 
 // addComplete looks at a complete Job that is no target of dependsOn. Jobs come in the order of their names.
-func (s *roundSuccess) addComplete(job *batchv1.Job, pods []*corev1.Pod, synced int32, lastSync *metav1.Time) {
-	for _, pod := range pods {
-		s.addPod(pod, synced)
-	}
+func (s *roundSuccess) addComplete(job *batchv1.Job, lastSync *metav1.Time) {
 	if s.job == nil && lastSync != nil && !completionTime(job).Add(clockSkew).Before(lastSync.Time) {
 		s.job = job
 	}
@@ -73,6 +68,9 @@ func completionTime(job *batchv1.Job) time.Time {
 func (s *roundSuccess) words(synced int32) string {
 	switch {
 	case s.pod != nil:
+		if epoch, _ := reportedEpoch(s.pod); epoch != synced {
+			return fmt.Sprintf("worker pod %s succeeded", s.pod.Name)
+		}
 		return fmt.Sprintf("worker pod %s succeeded in epoch %d", s.pod.Name, synced)
 	case s.index != nil:
 		return fmt.Sprintf("index %d of Job %s is done", s.at, s.index.Name)

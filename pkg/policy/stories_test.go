@@ -18,7 +18,10 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-func isComplete(job *batchv1.Job) { withCondition(batchv1.JobComplete)(job) }
+func isComplete(job *batchv1.Job) {
+	withCondition(batchv1.JobComplete)(job)
+	job.Status.CompletionTime = ptr.To(metav1Time(now))
+}
 
 func completed(indexes string) func(*batchv1.Job) {
 	return func(job *batchv1.Job) { job.Status.CompletedIndexes = indexes }

@@ -81,6 +81,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - An agent looks, decides and acts in one step, since what it sees may be old anyway. Its
 //     report is another step: until then the world moves on, and the agent may die.
 //
+//   - The report of an agent that died while it was on its way may arrive at any later time, also after the lift. In
+//     container mode, where a report is made once, not between a report and its lift: P24 would have to act.
+//
 //   - In process mode a connection to the agent delivers what was sent in order, or ends. A hello is heard in
 //     the step in which a supervisor connects: one that is not heard is no connection. How long an agent
 //     waits is no matter: each of its times may be over at any moment.

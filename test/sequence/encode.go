@@ -135,7 +135,7 @@ func (e *encoder) pod(p *pod) {
 	e.uid(p.job)
 	e.podObject(&p.podObject)
 	a := &p.agent
-	e.byte(p.worker, a.epoch, int8(a.lifted), a.view, a.era)
+	e.byte(p.worker, p.late, a.epoch, int8(a.lifted), a.view, a.era)
 	e.bits(a.sending, a.reported, a.looked, a.gone, p.fatal, p.restarting, p.hung, p.lost)
 	if p.sup != nil {
 		e.supervised(p.sup)

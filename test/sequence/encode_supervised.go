@@ -25,7 +25,6 @@ var (
 )
 
 func (e *encoder) supervised(s *supervised) {
-	e.byte(s.late)
 	e.bits(s.leaveFile, s.ending, s.told, s.leaving, s.strayed)
 	for i := range s.all() {
 		c := &s.containers[i]

@@ -62,6 +62,27 @@ func (w *world) agentReports(at int) {
 	w.publish(p.job)
 }
 
+// giveUp ends a report that is under way. It may arrive at any later time all the same.
+func (p *pod) giveUp() {
+	if p.agent.sending {
+		p.late, p.agent.sending = p.agent.epoch, false
+	}
+}
+
+// waitsForLift reports whether the report of an agent in container mode, which is made once, was made, and all wait for
+// the lift. A late report that overwrites it then is the deadline's matter (P24).
+func (p *pod) waitsForLift() bool {
+	a := &p.agent
+	return p.sup == nil && p.phase == running && a.epoch > 0 && !a.sending && !a.gone && a.lifted == held
+}
+
+// reportsLate is such a report that arrives, whatever the Pod has reported, or run, since.
+func (w *world) reportsLate(at int) {
+	p := &w.pods[at]
+	p.epoch, p.late = p.late, 0
+	w.publish(p.job)
+}
+
 // agentReported is the answer to the report as it reaches the agent.
 func (w *world) agentReported(at int) error {
 	w.pods[at].agent.reported = true
@@ -95,7 +116,8 @@ func (w *world) agentDecides(at int) error {
 			return w.workerStarts(at)
 		}
 	case agent.Bypass:
-		p.agent.lifted, p.agent.sending, p.worker = byBypass, false, -1
+		p.giveUp()
+		p.agent.lifted, p.worker = byBypass, -1
 		w.book.pending = w.book.pending || !w.sc.recreates() // a worker that runs in no epoch has to join one later
 	case agent.Restart:
 		if seen.Suspended && p.worker != 0 {
@@ -121,6 +143,7 @@ func (p *pod) self(owner int16) agent.Self {
 // containers, or, if it is stopping the Pod anyway, nothing: then the worker has its grace.
 func (w *world) agentEnds(at int) {
 	p := &w.pods[at]
+	p.giveUp()
 	if p.deleting {
 		p.agent = process{gone: true, era: p.agent.era} // the era is the worker's too
 		return
@@ -170,11 +193,15 @@ func (w *world) exits0(at int) {
 }
 
 // restart ends all that runs in a Pod. The kubelet starts an agent again.
-func (p *pod) restart() { p.agent, p.worker, p.restarting = process{}, 0, false }
+func (p *pod) restart() {
+	p.giveUp()
+	p.agent, p.worker, p.restarting = process{}, 0, false
+}
 
 // stop is the end of a Pod: nothing runs in it any more.
 func (w *world) stop(at int, phase podPhase) {
 	p := &w.pods[at]
+	p.giveUp()
 	p.phase, p.agent, p.worker, p.restarting, p.ended = phase, process{gone: true}, 0, false, false
 	if p.sup != nil {
 		p.sup = &supervised{count: p.sup.count}

@@ -53,13 +53,6 @@ func (w *world) roundDecides(at int) error {
 	return violates(5, "an agent decides, and decides, and never waits")
 }
 
-// giveUp ends a report that is under way. It may arrive all the same.
-func (p *pod) giveUp() {
-	if p.agent.sending {
-		p.sup.late, p.agent.sending = p.agent.epoch, false
-	}
-}
-
 func (p *pod) send(s agent.Send) error {
 	for i := range p.sup.all() {
 		c := &p.sup.containers[i]

@@ -73,6 +73,8 @@ type scenario struct {
 	expires   bool
 	// ft is spec.faultTolerance, nil if there is none.
 	ft *faultTolerance
+	// lateReports: before each Pod reported, an agent of it died whose report is still under way.
+	lateReports bool
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -201,7 +203,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
-		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
 	} {
 		if b.is {
 			parts = append(parts, b.what)
@@ -234,6 +236,11 @@ func (sc *scenario) start() *world {
 	w.views = []agent.JobSet{sc.viewOf(&js)}
 	if sc.running {
 		w = w.settle(newDecider(sc), 1000, nil)
+	}
+	if sc.lateReports {
+		for i := range w.pods {
+			w.pods[i].late = w.pods[i].epoch
+		}
 	}
 	w.left = sc.left
 	return w

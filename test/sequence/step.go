@@ -35,6 +35,7 @@ const (
 	agentLook  // n: 1: its watch broke, and it reads what is now
 	agentReport
 	agentAck
+	lateReport // of an agent that is gone
 	podStops
 	workerStart // after the lift
 	claimGone   // the last Pod that used it is gone
@@ -49,7 +50,6 @@ const (
 	leftoversGo
 	agentHears
 	linkEnds
-	lateReport
 	agentRepeats
 	agentStrays
 	agentPolls // for the files of workers that are done
@@ -179,6 +179,9 @@ func (p *pass) steps(steps []step, perform, write stepKind) []step {
 func (w *world) podSteps(steps []step, at int) []step {
 	p := &w.pods[at]
 	add := func(kind stepKind) { steps = append(steps, step{kind: kind, uid: p.uid}) }
+	if p.late != 0 && !p.waitsForLift() {
+		add(lateReport)
+	}
 	if p.phase != running {
 		if p.tracked {
 			add(podCounted)
@@ -352,6 +355,8 @@ func (w *world) nodeStep(s step) error {
 		}
 	case agentAck:
 		return w.agentReported(at)
+	case lateReport:
+		w.reportsLate(at)
 	case claimGone:
 		w.claim = noClaim
 	case podStops:

@@ -23,8 +23,6 @@ type supervised struct {
 	count      int8
 	// leaveFile: an agent decided that the Pod must be replaced.
 	leaveFile bool
-	// late is an epoch whose report may still arrive, although the agent that sent it is gone or has given it up; 0 if none is.
-	late int8
 
 	// The rest is what the agent has in memory.
 	ending, told, leaving bool

@@ -61,9 +61,6 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 	if ended == int(p.sup.count) && !p.ended {
 		add(containersOver, 0)
 	}
-	if p.sup.late != 0 {
-		add(lateReport, 0)
-	}
 	if a := &p.agent; a.reported && !a.sending && a.lifted == held && p.epoch != a.epoch {
 		add(agentRepeats, 0)
 	}
@@ -103,9 +100,6 @@ func (w *world) containerStep(s step) error {
 		err = w.agentHears(at, n)
 	case linkEnds:
 		err = w.breakLink(at, n)
-	case lateReport:
-		p.epoch, p.sup.late = p.sup.late, 0
-		w.publish(p.job)
 	case agentRepeats:
 		p.epoch = p.agent.epoch
 		w.publish(p.job)
@@ -258,6 +252,7 @@ func (w *world) containersEnd(at int) {
 			return
 		}
 	}
+	p.giveUp()
 	p.ended, p.agent = true, process{gone: true}
 	w.publish(p.job)
 	w.noteWin()

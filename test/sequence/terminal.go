@@ -123,13 +123,14 @@ func (v *view) willComplete(sc *scenario, at int) bool {
 	return true
 }
 
-// exited0 reports whether the worker of an index ran to its end in epoch S.
+// exited0 reports whether the worker of an index ran to its end. A late report may have set the epoch of its Pod
+// back; one that reports S+1 waits for the next round.
 func (v *view) exited0(at int, index int8) bool {
 	if v.jobs[at].isDone(index) {
 		return true
 	}
 	for _, p := range v.pods[at] {
-		if p.index == index && p.epoch == v.js.s && !p.overdue && (p.phase == podSucceeded || p.phase == running && p.ended) {
+		if p.index == index && v.js.s > 0 && p.epoch != v.js.s+1 && !p.overdue && (p.phase == podSucceeded || p.phase == running && p.ended) {
 			return true
 		}
 	}

@@ -281,6 +281,8 @@ func describePod(was, is *world, s step) string {
 	switch s.kind {
 	case agentStart, agentLook, agentAck, agentReport:
 		return "agent of " + name + ": " + describeAgent(was, is, s, p)
+	case lateReport:
+		return fmt.Sprintf("a late report arrives: %s is at %d", name, p.late)
 	case podStops:
 		return "kubelet: " + name + " has stopped"
 	case workerStart:

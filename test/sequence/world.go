@@ -179,6 +179,8 @@ type pod struct {
 	restarting bool
 	// hung: it will never come to run; lost: its node is dead, so that it never stops.
 	hung, lost bool
+	// late is an epoch whose report may still arrive, although the agent that sent it is gone or has given it up; 0 if none is.
+	late int8
 	// sup is what there is in process mode, nil in container mode.
 	sup *supervised
 }

@@ -161,6 +161,12 @@ var mutants = []mutant{
 		scenarios: "driver succeeds",
 	},
 	{
+		name: "epoch asked of who ended with 0", file: pendingFile,
+		old:       "return v.synced >= 1 && int64(epoch) != int64(v.synced)+1",
+		new:       "return epoch == v.synced",
+		scenarios: "late reports",
+	},
+	{
 		name: "do not wait for a success that is not seen yet", file: pendingFile,
 		old:       "return r.and(lookAgain(left)), left > 0",
 		new:       "return r.and(lookAgain(left)), false",
