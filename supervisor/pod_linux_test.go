@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if path := os.Getenv(memoryEventsEnv); path != "" {
-		memoryEvents = path
+		memoryEvents = []string{path}
 	}
 	if text := os.Getenv(killTimeoutEnv); text != "" {
 		killTimeout, _ = time.ParseDuration(text)

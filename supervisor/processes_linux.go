@@ -160,19 +160,21 @@ func parseStat(pid int, stat []byte) (process, bool) {
 	return process{pid: pid, parent: parent, group: group}, err == nil && err2 == nil
 }
 
-// memoryEvents counts what happens to the memory of the container (cgroup v2).
-var memoryEvents = "/sys/fs/cgroup/memory.events"
+// memoryEvents count what happens to the memory of the container: with cgroup v2, and with v1.
+var memoryEvents = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
 
 // oomKills returns how many processes of the container the kernel has killed for its memory; 0 if that is not known.
 func oomKills() int64 {
-	text, err := os.ReadFile(memoryEvents)
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(text) {
-		if value, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
-			count, _ := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
-			return count
+	for _, file := range memoryEvents {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for line := range bytes.Lines(text) {
+			if value, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
+				count, _ := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+				return count
+			}
 		}
 	}
 	return 0

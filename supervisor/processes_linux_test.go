@@ -83,17 +83,29 @@ func TestAProcessMayHaveAnyName(t *testing.T) {
 }
 
 func TestKillsForMemoryAreCounted(t *testing.T) {
+	if want := []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}; !slices.Equal(memoryEvents, want) {
+		t.Errorf("P66: kills are read from %q, want %q", memoryEvents, want)
+	}
 	before := memoryEvents
 	t.Cleanup(func() { memoryEvents = before })
-	memoryEvents = filepath.Join(t.TempDir(), "memory.events")
+	memoryEvents = []string{filepath.Join(t.TempDir(), "memory.events"), filepath.Join(t.TempDir(), "memory.oom_control")}
 	if got := oomKills(); got != 0 {
 		t.Errorf("P66: without a file %d kills are known, want 0", got)
 	}
-	if err := os.WriteFile(memoryEvents, []byte("low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := oomKills(); got != 5 {
-		t.Errorf("P66: %d kills are read, want 5", got)
+	for _, tc := range []struct {
+		file, text string
+		want       int64
+	}{
+		{memoryEvents[1], "oom_kill_disable 0\nunder_oom 0\n", 0}, // before Linux 4.13
+		{memoryEvents[1], "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", 7},
+		{memoryEvents[0], "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n", 5},
+	} {
+		if err := os.WriteFile(tc.file, []byte(tc.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := oomKills(); got != tc.want {
+			t.Errorf("P66: of %q %d kills are read, want %d", tc.text, got, tc.want)
+		}
 	}
 }
 

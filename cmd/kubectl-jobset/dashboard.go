@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
@@ -122,7 +124,9 @@ func (o *dashboardOptions) serve(ctx context.Context, c *cluster, scope dashboar
 	address := "http://" + listener.Addr().String()
 	fmt.Fprintf(streams.Out, "%s%s\nPress Ctrl-C to stop. Anyone on this machine who knows the address can read what you can read: keep it to yourself.\n", address, page.Path())
 	if o.open {
-		if err := openBrowser(ctx, address+page.OncePath()); err != nil {
+		remove, err := openBrowser(ctx, address+page.OncePath())
+		defer remove()
+		if err != nil {
 			fmt.Fprintf(streams.ErrOut, "the browser was not opened: %v\n", err)
 		}
 	}
@@ -132,17 +136,27 @@ func (o *dashboardOptions) serve(ctx context.Context, c *cluster, scope dashboar
 	return nil
 }
 
-// openBrowser asks the desktop to show an address, which other users of the machine can read among its arguments.
-func openBrowser(ctx context.Context, address string) error {
+// openBrowser asks the desktop to show an address, by a file that leads to it: other users of the machine can read the arguments
+// of programs, and not the file. What it returns removes the file.
+func openBrowser(ctx context.Context, address string) (remove func(), err error) {
+	directory, err := os.MkdirTemp("", "kubectl-jobset-") // mode 0700
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { _ = os.RemoveAll(directory) }
+	file := filepath.Join(directory, "dashboard.html")
+	if err := os.WriteFile(file, []byte(dashboard.Redirect(address)), 0o600); err != nil {
+		return remove, err
+	}
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"
 	}
 	// The browser may be this very process, and stays when the command ends.
-	command := exec.CommandContext(context.WithoutCancel(ctx), program, address)
+	command := exec.CommandContext(context.WithoutCancel(ctx), program, file)
 	if err := command.Start(); err != nil {
-		return err
+		return remove, err
 	}
 	go func() { _ = command.Wait() }()
-	return nil
+	return remove, nil
 }

@@ -11,7 +11,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -83,5 +87,79 @@ func TestADashboardIsServedUntilItIsStopped(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// desktop makes the command open a program of ours, and returns what its argument is once it runs.
+func desktop(t *testing.T) func() string {
+	t.Helper()
+	directory := t.TempDir()
+	pipe := filepath.Join(directory, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"xdg-open", "open"} {
+		script := "#!/bin/sh\nprintf %s \"$*\" > '" + pipe + "'\n"
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", directory+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("TMPDIR", directory)
+	return func() string {
+		arguments, err := os.ReadFile(pipe) // until the program has written them
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(arguments)
+	}
+}
+
+func TestABrowserIsOpenedByAFileThatOnlyTheUserCanRead(t *testing.T) {
+	argument := desktop(t)
+	api := httptest.NewServer(serving(jobset.InPlaceRestart, nil))
+	defer api.Close()
+	root := newRoot(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard})
+	root.SetArgs([]string{"dashboard", "train", "--open", "--namespace=research", "--server=" + api.URL})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- root.ExecuteContext(ctx) }()
+	file := argument()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatalf("C380: the argument of the browser is %s, and must be a file: %v", file, err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("C380: the mode of the file is %s", info.Mode())
+	}
+	redirect, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := regexp.MustCompile(`url=(http://127\.0\.0\.1:[0-9]+/[A-Z0-9]+/)"`).FindSubmatch(redirect)
+	if once == nil {
+		t.Fatalf("C380: the file leads to nothing: %s", redirect)
+	}
+	for _, code := range []int{http.StatusOK, http.StatusNotFound} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, string(once[1]), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != code {
+			t.Errorf("C380: the code is %d, want %d", answer.StatusCode, code)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); !os.IsNotExist(err) {
+		t.Errorf("C380: the file is still there: %v", err)
 	}
 }

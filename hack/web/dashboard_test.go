@@ -224,6 +224,26 @@ func TestThePageFollowsTheModeOfTheDesktop(t *testing.T) {
 	}
 }
 
+func TestABrowserThatIsOpenedByAFileSeesThePage(t *testing.T) {
+	server := dashboard.NewServer(newScene(2).Board)
+	web := httptest.NewServer(server)
+	t.Cleanup(web.CloseClientConnections)
+	t.Cleanup(func() { go web.Close() })
+	file := filepath.Join(t.TempDir(), "dashboard.html")
+	if err := os.WriteFile(file, []byte(dashboard.Redirect(web.URL+server.OncePath())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := tab{t, browse(t)}
+	p.do("opening the file, and waiting for the page to which it leads", chromedp.Navigate("file://"+file), chromedp.WaitVisible("#name"))
+	p.is("the page, by its cookie, and what it follows", `document.getElementById("name")?.textContent.startsWith("research/") === true`)
+	if at := get[string](p, "location.href"); strings.Contains(at, server.Path()) || strings.Contains(at, server.OncePath()) {
+		t.Errorf("the page is at %s, which needs no cookie", at)
+	}
+	if cookie := get[string](p, "document.cookie"); cookie != "" {
+		t.Errorf("scripts can read the cookie %q", cookie)
+	}
+}
+
 func TestAStrangerSeesNothing(t *testing.T) {
 	s := newScene(2)
 	_, address := serving(t, s, desktop)

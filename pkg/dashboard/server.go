@@ -31,58 +31,89 @@ const (
 	writeTimeout = 30 * time.Second
 )
 
-// Server serves the page of a board to programs on this machine that know its path.
+// cookieName is the cookie of a browser that was opened. Browsers send it for its path alone, whatever the port.
+const cookieName = "jobset-dashboard"
+
+// Server serves the page of a board to programs on this machine that know its path, or were given its cookie.
 type Server struct {
 	board *Board
 	files http.Handler
-	// token is the first part of the path, which nobody can guess. once is another one, for those who pass it on where
-	// others can read it, as in the arguments of a program: it leads to the page once.
-	token, once string
-	used        atomic.Bool
+	// token is the first part of the path of the page, which nobody can guess.
+	token string
+	// once is the path that gives its first visitor the cookie, with which opened is the path of the page.
+	once, opened, cookie string
+	used                 atomic.Bool
 }
 
-// NewServer returns a server with a path of its own.
+// NewServer returns a server with paths of its own.
 func NewServer(b *Board) *Server {
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {
 		panic(err) // the name is a constant
 	}
-	return &Server{board: b, files: http.FileServerFS(assets), token: rand.Text(), once: rand.Text()}
+	return &Server{board: b, files: http.FileServerFS(assets), token: rand.Text(), once: rand.Text(), opened: rand.Text(), cookie: rand.Text()}
 }
 
 // Path is where the page is.
 func (s *Server) Path() string { return "/" + s.token + "/" }
 
-// OncePath leads to the page, once.
+// OncePath opens the page in one browser.
 func (s *Server) OncePath() string { return "/" + s.once + "/" }
+
+// openedPath is where the page is for that browser.
+func (s *Server) openedPath() string { return "/" + s.opened + "/" }
 
 // ServeHTTP answers only those who name this machine and know the path, and only reads.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
-	switch rest, known := s.within(r.URL.Path); {
+	base := s.baseOf(r)
+	switch {
 	case !local(r.Host):
 		http.Error(w, "this page is for this machine", http.StatusForbidden)
-	case r.URL.Path == s.OncePath() && !s.used.Swap(true):
-		http.Redirect(w, r, s.Path(), http.StatusSeeOther)
-	case !known:
+	case base == "":
 		http.Error(w, "not found", http.StatusNotFound)
 	case r.Method != http.MethodGet:
 		w.Header().Set("Allow", http.MethodGet)
 		http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
-	case rest == "events":
+	case base == s.OncePath() && s.used.Swap(true):
+		http.Error(w, "not found", http.StatusNotFound)
+	case base == s.OncePath():
+		s.admit(w)
+	case r.URL.Path == base+"events":
 		stream(w, r, s.board)
 	default:
-		http.StripPrefix(strings.TrimSuffix(s.Path(), "/"), s.files).ServeHTTP(w, r)
+		http.StripPrefix(strings.TrimSuffix(base, "/"), s.files).ServeHTTP(w, r)
 	}
 }
 
-// within returns what a path names in the page's, and whether it is there. How long it takes tells nothing about the token.
-func (s *Server) within(path string) (string, bool) {
-	at := s.Path()
-	if len(path) < len(at) || subtle.ConstantTimeCompare([]byte(path[:len(at)]), []byte(at)) != 1 {
-		return "", false
+// baseOf returns which path of the server a request knows, "" if none. How long it takes tells nothing about any.
+func (s *Server) baseOf(r *http.Request) string {
+	for _, base := range []string{s.Path(), s.OncePath(), s.openedPath()} {
+		if len(r.URL.Path) < len(base) || subtle.ConstantTimeCompare([]byte(r.URL.Path[:len(base)]), []byte(base)) != 1 {
+			continue
+		}
+		if base == s.openedPath() {
+			cookie, err := r.Cookie(cookieName)
+			if err != nil || subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(s.cookie)) != 1 {
+				return ""
+			}
+		}
+		return base
 	}
-	return path[len(at):], true
+	return ""
+}
+
+// admit gives a browser the cookie, and sends it to the page. A redirect would not do: it belongs to the navigation that began
+// in a file, and browsers send a strict cookie only if this server began it.
+func (s *Server) admit(w http.ResponseWriter) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: s.cookie, Path: s.openedPath(), HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, Redirect(s.openedPath()))
+}
+
+// Redirect is a page that leads to an address, which must need no escaping.
+func Redirect(address string) string {
+	return `<!DOCTYPE html><meta charset="utf-8"><title>JobSets</title><meta http-equiv="refresh" content="0;url=` + address + `">`
 }
 
 // local reports whether a request names this machine. A page from elsewhere whose name was made to resolve to this

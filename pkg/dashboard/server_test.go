@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -89,14 +90,51 @@ func TestTheServerAnswersOnlyThoseWhoKnowThePath(t *testing.T) {
 	}
 }
 
-func TestThePathForABrowserLeadsToThePageOnce(t *testing.T) {
+func TestThePathForABrowserIsExchangedForACookieOnce(t *testing.T) {
 	t.Parallel()
 	s := NewServer(boardOf(input(training(1, 1, 2).Obj(), 2)))
-	for _, code := range []int{http.StatusSeeOther, http.StatusNotFound} {
+	get := func(method, path string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:1"+path, nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:1"+s.OncePath(), nil))
-		if w.Code != code {
-			t.Errorf("code is %d, want %d", w.Code, code)
+		s.ServeHTTP(w, r)
+		return w
+	}
+	if w := get(http.MethodPost, s.OncePath()); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("C380: a request that would write gets %d", w.Code)
+	}
+	first := get(http.MethodGet, s.OncePath())
+	if first.Code != http.StatusOK || !strings.Contains(first.Body.String(), `content="0;url=`+s.openedPath()+`"`) {
+		t.Fatalf("C380: the answer is %d, %s", first.Code, first.Body)
+	}
+	if answer := fmt.Sprint(first.Header(), first.Body); strings.Contains(answer, s.token) {
+		t.Errorf("C380: whoever sees the answer could read the page without the cookie: %s", answer)
+	}
+	cookies := first.Result().Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode || cookies[0].Path != s.openedPath() {
+		t.Fatalf("C380: the cookies are %v", cookies)
+	}
+	if second := get(http.MethodGet, s.OncePath(), cookies...); second.Code != http.StatusNotFound || len(second.Result().Cookies()) > 0 {
+		t.Errorf("C380: the second visitor gets %d", second.Code)
+	}
+	forged := *cookies[0]
+	forged.Value = strings.Repeat("A", len(forged.Value))
+	for _, tc := range []struct {
+		path    string
+		cookies []*http.Cookie
+		code    int
+	}{
+		{s.openedPath(), cookies, http.StatusOK},
+		{s.openedPath() + "page.js", cookies, http.StatusOK},
+		{s.openedPath(), nil, http.StatusNotFound},
+		{s.openedPath() + "events", nil, http.StatusNotFound},
+		{s.openedPath(), []*http.Cookie{&forged}, http.StatusNotFound},
+		{"/", cookies, http.StatusNotFound},
+	} {
+		if w := get(http.MethodGet, tc.path, tc.cookies...); w.Code != tc.code {
+			t.Errorf("C380: %s with cookies %v: code is %d, want %d", tc.path, tc.cookies, w.Code, tc.code)
 		}
 	}
 }

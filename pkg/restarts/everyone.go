@@ -36,67 +36,100 @@ type worker struct {
 
 // Everyone lists the workers of a JobSet, those too that are back or have ended, by ReplicatedJob, Job and index, and says how
 // many there are: the list ends after the given number. States of a group are those of the report; those of Jobs that are in no
-// group follow from their Pods.
+// group follow from their Pods. What is not listed is counted by arithmetic: a spec may ask for 2147483647 Jobs that do not exist.
 func Everyone(in Input, most int) ([]Worker, int, error) {
 	input := policyInput(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
 		return nil, 0, fmt.Errorf("telling the Jobs apart: %w", err)
 	}
-	group, inGroup, err := groupOf(in, input)
+	group, grouped, err := groupOf(in, input, observed)
 	if err != nil {
 		return nil, 0, err
 	}
-	jobs := map[string]*batchv1.Job{}
+	e := everyone{pods: input.Pods, group: group, grouped: grouped, most: most}
+	jobs := map[string]map[int]*batchv1.Job{}
 	for _, job := range slices.Concat(observed.Active, observed.Successful, observed.Failed) {
-		jobs[children.OwnValue(job, jobset.ReplicatedJobNameKey)+"/"+children.OwnValue(job, jobset.JobIndexKey)] = job
-	}
-	var all []Worker
-	total := 0
-	for i := range in.JobSet.Spec.ReplicatedJobs {
-		rjob := &in.JobSet.Spec.ReplicatedJobs[i]
-		for j := range int(rjob.Replicas) {
-			job := jobs[rjob.Name+"/"+strconv.Itoa(j)]
-			size, pods := sizeOf(job, rjob), map[int64]*corev1.Pod{}
-			if job != nil {
-				pods = byIndex(input.Pods[job.UID])
-			}
-			total += int(size)
-			for index := int64(0); index < size && len(all) < most; index++ {
-				w := Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index}
-				switch {
-				case job == nil:
-					w.State, w.Message = NoPod, "its Job does not exist"
-				case inGroup[job.UID]:
-					w = group[worker{job.UID, index}]
-					if w.State == "" { // no slot: the index is done
-						w = Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index, State: Succeeded}
-					}
-				default:
-					w.alone(job, pods[index])
-				}
-				all = append(all, w)
-			}
+		name := children.OwnValue(job, jobset.ReplicatedJobNameKey)
+		if jobs[name] == nil {
+			jobs[name] = map[int]*batchv1.Job{}
+		}
+		if index, err := strconv.Atoi(children.OwnValue(job, jobset.JobIndexKey)); err == nil {
+			jobs[name][index] = job
 		}
 	}
-	return all, total, nil
+	for i := range in.JobSet.Spec.ReplicatedJobs {
+		rjob := &in.JobSet.Spec.ReplicatedJobs[i]
+		e.add(rjob, jobs[rjob.Name])
+	}
+	return e.all, int(e.total), nil
 }
 
-// groupOf says of each slot of a group that runs, or assembles, what the report would say, and which Jobs are in the group.
-func groupOf(in Input, input policy.Input) (map[worker]Worker, map[types.UID]bool, error) {
+// everyone collects the workers of a JobSet.
+type everyone struct {
+	pods  map[types.UID][]*corev1.Pod
+	group map[worker]Worker
+	// grouped is how many indexes of a Job group tells of.
+	grouped map[types.UID]int64
+	most    int
+
+	all   []Worker
+	total int64
+}
+
+// add counts the workers of a ReplicatedJob, and lists them as long as there is room.
+func (e *everyone) add(rjob *jobset.ReplicatedJob, jobs map[int]*batchv1.Job) {
+	absent := int64(rjob.Replicas)
+	for index, job := range jobs {
+		if index >= 0 && index < int(rjob.Replicas) {
+			absent--
+			e.total = plus(e.total, sizeOf(&job.Spec))
+		}
+	}
+	e.total = plus(e.total, absent*sizeOf(&rjob.Template.Spec)) // two numbers of 31 bits
+	for j := range min(int(rjob.Replicas), e.most) {            // Jobs without workers fill no room
+		e.list(rjob, j, jobs[j])
+	}
+}
+
+// list adds the workers of one Job, nil if it does not exist, as long as there is room.
+func (e *everyone) list(rjob *jobset.ReplicatedJob, j int, job *batchv1.Job) {
+	size, pods := sizeOf(&rjob.Template.Spec), map[int64]*corev1.Pod{}
+	if job != nil {
+		size, pods = sizeOf(&job.Spec), byIndex(e.pods[job.UID])
+	}
+	for index := range min(size, int64(e.most-len(e.all))) {
+		w := Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index}
+		switch {
+		case job == nil:
+			w.State, w.Message = NoPod, "its Job does not exist"
+		case index >= e.grouped[job.UID]:
+			w.alone(job, pods[index])
+		default:
+			slot, found := e.group[worker{job.UID, index}]
+			if w.State = Succeeded; found { // else the index is done
+				w = slot
+			}
+		}
+		e.all = append(e.all, w)
+	}
+}
+
+// groupOf says of each slot of a group that runs, or assembles, what the report would say, and of how many indexes of each Job.
+func groupOf(in Input, input policy.Input, observed policy.Observed) (map[worker]Worker, map[types.UID]int64, error) {
 	if !NeedsPods(in.JobSet) || in.PodsUnread != nil {
 		return nil, nil, nil
 	}
-	slots, err := policy.WorkerSlots(input)
+	slots, _, err := firstSlots(input, observed)
 	if err != nil {
 		return nil, nil, fmt.Errorf("telling the workers apart: %w", err)
 	}
 	epochs := Epochs{Synced: ptr.Deref(in.JobSet.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0)}
 	failures := failuresOf(in.JobEvents)
-	workers, jobs := make(map[worker]Worker, len(slots)), map[types.UID]bool{}
+	workers, grouped := make(map[worker]Worker, len(slots)), map[types.UID]int64{}
 	for i := range slots {
 		slot := &slots[i]
-		jobs[slot.Job.UID] = true
+		grouped[slot.Job.UID] = sizeOf(&slot.Job.Spec)
 		var w Worker
 		switch {
 		case !slot.Back:
@@ -111,7 +144,7 @@ func groupOf(in Input, input policy.Input) (map[worker]Worker, map[types.UID]boo
 		}
 		workers[worker{slot.Job.UID, int64(slot.Index)}] = w
 	}
-	return workers, jobs, nil
+	return workers, grouped, nil
 }
 
 // ready says whether the worker of a group that runs does run.
@@ -120,15 +153,6 @@ func (w *Worker) ready(js *jobset.JobSet, pod *corev1.Pod) {
 	if w.State = Working; readiness != policy.Ready {
 		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(readiness, pod), timeOf(since)
 	}
-}
-
-// sizeOf is how many workers a Job has, or will have.
-func sizeOf(job *batchv1.Job, rjob *jobset.ReplicatedJob) int64 {
-	spec := &rjob.Template.Spec
-	if job != nil {
-		spec = &job.Spec
-	}
-	return int64(ptr.Deref(spec.Completions, ptr.Deref(spec.Parallelism, 1)))
 }
 
 // byIndex returns the newest Pod of each index.

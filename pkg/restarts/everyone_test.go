@@ -7,12 +7,15 @@ package restarts
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -25,6 +28,23 @@ func statesOf(workers []Worker) []string {
 		states = append(states, strings.TrimSpace(fmt.Sprintf("%d-%d %s %d", w.JobIndex, w.Index, w.State, w.Epoch)))
 	}
 	return states
+}
+
+// soon returns what a function returns, and fails if that takes much longer than it should.
+func soon(t *testing.T, list func() ([]Worker, int, error)) (workers []Worker, total int, err error) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		workers, total, err = list()
+	}()
+	select {
+	case <-done:
+		return workers, total, err
+	case <-time.After(20 * time.Second):
+		t.Fatal("it takes more than 20 seconds")
+	}
+	panic("unreachable")
 }
 
 func TestEveryone(t *testing.T) {
@@ -60,6 +80,20 @@ func TestEveryone(t *testing.T) {
 			js: training(2, 2, 1, 2), epoch: 2, most: 1, total: 4,
 			want: []string{"0-0 Running 2"},
 		},
+		"C380: Jobs that do not exist are counted, however many a suspended JobSet asks for": {
+			js: training(math.MaxInt32, 2, 0, 0).Suspend(true), most: 3, total: 2 * math.MaxInt32,
+			want: []string{"0-0 NoPod 0", "0-1 NoPod 0", "1-0 NoPod 0"},
+		},
+		"C380: more workers than a number holds are as many as it holds": {
+			js: training(math.MaxInt32, math.MaxInt32, 0, 0).Suspend(true).
+				ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(math.MaxInt32).Workers(math.MaxInt32)).
+				ReplicatedJob(builders.MakeReplicatedJob("b").Replicas(math.MaxInt32).Workers(math.MaxInt32)),
+			most: 1, total: math.MaxInt64,
+			want: []string{"0-0 NoPod 0"},
+		},
+		"C380: Jobs without workers take no time either": {
+			js: training(math.MaxInt32, 0, 0, 0).Suspend(true),
+		},
 		"with another strategy the states follow from Pods": {
 			js: builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.Recreate, 1).
 				ReplicatedJob(builders.MakeReplicatedJob("workers").Workers(6)),
@@ -78,14 +112,17 @@ func TestEveryone(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := running(tc.js.Obj(), tc.epoch)
+			in := Input{JobSet: tc.js.Obj(), Now: now}
+			if tc.epoch > 0 {
+				in = running(tc.js.Obj(), tc.epoch)
+			}
 			if tc.change != nil {
 				tc.change(t, &in)
 			}
 			if tc.most == 0 {
 				tc.most = 100
 			}
-			workers, total, err := Everyone(in, tc.most)
+			workers, total, err := soon(t, func() ([]Worker, int, error) { return Everyone(in, tc.most) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,5 +158,31 @@ func TestEveryoneAgreesWithTheReport(t *testing.T) {
 	}
 	if diff := cmp.Diff(told, missing); diff != "" {
 		t.Errorf("workers that are not back (-report +everyone):\n%s", diff)
+	}
+}
+
+func TestAJobOfMoreWorkersThanFitIntoMemoryIsLookedAtInPart(t *testing.T) {
+	t.Parallel()
+	in := running(training(2, 2, 2, 2).Obj(), 2)
+	jobOf(&in, 0).Spec.Completions = ptr.To[int32](math.MaxInt32)
+	podOf(t, &in, 0, 1).Annotations[jobset.EpochKey] = "3"
+	report := Of(in)
+	if got := *report.Workers; got.Total != mostWorkers || got.Back != 1 || got.NotBack != mostWorkers-1 {
+		t.Errorf("C375: %d workers, %d back, %d not, want %d, 1, %d", got.Total, got.Back, got.NotBack, mostWorkers, mostWorkers-1)
+	}
+	if want := "of the workers only the first 100000 are looked at, and 2147383649 are not"; !slices.Contains(report.Notes, want) {
+		t.Errorf("C375: notes are %q, want %q", report.Notes, want)
+	}
+	workers, total, err := Everyone(in, mostWorkers+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.MaxInt32 + 2; total != want {
+		t.Errorf("C380: %d workers, want %d", total, want)
+	}
+	for index, want := range map[int]WorkerState{0: NotReported, 1: HeldAtBarrier, 2: NoPod, mostWorkers - 1: NoPod, mostWorkers: NoPod} {
+		if got := workers[index].State; got != want {
+			t.Errorf("C380: worker %d is %s, want %s", index, got, want)
+		}
 	}
 }

@@ -183,10 +183,13 @@ func (r *Report) addJobs(in Input) {
 		r.note("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
 		return
 	}
-	slots, err := policy.WorkerSlots(input)
-	if err != nil {
+	slots, more, err := firstSlots(input, observed)
+	switch {
+	case err != nil:
 		r.note("workers cannot be told apart: %v", err)
 		return
+	case more > 0:
+		r.note("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
 	}
 	r.Workers = workersOf(in.JobSet, slots, failuresOf(in.JobEvents), *r.Epochs, in.Now)
 	if r.State.Name == Assembling {

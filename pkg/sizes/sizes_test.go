@@ -102,7 +102,9 @@ func busyCluster() Input {
 			elasticJobSet("full", 6, 6, func(js *jobset.JobSet) { js.Namespace = "abc" }),
 			elasticJobSet("giver", 4, 4), elasticJobSet("grower", 2, 3), elasticJobSet("cooler", 3, 3),
 			elasticJobSet("waiter", 0, 2, says(jobset.JobSetElasticWaiting, "MinimumDoesNotFit",
-				"ReplicatedJob trainer: its minimum of 2 does not fit, nor would it if all others were at their minimums", 3*time.Hour)),
+				"ReplicatedJob trainer: its minimum of 2 does not fit, nor would it if all others were at their minimums", 3*time.Hour), func(js *jobset.JobSet) {
+				js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers = requests("8") // more than a node has free
+			}),
 			elasticJobSet("stuck", 5, 5, says(jobset.JobSetElasticWaiting, "LostPods", "ReplicatedJob trainer: 1 of its 5 Pods have had no node for more than 2m0s, "+
 				"and Pods on lost keep their indexes: it waits until the nodes are ready, or are deleted with their Pods", 9*time.Minute)),
 			elasticJobSet("by-hand", 5, 6, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob trainer from 5 to 6 Pods", 6*time.Second)),
