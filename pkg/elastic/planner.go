@@ -77,19 +77,12 @@ type planner struct {
 // gift is an instance that one job gave so that the minimum of another fits.
 type gift struct {
 	from, to *job
-	// row is where the instance stood, -1 if it was pending.
+	// row is where the instance stood.
 	row int
 }
 
 func newPlanner(in *Input) *planner {
-	columns := map[corev1.ResourceName]int{corev1.ResourcePods: 0, corev1.ResourceCPU: 1, corev1.ResourceMemory: 2}
-	for i := range in.Jobs {
-		for name := range in.Jobs[i].Request {
-			if _, known := columns[name]; !known {
-				columns[name] = len(columns)
-			}
-		}
-	}
+	columns := columnsFor(in)
 	p := &planner{in: in, cluster: newCluster(in.Nodes, columns)}
 	classes, shapes, sorted := map[string]*class{}, map[string]*shape{}, map[int]*levels{}
 	for i := range in.Jobs {
@@ -112,6 +105,32 @@ func newPlanner(in *Input) *planner {
 	}
 	p.reclaim = make([]int64, len(p.cluster.free))
 	return p
+}
+
+// nowhere is the column of all resources that no node has. Nothing is free of it.
+const nowhere corev1.ResourceName = ""
+
+// columnsFor gives a column to what jobs request and nodes have. Each column costs memory for each node, so names that
+// only the authors of jobs know share one: there may be thousands in each job (C386).
+func columnsFor(in *Input) map[corev1.ResourceName]int {
+	columns := map[corev1.ResourceName]int{corev1.ResourcePods: 0, corev1.ResourceCPU: 1, corev1.ResourceMemory: 2, nowhere: 3}
+	offered := map[corev1.ResourceName]bool{}
+	for _, name := range in.Accelerators {
+		offered[name] = true // decides what kind of job it is, also without such nodes
+	}
+	for i := range in.Nodes {
+		for name := range in.Nodes[i].Allocatable {
+			offered[name] = true
+		}
+	}
+	for i := range in.Jobs {
+		for name := range in.Jobs[i].Request {
+			if _, known := columns[name]; !known && offered[name] {
+				columns[name] = len(columns)
+			}
+		}
+	}
+	return columns
 }
 
 // addJob adds a job with what it needs, but without its shape.
@@ -146,7 +165,11 @@ func (p *planner) addJob(given *Job) *job {
 func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes map[string]*shape) {
 	request := make([]int64, p.cluster.width)
 	for name, of := range j.Request {
-		request[p.cluster.columns[name]] = of
+		column, known := p.cluster.columns[name]
+		if !known {
+			column = p.cluster.columns[nowhere]
+		}
+		request[column] = max(request[column], of)
 	}
 	request[p.cluster.columns[corev1.ResourcePods]] = 1
 	var key strings.Builder

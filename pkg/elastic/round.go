@@ -227,7 +227,15 @@ func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gift
 	}
 	givers := &queue{before: mostFulfilled}
 	for _, j := range jobs {
-		if j != to && p.mayGive(j) {
+		if j == to || !p.mayGive(j) {
+			continue
+		}
+		// What is pending goes first, makes no room, and so is given back: it only decides whose turn it is.
+		// There may be 2147483647, so it is put aside at once (C385).
+		aside := min(j.pending, j.has()-j.min)
+		j.pending -= aside
+		defer func() { j.pending += aside }()
+		if j.has() > j.min {
 			givers.jobs = append(givers.jobs, j)
 		}
 	}
@@ -245,13 +253,8 @@ func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gift
 	return gifts, true
 }
 
-// takeOne takes the instance of the highest index away, a pending one first: its place would be taken
-// by one that is pending. It keeps count of the room for the instances of another job.
+// takeOne takes the instance of the highest index away. It keeps count of the room for the instances of another job.
 func (p *planner) takeOne(from, to *job, room *int64) (row int) {
-	if from.pending > 0 {
-		from.pending--
-		return -1
-	}
 	row = from.placed[len(from.placed)-1]
 	from.placed = from.placed[:len(from.placed)-1]
 	counts := to.shape.class.nodes.has(row)
@@ -270,16 +273,13 @@ func (p *planner) takeOne(from, to *job, room *int64) (row int) {
 func (p *planner) giveBack(gifts []gift) []gift {
 	var needed []gift
 	for _, g := range slices.Backward(gifts) {
-		switch {
-		case g.row < 0:
-			g.from.pending++
-		case p.cluster.hasRoom(g.row, g.from.shape) && p.affords(g.from, 1):
-			p.cluster.move(g.row, g.from, -1)
-			p.addReclaim(g.row, g.from, 1)
-			g.from.placed = append(g.from.placed, g.row)
-		default:
+		if !p.cluster.hasRoom(g.row, g.from.shape) || !p.affords(g.from, 1) {
 			needed = append(needed, g)
+			continue
 		}
+		p.cluster.move(g.row, g.from, -1)
+		p.addReclaim(g.row, g.from, 1)
+		g.from.placed = append(g.from.placed, g.row)
 	}
 	slices.Reverse(needed)
 	return needed
