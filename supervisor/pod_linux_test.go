@@ -304,12 +304,6 @@ func (p *pod) stop(epoch int32) protocol.Exit {
 	return p.stopWithin(epoch, 3600)
 }
 
-func (p *pod) stopWithin(epoch, seconds int32) protocol.Exit {
-	p.t.Helper()
-	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: seconds})
-	return p.ready(epoch)
-}
-
 // exits waits for the end of the supervisor, which must have this code.
 func (p *pod) exits(want int) {
 	p.t.Helper()

@@ -64,6 +64,7 @@ func TestEndToEnd(t *testing.T) {
 var (
 	_ = stories.Tell()
 	_ = stories.Compare(sizes()...)
+	_ = stories.Grace()
 )
 
 // sizes are how many workers the compared groups have.

@@ -13,6 +13,8 @@ SPDX-License-Identifier: Apache-2.0
 //	worker resolve NAME...     prints the addresses of host names
 //	worker token               prints the token of the Pod's service account
 //	worker eat MEGABYTES       allocates memory, and keeps it
+//	worker shell COMMAND...    runs a command, and dies of SIGTERM without it, as a script does
+//	worker save                takes 20 seconds to write a checkpoint after SIGTERM
 //	worker signal SIG ID...    signals the first processes of containers; needs the processes of the node
 //
 // Lines about itself are JSON on standard output.
@@ -48,6 +50,7 @@ func main() {
 	}
 	commands := map[string]func([]string) error{
 		"work": work, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
+		"shell": shell, "save": save,
 	}
 	run, ok := commands[command]
 	if !ok {
