@@ -146,7 +146,7 @@ const (
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	InvalidEpochReason                  = "InvalidEpoch"
-	// WorkerReplacedReason: a Pod asked for a new one in its place.
+	// WorkerReplacedReason: a Pod asked for a new one in its place, or lost its sandbox and gets one.
 	WorkerReplacedReason = "WorkerReplaced"
 	// WorkersMissingReason: Pods of workers that did not report in time are deleted.
 	WorkersMissingReason = "WorkersMissing"
@@ -181,3 +181,7 @@ const (
 	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
 	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"
 )
+
+// RestartingAllContainers is the reason that a kubelet gives, with exit code 137, for containers that it killed because the rule
+// of another container restarts the Pod, and while they wait to start again.
+const RestartingAllContainers = "RestartingAllContainers"

@@ -184,7 +184,7 @@ func (w *world) deleteByDeadline(o op) {
 	case o.force:
 		w.removePod(at)
 	default:
-		w.book.hasty = w.book.hasty || !w.pods[at].hung && !o.moves
+		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves
 		w.deletePod(at)
 	}
 }

@@ -79,6 +79,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - An agent looks, decides and acts in one step, since what it sees may be old anyway. Its
 //     report is another step: until then the world moves on, and the agent may die.
 //
+//   - A Pod without sandbox is seen once its 10 s are over (P74): before, it is not seen yet. In container mode the
+//     kubelet makes another sandbox, which is a restart like any other.
+//
 //   - The report of an agent that died while it was on its way may arrive at any later time, also after the lift. In
 //     container mode, where a report is made once, not between a report and its lift: P24 would have to act.
 //

@@ -300,6 +300,15 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 		if o.sc.recreates() && v.phase == running && !v.started {
 			p.Status.Phase = corev1.PodPending
 		}
+		if v.empty {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+				Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: before,
+			})
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"},
+			}}}
+		}
 		p.CreationTimestamp = metav1.NewTime(now.Add(-time.Duration(v.age)*period - time.Second)) // the API cuts to the second
 	})
 	if v.ended {

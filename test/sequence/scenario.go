@@ -112,6 +112,9 @@ const (
 	nodeDeath   failures = 1 << 10
 	jobDeletion failures = 1 << 11
 
+	// sandboxGone is a Pod in process mode whose node restarts, or whose sandbox is killed otherwise.
+	sandboxGone failures = 1 << 12
+
 	everyProcessFailure = everyFailure | containerDeath | brokenLink
 )
 
@@ -217,7 +220,7 @@ func (f failures) String() string {
 		return "every kind"
 	}
 	var kinds []string
-	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted"} {
+	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone"} {
 		if f&(1<<i) != 0 {
 			kinds = append(kinds, kind)
 		}

@@ -76,6 +76,11 @@ var processMode = []mutant{
 		new: "case false:",
 	},
 	{
+		name: "a Pod without sandbox counted as a member", file: slotsFile,
+		old: "case lostSandbox(pod, now): // P74",
+		new: "case false:",
+	},
+	{
 		name: "run on beside a worker that ended", file: roundsFile,
 		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
 		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",
