@@ -148,7 +148,7 @@ const (
 	InvalidEpochReason                  = "InvalidEpoch"
 	// ForeignJobReason: a Job names the JobSet as its controller, and the JobSet did not create it.
 	ForeignJobReason = "ForeignJob"
-	// WorkerReplacedReason: a Pod asked for a new one in its place.
+	// WorkerReplacedReason: a Pod asked for a new one in its place, or lost its sandbox and gets one.
 	WorkerReplacedReason = "WorkerReplaced"
 	// WorkersMissingReason: Pods of workers that did not report in time are deleted.
 	WorkersMissingReason = "WorkersMissing"
@@ -183,3 +183,7 @@ const (
 	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
 	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"
 )
+
+// RestartingAllContainers is the reason that a kubelet gives, with exit code 137, for containers that it killed because the rule
+// of another container restarts the Pod, and while they wait to start again.
+const RestartingAllContainers = "RestartingAllContainers"

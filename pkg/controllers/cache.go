@@ -93,7 +93,25 @@ func stripPod(obj any) (any, error) {
 		}
 	}
 	keepReadiness(stripped, pod)
+	keepLostSandbox(stripped, pod)
 	return stripped, nil
+}
+
+// keepLostSandbox keeps what policy.SandboxGoneSince reads of a Pod that had started and has no sandbox any more (P74). Other
+// Pods have no such condition in the cache.
+func keepLostSandbox(to, pod *corev1.Pod) {
+	since := policy.SandboxGoneSince(pod)
+	if since.IsZero() {
+		return
+	}
+	to.Status.Conditions = append(to.Status.Conditions, corev1.PodCondition{
+		Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(since),
+	})
+	if policy.SandboxGoneSince(to).IsZero() { // nothing else that was kept shows that it had started
+		to.Status.InitContainerStatuses = append(to.Status.InitContainerStatuses, corev1.ContainerStatus{
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+		})
+	}
 }
 
 // keepReadiness copies the fields that policy.ReadinessOf reads if the Pod is not ready. Most Pods are ready and cost nothing.

@@ -122,6 +122,37 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			t.Errorf("ended well: before %v, after %v, want both", policy.EndedWell(good), policy.EndedWell(kept))
 		}
 	})
+	t.Run("P74: of one that had started and lost its sandbox, since when, and that it had started", func(t *testing.T) {
+		t.Parallel()
+		gone := corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: "False", LastTransitionTime: deleted}
+		has := gone
+		has.Status = "True"
+		lost, kept := full.DeepCopy(), want.DeepCopy()
+		lost.Status.Conditions, kept.Status.Conditions = []corev1.PodCondition{gone}, []corev1.PodCondition{gone}
+		lost.Status.Conditions[0].Message = "long"
+		wantStripped(t, lost, kept)
+
+		lost.Status.Conditions[0], kept.Status.Conditions = has, nil
+		wantStripped(t, lost, kept)
+
+		silent := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{gone}, ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "worker", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}},
+		}, InitContainerStatuses: []corev1.ContainerStatus{exit("agent", 255, 0)}}}
+		stripped, err := stripPod(silent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := policy.SandboxGoneSince(stripped.(*corev1.Pod)); !since.Equal(deleted.Time) {
+			t.Errorf("its agent had started and not reported: without a sandbox since %v, want %v", since, deleted)
+		}
+		if again, err := stripPod(stripped); err != nil || !cmp.Equal(stripped, again) {
+			t.Errorf("stripped twice (-once +twice), %v:\n%s", err, cmp.Diff(stripped, again))
+		}
+		silent.Status.InitContainerStatuses = nil
+		if stripped, err = stripPod(silent); err != nil || len(stripped.(*corev1.Pod).Status.Conditions) > 0 {
+			t.Errorf("of one that has not started: %v, %v, want no condition", stripped, err)
+		}
+	})
 	t.Run("C6: of a Node, what it is called, whether it is ready, and what its kubelet can do", func(t *testing.T) {
 		t.Parallel()
 		got, err := stripNode(fullNode())

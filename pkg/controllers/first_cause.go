@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -33,10 +34,6 @@ import (
 //
 // In process mode the agent of the Pod tells how its worker ended (P66), exactly and for good. What comes
 // first is kept here, too: another Pod may have failed, or been deleted, before.
-
-// restartedWithOthers is the reason that the kubelet gives, with exit code 137, for
-// containers that it killed because another container's rule restarts the Pod.
-const restartedWithOthers = "RestartingAllContainers"
 
 // failureIn returns what failed in the running epoch, if this change of a Pod is the first to show it.
 // Before is nil if the Pod was not in the cache.
@@ -119,7 +116,7 @@ func keepCauses(to, pod *corev1.Pod) {
 func causes(pod *corev1.Pod, all []corev1.Container, statuses []corev1.ContainerStatus) (kept []corev1.Container, ends []corev1.ContainerStatus) {
 	for i := range statuses {
 		end := statuses[i].State.Terminated
-		if end == nil || end.ExitCode == 0 || end.Reason == restartedWithOthers {
+		if end == nil || end.ExitCode == 0 || end.Reason == constants.RestartingAllContainers {
 			continue
 		}
 		at := slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == statuses[i].Name })

@@ -140,7 +140,8 @@ func matters(old, pod *corev1.Pod) bool {
 		!old.DeletionTimestamp.Equal(pod.DeletionTimestamp) ||
 		old.Annotations[jobset.EpochKey] != pod.Annotations[jobset.EpochKey] ||
 		tracked(old) != tracked(pod) ||
-		policy.EndedWell(old) != policy.EndedWell(pod)
+		policy.EndedWell(old) != policy.EndedWell(pod) ||
+		!policy.SandboxGoneSince(old).Equal(policy.SandboxGoneSince(pod))
 }
 
 // showsReadiness reports whether a Pod changed in what users are told about its worker: it is no longer

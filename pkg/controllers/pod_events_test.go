@@ -71,6 +71,9 @@ func TestMatters(t *testing.T) {
 		"P45: one of its containers did, and one runs": {func(p *corev1.Pod) {
 			shows(false, exit("worker", 0, 0), corev1.ContainerStatus{Name: "logs"})(p)
 		}, false},
+		"P74: its sandbox is gone": {func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(now)}}
+		}, true},
 		"P22: the phase":                           {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		"P22: the deletion":                        {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, true},
 		"P22: the epoch":                           {func(p *corev1.Pod) { p.Annotations[jobset.EpochKey] = "2" }, true},

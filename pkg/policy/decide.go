@@ -46,18 +46,19 @@ var (
 		quickFailurePause, // 23
 		lift,              // 24
 		breakGroup,        // 25
-		stuckPods,         // 26
-		assemblyDeadline,  // 27
-		agentAccess,       // 28
+		lostSandboxes,     // 26
+		stuckPods,         // 27
+		assemblyDeadline,  // 28
+		agentAccess,       // 29
 	}
 	lastSteps = []step{
-		assemblyClock,     // 29
-		workersNotReady,   // 30
-		moveRefused,       // 31
-		overdue,           // 32
-		resourcesDeployed, // 33
-		countsInterval,    // 34
-		resizing,          // 35
+		assemblyClock,     // 30
+		workersNotReady,   // 31
+		moveRefused,       // 32
+		overdue,           // 33
+		resourcesDeployed, // 34
+		countsInterval,    // 35
+		resizing,          // 36
 	}
 )
 

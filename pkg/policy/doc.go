@@ -46,19 +46,20 @@ SPDX-License-Identifier: Apache-2.0
 //	23 quickFailurePause after failures in quick succession, let the lift wait (P71)
 //	24 lift              let the workers of a group that assembles start (P13)
 //	25 breakGroup        restart a group that runs and lost a worker (P14, P15, P17)
-//	26 stuckPods         delete by force what a lost node does not let go (P25)
-//	27 assemblyDeadline  step in if the group does not come together (P24)
-//	28 agentAccess       tell which right an account lacks (P56)
+//	26 lostSandboxes     delete Pods that lost their sandbox and do not come back (P74)
+//	27 stuckPods         delete by force what a lost node does not let go (P25)
+//	28 assemblyDeadline  step in if the group does not come together (P24)
+//	29 agentAccess       tell which right an account lacks (P56)
 //
 // Steps of every pass.
 //
-//	29 assemblyClock     since when the group assembles (P24, P48)
-//	30 workersNotReady   tell which workers of a group that runs are not ready
-//	31 moveRefused       tell which Pods stay on sick nodes because the budget is spent (P92)
-//	32 overdue           delete by force what should be gone for long (P85)
-//	33 resourcesDeployed tell whether anything of the JobSet may run (P86)
-//	34 countsInterval    how far apart writes of nothing but counts are (P22, P49)
-//	35 resizing          tell whether an elastic group has the size that it is to have (P109)
+//	30 assemblyClock     since when the group assembles (P24, P48)
+//	31 workersNotReady   tell which workers of a group that runs are not ready
+//	32 moveRefused       tell which Pods stay on sick nodes because the budget is spent (P92)
+//	33 overdue           delete by force what should be gone for long (P85)
+//	34 resourcesDeployed tell whether anything of the JobSet may run (P86)
+//	35 countsInterval    how far apart writes of nothing but counts are (P22, P49)
+//	36 resizing          tell whether an elastic group has the size that it is to have (P109)
 //
 // # How to add a step
 //

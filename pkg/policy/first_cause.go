@@ -20,6 +20,9 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) string {
 	if failure == nil {
 		failure = v.toldFirst()
 	}
+	if failure == nil {
+		failure = v.sandboxFailure()
+	}
 	switch {
 	case failure != nil:
 		return failure.String()
@@ -46,6 +49,8 @@ func (f *Failure) String() string {
 	switch {
 	case f.Deleted:
 		what = fmt.Sprintf("worker pod %s was deleted%s", f.Pod, inBrackets(f.Reason))
+	case f.NoSandbox:
+		return fmt.Sprintf("worker pod %s lost its sandbox: node %s restarted, or the runtime of the Pod was killed", f.Pod, f.Node)
 	case f.Replaced != "":
 		what = fmt.Sprintf("worker pod %s could not restart in place (%s)", f.Pod, f.Replaced)
 	case f.Container == "":

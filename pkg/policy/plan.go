@@ -101,6 +101,8 @@ type Failure struct {
 	Reason string
 	// Replaced is why the Pod asked to be replaced (P70), if it did.
 	Replaced string
+	// NoSandbox: the Pod lost its sandbox, and with it all of its containers (P74).
+	NoSandbox bool
 }
 
 // Plan is what is to be done, in this order: deletes, of Pods too and by force, Service, claims, rights, scaling,

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // A group that does not assemble must not wait for ever (P24):
@@ -24,6 +25,9 @@ import (
 //	assemblingSince
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
+//
+// A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
+// period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
 // The clock stands still while a slot is only leaving, or its Pod waits for a node:
 // neither can report, and another Pod would not find a node either. Such time moves
@@ -106,8 +110,8 @@ func assemblyDeadline(v *view, before result) result {
 		// clock starts over, and what comes in their place has all of its time.
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersStuckReason, v.whoIsStuck(stuck)))).
 			and(setClock(&v.Now)).and(lookAgain(period))
-	case waited < 2*period:
-		return r.and(v.deleteLate(overTime)).and(lookAgain(2*period - waited))
+	case waited < v.lastDeadline():
+		return r.and(v.deleteLate(overTime)).and(lookAgain(v.lastDeadline() - waited))
 	case len(overTime) == len(late):
 		return r.and(v.recreateAssembly())
 	}
@@ -147,13 +151,17 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 	return fmt.Sprintf("Job %s of an earlier attempt still exists; the group waits for it to be deleted", v.observed.Previous[0].Name)
 }
 
-// overTime returns those of the Pods that had a whole period of their own to report, and asks
-// for a look when the next has had it. The API cuts a creation to the second, so a Pod may be
-// a second younger than it says.
+// overTime returns those of the Pods that had a whole period of their own to report, and their grace
+// if they had to stop first, and asks for a look when the next has had it. The API cuts a creation to
+// the second, so a Pod may be a second younger than it says.
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	var next time.Duration
 	for _, pod := range late {
-		if left := v.until(pod.CreationTimestamp.Add(v.Progress.Assembly + time.Second)); left > 0 {
+		left := v.until(pod.CreationTimestamp.Add(v.Progress.Assembly + time.Second))
+		if epoch, _ := reportedEpoch(pod); epoch == v.synced {
+			left = max(left, v.Progress.Assembly+v.stopGrace()-v.waited())
+		}
+		if left > 0 {
 			next = sooner(next, left)
 			continue
 		}
@@ -161,6 +169,18 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	}
 	return over, lookAgain(next)
 }
+
+// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
+func (v *view) stopGrace() time.Duration {
+	policy := v.JobSet.Spec.FailurePolicy
+	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {
+		return 0
+	}
+	return time.Duration(workerpod.StopGraceSeconds(policy)) * time.Second
+}
+
+// lastDeadline is after how long all Jobs are recreated.
+func (v *view) lastDeadline() time.Duration { return 2*v.Progress.Assembly + v.stopGrace() }
 
 // deleteLate deletes Pods that have not reported in a period of their own. Those that
 // come in their place have one, too.
@@ -175,13 +195,13 @@ func (v *view) deleteLate(late []*corev1.Pod) result {
 	}}}}}
 }
 
-// recreateAssembly recreates all Jobs of a group that did not come together in two periods.
+// recreateAssembly recreates all Jobs of a group that did not come together by the last deadline.
 func (v *view) recreateAssembly() result {
 	r, waits := v.waitForSuccess(true)
 	if waits {
 		return r
 	}
-	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(2*v.Progress.Assembly), v.whoIsMissing())
+	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
 	message := fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing)
 	switch {
 	case v.tolerant && v.restartingInPlace(): // the break of this round was charged (P80)

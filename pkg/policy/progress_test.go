@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -42,6 +43,41 @@ func sinceAgo(ago time.Duration, changes ...func(*Input)) func(*Input) {
 
 func onPod(job, i int, change func(*corev1.Pod)) func(*Input) {
 	return func(in *Input) { change(in.Pods[in.Jobs[job].UID][i]) }
+}
+
+// stopsFor: workers have so long between SIGTERM and SIGKILL.
+func stopsFor(grace time.Duration) func(*Input) {
+	return func(in *Input) {
+		policy := in.JobSet.Spec.FailurePolicy
+		if policy.InPlaceRestart == nil {
+			policy.InPlaceRestart = &jobset.InPlaceRestartPolicy{}
+		}
+		policy.InPlaceRestart.StopGracePeriodSeconds = ptr.To(int32(grace / time.Second))
+	}
+}
+
+// TestWarmupLeavesWorkersTheirGrace: with spec.faultTolerance the period is another, and the grace the same (P24a, P80).
+func TestWarmupLeavesWorkersTheirGrace(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pods string
+		want int
+	}{
+		"P24a, P80: one that shows S":               {"2 1", 0},
+		"P24a, P80: one that came since, and hangs": {"2 _", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inPlace(1, 1, tc.pods, sinceAgo(90*time.Second), supervised, stopsFor(time.Hour))
+			in.Gates.FaultTolerance, in.Tolerance = true, tolerance.Builtin()
+			in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, deployed())
+			in.JobSet.Spec.FaultTolerance = &jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](60)}
+			in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{MaxRestarts: 3, CompleteAttempt: ptr.To[int64](0)}
+			if got := len(decideOnce(t, in).DeletePods); got != tc.want {
+				t.Errorf("%d deletions of Pods, want %d", got, tc.want)
+			}
+		})
+	}
 }
 
 func TestGroupsThatDoNotComeTogether(t *testing.T) {
@@ -113,10 +149,25 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			w.Status.AssemblingSince = nil
 		}},
 		"P24: after a period who has not reported is deleted": {inPlace(1, 1, "2 1 _", sinceAgo(11*time.Minute)), deletes(2, 3, 2, "2 Member: js-w-0-1, js-w-0-2", "js-w-0-1", "js-w-0-2")},
-		"P24: one that came since is not deleted again":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
-		"P24: one that waits for a node is not deleted":       {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
-		"P24: after two periods all Jobs are recreated":       {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
-		"P24: after two periods, and its Pod is not there":    {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
+		"P24a: one that shows S has its grace, too": {inPlace(1, 1, "2 1 _", sinceAgo(11*time.Minute), supervised, stopsFor(5*time.Minute)), func(w *summary) {
+			deletes(2, 3, 2, "2 Member: js-w-0-1, js-w-0-2", "js-w-0-2")(w)
+			w.RequeueAfter = 4 * time.Minute
+		}},
+		"P24a: and no longer": {inPlace(1, 1, "2 1", sinceAgo(15*time.Minute), supervised, stopsFor(5*time.Minute)), func(w *summary) {
+			deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")(w)
+			w.RequeueAfter = 10 * time.Minute
+		}},
+		"P24a: who replaces one that stopped for so long is not late": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute), supervised, stopsFor(5*time.Minute)), waits(5 * time.Minute)},
+		"P24a: not who shows an older epoch": {inPlace(2, 2, "3 1", sinceAgo(11*time.Minute), supervised, stopsFor(5*time.Minute)), func(w *summary) {
+			deletes(1, 2, 3, "1 Member: js-w-0-1", "js-w-0-1")(w)
+			w.RequeueAfter = 14 * time.Minute
+		}},
+		"P24a: nor in container mode":                      {inPlace(1, 1, "2 1", sinceAgo(11*time.Minute), stopsFor(5*time.Minute)), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
+		"P24a: nor are all Jobs recreated in a grace":      {inPlace(1, 1, "2 1", sinceAgo(20*time.Minute), supervised, stopsFor(time.Hour)), waits(50 * time.Minute)},
+		"P24: one that came since is not deleted again":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
+		"P24: one that waits for a node is not deleted":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
+		"P24: after two periods all Jobs are recreated":    {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
+		"P24: after two periods, and its Pod is not there": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
 		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
 			deletes(2, 3, 2, "1 Member: js-w-0-2; 1 Lost: js-w-0-1", "js-w-0-2")(w)
 			w.RequeueAfter = period

@@ -39,7 +39,7 @@ type SlotState uint8
 const (
 	// slotDone: a Pod succeeded, so the index is not a slot any more, whatever else stands in it.
 	slotDone SlotState = iota
-	// SlotMember: a live Pod: not terminating, not Failed, not Succeeded.
+	// SlotMember: a live Pod: not terminating, not Failed, not Succeeded, and not without a sandbox (P74).
 	SlotMember
 	// SlotLeaving: a Pod inside its termination grace, or a Failed one that the Job controller has
 	// not counted yet: wait for it.
@@ -71,6 +71,8 @@ func slotOf(pod *corev1.Pod, index int64, now time.Time) Slot {
 		if now.Before(pod.DeletionTimestamp.Time) {
 			slot.State = SlotLeaving
 		}
+	case lostSandbox(pod, now): // P74
+		slot.State = SlotLost
 	}
 	return slot
 }

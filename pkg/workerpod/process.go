@@ -59,7 +59,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		Env: append(append(Options{}.agentEnv(), placeEnv()...),
 			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
 			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
-			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(stopGrace(policy)))}),
+			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))}),
 		Resources:       *resources.DeepCopy(),
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		SecurityContext: injectedSecurity(spec),
@@ -126,7 +126,8 @@ func passedCodes(rules []corev1.ContainerRestartRule) string {
 	return strings.Join(ranges, ",")
 }
 
-func stopGrace(policy *jobset.FailurePolicy) int32 {
+// StopGraceSeconds returns how long a worker in process mode has between SIGTERM and SIGKILL.
+func StopGraceSeconds(policy *jobset.FailurePolicy) int32 {
 	if policy == nil || policy.InPlaceRestart == nil {
 		return protocol.DefaultStopGraceSeconds
 	}

@@ -151,12 +151,57 @@ var _ = Describe("workers with fault tolerance when a node is lost", Serial, Lab
 	}, SpecTimeout(specTime))
 })
 
+var _ = Describe("workers in process mode that lose their sandbox", Serial, Label("node-loss", "slow"), func() {
+	DescribeTable("P74: get a new Pod, and their group restarts in place, charged once", func(ctx SpecContext, lose func(context.Context, *corev1.Pod)) {
+		group := stories.Create(ctx, stories.Shape{Process: true, Change: onDifferentNodes})
+		before := group.RunsAt(1)
+		place := placeToLose(ctx, before)
+		lost := before.Pods[place]
+		DeferCleanup(func(ctx SpecContext) { bringBack(ctx, lost.Spec.NodeName) })
+		lose(ctx, lost)
+
+		group.RunsAt(2).Replaces(before, place)
+		group.Charged(1)
+		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "worker pod "+lost.Name+" lost its sandbox: node "+lost.Spec.NodeName+" restarted")
+		group.Told(corev1.EventTypeWarning, constants.WorkerReplacedReason, lost.Name)
+	},
+		Entry("when their node restarts", SpecTimeout(specTime), restartNode),
+		Entry("when the shim of the Pod is killed", SpecTimeout(specTime), killShim),
+	)
+})
+
+func restartNode(ctx context.Context, pod *corev1.Pod) {
+	GinkgoHelper()
+	docker(ctx, "restart", pod.Spec.NodeName)
+}
+
+// killShim kills the process of the container runtime that is the parent of the processes of a Pod.
+func killShim(ctx context.Context, pod *corev1.Pod) {
+	GinkgoHelper()
+	const script = `
+for cgroup in $(grep -l -e "pod$1" -e "pod$2" /proc/[0-9]*/cgroup 2>/dev/null); do
+  process=${cgroup%/cgroup}
+  parent=$(sed -n 's/^PPid:[[:space:]]*//p' "$process/status")
+  case $(cat "/proc/$parent/comm") in
+    containerd-shim*) kill -9 "$parent" && exit 0 ;;
+  esac
+done
+echo "no shim has a process of the Pod" >&2
+exit 1`
+	uid := string(pod.UID)
+	docker(ctx, "exec", pod.Spec.NodeName, "sh", "-c", script, "sh", uid, strings.ReplaceAll(uid, "-", "_"))
+}
+
+func onDifferentNodes(js *jobset.JobSet) {
+	spread := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.TopologySpreadConstraints[0]
+	spread.WhenUnsatisfiable, spread.NodeTaintsPolicy = corev1.DoNotSchedule, ptr.To(corev1.NodeInclusionPolicyHonor)
+}
+
 // leaveLostNodesSoon puts Pods on different nodes, of those that take Pods, and makes them leave a node 5 s
 // after it was found unreachable.
 func leaveLostNodesSoon(js *jobset.JobSet) {
+	onDifferentNodes(js)
 	pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
-	spread := &pod.TopologySpreadConstraints[0]
-	spread.WhenUnsatisfiable, spread.NodeTaintsPolicy = corev1.DoNotSchedule, ptr.To(corev1.NodeInclusionPolicyHonor)
 	for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
 		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
 			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](5),

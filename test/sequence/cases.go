@@ -124,6 +124,9 @@ func processCases() []searched {
 		{scenario{name: "process mode, 1 failure, suspend", rjobs: group(2), containers: one, kinds: workerExit | exitZero | agentCrash, left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true, splitNode: true}, full},
 		{scenario{name: "process mode, worker exits, crash", rjobs: group(2), containers: one, kinds: workerExit, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, oldCaches: true, running: true}, bounded},
 		{scenario{name: "process mode, a Pod is deleted while it is held", rjobs: group(2), containers: one, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, splitNode: true}, bounded},
+		{scenario{name: "process mode, a sandbox is gone", rjobs: group(2), containers: one, kinds: sandboxGone | workerExit | agentCrash, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "process mode, a sandbox is gone, first start, crash", rjobs: group(2), containers: one, kinds: sandboxGone, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1}, bounded},
+		{scenario{name: "process mode, a short deadline, a long grace", rjobs: group(2), containers: one, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, clock: true, slowStops: true}, bounded},
 		{scenario{name: "process mode, pauses, 2 failures, crash", rjobs: group(1), containers: one, kinds: workerExit | agentCrash, left: budgets{failures: 2, leaders: 1}, lag: 1, lagInAll: 1, running: true, pauses: true}, bounded},
 	}
 }

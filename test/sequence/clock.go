@@ -107,11 +107,13 @@ func (w *world) periodPasses(d *decider) bool {
 	return older && js.since > 0
 }
 
-// idle reports whether all have done what they can, but for those that may take for ever: a Pod
-// in its grace, and a Job controller that is away.
+// idle reports whether all have done what they can, but for those that may take for ever: a Pod, or a worker, in its
+// grace, and a Job controller that is away.
 func (w *world) idle(d *decider) bool {
 	for _, s := range w.enabled(nil) {
 		switch {
+		case s.kind == childStops && w.sc.slowStops:
+			continue
 		case s.trouble() || s.kind == periodPasses || (s.kind == podStops || s.kind == podGraceEnds || s.kind == podCounted) && w.sc.graces || s.kind == claimGone && w.sc.shared:
 			continue
 		case s.kind == begin:
@@ -184,7 +186,7 @@ func (w *world) deleteByDeadline(o op) {
 	case o.force:
 		w.removePod(at)
 	default:
-		w.book.hasty = w.book.hasty || !w.pods[at].hung && !o.moves
+		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves
 		w.deletePod(at)
 	}
 }

@@ -74,12 +74,15 @@ SPDX-License-Identifier: Apache-2.0
 //   - Time is whether a Pod is past its deletion timestamp and whether a break was held back for long
 //     enough, which may happen at any moment, and how many periods of its deadline a group assembles.
 //     A period is long: it passes when all have done what they can, but for Pods in their grace, Pods
-//     that hang and a Job controller that is away. A worker that exited 0 is seen in the seconds for
+//     that hang and a Job controller that is away, and where a scenario says so, workers that take their time to stop. A worker that exited 0 is seen in the seconds for
 //     which a break is held back. Where a scenario has pauses, the minute after which an epoch is no quick
 //     failure, and the pause, may each be over at any moment between two passes.
 //
 //   - An agent looks, decides and acts in one step, since what it sees may be old anyway. Its
 //     report is another step: until then the world moves on, and the agent may die.
+//
+//   - A Pod without sandbox is seen once its 10 s are over (P74): before, it is not seen yet. In container mode the
+//     kubelet makes another sandbox, which is a restart like any other.
 //
 //   - The report of an agent that died while it was on its way may arrive at any later time, also after the lift. In
 //     container mode, where a report is made once, not between a report and its lift: P24 would have to act.

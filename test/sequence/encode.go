@@ -108,7 +108,7 @@ func (e *encoder) jobList(jobs []job) {
 func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, int8(p.phase))
-	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick)
+	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
 	e.byte(p.age)
 }
 
@@ -326,7 +326,7 @@ func (v *view) key() string {
 		e.byte(int8(len(v.pods[i])))
 		for _, p := range v.pods[i] {
 			e.byte(p.index, p.epoch, int8(p.phase))
-			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick)
+			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
 			e.byte(p.age)
 		}
 	}

@@ -198,6 +198,16 @@ func (p *pod) restart() {
 	p.agent, p.worker, p.restarting = process{}, 0, false
 }
 
+// empties is the end of a sandbox: nothing runs in the Pod any more, and the kubelet starts nothing in it, but the
+// Pod does not end. Files in its volumes stay, and nobody reads them.
+func (w *world) empties(at int) {
+	p := &w.pods[at]
+	p.giveUp()
+	p.agent, p.worker, p.restarting, p.empty = process{gone: true}, 0, false, true
+	p.sup = &supervised{count: p.sup.count}
+	w.publish(p.job)
+}
+
 // stop is the end of a Pod: nothing runs in it any more.
 func (w *world) stop(at int, phase podPhase) {
 	p := &w.pods[at]

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // period is the deadline of the assembly (P24).
@@ -109,6 +110,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
 	js := w.Obj()
+	if o.sc.slowStops {
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](protocol.MaxStopGraceSeconds)}
+	}
 	if v.since > 0 {
 		js.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-time.Duration(v.since-1) * period)))
 	}
@@ -299,6 +303,15 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 		}
 		if o.sc.recreates() && v.phase == running && !v.started {
 			p.Status.Phase = corev1.PodPending
+		}
+		if v.empty {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+				Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: before,
+			})
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"},
+			}}}
 		}
 		p.CreationTimestamp = metav1.NewTime(now.Add(-time.Duration(v.age)*period - time.Second)) // the API cuts to the second
 	})

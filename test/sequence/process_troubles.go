@@ -12,6 +12,9 @@ import (
 
 // containerTroubles appends what may go wrong in the containers of a Pod in process mode.
 func (w *world) containerTroubles(steps []step, p *pod) []step {
+	if w.sc.kinds&sandboxGone != 0 && p.agent.looked {
+		steps = append(steps, step{kind: sandboxDies, uid: p.uid})
+	}
 	for i := range p.sup.all() {
 		c := &p.sup.containers[i]
 		add := func(of failures, can bool, kind stepKind) {
@@ -51,6 +54,10 @@ func (w *world) containerTrouble(s step, at int) (is bool, err error) {
 		err = w.agentDecides(at)
 	case agentCrashes:
 		w.agentDies(p)
+	case sandboxDies:
+		w.failing(p)
+		w.empties(at)
+		return true, nil
 	default:
 		return false, nil
 	}

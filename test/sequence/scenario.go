@@ -73,6 +73,8 @@ type scenario struct {
 	expires   bool
 	// ft is spec.faultTolerance, nil if there is none.
 	ft *faultTolerance
+	// slowStops: a worker that is told to stop may take longer than a deadline of the assembly, as its grace allows.
+	slowStops bool
 	// lateReports: before each Pod reported, an agent of it died whose report is still under way.
 	lateReports bool
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
@@ -111,6 +113,9 @@ const (
 	// user deletes.
 	nodeDeath   failures = 1 << 10
 	jobDeletion failures = 1 << 11
+
+	// sandboxGone is a Pod in process mode whose node restarts, or whose sandbox is killed otherwise.
+	sandboxGone failures = 1 << 12
 
 	everyProcessFailure = everyFailure | containerDeath | brokenLink
 )
@@ -203,7 +208,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
-		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
 	} {
 		if b.is {
 			parts = append(parts, b.what)
@@ -217,7 +222,7 @@ func (f failures) String() string {
 		return "every kind"
 	}
 	var kinds []string
-	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted"} {
+	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone"} {
 		if f&(1<<i) != 0 {
 			kinds = append(kinds, kind)
 		}

@@ -80,6 +80,7 @@ const (
 	linkBreaks
 	processStays
 	containerAway
+	sandboxDies  // Pod uid
 	nodeDies     // Pod uid
 	jobIsDeleted // Job uid
 	markNode     // of Pod uid, as unmarkNode, which costs nothing

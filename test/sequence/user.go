@@ -96,7 +96,7 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 		if kinds&hang != 0 && !p.deleting && !p.agent.looked && !p.hung && w.mayHang() {
 			add(podHangs)
 		}
-		if kinds&podFailure != 0 && !p.deleting && !p.ended {
+		if kinds&podFailure != 0 && !p.deleting && !p.ended && !p.empty {
 			add(podFails)
 		}
 	}
@@ -123,7 +123,7 @@ func (w *world) mayHang() bool {
 // trouble takes a step of the kinds above.
 func (w *world) trouble(s step) error {
 	switch s.kind {
-	case containerDies, linkBreaks, processStays, containerAway, workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, podHangs, jobFails, forgeEpoch, doublePod:
+	case containerDies, linkBreaks, processStays, containerAway, sandboxDies, workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, podHangs, jobFails, forgeEpoch, doublePod:
 		return w.podTrouble(s)
 	case nodeDies, jobIsDeleted, markNode, unmarkNode:
 		w.toleranceTrouble(s)

@@ -162,9 +162,10 @@ type podObject struct {
 	age      int8 // periods of the deadline, at most 2; 0 without a clock
 	started  bool // Running rather than Pending, where that matters
 	sick     bool // its node has a label that it has to leave for
+	empty    bool // its sandbox is gone, and comes back no more (P74)
 }
 
-func (p *podObject) live() bool { return p.phase == running && !p.deleting }
+func (p *podObject) live() bool { return p.phase == running && !p.deleting && !p.empty }
 
 // pod is a Pod and what runs in it.
 type pod struct {

@@ -91,6 +91,16 @@ var processMode = []mutant{
 		new: "\t\tif false {\n\t\t\treturn s, nil // the kubelet",
 	},
 	{
+		name: "a Pod without sandbox counted as a member", file: slotsFile,
+		old: "case lostSandbox(pod, now): // P74",
+		new: "case false:",
+	},
+	{
+		name: "a Pod is late while its worker still stops", file: progressFile,
+		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {",
+		new: "if workerpod.ModeOf(policy) != \"\" {",
+	},
+	{
 		name: "run on beside a worker that ended", file: roundsFile,
 		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
 		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",

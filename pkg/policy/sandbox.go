@@ -1,0 +1,125 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// A Pod whose sandbox is gone does not come back (P74). After a restart of its node, or when the
+// runtime's process of the Pod was killed, a kubelet makes no second sandbox for a Pod with
+// restartPolicy Never in which a container has run:
+//
+//	phase                      Running, as before
+//	containers                 terminated, reason Unknown
+//	PodReadyToStartContainers  False, and stays so
+//
+// Nothing in such a Pod reports, so without this rule its group would wait without end, or run on without it. Where a rule of a
+// container asks for RestartAllContainers, the kubelet makes another sandbox, and the Pod is not lost.
+
+// sandboxPatience is how long a Pod may be without a sandbox: a kubelet that makes another one needs a second or two.
+const sandboxPatience = 10 * time.Second
+
+// SandboxGoneSince returns since when a Pod that had started has no sandbox and gets none, zero if that is not so.
+func SandboxGoneSince(pod *corev1.Pod) time.Time {
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return time.Time{}
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionFalse {
+			// A Pod that has not started has none yet; one that is about to succeed needs none.
+			if !hadStarted(pod) || EndedWell(pod) || restartsAllContainers(pod) {
+				return time.Time{}
+			}
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// hadStarted reports whether a container of a Pod has run: its agent reported, or a status shows it.
+func hadStarted(pod *corev1.Pod) bool {
+	if _, reported := pod.Annotations[jobset.EpochKey]; reported {
+		return true
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if s := &statuses[i]; s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// restartsAllContainers reports whether the kubelet is about to start all containers of a Pod again.
+func restartsAllContainers(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if waiting := statuses[i].State.Waiting; waiting != nil && waiting.Reason == constants.RestartingAllContainers {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lostSandbox reports whether a Pod has been without a sandbox for too long to come back.
+func lostSandbox(pod *corev1.Pod, now time.Time) bool {
+	since := SandboxGoneSince(pod)
+	return !since.IsZero() && now.Sub(since) >= sandboxPatience
+}
+
+// withoutSandbox returns the Pods of the group that stand in a slot and are lost with their sandbox, and how
+// long until the next one is, 0 if there is none.
+func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.DeletionTimestamp == nil && !SandboxGoneSince(s.Pod).IsZero() }) {
+		if left := v.until(SandboxGoneSince(pod).Add(sandboxPatience)); left > 0 {
+			next = sooner(next, left)
+			continue
+		}
+		lost = append(lost, pod)
+	}
+	return lost, next
+}
+
+// sandboxFailure is the failure of the first Pod by name that is lost with its sandbox, nil if there is none.
+func (v *view) sandboxFailure() *Failure {
+	lost, _ := v.withoutSandbox()
+	if len(lost) == 0 {
+		return nil
+	}
+	return &Failure{Pod: lost[0].Name, Node: lost[0].Spec.NodeName, NoSandbox: true}
+}
+
+// lostSandboxes deletes the Pods of a group that assembles which do not come back, so that the Job controller
+// replaces them (P74). A group that runs breaks first: see slotOf.
+func lostSandboxes(v *view, before result) result {
+	lost, next := v.withoutSandbox()
+	r := lookAgain(next)
+	if len(lost) == 0 || v.running() || before.changes.any(liftBarrier) {
+		return r
+	}
+	r.plan.DeletePods = []PodDeletion{{Pods: lost, Event: Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: constants.WorkerReplacedReason,
+		Message: fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",
+			len(lost), podNames(lost)),
+	}}}
+	return r
+}
