@@ -156,8 +156,14 @@ func TestReadmeShowsTheSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, manifest, _ := strings.Cut(string(sample), "\napiVersion:")
+	// The worker of the sample is built by the demo and the tutorial. Whoever copies from the README has an image that can be pulled.
+	const built, pulled = "image: jobset/worker:dev, command: [/worker]", `image: "docker.io/library/busybox:1.37", command: [sleep, 1h]`
+	if !strings.Contains(manifest, built) {
+		t.Errorf("the sample has no %q, for which README.md has %q", built, pulled)
+	}
+	manifest = strings.Replace(manifest, built, pulled, 1)
 	if !strings.Contains(string(readme), "```yaml\napiVersion:"+manifest+"```\n") {
-		t.Error("README.md does not show config/samples/jobset_v1alpha2_in_place_restart.yaml as it is, without its comment")
+		t.Error("README.md does not show config/samples/jobset_v1alpha2_in_place_restart.yaml as it is, without its comment and with an image that can be pulled")
 	}
 }
 

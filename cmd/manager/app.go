@@ -32,9 +32,12 @@ func run(ctx context.Context, opts options) error {
 	log := ctrl.LoggerFrom(ctx)
 	log.Info("Starting the JobSet manager", "version", version.GitVersion, "commit", version.GitCommit)
 
-	cfg, err := opts.configuration()
+	cfg, ignored, err := opts.configuration()
 	if err != nil {
 		return err
+	}
+	if len(ignored) > 0 {
+		log.Info("Warning: the configuration is for a later release; what only that release knows is ignored", "release", cfg.Release, "ignored", ignored)
 	}
 	gate := features.New()
 	if err := apply(cfg, gate); err != nil {

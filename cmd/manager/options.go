@@ -12,6 +12,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -136,11 +137,20 @@ func (v *overrideValues) override(name string) func(*configapi.Configuration) {
 }
 
 // configuration returns the effective configuration: flags win over the file, and the file over the
-// defaults. It may still be invalid.
-func (o options) configuration() (*configapi.Configuration, error) {
-	cfg, err := config.Load(o.configFile)
+// defaults. It may still be invalid. Ignored are keys and gates of the file that a later release has.
+func (o options) configuration() (cfg *configapi.Configuration, ignored []string, err error) {
+	cfg, ignored, err = config.Load(o.configFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if config.Later(cfg) {
+		known := features.New().GetAll()
+		for _, name := range slices.Sorted(maps.Keys(cfg.FeatureGates)) {
+			if _, ok := known[featuregate.Feature(name)]; !ok {
+				delete(cfg.FeatureGates, name)
+				ignored = append(ignored, "featureGates."+name)
+			}
+		}
 	}
 	for _, override := range o.overrides {
 		override(cfg)
@@ -153,7 +163,7 @@ func (o options) configuration() (*configapi.Configuration, error) {
 		maps.Copy(gates, o.gates)
 		cfg.FeatureGates = gates
 	}
-	return cfg, nil
+	return cfg, ignored, nil
 }
 
 // apply validates a configuration and sets the gates accordingly. It returns all errors

@@ -52,6 +52,8 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 		file string // empty means no --config
 		args []string
 		want func(*configapi.Configuration)
+		// ignored are keys and gates of a later release.
+		ignored []string
 	}{
 		"neither file nor flags: the defaults, with leader election (O13)": {
 			want: func(*configapi.Configuration) {},
@@ -105,6 +107,13 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 			args: []string{"--metrics-bind-address=:5"},
 			want: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = ":5" },
 		},
+		"after a rollback keys and gates of a later release are ignored (O14, O41)": {
+			file: "release: v0.14\nworkflows: {enable: true}\nfeatureGates: {InPlaceRestart: true, Workflows: true, Later: false}\n",
+			want: func(cfg *configapi.Configuration) {
+				cfg.Release, cfg.FeatureGates = "v0.14", map[string]bool{"InPlaceRestart": true}
+			},
+			ignored: []string{"workflows", "featureGates.Later", "featureGates.Workflows"},
+		},
 		"gates of the flag need no file (O12, O486, C32)": {
 			args: []string{"--feature-gates", "InPlaceRestart=true"},
 			want: func(cfg *configapi.Configuration) { cfg.FeatureGates = map[string]bool{"InPlaceRestart": true} },
@@ -120,9 +129,12 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := opts.configuration()
+			got, ignored, err := opts.configuration()
 			if err != nil {
 				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.ignored, ignored); diff != "" {
+				t.Errorf("ignored (-want +got):\n%s", diff)
 			}
 			if err := apply(got, features.New()); err != nil {
 				t.Fatal(err)

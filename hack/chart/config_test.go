@@ -34,6 +34,7 @@ func configurationOf(t *testing.T, r release) string {
 func TestConfiguration(t *testing.T) {
 	const usual = `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
+release: v0.13
 webhook:
   port: 9443
 metrics:

@@ -23,36 +23,42 @@ import (
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 )
 
-var codecs = newCodecs()
+// Strict: an unknown key is most likely a typing error. Lenient is for files of a later release.
+var codecs, lenient = newCodecs(serializer.EnableStrict), newCodecs()
 
-func newCodecs() serializer.CodecFactory {
+func newCodecs(options ...serializer.CodecFactoryOptionsMutator) serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(configapi.AddToScheme(scheme))
-	// Strict: an unknown key is most likely a typing error.
-	return serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+	return serializer.NewCodecFactory(scheme, options...)
 }
 
 // Load reads the file at path and fills in the defaults. An empty path means the defaults.
-// The result may be invalid: flags are applied next, and then Validate checks it.
-func Load(path string) (*configapi.Configuration, error) {
+// The result may be invalid: flags are applied next, and then Validate checks it. Ignored are
+// the keys of a later release that were left out.
+func Load(path string) (cfg *configapi.Configuration, ignored []string, err error) {
 	if path == "" {
 		cfg := &configapi.Configuration{}
 		configapi.SetDefaults_Configuration(cfg)
-		return cfg, nil
+		return cfg, nil, nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return nil, nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	cfg, err := Decode(data)
+	cfg, err = Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("configuration %s: %w", path, err)
+		cfg, ignored, err = decodeLater(data, err)
 	}
-	return cfg, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return cfg, ignored, nil
 }
 
 // Decode reads YAML or JSON and fills in the defaults. Unknown and duplicate keys are errors.
-func Decode(data []byte) (*configapi.Configuration, error) {
+func Decode(data []byte) (*configapi.Configuration, error) { return decode(codecs, data) }
+
+func decode(codecs serializer.CodecFactory, data []byte) (*configapi.Configuration, error) {
 	document, err := onlyDocument(data)
 	if err != nil {
 		return nil, err

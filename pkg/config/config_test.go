@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	"sigs.k8s.io/jobset/pkg/version"
 )
 
 const head = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
@@ -65,8 +66,30 @@ func TestLoad(t *testing.T) {
 	tests := map[string]struct {
 		file    string
 		want    *configapi.Configuration
+		ignored []string
 		wantErr []string
 	}{
+		"keys of a later release are ignored and named, after a rollback (O14)": {
+			file:    head + "release: v0.14\nworkflows: {enable: true}\nmetrics: {port: 1, bindAddress: \":1\"}\n",
+			want:    defaultsBut(func(cfg *configapi.Configuration) { cfg.Release, cfg.Metrics.BindAddress = "v0.14", ":1" }),
+			ignored: []string{"metrics.port", "workflows"},
+		},
+		"keys that the release of the manager does not have are fatal, whatever its patch (O14)": {
+			file:    head + "release: v0.13.7\nworkflows: {}\n",
+			wantErr: []string{`unknown field "workflows"`},
+		},
+		"unknown keys of a release that is none are fatal (O14)": {
+			file:    head + "release: next\nworkflows: {}\n",
+			wantErr: []string{`unknown field "workflows"`},
+		},
+		"keys in tls are fatal of whatever release: to ignore them would weaken it (O14)": {
+			file:    head + "release: v0.14\nworkflows: {}\ntls: {curves: [X25519]}\n",
+			wantErr: []string{`unknown field "tls.curves"`},
+		},
+		"duplicate keys are fatal of whatever release (O14)": {
+			file:    head + "release: v0.14\nworkflows: {}\nwebhook: {port: 1}\nwebhook: {port: 2}\n",
+			wantErr: []string{"webhook"},
+		},
 		"a file with nothing but its kind means the defaults (O14)": {
 			file: head,
 			want: defaultsBut(func(*configapi.Configuration) {}),
@@ -140,7 +163,7 @@ featureGates: {InPlaceRestart: true}
 			if err := os.WriteFile(path, []byte(tc.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Load(path)
+			got, ignored, err := Load(path)
 			if (err != nil) != (tc.wantErr != nil) {
 				t.Fatalf("Load() error = %v, want %q", err, tc.wantErr)
 			}
@@ -155,13 +178,16 @@ featureGates: {InPlaceRestart: true}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("Load() (-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff(tc.ignored, ignored); diff != "" {
+				t.Errorf("ignored (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
 
 func TestLoadWithoutAFile(t *testing.T) {
 	t.Run("no path means the defaults (O4, O14)", func(t *testing.T) {
-		got, err := Load("")
+		got, _, err := Load("")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +196,7 @@ func TestLoadWithoutAFile(t *testing.T) {
 		}
 	})
 	t.Run("a path that does not exist is fatal (O15)", func(t *testing.T) {
-		if _, err := Load(filepath.Join(t.TempDir(), "nothing.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := Load(filepath.Join(t.TempDir(), "nothing.yaml")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Load() error = %v, want a missing file", err)
 		}
 	})
@@ -178,7 +204,7 @@ func TestLoadWithoutAFile(t *testing.T) {
 
 func TestSample(t *testing.T) {
 	t.Run("config/samples has a configuration that works as it is, and says what the defaults are (O112)", func(t *testing.T) {
-		got, err := Load("../../config/samples/controller_manager_config.yaml")
+		got, _, err := Load("../../config/samples/controller_manager_config.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,6 +220,16 @@ func TestSample(t *testing.T) {
 			t.Errorf("the sample (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestTheShippedConfigurationSaysWhichReleaseItIsFor(t *testing.T) {
+	got, _, err := Load("../../config/components/manager/controller_manager_config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Release != version.Release {
+		t.Errorf("O14: config/components/manager/controller_manager_config.yaml is for release %q, the manager is of %s", got.Release, version.Release)
+	}
 }
 
 func TestEncode(t *testing.T) {

@@ -137,6 +137,9 @@ const (
 // narrows them and its binding.
 const AgentAccess = "jobset-agent"
 
+// AgentPolicyRevisionKey is the label of that policy that numbers its versions.
+const AgentPolicyRevisionKey = "jobset.sigs.k8s.io/policy-revision"
+
 // Reasons of events that announce no condition.
 const (
 	JobCreationFailedReason             = "JobCreationFailed"

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/version"
 )
 
 func TestApply(t *testing.T) {
@@ -71,6 +72,12 @@ func TestApply(t *testing.T) {
 				t.Error("TLSOptions is off")
 			}
 		})
+	}
+}
+
+func TestGatesAreThoseOfTheRelease(t *testing.T) {
+	if got := "v" + New().EmulationVersion().String(); got != version.Release {
+		t.Errorf("O44: the gates are those of %s, and the release is %s", got, version.Release)
 	}
 }
 

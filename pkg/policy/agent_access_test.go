@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // withAgents gives the worker template an agent, and an account.
@@ -172,6 +173,15 @@ func TestAgentPolicyGap(t *testing.T) {
 		b.Spec.PolicyName, b.Spec.ValidationActions = policy, actions
 		return b
 	}
+	revised := func(revision string, change func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
+		p := policyAsShipped(t, change)
+		p.Labels[constants.AgentPolicyRevisionKey] = revision
+		return p
+	}
+	another := func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) {
+		s.Variables[len(s.Variables)-1].Expression = "['jobset.sigs.k8s.io/epoch', 'jobset.sigs.k8s.io/progress']"
+	}
+	const unknown = "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"
 	tests := map[string]struct {
 		policy  *admissionregistrationv1.ValidatingAdmissionPolicy
 		binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding
@@ -184,6 +194,13 @@ func TestAgentPolicyGap(t *testing.T) {
 			"ValidatingAdmissionPolicy jobset-agent validates nothing"},
 		"P56: a policy of somebody else": {policyAsShipped(t, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
 			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"},
+		"P56: the policy of a later release, after a rollback of the manager": {revised("2", another), binding("jobset-agent", admissionregistrationv1.Deny), ""},
+		"P56: a policy of this revision that was changed":                     {revised("1", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
+		"P56: the policy of an earlier release":                               {revised("0", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
+		"P56: a policy whose revision is no number":                           {revised("later", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
+		"P56: a policy of a later release that is emptied": {revised("2", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
+			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent validates nothing"},
+		"P56: the policy of a later release without a binding": {revised("2", another), nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
 		"P56: no binding":                  {policy, nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
 		"P56: a binding of something else": {policy, binding("other", admissionregistrationv1.Deny), `ValidatingAdmissionPolicyBinding jobset-agent binds the policy "other"`},
 		"P56: a binding for some namespaces": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {

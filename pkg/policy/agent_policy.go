@@ -8,6 +8,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
@@ -22,7 +23,7 @@ func AgentPolicyGap(policy *admissionregistrationv1.ValidatingAdmissionPolicy, b
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s is missing", constants.AgentAccess)
 	case len(policy.Spec.Validations) == 0:
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s validates nothing", constants.AgentAccess)
-	case policyFingerprint(&policy.Spec) != shippedPolicy:
+	case policyFingerprint(&policy.Spec) != shippedPolicy && !isLater(policy):
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s is not the one that comes with this manager", constants.AgentAccess)
 	case binding == nil:
 		return fmt.Sprintf("ValidatingAdmissionPolicyBinding %s is missing", constants.AgentAccess)
@@ -34,6 +35,13 @@ func AgentPolicyGap(policy *admissionregistrationv1.ValidatingAdmissionPolicy, b
 		return fmt.Sprintf("ValidatingAdmissionPolicyBinding %s binds the policy for some Pods only", constants.AgentAccess)
 	}
 	return ""
+}
+
+// isLater reports whether a policy says that it comes with a later release, as it does after the manager was rolled back. Who may
+// write such policies may grant agents anything, so it is believed; withheld permissions would keep all groups waiting.
+func isLater(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
+	revision, err := strconv.Atoi(policy.Labels[constants.AgentPolicyRevisionKey])
+	return err == nil && revision > shippedRevision
 }
 
 // mendPolicy says how to close a gap.

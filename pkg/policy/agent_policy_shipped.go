@@ -20,6 +20,10 @@ import (
 // test compares them, and says what it has to be.
 const shippedPolicy = "507573281db3f32f942f13edd692e80353ed9313b51b95f38a9dfe6808ca65e7"
 
+// shippedRevision is its number, the label constants.AgentPolicyRevisionKey. Raise it with each new fingerprint: a manager
+// that is rolled back knows by it that the policy is later than its own.
+const shippedRevision = 1
+
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
 // say when they refuse is left out. So is how lines are broken: kubectl apply -k breaks them anew.
 func policyFingerprint(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
+
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // policyAsShipped is the admission policy of agents as it is in the repository.
@@ -37,7 +40,10 @@ func TestShippedPolicy(t *testing.T) {
 	t.Parallel()
 	type spec = admissionregistrationv1.ValidatingAdmissionPolicySpec
 	if got := policyFingerprint(&policyAsShipped(t).Spec); got != shippedPolicy {
-		t.Fatalf("P56: admission_policy.yaml has the fingerprint %s; set shippedPolicy to it", got)
+		t.Fatalf("P56: admission_policy.yaml has the fingerprint %s; set shippedPolicy to it, and raise shippedRevision", got)
+	}
+	if got, want := policyAsShipped(t).Labels[constants.AgentPolicyRevisionKey], strconv.Itoa(shippedRevision); got != want {
+		t.Errorf("P56: admission_policy.yaml has revision %q, want %s", got, want)
 	}
 	tests := map[string]struct {
 		change func(*spec)

@@ -22,6 +22,9 @@ var (
 	AgentImage = "jobset/agent:dev"
 )
 
+// Release is the minor release that the sources are of. A test compares it with the gates, the chart and config/.
+const Release = "v0.13"
+
 // String describes the build in one line.
 func String() string {
 	return fmt.Sprintf("jobset %s (commit %s, %s, %s/%s)", GitVersion, GitCommit, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -13,11 +13,19 @@ import (
 
 // Configuration is the configuration of the JobSet manager, as the file named by
 // --config holds it. A flag typed on the command line wins over the file, and the
-// file wins over the default. Unknown and duplicate keys are errors.
+// file wins over the default. Unknown and duplicate keys are errors, unless release says
+// that the file is for a later minor release than the manager.
 //
 // +kubebuilder:object:root=true
 type Configuration struct {
 	metav1.TypeMeta `json:",inline"`
+
+	// release is the minor release of JobSet that the file is for, such as v0.13. An earlier
+	// manager, after a rollback, ignores keys and feature gates of the file that it does not
+	// know, and logs them; keys in tls are errors all the same. Default: empty, that of the
+	// manager.
+	// +optional
+	Release string `json:"release,omitempty"`
 
 	// webhook configures the server that answers admission reviews.
 	// +optional

@@ -86,6 +86,7 @@ app.kubernetes.io/component: controller
 {{- define "jobset.controller.config" -}}
 apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
+release: {{ regexFind "^v[0-9]+[.][0-9]+" .Chart.AppVersion }}
 webhook:
   port: {{ .Values.webhook.port | int64 }}
 metrics:
