@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,6 +69,11 @@ type autoscaler struct {
 	told map[elastic.Key]string
 	// lacking is since when each plan has said that a job lacks instances. Another leader counts anew (P21).
 	lacking map[elastic.Key]time.Time
+	// resized is when this manager changed the size of each job. Another leader finds it in the status.
+	resized map[elastic.Key]time.Time
+	// pods finds the Pods of a Job. awaited are the JobSets to which nothing is given before their Pods exist, see findAbsent.
+	pods    indexed[*corev1.Pod]
+	awaited atomic.Pointer[map[string]bool]
 }
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
@@ -82,7 +88,7 @@ func SetupAutoscaler(ctx context.Context, mgr ctrl.Manager, config Autoscaling) 
 	}
 	a := &autoscaler{
 		client: mgr.GetClient(), bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
-		wake: make(chan struct{}, 1), told: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{},
+		wake: make(chan struct{}, 1), told: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
 	}
 	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -91,10 +97,28 @@ func SetupAutoscaler(ctx context.Context, mgr ctrl.Manager, config Autoscaling) 
 	if _, err := jobSets.AddEventHandler(a.wakes(jobSetMatters)); err != nil {
 		return fmt.Errorf("setting up the autoscaler: watching JobSets: %w", err)
 	}
+	if err := a.watchPods(ctx, mgr.GetCache()); err != nil {
+		return fmt.Errorf("setting up the autoscaler: %w", err)
+	}
 	if err := mgr.Add(a); err != nil {
 		return fmt.Errorf("setting up the autoscaler: %w", err)
 	}
 	return nil
+}
+
+// watchPods finds the Pods of Jobs, and starts a round when those appear to which room is given.
+func (a *autoscaler) watchPods(ctx context.Context, c cache.Cache) (err error) {
+	if a.pods, err = indexPods(ctx, c); err != nil {
+		return err
+	}
+	informer, err := c.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("getting the informer of Pods: %w", err)
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: a.podAppears, UpdateFunc: func(_, is any) { a.podAppears(is) },
+	})
+	return err
 }
 
 // NeedLeaderElection makes the manager start it only while it leads.

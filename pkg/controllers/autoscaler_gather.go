@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +24,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -50,11 +50,13 @@ func keepRequests(obj any) (any, error) {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Labels:      pick(pod.Labels, jobset.JobSetUIDKey, jobset.ReplicatedJobNameKey),
 			Annotations: pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+	}
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		kept.OwnerReferences = []metav1.OwnerReference{*owner}
 	}
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
@@ -103,17 +105,18 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 	if err := a.client.List(ctx, jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return in, nil, fmt.Errorf("listing Jobs: %w", err)
 	}
-	built := map[string]*batchv1.Job{}
-	for i := range jobs.Items {
-		job := &jobs.Items[i]
-		if job.DeletionTimestamp == nil {
-			built[job.Labels[jobset.JobSetUIDKey]+"/"+job.Labels[jobset.ReplicatedJobNameKey]] = job
-		}
+	owners, built := a.addJobs(&in, jobSets.Items, jobs.Items)
+	if err := a.addNodes(ctx, &in, placesOf(built)); err != nil {
+		return in, nil, err
 	}
-	var owners []*jobset.JobSet
-	place := map[string]int{}
-	for i := range jobSets.Items {
-		js := &jobSets.Items[i]
+	return in, owners, a.findAbsent(&in, owners, built)
+}
+
+// addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
+func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []batchv1.Job) (owners []*jobset.JobSet, built [][]*batchv1.Job) {
+	byOwner := builtJobs(jobs)
+	for i := range jobSets {
+		js := &jobSets[i]
 		if !isScaled(js) {
 			continue
 		}
@@ -122,18 +125,17 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
 				continue
 			}
-			key := string(js.UID) + "/" + rjob.Name
-			place[key] = len(in.Jobs)
-			job := elasticJob(js, rjob, built[key])
-			job.Lacking, job.MayForce = a.lacking[job.Key], a.config.mayForce(js)
-			in.Jobs, owners = append(in.Jobs, job), append(owners, js)
+			all := byOwner[inNamespace(js.Namespace, js.UID)+"/"+rjob.Name]
+			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
+			job.Lacking, job.MayForce, job.Resized = a.lacking[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
 	}
-	return in, owners, a.addNodes(ctx, &in, place)
+	return owners, built
 }
 
 // addNodes adds the nodes, and puts each Pod where it counts: instances to their jobs, the rest to the nodes.
-func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place map[string]int) error {
+func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place places) error {
 	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
 	if err := a.bound.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing Nodes: %w", err)
@@ -150,7 +152,8 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place map[
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		if at, ok := place[pod.Labels[jobset.JobSetUIDKey]+"/"+pod.Labels[jobset.ReplicatedJobNameKey]]; ok {
+		asks := elastic.Requests(&pod.Spec)
+		if at, ok := place.of(pod); ok {
 			index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 			stays := err == nil && index < int64(in.Jobs[at].Size)
 			// Nobody takes its index before it is gone (P108). Of a node that is gone Kubernetes deletes it by force.
@@ -160,13 +163,11 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place map[
 			// One that terminates takes room beside its replacement, unless it leaves for good.
 			if err == nil && (pod.DeletionTimestamp == nil || !stays) {
 				in.Jobs[at].Bound = append(in.Jobs[at].Bound, elastic.Instance{Index: int32(index), Node: pod.Spec.NodeName})
+				charge(requested, pod.Spec.NodeName, above(asks, in.Jobs[at].Request))
 				continue
 			}
 		}
-		if requested[pod.Spec.NodeName] == nil {
-			requested[pod.Spec.NodeName] = elastic.Resources{}
-		}
-		requested[pod.Spec.NodeName].Add(elastic.Requests(&pod.Spec))
+		charge(requested, pod.Spec.NodeName, asks)
 		requested[pod.Spec.NodeName][corev1.ResourcePods]++
 	}
 	for i := range in.Jobs {
@@ -216,9 +217,6 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		if required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 			job.Where.Terms = required.NodeSelectorTerms
 		}
-	}
-	if at, err := time.Parse(time.RFC3339, js.Annotations[jobset.LastResizeKey]); err == nil {
-		job.Resized = at
 	}
 	return job
 }

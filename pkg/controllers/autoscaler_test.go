@@ -58,7 +58,8 @@ func scaled(name string, size, synced int32, changes ...func(*jobset.JobSet, *ba
 	}
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: name + "-w-0", Labels: map[string]string{jobset.JobSetUIDKey: name, jobset.ReplicatedJobNameKey: "w"},
+			Namespace: "ns", Name: name + "-w-0", UID: types.UID(name + "-job"), Labels: map[string]string{jobset.JobSetUIDKey: name, jobset.ReplicatedJobNameKey: "w"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(js, jobset.GroupVersion.WithKind(jobset.Kind))},
 		},
 		Spec: batchv1.JobSpec{Template: gpuPods()},
 	}
@@ -75,7 +76,8 @@ func boundPods(name, node string, count int) []client.Object {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "ns", Name: fmt.Sprintf("%s-%d", name, index), Labels: map[string]string{jobset.JobSetUIDKey: name, jobset.ReplicatedJobNameKey: "w"},
-				Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
+				Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: name + "-w-0", UID: types.UID(name + "-job"), Controller: ptr.To(true)}},
 			},
 			Spec: gpuPods().Spec,
 		}
@@ -88,7 +90,7 @@ func boundPods(name, node string, count int) []client.Object {
 func TestAutoscaler(t *testing.T) {
 	at := func(ago time.Duration) func(*jobset.JobSet, *batchv1.Job) {
 		return func(js *jobset.JobSet, _ *batchv1.Job) {
-			js.Annotations = map[string]string{jobset.LastResizeKey: now.Add(-ago).Format(time.RFC3339)}
+			js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", Elastic: &jobset.ElasticSize{LastResizeTime: ptr.To(metav1.NewTime(now.Add(-ago)))}}}
 		}
 	}
 	all := func(groups ...[]client.Object) []client.Object {
@@ -99,14 +101,70 @@ func TestAutoscaler(t *testing.T) {
 		return objects
 	}
 	nodes := []client.Object{gpuNode("n", "6")}
+	moved := func(js *jobset.JobSet, job *batchv1.Job) { js.Namespace, job.Namespace = "elsewhere", "elsewhere" }
+	forged := func(change func(*corev1.Pod), pods []client.Object) []client.Object {
+		for _, pod := range pods {
+			change(pod.(*corev1.Pod))
+		}
+		return pods
+	}
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		sizes   map[string]int32
 		record  []string
 	}{
 		"P104 P107: one that is full gives what another needs, by one write": {
-			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0)), map[string]int32{"a": 4, "b": 2},
+			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), boundPods("b", "", 2)), map[string]int32{"a": 4, "b": 2},
 			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: gave 2 instances to ns/b/w: score -0.50, ours 1.00"},
+		},
+		"P104: nobody gives to one whose Pods do not exist": {
+			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), boundPods("b", "", 1)), map[string]int32{"a": 6, "b": 2},
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come",
+				"update status JobSet b"},
+		},
+		"P104: nor to one whose Pods are held back by scheduling gates": {
+			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), forged(func(pod *corev1.Pod) {
+				pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
+			}, boundPods("b", "", 2))), map[string]int32{"a": 6, "b": 2},
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come",
+				"update status JobSet b"},
+		},
+		"P104 P107: users are not told the names of other namespaces": {
+			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0, moved),
+				forged(func(pod *corev1.Pod) { pod.Namespace = "elsewhere" }, boundPods("b", "", 2))), map[string]int32{"a": 4, "b": 2},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: gave 2 instances to another namespace: score -0.50, ours 1.00"},
+		},
+		"P106: Pods with the labels of a job that it did not create are no instances, and take room": {
+			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), forged(func(pod *corev1.Pod) {
+				pod.Name, pod.OwnerReferences = "forged-"+pod.Name, nil
+				pod.Annotations[batchv1.JobCompletionIndexAnnotation] = "0"
+			}, boundPods("a", "n", 3))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106: nor are Pods of another namespace that name its Job as their controller": {
+			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), forged(func(pod *corev1.Pod) { pod.Namespace = "elsewhere" }, boundPods("a", "n", 3))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106: the template is that of the Job which the JobSet created": {
+			all(nodes, []client.Object{&batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "zz", Name: "z-w-0", // listed last Labels: map[string]string{jobset.JobSetUIDKey: "a", jobset.ReplicatedJobNameKey: "w"},
+			}}}, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("other", "n", 4)), map[string]int32{"a": 2}, nil,
+		},
+		"P106: a Pod that requests more than its template takes what it requests": {
+			all(nodes, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
+				pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("2")}
+			}, boundPods("a", "n", 2))), map[string]int32{"a": 4},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 4 Pods: 2 more fit: score 0.00"},
+		},
+		"P107: a time in the annotation counts for nothing": {
+			all(nodes, scaled("a", 2, 1, func(js *jobset.JobSet, _ *batchv1.Job) {
+				js.Annotations = map[string]string{jobset.LastResizeKey: "2999-01-01T00:00:00Z"}
+			}), boundPods("a", "n", 2)), map[string]int32{"a": 6},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 6 Pods: 4 more fit: score 0.00"},
+		},
+		"P107: a time of the status that is in the future counts as now": {
+			all(nodes, scaled("a", 2, 1, at(-24*time.Hour)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:05:00Z, since its size was changed at 2026-03-14T12:00:00Z: 4 more fit: score 0.00"},
 		},
 		"P107: a JobSet in a queue is left alone, and its Pods take room": {
 			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("b", "n", 3),
@@ -136,8 +194,13 @@ func TestAutoscaler(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShell(t, tc.objects...)
+			for _, object := range tc.objects {
+				if pod, ok := object.(*corev1.Pod); ok {
+					cached(t, s, nil, pod)
+				}
+			}
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{},
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 				config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if err := a.round(t.Context()); err != nil {
@@ -193,7 +256,7 @@ func TestLostNodes(t *testing.T) {
 			}
 			s := newShell(t, append(append(objects, lost), pods...)...)
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, wake: make(chan struct{}, 1),
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods, wake: make(chan struct{}, 1),
 				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if err := a.round(t.Context()); err != nil {
@@ -224,11 +287,26 @@ func TestLostNodes(t *testing.T) {
 func TestAutoscalerYields(t *testing.T) {
 	js := scaled("a", 2, 1)[0].(*jobset.JobSet)
 	s := newShell(t, js)
-	a := &autoscaler{client: s.client, events: s.record, clock: s.clock, told: map[elastic.Key]string{}}
+	a := &autoscaler{client: s.client, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}}
 	stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
 	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}) // the fake API server fails in another way
 	s.record.expect(t, "patch JobSet a")
 	if got := *stored(t, s, js).Spec.ReplicatedJobs[0].Template.Spec.Completions; got != 2 {
 		t.Errorf("P107: size %d, want 2 as it was", got)
 	}
+}
+
+func TestKeepRequests(t *testing.T) {
+	t.Run("P106: who controls a Pod is kept in the cache of the planner, other owners are not", func(t *testing.T) {
+		pod := boundPods("a", "n", 1)[0].(*corev1.Pod)
+		want := pod.OwnerReferences[0]
+		pod.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x"}}, want)
+		kept, err := keepRequests(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]metav1.OwnerReference{want}, kept.(*corev1.Pod).OwnerReferences); diff != "" {
+			t.Errorf("owners (-want +got):\n%s", diff)
+		}
+	})
 }

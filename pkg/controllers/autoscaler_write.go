@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -71,6 +72,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 	for _, i := range changed {
 		d := decisions[i]
 		delete(a.told, d.Key)
+		a.resized[d.Key] = a.clock.Now()
 		metrics.ElasticResized(d.Size > jobs[i].Size)
 		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,
 			fmt.Sprintf("ReplicatedJob %s from %d to %d Pods: %s", d.ReplicatedJob, jobs[i].Size, d.Size, d.Because))
@@ -85,7 +87,7 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// resizePatch changes sizes that are still as they were, and notes when, for the cooldown. It is one write.
+// resizePatch changes sizes that are still as they were, and notes when, for users. It is one write.
 func resizePatch(js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision, changed []int, now time.Time) ([]byte, error) {
 	ops := []operation{{"test", "/metadata/uid", js.UID}}
 	for _, i := range changed {
@@ -119,6 +121,7 @@ func (a *autoscaler) forget(plan elastic.Plan) {
 			delete(a.told, key)
 		}
 	}
+	maps.DeleteFunc(a.resized, func(key elastic.Key, _ time.Time) bool { return !planned[key] })
 }
 
 func kindOf(state elastic.State) string {

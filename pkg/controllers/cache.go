@@ -72,7 +72,7 @@ func stripPod(obj any) (any, error) {
 			Annotations: pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, batchv1.JobCompletionIndexAnnotation,
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
-		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName},
+		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason},
 	}
 	stripped.DeletionGracePeriodSeconds = pod.DeletionGracePeriodSeconds

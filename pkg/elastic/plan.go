@@ -118,6 +118,9 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	d := Decision{Key: j.Key, State: Keeps, Size: desired, Desired: desired, Score: before[j].float(), Lacks: j.lacks}
 	change, cooldown := desired-j.now, p.in.CooldownDown
 	switch {
+	case j.ungiven && j.accelerator >= 0:
+		d.State = Waits
+		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come", j.min)
 	case j.waits && j.accelerator >= 0:
 		d.State = Waits
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, nor would it if all others were at their minimums", j.min)
@@ -132,7 +135,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.Because = j.whyShrink(p.in.ShrinkAfter, desired)
 	case change < 0 && len(takers) > 0:
 		d.State = Gives
-		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(takers), before[takers[0]].float(), d.Score)
+		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(j.Namespace, takers), before[takers[0]].float(), d.Score)
 	case change < 0:
 		d.State = Fits
 		d.Because = fmt.Sprintf("no node has room for %d more: it starts with %d", -change, desired)
@@ -157,10 +160,22 @@ func instances(count int32) string {
 // maxNamed is how many jobs a reason names at the most.
 const maxNamed = 3
 
-func nameAll(jobs []*job) string {
+// nameAll names jobs to the users of a namespace. They may not see those of other namespaces.
+func nameAll(namespace string, jobs []*job) string {
 	var names []string
+	others := 0
 	for _, j := range jobs {
-		names = append(names, j.Key.String())
+		if j.Namespace == namespace {
+			names = append(names, j.Key.String())
+		} else {
+			others++
+		}
+	}
+	switch {
+	case others == 1:
+		names = append(names, "another namespace")
+	case others > 1:
+		names = append(names, fmt.Sprintf("%d jobs of other namespaces", others))
 	}
 	return firstOf(names)
 }

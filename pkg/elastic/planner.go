@@ -33,8 +33,8 @@ type job struct {
 	placed []int
 	// pending counts those without: no node can take them now.
 	pending int32
-	// waits: its minimum does not fit.
-	waits bool
+	// waits: its minimum does not fit. ungiven: it would if others gave, and they do not because its Pods do not exist.
+	waits, ungiven bool
 	// lacks are the instances that no node can take, lost those of them that it goes on without, and
 	// stuck says why it cannot (P108).
 	lacks, lost int32
@@ -209,7 +209,7 @@ func (p *planner) settle(sizes []int32) {
 	c := p.cluster
 	c.reset()
 	for i, j := range p.jobs {
-		j.placed, j.pending, j.waits, j.size = j.placed[:0], 0, false, sizes[i]
+		j.placed, j.pending, j.waits, j.ungiven, j.size = j.placed[:0], 0, false, false, sizes[i]
 		for _, at := range j.bound {
 			if at.index >= j.size {
 				break

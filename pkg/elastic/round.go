@@ -139,7 +139,11 @@ func (p *planner) minimums(jobs []*job, mayGive bool) (all []gift, enough bool) 
 			j.waits = true
 			continue
 		}
-		gifts, fits := p.collect(j, lacks, jobs, mayGive)
+		gifts, fits := p.collect(j, lacks, jobs, mayGive && !j.Absent)
+		if !fits && j.Absent {
+			j.waits, j.ungiven = true, true
+			continue
+		}
 		if !fits {
 			return nil, false
 		}

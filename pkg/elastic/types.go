@@ -66,6 +66,8 @@ type Job struct {
 	Where Constraints
 	// Bound are the instances that have a node, in any order.
 	Bound []Instance
+	// Absent: fewer Pods than its minimum have a node or wait for one, so what others gave might never be used (P104).
+	Absent bool
 	// Resized is when its size was changed last, zero if never.
 	Resized time.Time
 	// Shrinks: it may go on without the instances that no node can take, because it restarts in place (P108).

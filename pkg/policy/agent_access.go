@@ -28,6 +28,8 @@ const (
 	// it lacks some is valid for as long as it has lacked them, between deniedKnownFor and this.
 	accessKnownFor = 5 * time.Minute
 	deniedKnownFor = 10 * time.Second
+	// maxAsked is how many accounts are asked about in a pass, by three requests each. The next pass asks about others.
+	maxAsked = 10
 )
 
 // AgentAccess is what the API server said of the rights of a service account.
@@ -62,7 +64,7 @@ func agentAccess(v *view, before result) result {
 		answer := v.Access[account]
 		if left := v.until(answer.Asked.Add(v.accessValidFor(answer))); left > 0 {
 			r = r.and(lookAgain(left))
-		} else {
+		} else if len(r.plan.AskAccess) < maxAsked {
 			r.plan.AskAccess = append(r.plan.AskAccess, account)
 		}
 		allAnswered = allAnswered && !answer.Asked.IsZero() && !answer.Unknown

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -25,6 +26,7 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 	built := v.builtSizes()
 	for i := range statuses {
 		status := &statuses[i]
+		was := status.Elastic
 		status.Elastic = nil
 		desired, ok := v.elasticSize(status.Name)
 		if !ok {
@@ -34,8 +36,20 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 		if !v.runsByEpochs() || current == 0 && v.synced > 0 { // an older manager wrote no sizes
 			current = int32(min(built[status.Name], math.MaxInt32))
 		}
-		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired}
+		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: v.lastResize(was, desired)}
 	}
+}
+
+// lastResize returns when the size that the spec asks for last changed, nil if it never has. It is in the status, which
+// users do not write: who could write this time could keep a size from being planned, for as long as they want (P107).
+func (v *view) lastResize(was *jobset.ElasticSize, desired int32) *metav1.Time {
+	switch {
+	case was == nil:
+		return nil
+	case was.Desired != desired:
+		return ptr.To(metav1.NewTime(v.Now))
+	}
+	return was.LastResizeTime
 }
 
 // elasticSize returns the size that the spec gives an elastic ReplicatedJob.

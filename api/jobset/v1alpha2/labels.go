@@ -53,7 +53,7 @@ const (
 	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
 	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic
-	// ReplicatedJob of it last (RFC 3339).
+	// ReplicatedJob of it last (RFC 3339), for users: nothing is decided by it.
 	LastResizeKey = "jobset.sigs.k8s.io/last-resize"
 	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
 	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"

@@ -179,4 +179,8 @@ type ElasticSize struct {
 	// it is what the last plan gave.
 	// +kubebuilder:validation:Minimum=0
 	Desired int32 `json:"desired"`
+
+	// lastResizeTime is when desired last changed, empty if it never has. The cooldown of the planner counts from here.
+	// +optional
+	LastResizeTime *metav1.Time `json:"lastResizeTime,omitempty"`
 }

@@ -1876,6 +1876,9 @@ var schemaYAML = typed.YAMLObject(`types:
                           - name: desired
                             type:
                               scalar: numeric
+                          - name: lastResizeTime
+                            type:
+                              scalar: untyped
                     - name: failed
                       type:
                         scalar: numeric

@@ -7,6 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha2
 
+import (
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // ElasticSizeApplyConfiguration represents a declarative configuration of the ElasticSize type for use
 // with apply.
 //
@@ -18,6 +22,8 @@ type ElasticSizeApplyConfiguration struct {
 	// desired is the number that the spec asks for, whoever set it. While the manager plans the sizes,
 	// it is what the last plan gave.
 	Desired *int32 `json:"desired,omitempty"`
+	// lastResizeTime is when desired last changed, empty if it never has. The cooldown of the planner counts from here.
+	LastResizeTime *v1.Time `json:"lastResizeTime,omitempty"`
 }
 
 // ElasticSizeApplyConfiguration constructs a declarative configuration of the ElasticSize type for use with
@@ -39,5 +45,13 @@ func (b *ElasticSizeApplyConfiguration) WithCurrent(value int32) *ElasticSizeApp
 // If called multiple times, the Desired field is set to the value of the last call.
 func (b *ElasticSizeApplyConfiguration) WithDesired(value int32) *ElasticSizeApplyConfiguration {
 	b.Desired = &value
+	return b
+}
+
+// WithLastResizeTime sets the LastResizeTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastResizeTime field is set to the value of the last call.
+func (b *ElasticSizeApplyConfiguration) WithLastResizeTime(value v1.Time) *ElasticSizeApplyConfiguration {
+	b.LastResizeTime = &value
 	return b
 }

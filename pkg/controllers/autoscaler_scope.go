@@ -1,0 +1,164 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controllers
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/elastic"
+)
+
+// One plan is made for all namespaces, and what one gets another lacks. So nothing counts that only a label or an annotation
+// says: whoever may create a Pod writes them. A Pod is an instance if a Job controls it that a JobSet of its namespace
+// controls, and what it requests is what is charged.
+
+// builtJobs returns the Jobs that were built for each ReplicatedJob, those that are being deleted included, by the
+// namespace and the UID of the JobSet that controls them, and the name of the ReplicatedJob.
+func builtJobs(jobs []batchv1.Job) map[string][]*batchv1.Job {
+	built := map[string][]*batchv1.Job{}
+	for i := range jobs {
+		for _, owner := range controllerKey(&jobs[i], jobset.GroupVersion.String(), jobset.Kind) {
+			key := owner + "/" + jobs[i].Labels[jobset.ReplicatedJobNameKey]
+			built[key] = append(built[key], &jobs[i])
+		}
+	}
+	return built
+}
+
+// currentJob returns the Job of a name that is not being deleted, nil if there is none. Beside it there may be others that
+// name the same JobSet as their controller.
+func currentJob(jobs []*batchv1.Job, name string) *batchv1.Job {
+	at := slices.IndexFunc(jobs, func(job *batchv1.Job) bool { return job.Name == name && job.DeletionTimestamp == nil })
+	if at < 0 {
+		return nil
+	}
+	return jobs[at]
+}
+
+// places are the positions of elastic jobs in the input, by the namespaces and UIDs of their Jobs.
+type places map[string]int
+
+func placesOf(built [][]*batchv1.Job) places {
+	p := places{}
+	for at, jobs := range built {
+		for _, job := range jobs {
+			p[inNamespace(job.Namespace, job.UID)] = at
+		}
+	}
+	return p
+}
+
+// of returns the job of which a Pod is an instance.
+func (p places) of(pod *corev1.Pod) (at int, ok bool) {
+	for _, owner := range controllerKey(pod, batchv1.SchemeGroupVersion.String(), "Job") {
+		at, ok = p[owner]
+	}
+	return at, ok
+}
+
+// charge adds what a Pod takes of its node.
+func charge(requested map[string]elastic.Resources, node string, of elastic.Resources) {
+	if requested[node] == nil {
+		requested[node] = elastic.Resources{}
+	}
+	requested[node].Add(of)
+}
+
+// above returns by how much a Pod requests more than the template of its job, for which the planner charges it: a webhook may
+// have raised the requests, and they can be changed while the Pod runs.
+func above(asks, template elastic.Resources) elastic.Resources {
+	more := elastic.Resources{}
+	for name, amount := range asks {
+		if over := amount - template[name]; over > 0 {
+			more[name] = over
+		}
+	}
+	return more
+}
+
+// findAbsent marks the jobs that never ran and of whose minimum fewer Pods have a node or wait for one. A Pod may never be
+// created, because of a ResourceQuota, a webhook, or a JobSet that cannot create its Job: nobody gives to such a job (P104).
+// The Pods that it lacks start the next round when they appear.
+func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job) error {
+	usable := map[string]bool{}
+	for i := range in.Nodes {
+		usable[in.Nodes[i].Name] = in.Nodes[i].Usable
+	}
+	awaited := map[string]bool{}
+	for i := range in.Jobs {
+		job := &in.Jobs[i]
+		if job.Started {
+			continue
+		}
+		var exist int32
+		for _, instance := range job.Bound {
+			exist += oneIf(usable[instance.Node])
+		}
+		for _, of := range built[i] {
+			pods, err := a.pods.controlledBy(of.Namespace, of.UID)
+			if err != nil {
+				return err
+			}
+			for _, pod := range pods {
+				exist += oneIf(awaitsNode(pod))
+			}
+		}
+		if job.Absent = exist < job.Min; job.Absent {
+			awaited[inNamespace(owners[i].Namespace, owners[i].UID)] = true
+		}
+	}
+	a.awaited.Store(&awaited)
+	return nil
+}
+
+// awaitsNode reports whether a scheduler looks for a node for a Pod.
+func awaitsNode(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0 &&
+		(pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "")
+}
+
+func oneIf(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none.
+// The label of the Pod may be wrong; then the round is one too many.
+func (a *autoscaler) podAppears(obj any) {
+	pod, ok := obj.(*corev1.Pod)
+	awaited := a.awaited.Load()
+	if !ok || awaited == nil || !awaitsNode(pod) {
+		return
+	}
+	for _, key := range byJobSetLabel(pod) {
+		if (*awaited)[key] {
+			a.soon()
+		}
+	}
+}
+
+// resizedAt returns when the size of a job was last changed: by the status, or by what this manager did a moment ago, which
+// is not in the status yet. No time is in the future, whatever clock wrote it.
+func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
+	at := a.resized[key]
+	for i := range js.Status.ReplicatedJobsStatus {
+		status := &js.Status.ReplicatedJobsStatus[i]
+		if status.Name == key.ReplicatedJob && status.Elastic != nil && status.Elastic.LastResizeTime != nil && status.Elastic.LastResizeTime.After(at) {
+			at = status.Elastic.LastResizeTime.Time
+		}
+	}
+	if now := a.clock.Now(); at.After(now) {
+		return now
+	}
+	return at
+}
