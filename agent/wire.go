@@ -8,6 +8,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"time"
 
@@ -130,15 +131,15 @@ func (o *wireJobSet) world(at Place) protocol.World {
 	return protocol.World{}
 }
 
-// workers returns how many Pods the JobSet has at most at a time.
+// workers returns how many Pods the JobSet has at most at a time: from 0 to MaxInt32, since pauses are multiples of it (W141).
 func (o *wireJobSet) workers() int {
 	sum := 0
 	for i := range o.Spec.ReplicatedJobs {
 		each := 1
 		if p := o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism; p != nil {
-			each = int(*p)
+			each = max(0, int(*p))
 		}
-		sum += int(o.Spec.ReplicatedJobs[i].Replicas) * each
+		sum = min(sum+max(0, int(o.Spec.ReplicatedJobs[i].Replicas))*each, math.MaxInt32)
 	}
 	return sum
 }

@@ -7,6 +7,7 @@ package agent
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,18 +105,25 @@ func TestTheWorkersOfAJobSet(t *testing.T) {
 	rjob := func(replicas int32, parallelism *int32) jobset.ReplicatedJob {
 		return jobset.ReplicatedJob{Replicas: replicas, Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Parallelism: parallelism}}}
 	}
-	text, err := json.Marshal(jobset.JobSet{Spec: jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{
-		rjob(1, nil), rjob(10, ptr.To[int32](500)), rjob(3, ptr.To[int32](0)),
-	}}})
-	if err != nil {
-		t.Fatal(err)
+	workers := func(rjobs ...jobset.ReplicatedJob) int {
+		text, err := json.Marshal(jobset.JobSet{Spec: jobset.JobSetSpec{ReplicatedJobs: rjobs}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object wireJobSet
+		if err := json.Unmarshal(text, &object); err != nil {
+			t.Fatal(err)
+		}
+		return object.jobSet(Place{}).Workers
 	}
-	var object wireJobSet
-	if err := json.Unmarshal(text, &object); err != nil {
-		t.Fatal(err)
-	}
-	if got := object.jobSet(Place{}).Workers; got != 5001 {
+	if got := workers(rjob(1, nil), rjob(10, ptr.To[int32](500)), rjob(3, ptr.To[int32](0))); got != 5001 {
 		t.Errorf("P72: %d workers, want 5001", got)
+	}
+	if got := workers(rjob(1, nil), rjob(10, ptr.To[int32](-1))); got != 1 {
+		t.Errorf("W141: %d workers beside a negative size, want 1", got)
+	}
+	if got, huge := workers(rjob(math.MaxInt32, ptr.To[int32](math.MaxInt32)), rjob(math.MaxInt32, ptr.To[int32](math.MaxInt32)), rjob(math.MaxInt32, ptr.To[int32](math.MaxInt32))), math.MaxInt32; got != huge {
+		t.Errorf("W141: %d workers of more than a number holds, want %d", got, huge)
 	}
 }
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Claims builds the PersistentVolumeClaims that all Jobs of a JobSet share, in
@@ -60,30 +62,37 @@ func deletedWithJobSet(policy *jobset.VolumeClaimPolicy) bool {
 	return retention != nil && ptr.Deref(retention.WhenDeleted, jobset.RetentionPolicyDelete) == jobset.RetentionPolicyDelete
 }
 
-// mountClaims adds a volume for each claim that a container of the Pod mounts by the name of its template.
-func mountClaims(js *jobset.JobSet, pod *corev1.PodSpec) {
+// claimPlaces are the places of the templates of claims in the spec, by name.
+func claimPlaces(js *jobset.JobSet) map[string]int {
+	places := map[string]int{}
 	for i := range js.Spec.VolumeClaimPolicies {
 		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
-			name := js.Spec.VolumeClaimPolicies[i].Templates[j].Name
-			if !mounts(pod.Containers, name) && !mounts(pod.InitContainers, name) || hasVolume(pod, name) {
-				continue
+			if name := js.Spec.VolumeClaimPolicies[i].Templates[j].Name; places[name] == 0 {
+				places[name] = len(places) + 1
 			}
-			pod.Volumes = append(pod.Volumes, corev1.Volume{
-				Name: name,
-				VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
-					ClaimName: placement.ClaimName(name, js.Name),
-				}},
-			})
 		}
 	}
+	return places
 }
 
-func mounts(containers []corev1.Container, volume string) bool {
-	return slices.ContainsFunc(containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume })
-	})
-}
-
-func hasVolume(pod *corev1.PodSpec, name string) bool {
-	return slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+// mountClaims adds a volume for each claim that a container of the Pod mounts by the name of its template, in the order of
+// the templates. There may be thousands of them, so only those are looked at that are mounted (C382).
+func (b *Builder) mountClaims(pod *corev1.PodSpec) {
+	if len(b.claims) == 0 {
+		return
+	}
+	mounted := workerpod.Mounted(pod)
+	for i := range pod.Volumes {
+		mounted.Delete(pod.Volumes[i].Name)
+	}
+	names := slices.DeleteFunc(mounted.UnsortedList(), func(name string) bool { return b.claims[name] == 0 })
+	slices.SortFunc(names, func(x, y string) int { return cmp.Compare(b.claims[x], b.claims[y]) })
+	for _, name := range names {
+		pod.Volumes = append(pod.Volumes, corev1.Volume{
+			Name: name,
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+				ClaimName: placement.ClaimName(name, b.jobSet.Name),
+			}},
+		})
+	}
 }

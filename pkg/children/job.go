@@ -27,6 +27,8 @@ import (
 type Builder struct {
 	jobSet  *jobset.JobSet
 	indexes indexes
+	// claims are the places of the templates of claims, from 1, by name.
+	claims map[string]int
 	// restarts are the counters of Jobs restarted on their own, by ReplicatedJob;
 	// byJob: every Job carries its counter.
 	restarts map[string][]int32
@@ -39,7 +41,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder for a JobSet, which it reads and never changes.
 func NewBuilder(js *jobset.JobSet) *Builder {
-	b := &Builder{jobSet: js, indexes: newIndexes(js)}
+	b := &Builder{jobSet: js, indexes: newIndexes(js), claims: claimPlaces(js)}
 	for i := range js.Status.ReplicatedJobsStatus {
 		if status := &js.Status.ReplicatedJobsStatus[i]; len(status.JobRestarts) > 0 {
 			if b.restarts == nil {
@@ -90,7 +92,7 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 	if NeedsService(js) {
 		pods.Spec.Subdomain = Subdomain(js)
 	}
-	mountClaims(js, &pods.Spec)
+	b.mountClaims(&pods.Spec)
 	if selectsNodes(job) {
 		reserveNodes(job)
 		// The topology key may come from the JobSet and the strategy from the Job
@@ -137,8 +139,8 @@ func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) 
 	have.Labels = merged(have.Labels, want.Labels, ownKeys(job.Spec.Template.Labels))
 	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations))
 	have.Spec.NodeSelector = merged(have.Spec.NodeSelector, want.Spec.NodeSelector, ownKeys(job.Spec.Template.Spec.NodeSelector))
-	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations)
-	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates)
+	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, sameToleration)
+	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) corev1.PodSchedulingGate { return g })
 	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
 	return resumed, changed
 }
@@ -154,14 +156,28 @@ func ownKeys(entries map[string]string) map[string]string {
 	return own
 }
 
-// union appends those of the wanted entries that are not there yet, in their order.
-func union[T any](have, want []T) []T {
-	all := slices.Clone(have)
+// union appends those of the wanted entries that are not there yet, in their order. Two entries with the same key are
+// the same; each is looked at once (C382).
+func union[T any, K comparable](have, want []T, key func(T) K) []T {
+	all, known := slices.Clone(have), make(map[K]bool, len(have)+len(want))
+	for _, entry := range have {
+		known[key(entry)] = true
+	}
 	for _, entry := range want {
-		known := slices.ContainsFunc(all, func(other T) bool { return apiequality.Semantic.DeepEqual(entry, other) })
-		if !known {
-			all = append(all, entry)
+		if k := key(entry); !known[k] {
+			all, known[k] = append(all, entry), true
 		}
 	}
 	return all
+}
+
+// sameToleration is a toleration with its seconds as values in the place of a pointer.
+func sameToleration(t corev1.Toleration) (key struct {
+	corev1.Toleration
+	limited bool
+	seconds int64
+}) {
+	key.limited, key.seconds = t.TolerationSeconds != nil, ptr.Deref(t.TolerationSeconds, 0)
+	key.Toleration, key.TolerationSeconds = t, nil
+	return key
 }

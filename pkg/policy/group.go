@@ -63,7 +63,7 @@ func (v *view) lookAtGroup() group {
 
 // sizeOf returns how many completion indexes a Job has.
 func sizeOf(job *batchv1.Job) int64 {
-	return int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1)))
+	return max(0, int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1))))
 }
 
 // addJob adds a Job, and returns the room that is left for the slots of others.

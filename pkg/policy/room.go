@@ -15,6 +15,8 @@ const (
 	// maxBuiltBytes is how large the specs of these Jobs are at most, encoded, unless it is only one: 250 Jobs
 	// of 16 KiB. The spec of a JobSet may have a megabyte, of which 250 copies take half a gigabyte (C384).
 	maxBuiltBytes = 4 << 20
+	// containerCost is what a container counts besides its bytes: building one takes as long as copying a KiB.
+	containerCost = 1 << 10
 )
 
 // room is what a plan may still build.
@@ -29,7 +31,8 @@ func (r *room) sizeOf(spec *batchv1.JobSpec) int {
 	if r.jobsOf(1) == 0 {
 		return 1
 	}
-	return max(1, spec.Size())
+	pod := &spec.Template.Spec
+	return max(1, spec.Size()+(len(pod.InitContainers)+len(pod.Containers))*containerCost)
 }
 
 // jobsOf returns for how many Jobs of a size there is room: for one at least, as long as nothing was built.

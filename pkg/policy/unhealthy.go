@@ -87,7 +87,7 @@ func podsWanted(job *batchv1.Job, pods []*corev1.Pod) int64 {
 			done++
 		}
 	}
-	atATime := int64(ptr.Deref(job.Spec.Parallelism, 1))
+	atATime := max(0, int64(ptr.Deref(job.Spec.Parallelism, 1)))
 	switch {
 	case job.Spec.Completions != nil:
 		return max(0, min(atATime, int64(*job.Spec.Completions)-done))

@@ -56,11 +56,12 @@ func TestCreateNames(t *testing.T) {
 			},
 			want: []violation{unpathed("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'workers'")},
 		},
-		"W43: the largest product is accepted, absent parallelism counts as 1": {
+		"W43, W140: the largest product is left to the maximum of the JobSet, absent parallelism counts as 1": {
 			mut: func(js *jobset.JobSet) {
 				js.Spec.ReplicatedJobs[1].Replicas = 1<<31 - 1
 				job(js, 1).Parallelism = nil
 			},
+			want: []violation{invalid("spec.replicatedJobs", "must be at most 1000000 workers")},
 		},
 		"W44: an empty group name": {
 			mut:  func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[0].GroupName = "" },

@@ -142,25 +142,30 @@ func withinBounds(i int, rj *jobset.ReplicatedJob) field.ErrorList {
 }
 
 // otherSizes checks what depends on the size for the largest and the least one, so that no change of size
-// between the bounds is refused later.
+// between the bounds is refused later. It looks at this ReplicatedJob alone: copies of the whole JobSet for each
+// of hundreds took seconds (C382).
 func otherSizes(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
-	sized := func(size int32) *jobset.JobSet {
-		other := js.DeepCopy()
-		job := &other.Spec.ReplicatedJobs[i].Template.Spec
-		job.Parallelism, job.Completions = &size, &size
-		return other
+	sized := func(size *int32) *jobset.JobSet {
+		only := js.Spec.ReplicatedJobs[i] // shallow, and only what is replaced is changed
+		if size != nil {
+			only.Template.Spec.Parallelism, only.Template.Spec.Completions = size, size
+		}
+		return &jobset.JobSet{ObjectMeta: js.ObjectMeta, Spec: jobset.JobSetSpec{
+			ReplicatedJobs: []jobset.ReplicatedJob{only}, Network: js.Spec.Network, Coordinator: js.Spec.Coordinator,
+		}}
 	}
 	var errs field.ErrorList
 	bounds := js.Spec.ReplicatedJobs[i].Elastic
-	if len(coordinator(js, g)) == 0 && len(coordinator(sized(bounds.MinInstances), g)) > 0 {
+	is, shrunk, grown := sized(nil), sized(&bounds.MinInstances), sized(&bounds.MaxInstances)
+	if c := js.Spec.Coordinator; c != nil && c.ReplicatedJob == js.Spec.ReplicatedJobs[i].Name &&
+		len(coordinator(is, g)) == 0 && len(coordinator(shrunk, g)) > 0 {
 		errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "minInstances"), bounds.MinInstances,
-			fmt.Sprintf("must be above spec.coordinator.podIndex, which is %d: the Pods with the highest indexes leave first", js.Spec.Coordinator.PodIndex)))
+			fmt.Sprintf("must be above spec.coordinator.podIndex, which is %d: the Pods with the highest indexes leave first", c.PodIndex)))
 	}
-	grown := sized(bounds.MaxInstances)
 	for _, check := range []func(*jobset.JobSet, int) field.ErrorList{podCount, podName} {
-		if len(check(js, i)) == 0 && len(check(grown, i)) > 0 {
+		if wrong := check(grown, 0); len(wrong) > 0 && len(check(is, 0)) == 0 {
 			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "maxInstances"), bounds.MaxInstances,
-				"is too large: "+check(grown, i)[0].Detail))
+				"is too large: "+wrong[0].Detail))
 		}
 	}
 	return errs

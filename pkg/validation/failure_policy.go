@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -56,10 +57,10 @@ func failurePolicyRules(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	if !g.RestartJob && slices.ContainsFunc(rules, restartsOneJob) {
 		return restartJobGate()
 	}
-	errs := restartJobCounters(js)
+	errs, known := restartJobCounters(js), namesOf(js)
 	for i := range rules {
 		errs = append(errs, ruleName(&rules[i])...)
-		errs = append(errs, ruleTargets(js, &rules[i])...)
+		errs = append(errs, ruleTargets(known, &rules[i])...)
 		errs = append(errs, ruleReasons(&rules[i])...)
 	}
 	return append(errs, uniqueRuleNames(rules)...)
@@ -81,9 +82,10 @@ func restartJobCounters(js *jobset.JobSet) field.ErrorList {
 		if !restartsOneJob(r) {
 			continue
 		}
+		targets := sets.New(r.TargetReplicatedJobs...)
 		for i := range js.Spec.ReplicatedJobs {
 			rj := &js.Spec.ReplicatedJobs[i]
-			targeted := len(r.TargetReplicatedJobs) == 0 || slices.Contains(r.TargetReplicatedJobs, rj.Name)
+			targeted := len(targets) == 0 || targets.Has(rj.Name)
 			if replicas := rj.Replicas; targeted && replicas > maxJobRestartCounters {
 				return field.ErrorList{plain(fmt.Sprintf(
 					"a failure policy rule with action %s cannot be combined with a replicated job with replicas > %d: "+
@@ -112,10 +114,10 @@ func ruleName(r *jobset.FailurePolicyRule) field.ErrorList {
 	return errs
 }
 
-func ruleTargets(js *jobset.JobSet, r *jobset.FailurePolicyRule) field.ErrorList {
+func ruleTargets(known sets.Set[string], r *jobset.FailurePolicyRule) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range r.TargetReplicatedJobs {
-		if findReplicatedJob(js, name) == nil {
+		if !known.Has(name) {
 			errs = append(errs, plain(fmt.Sprintf(
 				"invalid replicatedJob name '%s' in failure policy does not appear in .spec.ReplicatedJobs", name)))
 		}

@@ -100,24 +100,15 @@ func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 func codesSaidTwice(js *jobset.JobSet, i int) field.ErrorList {
 	job := &js.Spec.ReplicatedJobs[i].Template.Spec
 	var errs field.ErrorList
+	first := workerpod.NewPodFailures(job.PodFailurePolicy).OnAny(job.Template.Spec.Containers)
 	for at, code := range workerpod.RecreatePodOn(js.Spec.FailurePolicy) {
-		if rule := firstRuleOn(job, code); rule >= 0 {
+		if rule := first(code); rule >= 0 {
 			errs = append(errs, field.Invalid(failurePolicyPath.Child("inPlaceRestart", "recreatePodOnExitCodes").Index(at), code, fmt.Sprintf(
 				"%s acts on this exit code already: remove it from one of the two",
 				jobPath(i).Child("podFailurePolicy", "rules").Index(rule).Child("onExitCodes"))))
 		}
 	}
 	return errs
-}
-
-func firstRuleOn(job *batchv1.JobSpec, code int32) int {
-	first := -1
-	for i := range job.Template.Spec.Containers {
-		if rule := workerpod.ActedOn(job.PodFailurePolicy, job.Template.Spec.Containers[i].Name, code); rule >= 0 && (first < 0 || rule < first) {
-			first = rule
-		}
-	}
-	return first
 }
 
 // injectedWarnings are about workers as they will be, but for the image of the agent.

@@ -29,6 +29,23 @@ func restartPolicy(js *jobset.JobSet, i int) field.ErrorList {
 	return nil
 }
 
+// sizes refuses negative numbers of Pods, which no Job can have (W141). Those of elastic Jobs have rules of their own.
+func sizes(js *jobset.JobSet, i int) field.ErrorList {
+	rj := &js.Spec.ReplicatedJobs[i]
+	if rj.Elastic != nil {
+		return nil
+	}
+	var errs field.ErrorList
+	const detail = "must be >= 0: a number of Pods is not negative"
+	if p := rj.Template.Spec.Parallelism; p != nil && *p < 0 {
+		errs = append(errs, field.Invalid(jobPath(i).Child("parallelism"), *p, detail))
+	}
+	if c := rj.Template.Spec.Completions; c != nil && *c < 0 {
+		errs = append(errs, field.Invalid(jobPath(i).Child("completions"), *c, detail))
+	}
+	return errs
+}
+
 // completions requires completions beside parallelism: the API server defaults both to 1 only if both are absent.
 func completions(js *jobset.JobSet, i int) field.ErrorList {
 	job := &js.Spec.ReplicatedJobs[i].Template.Spec

@@ -19,8 +19,9 @@ func successPolicyTargets(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	var errs field.ErrorList
+	known := namesOf(js)
 	for _, name := range js.Spec.SuccessPolicy.TargetReplicatedJobs {
-		if findReplicatedJob(js, name) == nil {
+		if !known.Has(name) {
 			errs = append(errs, plain(fmt.Sprintf(
 				"invalid replicatedJob name '%s' does not appear in .spec.ReplicatedJobs", name)))
 		}

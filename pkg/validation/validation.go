@@ -17,6 +17,7 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -35,7 +36,10 @@ var createRules = []rule{
 	subdomain,
 	managedBy,
 	successPolicyTargets,
+	jobSetBounds,
+	eachReplicatedJob(templateBounds),
 	eachReplicatedJob(podCount),
+	eachReplicatedJob(sizes),
 	eachReplicatedJob(groupName),
 	serviceName,
 	eachReplicatedJob(jobName),
@@ -93,6 +97,8 @@ var updateRules = []change{
 	replicatedJobsUnchanged,
 	dependsOnUnchanged,
 	resizes,
+	workersIfGrown,
+	tolerationsIfGrown,
 	managedByUnchanged,
 	policiesUnchanged,
 	coordinatorIfChanged,
@@ -155,6 +161,15 @@ func jobPath(i int) *field.Path {
 // podPath is the path of the Pod spec in a ReplicatedJob.
 func podPath(i int) *field.Path {
 	return jobPath(i).Child("template", "spec")
+}
+
+// namesOf returns the names of the ReplicatedJobs, for those who look up many.
+func namesOf(js *jobset.JobSet) sets.Set[string] {
+	names := make(sets.Set[string], len(js.Spec.ReplicatedJobs))
+	for i := range js.Spec.ReplicatedJobs {
+		names.Insert(js.Spec.ReplicatedJobs[i].Name)
+	}
+	return names
 }
 
 // findReplicatedJob returns the ReplicatedJob of a name, or nil.

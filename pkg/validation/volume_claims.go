@@ -7,7 +7,6 @@ package validation
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -17,6 +16,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // maxClaimName limits the names of claims like all other names that contain the name of a JobSet.
@@ -86,30 +86,30 @@ func claimTemplateName(t *claimTemplate) field.ErrorList {
 
 // claimVolumes checks volumes: a template becomes a volume of its name in each Pod that mounts
 // it, so no Pod may define a volume of that name, and at least one container must mount it.
+// There may be thousands of templates and of Pods, so each Pod is looked at once (C382).
 func claimVolumes(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for _, t := range claimTemplates(js) {
-		mounted := false
-		for i := range js.Spec.ReplicatedJobs {
-			pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
-			for j, volume := range pod.Volumes {
-				if volume.Name == t.Name {
-					errs = append(errs, field.Invalid(podPath(i).Child("volumes").Index(j).Child("name"), volume.Name,
-						"volume name conflicts with VolumeClaimPolicy template name: "+t.Name))
-				}
-			}
-			mounted = mounted || mounts(pod.InitContainers, t.Name) || mounts(pod.Containers, t.Name)
+	templates := claimTemplates(js)
+	if len(templates) == 0 {
+		return nil
+	}
+	mounted, defined := sets.New[string](), map[string][]*field.Path{}
+	for i := range js.Spec.ReplicatedJobs {
+		pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		for j := range pod.Volumes {
+			name := pod.Volumes[j].Name
+			defined[name] = append(defined[name], podPath(i).Child("volumes").Index(j).Child("name"))
 		}
-		if !mounted {
+		mounted.Insert(workerpod.Mounted(pod).UnsortedList()...)
+	}
+	var errs field.ErrorList
+	for _, t := range templates {
+		for _, path := range defined[t.Name] {
+			errs = append(errs, field.Invalid(path, t.Name, "volume name conflicts with VolumeClaimPolicy template name: "+t.Name))
+		}
+		if !mounted.Has(t.Name) {
 			errs = append(errs, field.Invalid(specPath.Child("replicatedJobs"), noValue, fmt.Sprintf(
 				"replicatedJob containers don't have a matching volumeMount: %s, wanted by %s", t.Name, t.path)))
 		}
 	}
 	return errs
-}
-
-func mounts(containers []corev1.Container, volume string) bool {
-	return slices.ContainsFunc(containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume })
-	})
 }

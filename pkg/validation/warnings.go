@@ -88,8 +88,11 @@ func workerWarnings(path *field.Path, spec *corev1.PodSpec) []string {
 func workerWarning(c *corev1.Container, spec *corev1.PodSpec) string {
 	const use = "use restartPolicy: Never and RestartAllContainers on exit codes NotIn [0]"
 	inPlace, alone := false, false
-	for code := int32(1); code <= 255; code++ {
-		switch workerpod.ActionOn(c.RestartPolicyRules, code) {
+	for code, action := range workerpod.Actions(c.RestartPolicyRules) {
+		if code == 0 { // it succeeded
+			continue
+		}
+		switch action {
 		case corev1.ContainerRestartRuleActionRestartAllContainers:
 			inPlace = true
 		case "":

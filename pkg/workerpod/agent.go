@@ -174,6 +174,25 @@ func ActionOn(rules []corev1.ContainerRestartRule, code int32) corev1.ContainerR
 	return ""
 }
 
+// Actions returns what ActionOn does for each exit code. It reads each rule once.
+func Actions(rules []corev1.ContainerRestartRule) (actions [maxExitCode + 1]corev1.ContainerRestartRuleAction) {
+	for _, rule := range rules {
+		if rule.ExitCodes == nil {
+			continue
+		}
+		in := rule.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn
+		if !in && rule.ExitCodes.Operator != corev1.ContainerRestartRuleOnExitCodesOpNotIn {
+			continue
+		}
+		for code, matches := range codesOf(rule.ExitCodes.Values, in) {
+			if matches && actions[code] == "" {
+				actions[code] = rule.Action
+			}
+		}
+	}
+	return actions
+}
+
 // RestartsPodOn says whether all containers restart when this one exits with the code.
 func RestartsPodOn(rules []corev1.ContainerRestartRule, code int32) bool {
 	return ActionOn(rules, code) == corev1.ContainerRestartRuleActionRestartAllContainers
@@ -182,8 +201,8 @@ func RestartsPodOn(rules []corev1.ContainerRestartRule, code int32) bool {
 // RestartsPodOnAllButConfig says whether every exit of an agent restarts the
 // Pod, but the one that a restart cannot mend.
 func RestartsPodOnAllButConfig(rules []corev1.ContainerRestartRule) bool {
-	for code := int32(1); code <= maxExitCode; code++ {
-		if code != ConfigExitCode && !RestartsPodOn(rules, code) {
+	for code, action := range Actions(rules) {
+		if code > 0 && int32(code) != ConfigExitCode && action != corev1.ContainerRestartRuleActionRestartAllContainers {
 			return false
 		}
 	}

@@ -53,12 +53,11 @@ func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection) core
 
 // injectContainer adds the agent and the rules by which all containers of a Pod restart.
 func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
-	recreate := RecreatePodOn(policy)
+	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestartAllContainers, recreate: RecreatePodOn(policy)}
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
 		if len(worker.RestartPolicyRules) == 0 {
-			worker.RestartPolicyRules = workerRules(corev1.ContainerRestartRuleActionRestartAllContainers,
-				worker.Name, job.Spec.PodFailurePolicy, recreate)
+			worker.RestartPolicyRules = rules.of(worker.Name)
 		}
 		setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
 	}

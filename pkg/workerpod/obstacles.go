@@ -157,8 +157,9 @@ func takenByWorker(base *field.Path, c *corev1.Container) []Obstacle {
 // leaveObstacles are rules for the exit code by which a supervisor asks for a new Pod (P70).
 func leaveObstacles(path *field.Path, job *batchv1.JobSpec) []Obstacle {
 	var out []Obstacle
+	failures := NewPodFailures(job.PodFailurePolicy)
 	for i := range job.Template.Spec.Containers {
-		rule := ActedOn(job.PodFailurePolicy, job.Template.Spec.Containers[i].Name, protocol.ExitLeave)
+		rule := failures.ActsOn(job.Template.Spec.Containers[i].Name, protocol.ExitLeave)
 		if rule < 0 {
 			continue
 		}

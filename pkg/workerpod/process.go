@@ -31,13 +31,14 @@ var reservedEnv = []string{
 // the first process of each worker, copied by an init container into a volume of the Pod, since
 // images of workers do not have it; and the agent, a sidecar like any other, which restarts alone.
 func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
-	recreate := append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)
+	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestart,
+		recreate: append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)}
 	resources := agentResources(spec, with)
 	names := make([]string, len(spec.Containers))
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
 		names[i] = worker.Name
-		worker.RestartPolicyRules = workerRules(corev1.ContainerRestartRuleActionRestart, worker.Name, job.Spec.PodFailurePolicy, recreate)
+		worker.RestartPolicyRules = rules.of(worker.Name)
 		worker.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 		supervise(worker)
 		if !with.takesContainerPolicies() {
@@ -105,8 +106,9 @@ func supervise(worker *corev1.Container) {
 
 // passedCodes are those with which a supervisor ends as its worker did, since Kubernetes acts on them (P68).
 func passedCodes(rules []corev1.ContainerRestartRule) string {
+	actions := Actions(rules)
 	passed := func(code int32) bool {
-		return code <= maxExitCode && code != protocol.ExitLeave && ActionOn(rules, code) == ""
+		return code <= maxExitCode && code != protocol.ExitLeave && actions[code] == ""
 	}
 	var ranges []string
 	for first := int32(1); first <= maxExitCode; first++ {

@@ -65,7 +65,7 @@ type FailurePolicy struct {
 	RestartStrategy JobSetRestartStrategy `json:"restartStrategy,omitempty"`
 
 	// rules are tried in order; the first that matches a failed Job decides.
-	// If none matches, the action is RestartJobSet.
+	// If none matches, the action is RestartJobSet. At most 100.
 	// +optional
 	Rules []FailurePolicyRule `json:"rules,omitempty"`
 

@@ -53,6 +53,7 @@ type JobSetSpec struct {
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
 	// the Pod templates while the JobSet is suspended, and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
+	// At most 1,000, with 10,000 containers together and 100 in a Pod template.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -132,7 +133,7 @@ type ReplicatedJob struct {
 	// template of the Jobs.
 	Template batchv1.JobTemplateSpec `json:"template"`
 
-	// replicas is the number of Jobs.
+	// replicas is the number of Jobs. Replicas times parallelism of all ReplicatedJobs are at most 1,000,000.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -162,7 +163,7 @@ type ElasticBounds struct {
 	// +kubebuilder:validation:Minimum=1
 	MinInstances int32 `json:"minInstances"`
 
-	// maxInstances is the largest number of Pods, at least minInstances.
+	// maxInstances is the largest number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
 	// +kubebuilder:validation:Minimum=1
 	MaxInstances int32 `json:"maxInstances"`
 }

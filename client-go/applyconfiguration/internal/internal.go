@@ -397,86 +397,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                 - name: podReplacementPolicy
                                   type:
                                     scalar: string
-                                - name: scheduling
-                                  type:
-                                    map:
-                                      fields:
-                                      - name: disruptionMode
-                                        type:
-                                          map:
-                                            fields:
-                                            - name: all
-                                              type:
-                                                map:
-                                                  elementType:
-                                                    scalar: untyped
-                                                    list:
-                                                      elementType:
-                                                        namedType: __untyped_atomic_
-                                                      elementRelationship: atomic
-                                                    map:
-                                                      elementType:
-                                                        namedType: __untyped_deduced_
-                                                      elementRelationship: separable
-                                            - name: single
-                                              type:
-                                                map:
-                                                  elementType:
-                                                    scalar: untyped
-                                                    list:
-                                                      elementType:
-                                                        namedType: __untyped_atomic_
-                                                      elementRelationship: atomic
-                                                    map:
-                                                      elementType:
-                                                        namedType: __untyped_deduced_
-                                                      elementRelationship: separable
-                                      - name: resourceClaims
-                                        type:
-                                          list:
-                                            elementType:
-                                              namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.resourceClaims
-                                            elementRelationship: associative
-                                            keys:
-                                            - name
-                                      - name: schedulingConstraints
-                                        type:
-                                          map:
-                                            fields:
-                                            - name: topology
-                                              type:
-                                                list:
-                                                  elementType:
-                                                    map:
-                                                      fields:
-                                                      - name: key
-                                                        type:
-                                                          scalar: string
-                                                  elementRelationship: atomic
-                                      - name: schedulingPolicy
-                                        type:
-                                          map:
-                                            fields:
-                                            - name: basic
-                                              type:
-                                                map:
-                                                  elementType:
-                                                    scalar: untyped
-                                                    list:
-                                                      elementType:
-                                                        namedType: __untyped_atomic_
-                                                      elementRelationship: atomic
-                                                    map:
-                                                      elementType:
-                                                        namedType: __untyped_deduced_
-                                                      elementRelationship: separable
-                                            - name: gang
-                                              type:
-                                                map:
-                                                  fields:
-                                                  - name: minCount
-                                                    type:
-                                                      scalar: numeric
                                 - name: selector
                                   type:
                                     namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.selector
@@ -714,22 +634,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                   elementRelationship: associative
                                                   keys:
                                                   - name
-                                            - name: evictionResponders
-                                              type:
-                                                list:
-                                                  elementType:
-                                                    map:
-                                                      fields:
-                                                      - name: name
-                                                        type:
-                                                          scalar: string
-                                                      - name: priority
-                                                        type:
-                                                          scalar: numeric
-                                                      elementRelationship: atomic
-                                                  elementRelationship: associative
-                                                  keys:
-                                                  - name
                                             - name: hostAliases
                                               type:
                                                 list:
@@ -822,7 +726,17 @@ var schemaYAML = typed.YAMLObject(`types:
                                               type:
                                                 list:
                                                   elementType:
-                                                    namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.resourceClaims
+                                                    map:
+                                                      fields:
+                                                      - name: name
+                                                        type:
+                                                          scalar: string
+                                                      - name: resourceClaimName
+                                                        type:
+                                                          scalar: string
+                                                      - name: resourceClaimTemplateName
+                                                        type:
+                                                          scalar: string
                                                   elementRelationship: associative
                                                   keys:
                                                   - name
@@ -1085,9 +999,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                             - name: defaultMode
                                                               type:
                                                                 scalar: numeric
-                                                            - name: defaultUser
-                                                              type:
-                                                                scalar: numeric
                                                             - name: items
                                                               type:
                                                                 list:
@@ -1130,9 +1041,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                             - name: defaultMode
                                                               type:
                                                                 scalar: numeric
-                                                            - name: defaultUser
-                                                              type:
-                                                                scalar: numeric
                                                             - name: items
                                                               type:
                                                                 list:
@@ -1146,9 +1054,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                             - name: medium
                                                               type:
                                                                 scalar: string
-                                                            - name: mode
-                                                              type:
-                                                                scalar: numeric
                                                             - name: sizeLimit
                                                               type:
                                                                 scalar: untyped
@@ -1381,9 +1286,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                             - name: defaultMode
                                                               type:
                                                                 scalar: numeric
-                                                            - name: defaultUser
-                                                              type:
-                                                                scalar: numeric
                                                             - name: sources
                                                               type:
                                                                 list:
@@ -1409,9 +1311,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                                             - name: signerName
                                                                               type:
                                                                                 scalar: string
-                                                                            - name: user
-                                                                              type:
-                                                                                scalar: numeric
                                                                       - name: configMap
                                                                         type:
                                                                           namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.configMap
@@ -1447,9 +1346,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                                             - name: signerName
                                                                               type:
                                                                                 scalar: string
-                                                                            - name: user
-                                                                              type:
-                                                                                scalar: numeric
                                                                             - name: userAnnotations
                                                                               type:
                                                                                 map:
@@ -1471,9 +1367,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                                             - name: path
                                                                               type:
                                                                                 scalar: string
-                                                                            - name: user
-                                                                              type:
-                                                                                scalar: numeric
                                                                   elementRelationship: atomic
                                                       - name: quobyte
                                                         type:
@@ -1572,9 +1465,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                                           map:
                                                             fields:
                                                             - name: defaultMode
-                                                              type:
-                                                                scalar: numeric
-                                                            - name: defaultUser
                                                               type:
                                                                 scalar: numeric
                                                             - name: items
@@ -1747,32 +1637,6 @@ var schemaYAML = typed.YAMLObject(`types:
                                     - name: currentVolumeAttributesClassName
                                       type:
                                         scalar: string
-                                    - name: healthStatus
-                                      type:
-                                        map:
-                                          fields:
-                                          - name: healthConditions
-                                            type:
-                                              list:
-                                                elementType:
-                                                  map:
-                                                    fields:
-                                                    - name: message
-                                                      type:
-                                                        scalar: string
-                                                    - name: reason
-                                                      type:
-                                                        scalar: string
-                                                    - name: status
-                                                      type:
-                                                        scalar: string
-                                                elementRelationship: associative
-                                                keys:
-                                                - status
-                                                - reason
-                                          - name: lastTransitionTime
-                                            type:
-                                              scalar: untyped
                                     - name: modifyVolumeStatus
                                       type:
                                         map:
@@ -2215,9 +2079,6 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.grpc
   map:
     fields:
-    - name: mode
-      type:
-        scalar: string
     - name: port
       type:
         scalar: numeric
@@ -2243,9 +2104,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: port
       type:
         scalar: untyped
-    - name: protocol
-      type:
-        scalar: string
     - name: scheme
       type:
         scalar: string
@@ -2278,9 +2136,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: path
       type:
         scalar: string
-    - name: user
-      type:
-        scalar: numeric
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.items2
   map:
     fields:
@@ -2296,9 +2151,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resourceFieldRef
       type:
         namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.resourceFieldRef
-    - name: user
-      type:
-        scalar: numeric
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lifecycle
   map:
     fields:
@@ -2501,18 +2353,6 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: restartPolicy
-      type:
-        scalar: string
-- name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.resourceClaims
-  map:
-    fields:
-    - name: name
-      type:
-        scalar: string
-    - name: resourceClaimName
-      type:
-        scalar: string
-    - name: resourceClaimTemplateName
       type:
         scalar: string
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.resourceFieldRef
@@ -2718,12 +2558,6 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.volumeMounts
   map:
     fields:
-    - name: bindMountOptions
-      type:
-        list:
-          elementType:
-            scalar: string
-          elementRelationship: associative
     - name: mountPath
       type:
         scalar: string

@@ -15,7 +15,7 @@ package v1alpha2
 type ElasticBoundsApplyConfiguration struct {
 	// minInstances is the least number of Pods.
 	MinInstances *int32 `json:"minInstances,omitempty"`
-	// maxInstances is the largest number of Pods, at least minInstances.
+	// maxInstances is the largest number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
 	MaxInstances *int32 `json:"maxInstances,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type FailurePolicyApplyConfiguration struct {
 	// restartStrategy says how the JobSet restarts.
 	RestartStrategy *jobsetv1alpha2.JobSetRestartStrategy `json:"restartStrategy,omitempty"`
 	// rules are tried in order; the first that matches a failed Job decides.
-	// If none matches, the action is RestartJobSet.
+	// If none matches, the action is RestartJobSet. At most 100.
 	Rules []FailurePolicyRuleApplyConfiguration `json:"rules,omitempty"`
 	// inPlaceRestart says more about restartStrategy InPlaceRestart.
 	InPlaceRestart *InPlaceRestartPolicyApplyConfiguration `json:"inPlaceRestart,omitempty"`

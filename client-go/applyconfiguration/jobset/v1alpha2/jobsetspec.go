@@ -20,6 +20,7 @@ type JobSetSpecApplyConfiguration struct {
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
 	// the Pod templates while the JobSet is suspended, and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
+	// At most 1,000, with 10,000 containers together and 100 in a Pod template.
 	ReplicatedJobs []ReplicatedJobApplyConfiguration `json:"replicatedJobs,omitempty"`
 	// network configures DNS names for the Pods. Immutable.
 	Network *NetworkApplyConfiguration `json:"network,omitempty"`

@@ -23,7 +23,7 @@ type ReplicatedJobApplyConfiguration struct {
 	GroupName *string `json:"groupName,omitempty"`
 	// template of the Jobs.
 	Template *v1.JobTemplateSpecApplyConfiguration `json:"template,omitempty"`
-	// replicas is the number of Jobs.
+	// replicas is the number of Jobs. Replicas times parallelism of all ReplicatedJobs are at most 1,000,000.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
 	// the Jobs of this one are created or resumed. Immutable.
