@@ -28,7 +28,7 @@ func (e *encoder) supervised(s *supervised) {
 	e.bits(s.leaveFile, s.ending, s.told, s.leaving, s.strayed)
 	for i := range s.all() {
 		c := &s.containers[i]
-		e.bits(c.up, c.over, c.left, c.done, c.linked, c.talks)
+		e.bits(c.up, c.over, c.left, c.timeUp, c.done, c.linked, c.talks)
 		e.byte(c.code, c.doneIn)
 		e.supervisor(&c.sup)
 		e.queue(&c.toAgent)

@@ -46,7 +46,8 @@ const (
 	supervisorConnects
 	supervisorHears
 	supervisorTerminated
-	childStops // n: and maxContainers more if with 0
+	childStops   // n: and maxContainers more if with 0
+	stopTimeEnds // of a worker that the kubelet has told to end meanwhile
 	leftoversGo
 	agentHears
 	linkEnds

@@ -38,6 +38,8 @@ type container struct {
 	code     int8
 	// left: processes of a worker exist beside its main process.
 	left bool
+	// timeUp: the time of a stop was over.
+	timeUp bool
 	// done is the file that says that its worker has finished, in epoch doneIn.
 	done   bool
 	doneIn int8

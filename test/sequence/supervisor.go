@@ -51,6 +51,9 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 		case (c.sup.Phase == supervisor.Killing || c.sup.Phase == supervisor.Running && c.sup.Exited) && c.left:
 			add(leftoversGo, i)
 		}
+		if c.sup.Phase == supervisor.Running && c.sup.Stopping && c.sup.Terminated && !c.timeUp {
+			add(stopTimeEnds, i)
+		}
 		if p.deleting && !c.sup.Terminated && w.sc.splitNode {
 			add(supervisorTerminated, i)
 		}
@@ -93,6 +96,9 @@ func (w *world) containerStep(s step) error {
 		err = w.supervise(at, n, supervisor.Event{Signal: syscall.SIGTERM})
 	case childStops:
 		err = w.childEnds(at, n, s.n >= maxContainers && c.sup.Phase != supervisor.Killing)
+	case stopTimeEnds:
+		c.timeUp = true
+		err = w.supervise(at, n, supervisor.Event{Timeout: supervisor.Running})
 	case leftoversGo:
 		c.left = false
 		err = w.supervise(at, n, supervisor.Event{Empty: true})
@@ -193,7 +199,7 @@ func (w *world) containerEnds(at, n, code int) error {
 	if code == 0 && !c.done {
 		return violates(6, "a container ends with 0, and its worker has not finished")
 	}
-	c.up, c.left, c.talks, c.toSup = false, false, false, queue{}
+	c.up, c.left, c.timeUp, c.talks, c.toSup = false, false, false, false, queue{}
 	c.sup = supervisor.State{}
 	c.over, c.code = code == 0 || code == protocol.ExitLeave || p.deleting, int8(min(code, 127))
 	return nil
@@ -266,7 +272,7 @@ func (w *world) containerDies(at, n int) {
 		w.childFails(p, n)
 	}
 	w.disturb(p)
-	c.up, c.left, c.talks, c.toSup, c.sup = false, false, false, queue{}, supervisor.State{}
+	c.up, c.left, c.timeUp, c.talks, c.toSup, c.sup = false, false, false, false, queue{}, supervisor.State{}
 	p.worker = p.sup.worker()
 }
 

@@ -62,7 +62,7 @@ func describeContainer(s step, pod string) string {
 	what := map[stepKind]string{
 		containerStarts: "container %s starts", supervisorConnects: "supervisor %s connects", supervisorHears: "supervisor %s hears",
 		supervisorTerminated: "the kubelet stops container %s", childStops: "the worker of %s ends as it was told",
-		leftoversGo: "the last process of %s is gone", agentHears: "the agent hears supervisor %s", linkEnds: "the connection of %s ends",
+		stopTimeEnds: "the time of the stop of %s is over", leftoversGo: "the last process of %s is gone", agentHears: "the agent hears supervisor %s", linkEnds: "the connection of %s ends",
 		agentRepeats: "the agent repeats its report (%s)", agentPolls: "the agent looks for files (%s)", agentStrays: "the agent has waited beside %s",
 		containersOver: "all containers have ended (%s)", containerDies: "container %s is killed", linkBreaks: "the connection of %s breaks",
 		processStays: "a process of %s stays", containerAway: "container %s is away for too long",

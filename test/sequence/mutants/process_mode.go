@@ -22,8 +22,9 @@ var processMode = []mutant{
 	},
 	{
 		name: "exit 0 after stop is taken for done", file: stepFile,
-		old: "case !exit.Stopped && exit.Code == 0:",
-		new: "case exit.Code == 0:",
+		old: "\tcase s.Phase == Running && exit.Stopped:",
+		new: "\tcase s.Phase == Running && exit.Code == 0:\n\t\tdone := protocol.Message{Type: protocol.Done, Epoch: s.Run.Epoch, Exit: exitOf(s)}\n" +
+			"\t\treturn s, []Action{{Done: &done}, send(done), finish(0)}\n\tcase s.Phase == Running && exit.Stopped:",
 	},
 	{
 		name: "exit 0 is restarted", file: stepFile,
