@@ -27,16 +27,16 @@ type contract struct {
 const differsMark = "(differs: see docs/differences.md)"
 
 // idPattern finds an id, or a range of them: W45, C345-C350, W59..W63. What follows a dot, such as
-// elliptic.P256, is none.
-var idPattern = regexp.MustCompile(`(?:^|[^.\w])([SWCOP])([0-9]{1,3})(?:\s*(?:-|–|\.\.\.?|to)\s*([SWCOP])([0-9]{1,3}))?\b`)
+// elliptic.P256, is none. A letter behind the number, as in P45b, names a rule beside that of the number.
+var idPattern = regexp.MustCompile(`(?:^|[^.\w])([SWCOP])([0-9]{1,3}[a-e]?)(?:\s*(?:-|–|\.\.\.?|to)\s*([SWCOP])([0-9]{1,3}))?\b`)
 
 // idsIn returns the ids that stand in a text as words, ranges written out.
 func idsIn(text string) []string {
 	var ids []string
 	for _, match := range idPattern.FindAllStringSubmatch(text, -1) {
-		first, _ := strconv.Atoi(match[2])
+		first, lettered := strconv.Atoi(match[2])
 		last, err := strconv.Atoi(match[4])
-		if err != nil || match[3] != match[1] || last < first { // no range
+		if err != nil || lettered != nil || match[3] != match[1] || last < first { // no range
 			ids = append(ids, match[1]+match[2])
 			if err == nil {
 				ids = append(ids, match[3]+match[4])

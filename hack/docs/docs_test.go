@@ -17,6 +17,7 @@ func TestIDsIn(t *testing.T) {
 		"a list":                      {"S1, W45 W46: names (O73)", "S1 W45 W46 O73"},
 		"a range":                     {"C345-C347 and P10..P12", "C345 C346 C347 P10 P11 P12"},
 		"a range backwards":           {"S9-S7", "S9 S7"},
+		"a rule beside another":       {"P45b, P24a: late", "P45b P24a"},
 		"a range over two chapters":   {"S9-C11", "S9 C11"},
 		"words and names are no ids":  {"HTTP2 s45 S45x elliptic.P256 W1234 Q7", ""},
 		"an id before a range is one": {"S1-64 characters", "S1"},
