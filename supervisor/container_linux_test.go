@@ -102,10 +102,10 @@ func TestSignalsOfTheKubelet(t *testing.T) {
 		want   int
 	}{
 		"P69: SIGTERM of a worker that dies of it":        {"echo up; exec sleep 1000", syscall.SIGTERM, 143},
-		"P69: SIGTERM of a worker that exits with 0":      {"trap 'exit 0' TERM; echo up; sleep 1000 & wait", syscall.SIGTERM, 143},
-		"P69: SIGTERM of a worker with a code of its own": {"trap 'exit 7' TERM; echo up; sleep 1000 & wait", syscall.SIGTERM, 7},
-		"P69: SIGINT":  {"trap 'kill $!; exit 8' INT; echo up; sleep 1000 & wait", syscall.SIGINT, 8},
-		"P69: SIGQUIT": {"trap 'kill $!; exit 9' QUIT; echo up; sleep 1000 & wait", syscall.SIGQUIT, 9},
+		"P69: SIGTERM of a worker that exits with 0":      {"trap 'exit 0' TERM; echo up; while :; do :; done", syscall.SIGTERM, 143},
+		"P69: SIGTERM of a worker with a code of its own": {"trap 'exit 7' TERM; echo up; while :; do :; done", syscall.SIGTERM, 7},
+		"P69: SIGINT":  {"trap 'exit 8' INT; echo up; while :; do :; done", syscall.SIGINT, 8},
+		"P69: SIGQUIT": {"trap 'exit 9' QUIT; echo up; while :; do :; done", syscall.SIGQUIT, 9},
 		"P69: SIGTERM reaches a child of a shell that does not pass it on": {"sh -c 'echo up; exec sleep 1000'; exit 10", syscall.SIGTERM, 143},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestASupervisorThatHoldsItsWorkerEndsWithoutSuccess(t *testing.T) {
 func TestOtherSignalsArePassedOn(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, place option) {
-		p := supervise(t, `trap 'echo one' USR1; trap 'echo hup' HUP; trap 'echo term; exit 7' TERM; echo up; while :; do sleep 1000 & wait; kill $!; done`, place)
+		p := supervise(t, `trap 'echo one' USR1; trap 'echo hup' HUP; trap 'echo term; exit 7' TERM; echo up; while :; do :; done`, place)
 		p.hello()
 		p.runs(1)
 		p.prints("up\n")
@@ -158,7 +158,7 @@ func TestOtherSignalsArePassedOn(t *testing.T) {
 
 func TestAfterSIGTERMNothingIsStarted(t *testing.T) {
 	t.Parallel()
-	p := supervise(t, `trap 'echo term' TERM; trap 'kill $!; exit 7' INT; echo up; while :; do sleep 1000 & wait; done`)
+	p := supervise(t, `trap 'echo term' TERM; trap 'exit 7' INT; echo up; while :; do :; done`)
 	p.hello()
 	p.runs(1)
 	p.prints("up\n")
@@ -197,7 +197,7 @@ func TestCodesThatAreNotOurs(t *testing.T) {
 	}
 	t.Run("P68: not after a stop", func(t *testing.T) {
 		t.Parallel()
-		p := supervise(t, "trap 'exit 42' TERM; echo up; sleep 1000 & wait", env(protocol.PassExitCodesEnv+"=42"))
+		p := supervise(t, "trap 'exit 42' TERM; echo up; while :; do :; done", env(protocol.PassExitCodesEnv+"=42"))
 		p.hello()
 		p.runs(1)
 		p.prints("up\n")
@@ -210,7 +210,7 @@ func TestCodesThatAreNotOurs(t *testing.T) {
 func TestLeaveStopsTheWorker(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, place option) {
-		p := supervise(t, "trap 'echo term' TERM; echo up; while :; do sleep 1000 & wait; done", place)
+		p := supervise(t, "trap 'echo term' TERM; echo up; while :; do :; done", place)
 		p.hello()
 		p.runs(1)
 		p.prints("up\n")

@@ -15,7 +15,7 @@ import (
 
 func TestAWorkerRestartsWithoutItsContainer(t *testing.T) {
 	t.Parallel()
-	p := supervise(t, `trap 'exit 0' TERM; echo "epoch $JOBSET_EPOCH after $JOBSET_RESTARTS"; sleep 1000 & wait; exit 1`)
+	p := supervise(t, `trap 'exit 0' TERM; echo "epoch $JOBSET_EPOCH after $JOBSET_RESTARTS"; while :; do :; done`)
 	if m := p.hello(); m.State != protocol.Held || m.Container != "worker" || m.Epoch != 0 {
 		t.Errorf("P65: it says hello as %+v, want held", m)
 	}
