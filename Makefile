@@ -27,9 +27,9 @@ IMAGE_TAG ?= dev## tag of the images, the one that config/ names
 IMAGE_ARCH ?= $(shell go env GOARCH)## architecture of the images
 
 export KUBEBUILDER_ASSETS
-# The same as in hack/goenv.sh, so that nothing is compiled twice. The version comes from
+# The same as in hack/goenv.sh, so that nothing is compiled twice; unset GOFLAGS= to debug. The version comes from
 # LDFLAGS; reading it from git fails if another user owns the checkout.
-export GOFLAGS ?= -mod=readonly -trimpath -buildvcs=false
+export GOFLAGS ?= -mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false -ldflags=-w
 export CGO_ENABLED ?= 0
 export GOWORK ?= off
 
@@ -107,7 +107,7 @@ lint-fix: tool-golangci-lint ## Let the linter fix what it can
 
 .PHONY: tidy
 tidy: ## Tidy go.mod and go.sum of every module
-	for mod in $$(find . -name go.mod -not -path './bin/*'); do (cd $$(dirname $$mod) && GOWORK=off GOFLAGS=-mod=mod go mod tidy); done
+	for mod in $$(find . -path ./bin -prune -o -name go.mod -print); do (cd $$(dirname $$mod) && GOWORK=off GOFLAGS=-mod=mod go mod tidy); done
 
 ##@ Check
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wrong=$(find . -name '*.go' -not -path './bin/*' -not -path './.git/*' -print0 | sort -z |
+wrong=$(find . \( -path ./bin -o -path ./.git \) -prune -o -name '*.go' -print0 | sort -z |
   xargs -0 awk '
     function close_file() { if (file != "" && at < count) print file }
     FILENAME == "hack/boilerplate.go.txt" { header[count++] = $0; next }

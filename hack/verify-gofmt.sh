@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-unformatted=$(find . -name '*.go' -not -path './bin/*' -not -path './.git/*' -exec gofmt -s -l {} +)
+unformatted=$(find . \( -path ./bin -o -path ./.git \) -prune -o -name '*.go' -exec gofmt -s -l {} +)
 [ -z "$unformatted" ] && exit
 echo "$unformatted"
 echo "not in gofmt form; fix with: make fmt" >&2

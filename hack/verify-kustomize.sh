@@ -50,7 +50,7 @@ while read -r file; do
     echo "$dir mounts objects that it does not contain: $dangling" >&2
     status=1
   fi
-done < <(find . -name kustomization.yaml -not -path "./bin/*" | sort)
+done < <(find . \( -path ./bin -o -path ./.git \) -prune -o -name kustomization.yaml -print | sort)
 
 # Renders a kustomization with its own configuration, and the argument as one more line.
 with_own_configuration() {

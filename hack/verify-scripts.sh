@@ -8,5 +8,5 @@ while read -r script; do
   bash -n "$script" || { echo "$script does not parse" >&2; status=1; }
   [ -x "$script" ] || { echo "$script is not executable; fix with: chmod +x $script" >&2; status=1; }
   grep -q '^set -euo pipefail$' "$script" || { echo "$script lacks the line: set -euo pipefail" >&2; status=1; }
-done < <(find . -name '*.sh' -not -path './bin/*' -not -path './.git/*' && echo ./.ci/run)
+done < <(find . \( -path ./bin -o -path ./.git \) -prune -o -name '*.sh' -print && echo ./.ci/run)
 exit "$status"

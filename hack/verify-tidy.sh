@@ -14,7 +14,7 @@ while read -r mod; do
     echo "$mod is not tidy; fix with: (cd $dir && go mod tidy)" >&2
     status=1
   fi
-done < <(find . -name go.mod -not -path './bin/*' | sort)
+done < <(find . \( -path ./bin -o -path ./.git \) -prune -o -name go.mod -print | sort)
 
 version_of() { awk -v module="$2" '{for (i = 1; i < NF; i++) if ($i == module) {print $(i + 1); exit}}' "$1"; }
 library=$(version_of go.mod github.com/onsi/ginkgo/v2)

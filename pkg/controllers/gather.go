@@ -78,11 +78,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		}
 	}
 	if policy.Tolerates(js, r.gates) {
-		pods, err := r.podsOfJobSet.controlledBy(js.Namespace, js.UID)
-		if err != nil {
-			return policy.Input{}, err
-		}
-		if in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, owned); err != nil {
+		if in.Pods, in.Strays, err = r.podsAndStrays(ctx, js, owned); err != nil {
 			return policy.Input{}, err
 		}
 	}

@@ -35,8 +35,19 @@ func byJobSetLabel(pod *corev1.Pod) []string {
 	return nil
 }
 
+// podsAndStrays returns the cached Pods that the labels call those of a JobSet, see withStrays.
+func (r *JobSetReconciler) podsAndStrays(ctx context.Context, js *jobset.JobSet, jobs []*batchv1.Job) (
+	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+) {
+	pods, err := r.podsOfJobSet.controlledBy(js.Namespace, js.UID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.withStrays(ctx, js, pods, jobs)
+}
+
 // withStrays sorts the Pods that the labels call those of a JobSet: by its Jobs, and apart those whose Job is gone (P86).
-// Anybody in the namespace can write the labels, so a stray was created by a Job, and not by one that belongs to another.
+// Anybody in the namespace can write the labels, so a stray is no Pod of another controller.
 func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*corev1.Pod, jobs []*batchv1.Job) (
 	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
 ) {
@@ -55,9 +66,15 @@ func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, po
 
 // isStray reports whether a Pod with the labels of a JobSet may be one that it left behind. If the cache does not show
 // its Job, the Job is gone, or was created a moment ago; the garbage collector deletes what names a Job that never was.
+// A Pod without a controller runs on, too: `kubectl delete job --cascade=orphan` makes one.
 func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) (bool, error) {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	if pod.Namespace != js.Namespace || owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
+	switch {
+	case pod.Namespace != js.Namespace:
+		return false, nil
+	case owner == nil:
+		return true, nil
+	case owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String():
 		return false, nil
 	}
 	job := &batchv1.Job{}

@@ -229,21 +229,8 @@ func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gift
 	if fits := room >= lacks && p.affords(to, lacks); fits || !mayGive {
 		return nil, fits
 	}
-	givers := &queue{before: mostFulfilled}
-	for _, j := range jobs {
-		if j == to || !p.mayGive(j) {
-			continue
-		}
-		// What is pending goes first, makes no room, and so is given back: it only decides whose turn it is.
-		// There may be 2147483647, so it is put aside at once (C385).
-		aside := min(j.pending, j.has()-j.min)
-		j.pending -= aside
-		defer func() { j.pending += aside }()
-		if j.has() > j.min {
-			givers.jobs = append(givers.jobs, j)
-		}
-	}
-	heap.Init(givers)
+	givers, giveBack := p.giversTo(to, jobs)
+	defer giveBack()
 	for (room < lacks || !p.affords(to, lacks)) && givers.Len() > 0 {
 		from := givers.jobs[0]
 		row := p.takeOne(from, to, &room)
@@ -255,6 +242,29 @@ func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gift
 		}
 	}
 	return gifts, true
+}
+
+// giversTo returns the jobs that may give to another one. What is pending of them goes first and makes no room, so it only
+// decides whose turn it is: there may be 2147483647, so it is put aside at once, until it is given back (C385).
+func (p *planner) giversTo(to *job, jobs []*job) (givers *queue, giveBack func()) {
+	givers = &queue{before: mostFulfilled}
+	aside := make(map[*job]int32, len(jobs))
+	for _, j := range jobs {
+		if j == to || !p.mayGive(j) {
+			continue
+		}
+		aside[j] = min(j.pending, j.has()-j.min)
+		j.pending -= aside[j]
+		if j.has() > j.min {
+			givers.jobs = append(givers.jobs, j)
+		}
+	}
+	heap.Init(givers)
+	return givers, func() {
+		for j, pending := range aside {
+			j.pending += pending
+		}
+	}
 }
 
 // takeOne takes the instance of the highest index away. It keeps count of the room for the instances of another job.

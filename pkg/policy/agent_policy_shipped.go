@@ -18,7 +18,7 @@ import (
 
 // shippedPolicy is the fingerprint of config/components/agent-access/cluster/admission_policy.yaml. A
 // test compares them, and says what it has to be.
-const shippedPolicy = "507573281db3f32f942f13edd692e80353ed9313b51b95f38a9dfe6808ca65e7"
+const shippedPolicy = "116c924b2d45f484b10b1e0147385efaa80d4d3a08d88ae20d8de3430831c6a5"
 
 // shippedRevision is its number, the label constants.AgentPolicyRevisionKey. Raise it with each new fingerprint: a manager
 // that is rolled back knows by it that the policy is later than its own.

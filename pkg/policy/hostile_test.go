@@ -99,7 +99,7 @@ func TestIndexesAreComparedInOnePass(t *testing.T) {
 		fmt.Fprintf(&text, "%d,", 2*i)
 	}
 	a := parseIndexes(text.String(), math.MaxInt32)
-	b := parseIndexes("0-9,50-59,"+strings.ReplaceAll(text.String(), ",", ","), math.MaxInt32)
+	b := parseIndexes("0-9,50-59,"+text.String(), math.MaxInt32)
 	started := time.Now()
 	if got := a.sizeWithin(a); got != 100_000 {
 		t.Errorf("C382: %d indexes are in both, want 100000", got)

@@ -23,19 +23,15 @@ const Slots = 20
 var Slot = sync.OnceValues(func() (int, error) {
 	for slot := range Slots {
 		path := filepath.Join(os.TempDir(), fmt.Sprintf("jobset-test-slot-%d.lock", slot))
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+		// Not an os.File, which is closed when nothing refers to it any more.
+		file, err := syscall.Open(path, syscall.O_CREAT|syscall.O_RDWR|syscall.O_CLOEXEC, 0o666)
 		if err != nil {
-			return 0, fmt.Errorf("taking a slot of this machine: %w", err)
+			return 0, fmt.Errorf("taking a slot of this machine: opening %s: %w", path, err)
 		}
-		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			_ = file.Close() // another program's
-			continue
+		if err := syscall.Flock(file, syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return slot, nil
 		}
-		held = file
-		return slot, nil
+		_ = syscall.Close(file) // another program's
 	}
 	return 0, fmt.Errorf("%d test programs run on this machine already", Slots)
 })
-
-// held keeps the file of the slot open: the lock lives as long as it does.
-var held *os.File

@@ -70,6 +70,7 @@ var _ = Describe("The rights of an agent", func() {
 		Entry("add finalizers", patches(merge(`{"metadata":{"finalizers":["example.com/held","example.com/mine"]}}`)), byPolicy("may not change finalizers")),
 		Entry("add an owner", patches(merge(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"y"}]}}`)),
 			byPolicy("may not change ownerReferences")),
+		Entry("change what its name was made of", patches(merge(`{"metadata":{"generateName":"other-"}}`)), byPolicy("may not change generateName")),
 		Entry("change the spec", patches(merge(`{"spec":{"activeDeadlineSeconds":1}}`)), byPolicy("may not change spec")),
 		Entry("change an image beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1"}},"spec":{"containers":[{"name":"worker","image":"other"}]}}`)),
 			byPolicy("may not change spec")),

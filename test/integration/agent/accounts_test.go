@@ -94,6 +94,26 @@ var _ = Describe("Accounts that may patch Pods", func() {
 			rbacv1.PolicyRule{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}}),
 	)
 
+	DescribeTable("P56: are narrowed as agents when somebody binds them to the role of one, which the controller may have filled in:",
+		func(ctx SpecContext, subject rbacv1.Subject, user string, groups ...string) {
+			n := newNode(ctx)
+			pod := n.runs("own")
+			role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "of-an-agent"}, Rules: []rbacv1.PolicyRule{core("patch", "pods"), agentRule}}
+			Expect(cluster.Client.Create(ctx, role)).To(Succeed())
+			Expect(cluster.Client.Create(ctx, &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "of-an-agent"},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+				Subjects:   []rbacv1.Subject{subject}})).To(Succeed())
+			somebody := asUser(user, groups...)
+			Eventually(func() error { return somebody.Patch(ctx, pod.DeepCopy(), relabel) }).
+				Should(MatchError(ContainSubstring("an agent may change Pods only with a token that is bound to a Pod")))
+		},
+		Entry("a person", rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "mallory"}, "mallory", "system:authenticated"),
+		Entry("a group", rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "strangers"}, "mallory", "strangers", "system:authenticated"),
+		Entry("an account of another namespace", rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "elsewhere", Name: "mallory"},
+			"system:serviceaccount:elsewhere:mallory", "system:serviceaccounts", "system:serviceaccounts:elsewhere", "system:authenticated"),
+	)
+
 	DescribeTable("P56: are left alone if they are no agents:",
 		func(ctx SpecContext, write func(ctx SpecContext, n *node, pod *corev1.Pod) error) {
 			n := newNode(ctx)

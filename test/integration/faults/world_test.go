@@ -116,7 +116,7 @@ func (w *world) startNodes() {
 		framework.RunNode(simnode.Options{
 			Client: w.plane.Client, Name: name, Runtime: containers, Timings: &timings,
 			RootDir: filepath.Join(dir, strconv.Itoa(i)),
-			Tokens: &simnode.TokenOptions{ServerURL: front.URL, CAData: w.plane.CA},
+			Tokens:  &simnode.TokenOptions{ServerURL: front.URL, CAData: w.plane.CA},
 		})
 	}
 }
