@@ -86,7 +86,7 @@ var _ = Describe("Elastic groups on nodes with accelerators", func() {
 		shrunk := a.Becomes(4)
 		grown.Keeps(shrunk)
 		a.Charged(0)
-		told(ctx, a, constants.ElasticResizedReason, "gave 2 instances to "+c.Namespace()+"/training/workers")
+		told(ctx, a, constants.ElasticResizedReason, "gave 2 instances to another namespace")
 
 		By("that of a fourth does not fit although all give, so it waits, and nobody is scaled")
 		d := stories.Create(ctx, stories.Accelerated(3, 3))
