@@ -23,7 +23,7 @@ for part in "$@"; do
   { { time bash -c "$part" 1>&3 2>&4 || result=FAILED; } 2>"$times"; } 3>&1 4>&2
   read -r wall cpu < <(awk 'END {printf "%d %d\n", $1 + 0.5, $2 + $3 + 0.5}' "$times")
   before=$(lasted_seconds "part $part")
-  [ "$result" = ok ] && remember "part $part" "$wall" || failed=$((failed + 1))
+  if [ "$result" = ok ]; then remember "part $part" "$wall"; else failed=$((failed + 1)); fi
   line=$(printf '%-6s %5d s  %6d s CPU  %7s  %s' "$result" "$wall" "$cpu" "${before:+($before s)}" "$part")
   summary="$summary$line"$'\n'
   printf '<== %s\n' "$line"

@@ -25,7 +25,7 @@ need_debian debootstrap debootstrap
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || need_debian debian-archive-keyring debian-archive-keyring
 
 mkdir -p "$CACHE/debs"
-tree=$(mktemp -d "${TMPDIR:-/tmp}/jobset-rootfs.XXXXXX") # not in the repository, where go commands for ./... look
+tree=$(mktemp -d "${TMPDIR:-/var/tmp}/jobset-rootfs.XXXXXX") # not in the repository, where go commands for ./... look, nor in /tmp, which may allow no devices
 # Whatever is still mounted inside must be neither packed nor emptied with the tree. debootstrap leaves /proc there if
 # a process is just looking into it.
 unmount() { awk -v dir="$tree/" 'index($2, dir) == 1 {print $2}' /proc/mounts | sort -r | xargs -r umount --lazy; }
