@@ -34,7 +34,7 @@ func createsAccess(cfg *configapi.Configuration) bool {
 
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
 func clusterOf(cfg *configapi.Configuration, config *rest.Config, gates gates.Set) (validation.Cluster, error) {
-	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg)}
+	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg)}
 	if !gates.InPlaceRestart {
 		return cluster, nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
@@ -51,11 +52,7 @@ func (r *JobSetReconciler) askAccess(ctx context.Context, js *jobset.JobSet, acc
 func (r *JobSetReconciler) lacks(ctx context.Context, js *jobset.JobSet, account string) ([]string, error) {
 	var lacks []string
 	for _, right := range agentRights(js) {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:               "system:serviceaccount:" + js.Namespace + ":" + account,
-			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + js.Namespace, "system:authenticated"},
-			ResourceAttributes: &right,
-		}}
+		review := &authorizationv1.SubjectAccessReview{Spec: workerpod.AccountReview(js.Namespace, account, right)}
 		if err := r.client.Create(ctx, review); err != nil {
 			return nil, fmt.Errorf("asking whether service account %s/%s may %s %s: %w", js.Namespace, account, right.Verb, right.Resource, err)
 		}

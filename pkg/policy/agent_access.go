@@ -119,12 +119,7 @@ func agentAccounts(js *jobset.JobSet) []string {
 	var accounts []string
 	seen := map[string]bool{}
 	for i := range js.Spec.ReplicatedJobs {
-		rjob := &js.Spec.ReplicatedJobs[i]
-		spec := &rjob.Template.Spec.Template.Spec
-		account, ok := workerpod.AgentAccount(spec)
-		if workerpod.IsInjected(js, rjob) {
-			account, ok = accountOf(spec), true
-		}
+		account, ok := workerpod.AgentAccount(&js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec)
 		if ok && !seen[account] {
 			seen[account] = true
 			accounts = append(accounts, account)

@@ -6,10 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"cmp"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -159,15 +157,12 @@ func preparedAccounts(js *jobset.JobSet) []string {
 	var accounts []string
 	for i := range js.Spec.ReplicatedJobs {
 		if rjob := &js.Spec.ReplicatedJobs[i]; workerpod.IsInjected(js, rjob) {
-			accounts = append(accounts, accountOf(&rjob.Template.Spec.Template.Spec))
+			account, _ := workerpod.AgentAccount(&rjob.Template.Spec.Template.Spec)
+			accounts = append(accounts, account)
 		}
 	}
 	slices.Sort(accounts)
 	return slices.Compact(accounts)
-}
-
-func accountOf(spec *corev1.PodSpec) string {
-	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
 }
 
 func accessWithheld(gap string) string {

@@ -22,6 +22,8 @@ import (
 type Cluster struct {
 	// AgentImage is the image of the agent in templates that bring none; empty if the manager has none.
 	AgentImage string
+	// GrantsAccess: the manager gives agents the rights that they need.
+	GrantsAccess bool
 	// Server is the version of the API server; nil if nobody knows.
 	Server *version.Version
 	// Tolerance says what spec.faultTolerance means.

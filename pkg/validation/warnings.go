@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -53,6 +54,13 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 		out = append(out, workerWarnings(path, spec)...)
 	}
 	return out
+}
+
+// NarrowedAccount is the warning about a service account that may patch Pods, by rights that the manager did not give it.
+func NarrowedAccount(rjob int, account string) string {
+	return fmt.Sprintf("%s: service account %s may patch Pods of this namespace; while this JobSet exists, the admission policy %s "+
+		"allows it only what agents do, in whatever Pod it is used: name an account that only these workers use",
+		podPath(rjob).Child("serviceAccountName"), account, constants.AgentAccess)
 }
 
 func agentWarnings(path *field.Path, spec *corev1.PodSpec, agent *corev1.Container) []string {

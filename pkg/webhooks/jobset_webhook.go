@@ -69,6 +69,8 @@ type jobSetValidator struct {
 	// claims reads PersistentVolumeClaims past the cache: a claim that was just created
 	// counts, and nothing else here needs a watch of all claims.
 	claims client.Reader
+	// reviews asks what service accounts may do; nil if the manager gives them no rights.
+	reviews client.Writer
 }
 
 var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
@@ -79,6 +81,9 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
 	errs = append(errs, validation.ExistingClaims(js, findClaims(ctx, v.claims, js))...)
 	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
+	if len(errs) == 0 {
+		warnings = append(warnings, accountWarnings(ctx, v.reviews, js)...)
+	}
 	return warnings, validation.ToStatusError(js, errs)
 }
 

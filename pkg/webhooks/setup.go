@@ -29,9 +29,11 @@ import (
 // survive.
 func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 	decoder := admission.NewDecoder(mgr.GetScheme())
-	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).
-		WithValidator(jobSetValidator{gates: g, cluster: cluster, claims: mgr.GetAPIReader()}).
-		Complete()
+	validator := jobSetValidator{gates: g, cluster: cluster, claims: mgr.GetAPIReader()}
+	if g.InPlaceRestart && cluster.GrantsAccess {
+		validator.reviews = mgr.GetClient()
+	}
+	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).WithValidator(validator).Complete()
 	if err != nil {
 		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
 	}

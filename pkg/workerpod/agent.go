@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -82,6 +83,15 @@ func AgentAccount(spec *corev1.PodSpec) (string, bool) {
 // serviceAccount is the one that a Pod runs with.
 func serviceAccount(spec *corev1.PodSpec) string {
 	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount, "default")
+}
+
+// AccountReview asks for a right of a service account, with the groups that it is in.
+func AccountReview(namespace, account string, right authorizationv1.ResourceAttributes) authorizationv1.SubjectAccessReviewSpec {
+	return authorizationv1.SubjectAccessReviewSpec{
+		User:               "system:serviceaccount:" + namespace + ":" + account,
+		Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+		ResourceAttributes: &right,
+	}
 }
 
 // FindEnv returns the position of a variable, or -1. Of several the last one

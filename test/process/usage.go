@@ -87,6 +87,20 @@ func Resident(pid int) (float64, error) {
 	return float64(pages * os.Getpagesize()), err
 }
 
+// PeakResident is the greatest resident memory that a process has had, in bytes.
+func PeakResident(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the greatest memory of process %d: %w", pid, err)
+	}
+	_, rest, found := strings.Cut(string(text), "VmHWM:")
+	var kib float64
+	if _, err := fmt.Sscanf(rest, "%f kB", &kib); !found || err != nil {
+		return 0, errors.Join(fmt.Errorf("reading the greatest memory of process %d: there is no VmHWM", pid), err)
+	}
+	return kib * 1024, nil
+}
+
 // Files is the number of open files of a process.
 func Files(pid int) (int, error) {
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))

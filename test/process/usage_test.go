@@ -52,5 +52,7 @@ func TestWhatThisProcessHolds(t *testing.T) {
 	}
 	if bytes, err := Resident(os.Getpid()); err != nil || bytes < 1<<20 {
 		t.Errorf("Resident() = %.0f, %v, want at least a MiB", bytes, err)
+	} else if peak, err := PeakResident(os.Getpid()); err != nil || peak < bytes {
+		t.Errorf("PeakResident() = %.0f, %v, want at least the %.0f of now", peak, err, bytes)
 	}
 }

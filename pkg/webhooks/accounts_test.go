@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+// reviewer answers what accounts may do, and records what it was asked.
+type reviewer struct {
+	client.Writer
+
+	allows []string
+	err    error
+	asked  []string
+}
+
+func (r *reviewer) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
+	spec := obj.(*authorizationv1.SubjectAccessReview).Spec
+	right := spec.User + " " + spec.ResourceAttributes.Verb
+	r.asked = append(r.asked, right)
+	obj.(*authorizationv1.SubjectAccessReview).Status.Allowed = slices.Contains(r.allows, right)
+	return r.err
+}
+
+func TestAccountsThatLoseRights(t *testing.T) {
+	inPlace := strings.NewReplacer(`"maxRestarts":0`, `"maxRestarts":1,"restartStrategy":"InPlaceRestart","inPlaceRestart":{"mode":"Process"}`,
+		`{"name":"c"}`, `{"name":"c","command":["c"]}`).Replace(manifest)
+	const user = "system:serviceaccount::default "
+	for name, tc := range map[string]struct {
+		manifest string
+		reviewer reviewer
+		warns    bool
+		asks     []string
+	}{
+		"an account that may not patch Pods": {inPlace, reviewer{}, false, []string{user + "patch"}},
+		"an account that may patch Pods":     {inPlace, reviewer{allows: []string{user + "patch"}}, true, []string{user + "patch", user + "report", user + "update"}},
+		"an account that other JobSets have made one of agents": {inPlace, reviewer{allows: []string{user + "patch", user + "report"}},
+			false, []string{user + "patch", user + "report"}},
+		"an account that may update Pods, which the policy leaves alone": {inPlace, reviewer{allows: []string{user + "patch", user + "update"}},
+			false, []string{user + "patch", user + "report", user + "update"}},
+		"an API server that does not answer":         {inPlace, reviewer{err: errors.New("etcd is down")}, false, []string{user + "patch"}},
+		"a JobSet that does not restart in place":    {manifest, reviewer{allows: []string{user + "patch"}}, false, nil},
+		"a JobSet that is refused for other reasons": {strings.Replace(inPlace, `"maxRestarts":1`, `"maxRestarts":-1`, 1), reviewer{}, false, nil},
+	} {
+		t.Run("P56: "+name, func(t *testing.T) {
+			defaulted := &jobset.JobSet{}
+			if err := admission.NewDecoder(scheme(t)).DecodeRaw(request(admissionv1.Create, tc.manifest, "").Object, defaulted); err != nil {
+				t.Fatal(err)
+			}
+			Default(defaulted, gates.Set{InPlaceRestart: true})
+			validator := jobSetValidator{gates: gates.Set{InPlaceRestart: true}, reviews: &tc.reviewer}
+			validator.cluster.AgentImage = "agent"
+			warnings, err := validator.ValidateCreate(t.Context(), defaulted)
+			if (err != nil) != strings.Contains(tc.manifest, "-1") {
+				t.Fatal(err)
+			}
+			warned := slices.ContainsFunc(warnings, func(w string) bool {
+				return strings.HasPrefix(w, "spec.replicatedJobs[0].template.spec.template.spec.serviceAccountName: service account default may patch Pods")
+			})
+			if warned != tc.warns {
+				t.Errorf("warnings %q, want one of the account: %t", warnings, tc.warns)
+			}
+			if diff := cmp.Diff(tc.asks, tc.reviewer.asked); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("P56: thousands of accounts cost ten times three requests", func(t *testing.T) {
+		js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 1).Obj()
+		for i := range 1000 {
+			rjob := builders.MakeReplicatedJob("w").Obj()
+			rjob.Template.Spec.Template.Spec.ServiceAccountName = strings.Repeat("a", i%100+1)
+			js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, *rjob)
+		}
+		r := &reviewer{}
+		accountWarnings(t.Context(), r, js)
+		if len(r.asked) != maxReviewedAccounts {
+			t.Errorf("%d requests, want %d", len(r.asked), maxReviewedAccounts)
+		}
+	})
+}
