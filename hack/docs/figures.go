@@ -107,7 +107,7 @@ func checkFigures(root string) ([]string, error) {
 		return nil, err
 	}
 	values, problems := parseFigures(string(table))
-	return problems, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch name := entry.Name(); {
 		case err != nil:
 			return err
@@ -120,4 +120,5 @@ func checkFigures(root string) ([]string, error) {
 		problems = append(problems, misquoted(filepath.ToSlash(path), string(page), values)...)
 		return err
 	})
+	return problems, err
 }
