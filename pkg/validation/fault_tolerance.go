@@ -63,9 +63,30 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 		out = append(out, fmt.Sprintf("%s: %s is more than the manager's configuration faultTolerance.gracePeriodMaximum allows, and counts as %s",
 			tolerancePath.Child(c.Field), c.Asked, c.Got))
 	}
+	if restartsInPlace(js, g) {
+		out = append(out, unreadPeriods(asked)...)
+	}
 	if p := js.Spec.FailurePolicy; p != nil && p.MaxRestarts == 0 && !restartsInPlace(js, g) { // else there is that warning already
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; "+
 			"set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
+	}
+	return out
+}
+
+// unreadPeriods names the periods that a group that restarts in place does not read (P80).
+func unreadPeriods(asked *jobset.FaultTolerance) []string {
+	var out []string
+	for _, period := range []struct {
+		name string
+		asks *int32
+	}{
+		{"admissionGracePeriodSeconds", asked.AdmissionGracePeriodSeconds},
+		{"failureGracePeriodSeconds", asked.FailureGracePeriodSeconds},
+	} {
+		if period.asks != nil {
+			out = append(out, fmt.Sprintf("%s: is not read, because the group restarts in place: remove it, and set how long the group may take to assemble in %s",
+				tolerancePath.Child(period.name), tolerancePath.Child("warmupGracePeriodSeconds")))
+		}
 	}
 	return out
 }

@@ -63,6 +63,15 @@ func TestUpdateFaultTolerance(t *testing.T) {
 func TestToleranceWarnings(t *testing.T) {
 	t.Parallel()
 	const capped = "spec.faultTolerance.retryPauseSeconds: 24h0m1s is more than the manager's configuration faultTolerance.gracePeriodMaximum allows, and counts as 24h0m0s"
+	unread := func(name string) string {
+		return "spec.faultTolerance." + name + ": is not read, because the group restarts in place: remove it, " +
+			"and set how long the group may take to assemble in spec.faultTolerance.warmupGracePeriodSeconds"
+	}
+	periods := jobset.FaultTolerance{AdmissionGracePeriodSeconds: ptr.To[int32](1), WarmupGracePeriodSeconds: ptr.To[int32](2), FailureGracePeriodSeconds: ptr.To[int32](0)}
+	inPlace := func(js *jobset.JobSet) {
+		js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart, MaxRestarts: 1}
+	}
+	bothGates := gates.Set{FaultTolerance: true, InPlaceRestart: true}
 	long := jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](24*60*60 + 1)}
 	tests := map[string]struct {
 		old, js func(*jobset.JobSet)
@@ -74,7 +83,11 @@ func TestToleranceWarnings(t *testing.T) {
 		"P83: nothing new is nothing to warn about":     {old: asksFor(long), js: asksFor(long), gates: tolerantGate},
 		"P83: gate off, nobody cares":                   {js: asksFor(long)},
 		"P82: a failure policy that allows no restarts": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(0)), gates: tolerantGate, want: []string{"spec.failurePolicy.maxRestarts: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; set how many restarts it may have"}},
-		"P82: one that allows some":                     {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
+		"P80: two periods that a group in place does not read": {js: each(asksFor(periods), inPlace), gates: bothGates,
+			want: []string{unread("admissionGracePeriodSeconds"), unread("failureGracePeriodSeconds")}},
+		"P80: a group in place reads the time to assemble": {js: each(asksFor(jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](2)}), inPlace), gates: bothGates},
+		"P80: other strategies read all periods":           {js: each(asksFor(periods), withPolicy(1)), gates: bothGates},
+		"P82: one that allows some":                        {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

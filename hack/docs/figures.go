@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// figuresPath is the table of figures that pages cite: the last line of an id holds, earlier ones are its history.
+const figuresPath = "docs/figures.tsv"
+
+var (
+	figureColumns = []string{"id", "value", "unit", "spread", "kind", "date", "commit", "machine", "command"}
+	figureKinds   = []string{"measured", "simulated", "arithmetic"}
+	figureID      = regexp.MustCompile(`^[a-z0-9.-]+$`)
+	// citation finds a number and, behind it, the mark that says which figure it is: 0.22<!-- figure: kind.process.2 -->
+	citation = regexp.MustCompile(`([0-9][0-9,]*(?:\.[0-9]+)?)?<!--\s*figure\b:?\s*([^>]*?)\s*-->`)
+)
+
+// parseFigures returns the value of each figure as it is written, and what is wrong with the table.
+func parseFigures(table string) (map[string]string, []string) {
+	values, problems := map[string]string{}, []string(nil)
+	for i, line := range strings.Split(strings.TrimSuffix(table, "\n"), "\n") {
+		cells := strings.Split(line, "\t")
+		if i == 0 {
+			if !slices.Equal(cells, figureColumns) {
+				problems = append(problems, fmt.Sprintf("%s:1: want the columns %s", figuresPath, strings.Join(figureColumns, ", ")))
+			}
+			continue
+		}
+		if problem := figureProblem(cells); problem != "" {
+			problems = append(problems, fmt.Sprintf("%s:%d: %s", figuresPath, i+1, problem))
+			continue
+		}
+		values[cells[0]] = cells[1]
+	}
+	return values, problems
+}
+
+func figureProblem(cells []string) string {
+	if len(cells) != len(figureColumns) {
+		return fmt.Sprintf("want %d columns, got %d", len(figureColumns), len(cells))
+	}
+	for i, cell := range cells {
+		if strings.TrimSpace(cell) == "" {
+			return figureColumns[i] + " is empty; write - if there is none"
+		}
+	}
+	if !figureID.MatchString(cells[0]) {
+		return fmt.Sprintf("id %q: use a-z, 0-9, dots and dashes", cells[0])
+	}
+	if _, err := strconv.ParseFloat(cells[1], 64); err != nil {
+		return fmt.Sprintf("value %q is no number", cells[1])
+	}
+	if !slices.Contains(figureKinds, cells[4]) {
+		return fmt.Sprintf("kind %q is none of %s", cells[4], strings.Join(figureKinds, ", "))
+	}
+	return ""
+}
+
+// misquoted returns the citations of a page whose figure is unknown, or another number when it is
+// rounded to as many digits as the page has.
+func misquoted(path, page string, values map[string]string) []string {
+	var problems []string
+	for i, line := range strings.Split(page, "\n") {
+		for _, match := range citation.FindAllStringSubmatch(line, -1) {
+			got, id := strings.ReplaceAll(match[1], ",", ""), match[2]
+			value, known := values[id]
+			switch want := rounded(value, got); {
+			case !known:
+				problems = append(problems, fmt.Sprintf("%s:%d: %s has no figure %q", path, i+1, figuresPath, id))
+			case got == "":
+				problems = append(problems, fmt.Sprintf("%s:%d: no number right before the mark of figure %s", path, i+1, id))
+			case got != want:
+				problems = append(problems, fmt.Sprintf("%s:%d: figure %s is %s, and the page says %s", path, i+1, id, want, got))
+			}
+		}
+	}
+	return problems
+}
+
+// rounded writes a value with as many decimals as the number of a page, but no more than it has.
+func rounded(value, like string) string {
+	_, has, _ := strings.Cut(value, ".")
+	_, wants, _ := strings.Cut(like, ".")
+	number, err := strconv.ParseFloat(value, 64)
+	if err != nil || len(wants) >= len(has) {
+		return value
+	}
+	return strconv.FormatFloat(number, 'f', len(wants), 64)
+}
+
+// checkFigures compares all pages below root with the table of figures.
+func checkFigures(root string) ([]string, error) {
+	table, err := os.ReadFile(filepath.Join(root, figuresPath))
+	if err != nil {
+		return nil, err
+	}
+	values, problems := parseFigures(string(table))
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "bin" || name == "testdata" || len(name) > 1 && name[0] == '.'):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, ".md"):
+			return nil
+		}
+		page, err := os.ReadFile(path)
+		problems = append(problems, misquoted(filepath.ToSlash(path), string(page), values)...)
+		return err
+	})
+	return problems, err
+}
