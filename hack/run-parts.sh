@@ -20,7 +20,7 @@ for part in "$@"; do
   result=ok
   TIMEFORMAT='%R %U %S'
   # Both outputs of the part go where they went; only what `time` says goes to the file.
-  { { time bash -c "$part" 1>&3 2>&4 || result=FAILED; } 2>"$times"; } 3>&1 4>&2
+  { { time PARTS_REPORT='' bash -c "$part" 1>&3 2>&4 || result=FAILED; } 2>"$times"; } 3>&1 4>&2
   read -r wall cpu < <(awk 'END {printf "%d %d\n", $1 + 0.5, $2 + $3 + 0.5}' "$times")
   before=$(lasted_seconds "part $part")
   if [ "$result" = ok ]; then remember "part $part" "$wall"; else failed=$((failed + 1)); fi
