@@ -94,6 +94,7 @@ func stripPod(obj any) (any, error) {
 	}
 	keepReadiness(stripped, pod)
 	keepLostSandbox(stripped, pod)
+	keepPulling(stripped, pod)
 	return stripped, nil
 }
 
@@ -112,6 +113,17 @@ func keepLostSandbox(to, pod *corev1.Pod) {
 			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
 		})
 	}
+}
+
+// keepPulling keeps what policy.IsPulling reads of a Pod that pulls images (P48).
+func keepPulling(to, pod *corev1.Pod) {
+	if !policy.IsPulling(pod) {
+		return
+	}
+	to.Status.Conditions = append(to.Status.Conditions, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+	to.Status.ContainerStatuses = append(to.Status.ContainerStatuses, corev1.ContainerStatus{
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}},
+	})
 }
 
 // keepReadiness copies the fields that policy.ReadinessOf reads if the Pod is not ready. Most Pods are ready and cost nothing.

@@ -153,6 +153,26 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			t.Errorf("of one that has not started: %v, %v, want no condition", stripped, err)
 		}
 	})
+	t.Run("P48: of one that pulls images, that it does", func(t *testing.T) {
+		t.Parallel()
+		pulling := &corev1.Pod{Status: corev1.PodStatus{
+			Phase:                 corev1.PodPending,
+			Conditions:            []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: "True"}},
+			InitContainerStatuses: []corev1.ContainerStatus{{Name: "agent", Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+			ContainerStatuses:     []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}},
+		}}
+		stripped, err := stripPod(pulling)
+		if err != nil || !policy.IsPulling(stripped.(*corev1.Pod)) {
+			t.Errorf("the cache holds %v, %v, and does not show that it pulls", stripped, err)
+		}
+		if again, err := stripPod(stripped); err != nil || !cmp.Equal(stripped, again) {
+			t.Errorf("stripped twice (-once +twice), %v:\n%s", err, cmp.Diff(stripped, again))
+		}
+		pulling.Status.Phase = corev1.PodRunning
+		if stripped, err = stripPod(pulling); err != nil || len(stripped.(*corev1.Pod).Status.Conditions) > 0 {
+			t.Errorf("of one that runs: %v, %v, want no condition", stripped, err)
+		}
+	})
 	t.Run("C6: of a Node, what it is called, whether it is ready, and what its kubelet can do", func(t *testing.T) {
 		t.Parallel()
 		got, err := stripNode(fullNode())

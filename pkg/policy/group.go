@@ -24,8 +24,8 @@ type group struct {
 	// size is the number of slots.
 	size int64
 	// members are the slots with a live Pod, reported those whose Pod reports S+1, leaving those
-	// whose Pod has not gone yet, unscheduled those whose Pod has no node and has not reported.
-	members, reported, leaving, unscheduled int64
+	// whose Pod has not gone yet, unscheduled and pulling those whose Pod has no node, or pulls images, and has not reported.
+	members, reported, leaving, unscheduled, pulling int64
 	// crowded: a slot holds several live Pods.
 	crowded bool
 	// lacking is the first Job that lacks a worker, nil if none does.
@@ -114,6 +114,8 @@ func (g *group) count(j *jobSlots, synced int32) {
 				g.reported++
 			case slot.Pod.Spec.NodeName == "":
 				g.unscheduled++
+			case IsPulling(slot.Pod):
+				g.pulling++
 			}
 		}
 	}

@@ -29,8 +29,8 @@ import (
 // A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
-// The clock stands still while a slot is only leaving, or its Pod waits for a node:
-// neither can report, and another Pod would not find a node either. Such time moves
+// The clock stands still while a slot is only leaving, or its Pod waits for a node or for
+// images: it cannot report, and another Pod would not have them sooner. Such time moves
 // assemblingSince forward, and never resets it: a Pod that crashes before it reports
 // must still reach its deadline. A new leader gives every Pod a period of its own.
 
@@ -95,7 +95,7 @@ func assemblyDeadline(v *view, before result) result {
 	if before.plan.ClockStands {
 		return result{} // the group pauses
 	}
-	if v.group.leaving > 0 || v.group.unscheduled > 0 {
+	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {
 		return v.clockStands()
 	}
 	waited := v.waited()
@@ -122,7 +122,7 @@ func assemblyDeadline(v *view, before result) result {
 func (v *view) clockStands() result {
 	r := lookAgain(v.graceEnds())
 	r.plan.ClockStands = true
-	if v.group.unscheduled > 0 { // no event wakes the JobSet when a Pod finds its node
+	if v.group.unscheduled > 0 || v.group.pulling > 0 { // no event wakes the JobSet when a Pod finds its node, or has its images
 		r = r.and(lookAgain(max(time.Second, v.Progress.Assembly/20)))
 	}
 	return r

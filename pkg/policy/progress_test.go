@@ -45,6 +45,15 @@ func onPod(job, i int, change func(*corev1.Pod)) func(*Input) {
 	return func(in *Input) { change(in.Pods[in.Jobs[job].UID][i]) }
 }
 
+// pulls: the kubelet gives this reason for the second worker, whose Pod has a sandbox.
+func pulls(reason string) func(*Input) {
+	return onPod(0, 1, func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodPending
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+	})
+}
+
 // stopsFor: workers have so long between SIGTERM and SIGKILL.
 func stopsFor(grace time.Duration) func(*Input) {
 	return func(in *Input) {
@@ -187,6 +196,9 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P48: a Failed Pod that is not counted yet is waited for":      {inPlace(1, 1, "2 f1", sinceAgo(time.Hour)), stands(0)},
 		"P48: a Pod that leaves beside its replacement stops no clock": {inPlace(1, 1, "2 _", sinceAgo(4*time.Minute), more(0, 0, "t1")), waits(6 * time.Minute)},
 		"P48: one that has reported and has no node does not either":   {inPlace(1, 1, "_ 2", sinceAgo(4*time.Minute, unscheduled)), waits(6 * time.Minute)},
+		"P48: a Pod that pulls images is not deleted":                  {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("PodInitializing"))), stands(30 * time.Second)},
+		"P48: nor are all Jobs recreated because of it":                {inPlace(1, 1, "2 _", sinceAgo(time.Hour, pulls("ContainerCreating"))), stands(30 * time.Second)},
+		"P48: one whose images cannot be pulled stops no clock":        {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("ImagePullBackOff"))), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
 		"P48: time that stood does not count":                          {inPlace(1, 1, "2 t1", sinceAgo(time.Hour), stood(55*time.Minute)), stands(10 * time.Second)},
 		"P48: the clock goes on from where it stood: it moves by whole seconds": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), stood(54*time.Minute+time.Second/2)), func(w *summary) {
 			waits(4*time.Minute + time.Second/2)(w)
