@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -56,6 +57,11 @@ type server struct {
 
 // listenUnix binds the socket in the shared volume (P61). Any process of the Pod may connect, by any user.
 func listenUnix(path string) (net.Listener, error) {
+	// The hook that installs the supervisor runs at the same time, and makes the directory with the same mode (P75). In
+	// Pods with an init container for that it exists.
+	if err := makeRunDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	// A predecessor that was killed has left it.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -69,6 +75,17 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return listener, nil
+}
+
+// makeRunDir makes a directory in which everybody may create files and only their owners remove them.
+func makeRunDir(path string) error {
+	switch err := os.Mkdir(path, 0o700); {
+	case errors.Is(err, os.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return os.Chmod(path, 0o777|os.ModeSticky) // mkdir alone would take the umask away
 }
 
 func serve(listener net.Listener, containers int) *server {

@@ -328,3 +328,24 @@ func TestStrangersAtTheSocket(t *testing.T) {
 		}
 	})
 }
+
+// TestTheAgentMayBeFasterThanTheInstallation: the postStart hook runs beside the agent's first process.
+func TestTheAgentMayBeFasterThanTheInstallation(t *testing.T) {
+	dir := sharedDir(t)
+	run := filepath.Join(dir, protocol.RunDir)
+	if err := os.Remove(run); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := listenUnix(filepath.Join(dir, protocol.Socket))
+	if err != nil {
+		t.Fatalf("P75: %v", err)
+	}
+	defer func() { _ = listener.Close() }()
+	info, err := os.Stat(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := os.ModeDir | os.ModeSticky | 0o777; info.Mode() != want {
+		t.Errorf("P61 P75: the mode of the directory is %v, want %v", info.Mode(), want)
+	}
+}

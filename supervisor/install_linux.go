@@ -28,7 +28,7 @@ const (
 func install(dir string) error {
 	mend := &setting.Error{
 		Setting: "install " + dir,
-		Fix:     "mount an emptyDir there in the init container that installs the supervisor, and let its user write to it",
+		Fix:     "mount an emptyDir there in the container that installs the supervisor, and let its user write to it",
 	}
 	if err := prepare(dir); err != nil {
 		mend.Problem = fmt.Sprintf("failed: %v", err)

@@ -54,7 +54,7 @@ func dispatch(args []string, signals signals) (int, error) {
 	case len(args) < 2 || args[0] != "--":
 		return 0, &setting.Error{
 			Setting: "args", Problem: fmt.Sprintf("are %q", args),
-			Fix: "use `supervisor -- COMMAND ARGS...` in the container of a worker, or `supervisor install DIR` in an init container",
+			Fix: "use `supervisor -- COMMAND ARGS...` in the container of a worker, or `supervisor install DIR` in the postStart hook of the agent",
 		}
 	}
 	set, err := FromEnv(os.LookupEnv)

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,8 +101,14 @@ func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
 	}}}}
 	process := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}}
 	spec := workerpod.Inject(job, process, workerpod.Injection{Image: "agent:v1"}).Spec
-	agent := spec.InitContainers[len(spec.InitContainers)-1]
-	for _, c := range append(spec.Containers, agent) {
+	if len(spec.InitContainers) != 1 {
+		t.Fatalf("P75: %d init containers are added, want the agent alone", len(spec.InitContainers))
+	}
+	hook := spec.InitContainers[0].Lifecycle
+	if want := []string{"/supervisor", "install", "/jobset"}; hook == nil || hook.PostStart == nil || !slices.Equal(hook.PostStart.Exec.Command, want) {
+		t.Errorf("P75: the agent has the hook %+v, want that the kubelet waits for %v", hook, want)
+	}
+	for _, c := range spec.Containers {
 		for _, m := range c.VolumeMounts {
 			if m.Name != workerpod.SupervisorName {
 				continue

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// SupervisorName is that of the volume that agent and supervisors share, and of the init container that fills it.
+// SupervisorName is that of the volume that agent and supervisors share. Versions before had an init container of that name, too.
 const SupervisorName = "jobset-supervisor"
 
 // reservedEnv are variables of a worker in process mode that are not its author's.
@@ -28,12 +28,12 @@ var reservedEnv = []string{
 }
 
 // injectProcess adds what process mode needs (P61) to a template without an agent: a supervisor as
-// the first process of each worker, copied by an init container into a volume of the Pod, since
-// images of workers do not have it; and the agent, a sidecar like any other, which restarts alone.
+// the first process of each worker, since images of workers do not have it in a volume of the Pod; and the
+// agent, a sidecar like any other, which restarts alone. The agent installs the supervisor in its postStart
+// hook: the kubelet starts no further container before it has ended, and no container is needed for it (P75).
 func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
 	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestart,
 		recreate: append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)}
-	resources := agentResources(spec, with)
 	names := make([]string, len(spec.Containers))
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
@@ -46,14 +46,6 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		}
 		worker.VolumeMounts = append(worker.VolumeMounts, programMount(), meetingMount())
 	}
-	install := corev1.Container{
-		Name:            SupervisorName,
-		Image:           with.Image,
-		Command:         []string{protocol.ImageBinary, "install", protocol.Dir},
-		Resources:       resources,
-		SecurityContext: injectedSecurity(spec),
-		VolumeMounts:    []corev1.VolumeMount{{Name: SupervisorName, MountPath: protocol.Dir}},
-	}
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
 		Image: with.Image,
@@ -61,18 +53,21 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
 			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
 			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))}),
-		Resources:       *resources.DeepCopy(),
+		Resources:       agentResources(spec, with),
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		SecurityContext: injectedSecurity(spec),
-		VolumeMounts:    []corev1.VolumeMount{{Name: TokenVolumeName, MountPath: TokenPath, ReadOnly: true}, meetingMount()},
+		VolumeMounts:    []corev1.VolumeMount{{Name: TokenVolumeName, MountPath: TokenPath, ReadOnly: true}, {Name: SupervisorName, MountPath: protocol.Dir}},
+		Lifecycle: &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{
+			Exec: &corev1.ExecAction{Command: []string{protocol.ImageBinary, protocol.InstallCommand, protocol.Dir}},
+		}},
 	}
-	spec.InitContainers = append(spec.InitContainers, install, agent)
+	spec.InitContainers = append(spec.InitContainers, agent)
 	spec.Volumes = append(spec.Volumes, corev1.Volume{
 		Name: SupervisorName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
 	})
 }
 
-// programMount is the part of the shared volume that workers execute. Only the init container has the root of the volume:
+// programMount is the part of the shared volume that workers execute. Only the agent has the root of the volume:
 // whoever may write there can put another program in the place of the supervisor of its neighbours.
 func programMount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.BinDir), SubPath: protocol.BinDir, ReadOnly: true}

@@ -12,6 +12,8 @@ const (
 	Dir = "/jobset"
 	// ImageBinary is the supervisor in the image of the agent: `ImageBinary install Dir` copies it to Binary in Dir.
 	ImageBinary = "/supervisor"
+	// InstallCommand is its first argument then.
+	InstallCommand = "install"
 
 	// DirEnv, of a supervisor, is the shared volume. Default: Dir.
 	DirEnv = "JOBSET_SUPERVISOR_DIR"

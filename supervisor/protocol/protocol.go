@@ -32,8 +32,8 @@ const Version = 1
 // MaxLine bounds a message, in bytes with its newline.
 const MaxLine = 4096
 
-// What the containers of a Pod share, as paths in the shared volume. Both directories are made by
-// the init container that installs the supervisor.
+// What the containers of a Pod share, as paths in the shared volume. Both directories are made when
+// the supervisor is installed; the agent makes RunDir, too, if it is faster.
 const (
 	// BinDir holds what the containers execute.
 	BinDir = "bin"

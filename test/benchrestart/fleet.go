@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"sigs.k8s.io/jobset/agent"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
@@ -156,7 +155,7 @@ func (f *fleet) ready() []time.Time {
 
 // agentOrInstaller is a container of the agent's image.
 func (f *fleet) agentOrInstaller(ctx context.Context, c simnode.FuncContainer) int {
-	if c.Container.Name == workerpod.SupervisorName {
+	if len(c.Command) > 1 && c.Command[1] == protocol.InstallCommand {
 		return supervised.Install(c)
 	}
 	return f.agent(ctx, c)

@@ -92,6 +92,12 @@ func phaseTable(specs types.SpecReports) string {
 			}
 			fmt.Fprintln(&out)
 		}
+		fmt.Fprintf(&out, "| creation to last worker started, once for a group | %d |", size)
+		for _, is := range columns {
+			text, _ := spread(firstOfGroups(all), size, is, func(p stories.Phases) time.Duration { return p.FirstStart })
+			fmt.Fprintf(&out, " %s |", text)
+		}
+		fmt.Fprintln(&out)
 		fmt.Fprintf(&out, "| restarts measured | %d |", size)
 		for _, is := range columns {
 			_, n := spread(all, size, is, stories.Phases.Total)
@@ -125,6 +131,11 @@ func phasesOf(specs types.SpecReports) (all []stories.Phases) {
 		return others
 	}
 	return all
+}
+
+// firstOfGroups are the first restarts of groups, which also say how long their start took.
+func firstOfGroups(all []stories.Phases) []stories.Phases {
+	return slices.DeleteFunc(slices.Clone(all), func(p stories.Phases) bool { return p.FirstStart == 0 })
 }
 
 // columns are what is compared.

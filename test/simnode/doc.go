@@ -40,7 +40,7 @@ SPDX-License-Identifier: Apache-2.0
 // environment, $(VAR) in command and args, emptyDir as a directory (VolumeDir) whose path replaces that of its mount in
 // command, args and environment, tokens bound to the Pod (TokenOptions).
 //
-// Refused, with a waiting reason that says so: exec, tcpSocket and grpc probes, lifecycle hooks, envFrom and other
+// Refused, with a waiting reason that says so: exec, tcpSocket and grpc probes, lifecycle hooks but postStart exec, envFrom and other
 // sources of environment, and mounts of volumes other than emptyDir, projected, downwardAPI and configMap.
 //
 // Left out: mounts (also of the volumes just named), images, users, security contexts, resource limits, network

@@ -172,7 +172,32 @@ func (w *podWorker) start(v *podView, c *containerRun) bool {
 		return w.startFailed(c, "RunContainerError", err)
 	}
 	c.begin(w, proc)
+	w.postStart(c, req)
 	return true
+}
+
+// postStart runs the hook of a container. Nothing else starts before it has ended; if it fails, the container is killed.
+func (w *podWorker) postStart(c *containerRun, req ContainerRequest) {
+	if c.view.Spec.Lifecycle == nil || c.view.Spec.Lifecycle.PostStart == nil {
+		return
+	}
+	req.Command, req.Args = expandAll(c.view.Spec.Lifecycle.PostStart.Exec.Command, req.Env), nil
+	req.mount()
+	hook, err := w.node.opts.Runtime.Start(w.ctx, req)
+	if err != nil {
+		c.proc.Kill()
+		return
+	}
+	select {
+	case <-hook.Done():
+	case <-c.proc.Done():
+	case <-w.ctx.Done():
+	}
+	hook.Kill() // harmless when it is dead
+	<-hook.Done()
+	if hook.ExitCode() != 0 {
+		c.proc.Kill()
+	}
 }
 
 // request resolves what a run needs from the newest version of the Pod, so annotations in the environment are fresh.

@@ -33,8 +33,8 @@ func unsupported(pod *corev1.Pod, c *corev1.Container) string {
 			return fmt.Sprintf("container %s: %s: %v", c.Name, p.name, err)
 		}
 	}
-	if c.Lifecycle != nil && (c.Lifecycle.PostStart != nil || c.Lifecycle.PreStop != nil) {
-		return fmt.Sprintf("container %s: lifecycle hooks are not supported by this simulated node", c.Name)
+	if l := c.Lifecycle; l != nil && (l.PreStop != nil || l.PostStart != nil && l.PostStart.Exec == nil) {
+		return fmt.Sprintf("container %s: of lifecycle hooks only postStart with exec is supported by this simulated node", c.Name)
 	}
 	for _, m := range c.VolumeMounts {
 		for i := range pod.Spec.Volumes {

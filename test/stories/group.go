@@ -28,6 +28,9 @@ import (
 type Group struct {
 	*fixture
 	shape Shape
+	// created is when it was; firstStart is how long its first start took, until it was reported.
+	created    time.Time
+	firstStart time.Duration
 }
 
 // Create makes a namespace and a JobSet in it, and follows what becomes of them.
@@ -45,6 +48,7 @@ func Create(ctx SpecContext, shape Shape) *Group {
 			g.epochsOnlyGrew()
 		}
 	})
+	g.created = time.Now()
 	// Right after the manager became ready, a proxy somewhere may not know it yet.
 	g.eventually(func() error { return api.Create(ctx, g.shape.jobSet(g.namespace)) }).Should(Succeed())
 	return g

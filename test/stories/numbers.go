@@ -26,6 +26,8 @@ type Phases struct {
 	Workers int
 	// Measured tells the restarts of the comparison from those of other stories.
 	Measured bool
+	// FirstStart: from the creation of the JobSet until its last worker has started; zero but in the first restart of a group.
+	FirstStart time.Duration
 	// Break: from the failure until the group is told to restart.
 	Break time.Duration
 	// Back: until the last agent has reported. Without agents: until the last new Pod has its node.
@@ -60,7 +62,11 @@ func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32)
 	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)})
 }
 
+// started keeps how long the first start took for the report of the first restart.
+func (g *Group) started(first *Round) { g.firstStart = first.LastStart().Sub(g.created) }
+
 func (g *Group) report(p Phases) {
+	p.FirstStart, g.firstStart = g.firstStart, 0
 	p.Strategy, p.Process, p.Workers, p.Measured = g.shape.Strategy, g.shape.Process, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
 	AddReportEntry(PhasesEntry, p, ReportEntryVisibilityNever)
 }
@@ -77,6 +83,7 @@ func Compare(sizes ...int32) bool {
 				It(fmt.Sprintf("%d in place, %s mode", size, name), slowIf(size > 2 && !process), contractIf(size == 2), func(ctx SpecContext) {
 					group := Create(ctx, Shape{Workers: size, Process: process})
 					round := group.RunsAt(1)
+					group.started(round)
 					for restart := range int32(restarts) {
 						failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 						next := group.RunsAt(round.Epoch + 1)
@@ -91,6 +98,7 @@ func Compare(sizes ...int32) bool {
 			It(fmt.Sprintf("%d with Recreate", size), slowIf(size > 2), contractIf(size == 2), func(ctx SpecContext) {
 				group := Create(ctx, Shape{Workers: size, Strategy: jobset.Recreate})
 				round := group.RunsAttempt(0)
+				group.started(round)
 				for restart := range int32(restarts) {
 					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 					next := group.RunsAttempt(restart + 1)

@@ -35,7 +35,7 @@ const exitKilled = 128 + int(syscall.SIGKILL)
 // Worker is a worker. It returns its exit code, soon after ctx ends: that is SIGTERM or SIGKILL.
 type Worker func(ctx context.Context, run supervisor.Run) int
 
-// Install is the init container that prepares the shared volume. It returns its exit code.
+// Install is the hook of the agent that prepares the shared volume. It returns its exit code.
 func Install(c simnode.FuncContainer) int {
 	if err := os.MkdirAll(filepath.Join(c.Path(protocol.Dir), protocol.RunDir), 0o755); err != nil {
 		return setting.ExitCode

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/test/simnode"
@@ -25,9 +24,9 @@ type container struct {
 	pod *corev1.Pod
 }
 
-// runAgentImage is the agent, or in process mode the init container that its image is for, too.
+// runAgentImage is the agent, or in process mode its postStart hook.
 func (p *Players) runAgentImage(ctx context.Context, c simnode.FuncContainer) int {
-	if c.Container.Name == workerpod.SupervisorName {
+	if len(c.Command) > 1 && c.Command[1] == protocol.InstallCommand {
 		return supervised.Install(c)
 	}
 	return p.runAgent(ctx, c)

@@ -27,15 +27,14 @@ func exitWith(code int, epoch int32) protocol.WorkerExit {
 }
 
 var _ = Describe("A group whose processes restart", func() {
-	It("P61: has a supervisor in each worker, and an agent that nothing waits for", func(ctx SpecContext) {
+	It("P61 P75: has a supervisor in each worker, and an agent that nothing waits for", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train := w.Create(oneLine(2, 10))
 
 		pod := w.HasJobs(train, 1)[0].Spec.Template.Spec
 
 		Expect(pod.InitContainers).To(HaveExactElements(
-			HaveField("Name", workerpod.SupervisorName),
-			And(HaveField("Name", workerpod.DefaultAgentName), HaveField("StartupProbe", BeNil()), HaveField("RestartPolicyRules", BeEmpty()))))
+			And(HaveField("Name", workerpod.DefaultAgentName), HaveField("Lifecycle.PostStart.Exec.Command", ContainElement("install")), HaveField("StartupProbe", BeNil()), HaveField("RestartPolicyRules", BeEmpty()))))
 		Expect(pod.Containers[0].Command).To(HaveExactElements(HavePrefix(protocol.Dir), "--", "train"))
 		Expect(PodTemplate(Now(w, train), 0).Spec.Containers[0].Command).To(HaveExactElements("train"), "the stored JobSet stays")
 	})
