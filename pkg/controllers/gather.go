@@ -43,7 +43,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		BrokenAt:     ptr.Deref(remembered.brokenAt.in(epoch), time.Time{}),
 		HeldSince:    remembered.heldSince,
 		Clock: policy.Clock{
-			LedSince: r.memory.leadingSince(now),
+			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),
 			Stood:    remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
 		},
 	}

@@ -233,7 +233,7 @@ func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, pla
 	fresh := &jobset.JobSet{}
 	err := r.live.Get(ctx, client.ObjectKeyFromObject(js), fresh)
 	if client.IgnoreNotFound(err) != nil {
-		r.memory.lostTouch()
+		r.memory.forJobSet(js).lostTouch = true
 		return false, fmt.Errorf("reading JobSet %s past the cache before its Jobs are changed: %w", klog.KObj(js), err)
 	}
 	return err == nil && fresh.UID == js.UID && fresh.ResourceVersion == js.ResourceVersion, nil

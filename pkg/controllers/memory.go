@@ -28,10 +28,13 @@ type memory struct {
 // remembered is what is kept of one JobSet. Only its passes use it, one at a time, but for
 // the types with a lock or an atomic of their own.
 type remembered struct {
-	uid          types.UID
-	pace         pace
-	unseen       unseenJobs
-	assembly     assemblyClock
+	uid      types.UID
+	pace     pace
+	unseen   unseenJobs
+	assembly assemblyClock
+	// answered is when the API server answered again about this JobSet, zero if it always did; lostTouch: it has not yet.
+	answered     time.Time
+	lostTouch    bool
 	firstFailure perEpoch[policy.Failure]
 	// brokenAt is when the group of an epoch broke. The condition Restarting says so too, but only
 	// to the second, and the event and the metric of a restart say tenths.
@@ -90,11 +93,16 @@ func (m *memory) leadingSince(now time.Time) time.Time {
 	return m.leading
 }
 
-// lostTouch starts the time of leading over: the API server did not answer, so no report could be seen.
-func (m *memory) lostTouch() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.leading = time.Time{}
+// ledSince is since when reports about a JobSet could be seen: since this manager leads, or since the API server answers again. Others
+// are none of its business: a read that failed for one JobSet says nothing about the agents of others (P24b).
+func (e *remembered) ledSince(leading, now time.Time) time.Time {
+	if e.lostTouch {
+		e.answered, e.lostTouch = now, false
+	}
+	if e.answered.After(leading) {
+		return e.answered
+	}
+	return leading
 }
 
 // keepSince keeps since when something has been wanted without a break.

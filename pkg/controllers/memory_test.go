@@ -48,19 +48,22 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d entries, want none", len(m.entries))
 		}
 	})
-	t.Run("P48: leads from its first pass on, and anew after it lost touch", func(t *testing.T) {
+	t.Run("P48 P24b: leads from its first pass on, and of a JobSet that could not be read since it can", func(t *testing.T) {
 		t.Parallel()
 		m := newMemory()
+		other := js.DeepCopy()
+		other.Name, other.UID = "other", "other"
 		later := now.Add(time.Minute)
 		for _, step := range []struct {
-			lost     bool
-			at, want time.Time
-		}{{false, now, now}, {false, later, now}, {true, later, later}} {
-			if step.lost {
-				m.lostTouch()
-			}
-			if got := m.leadingSince(step.at); !got.Equal(step.want) {
+			lost             bool
+			at, want, others time.Time
+		}{{false, now, now, now}, {false, later, now, now}, {true, later, later, now}, {false, later.Add(time.Minute), later, now}} {
+			m.forJobSet(js).lostTouch = step.lost
+			if got := m.forJobSet(js).ledSince(m.leadingSince(step.at), step.at); !got.Equal(step.want) {
 				t.Errorf("leads since %v, want %v", got, step.want)
+			}
+			if got := m.forJobSet(other).ledSince(m.leadingSince(step.at), step.at); !got.Equal(step.others) {
+				t.Errorf("P24b: of another JobSet since %v, want %v", got, step.others)
 			}
 		}
 	})
