@@ -119,6 +119,7 @@ func TestJobsWakeTheirJobSet(t *testing.T) {
 func TestJobsWakeJobSetsThatTolerateFaults(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*batchv1.JobStatus){
+		"P80a: an index that failed for good":                  func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") },
 		"P80: a Job that starts, whose Pods nobody may create": func(s *batchv1.JobStatus) { s.StartTime = ptr.To(metav1.NewTime(now)) },
 		"P80: a Job without indexes of which a Pod is done":    func(s *batchv1.JobStatus) { s.Succeeded = 1 },
 		"P86: a Job whose last Pod has stopped, too":           func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](0) },

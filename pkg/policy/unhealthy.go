@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,10 +45,13 @@ type health struct {
 // add counts the Pods of a Job.
 func (h *health) add(v *view, job *batchv1.Job) {
 	var failed, exist, run int64
+	gone := failedForGood(job)
 	for _, pod := range v.Pods[job.UID] {
 		switch {
 		case pod.Status.Phase == corev1.PodFailed:
-			failed++
+			if index, ok := completionIndex(pod, math.MaxInt32); !ok || !gone.has(index) {
+				failed++
+			}
 		case pod.Status.Phase == corev1.PodSucceeded || pod.DeletionTimestamp != nil:
 		case pod.Status.Phase == corev1.PodRunning:
 			run++
@@ -56,7 +60,7 @@ func (h *health) add(v *view, job *batchv1.Job) {
 			exist++
 		}
 	}
-	wanted := podsWanted(job, v.Pods[job.UID])
+	wanted := podsWanted(job, v.Pods[job.UID], gone)
 	h.wanted, h.exist, h.run = h.wanted+wanted, h.exist+min(exist, wanted), h.run+min(run, wanted)
 	h.unreplaced += max(0, min(failed, wanted-exist))
 	mayExist := v.until(job.Status.StartTime.Add(v.tolerance.Admission))
@@ -74,8 +78,18 @@ func (h *health) add(v *view, job *batchv1.Job) {
 	}
 }
 
-// podsWanted returns how many Pods of a Job have to run now.
-func podsWanted(job *batchv1.Job, pods []*corev1.Pod) int64 {
+// failedForGood are the indexes whose backoffLimitPerIndex is used up: they get no other Pod, and are no reason to stop
+// the others (P80a).
+func failedForGood(job *batchv1.Job) indexSet {
+	text := ptr.Deref(job.Status.FailedIndexes, "")
+	if text == "" {
+		return nil
+	}
+	return parseIndexes(text, int64(ptr.Deref(job.Spec.Completions, 0)))
+}
+
+// podsWanted returns how many Pods of a Job have to run now; gone are indexes that need none.
+func podsWanted(job *batchv1.Job, pods []*corev1.Pod, gone indexSet) int64 {
 	done := int64(job.Status.Succeeded)
 	uncounted := job.Status.UncountedTerminatedPods
 	if uncounted != nil {
@@ -90,7 +104,7 @@ func podsWanted(job *batchv1.Job, pods []*corev1.Pod) int64 {
 	atATime := max(0, int64(ptr.Deref(job.Spec.Parallelism, 1)))
 	switch {
 	case job.Spec.Completions != nil:
-		return max(0, min(atATime, int64(*job.Spec.Completions)-done))
+		return max(0, min(atATime, int64(*job.Spec.Completions)-done-gone.size()))
 	case done > 0: // the others end by themselves
 		return 0
 	}
@@ -102,7 +116,9 @@ func (v *view) healthNow() health {
 	var h health
 	for _, job := range v.observed.Active {
 		over := hasCondition(job, batchv1.JobFailureTarget) || hasCondition(job, batchv1.JobSuccessCriteriaMet)
-		if !over && !suspended(job) && !isTerminating(job) && job.Status.StartTime != nil {
+		// Until the Job controller has resumed a Job, its startTime is that of its first start (P80a).
+		resumes := hasCondition(job, batchv1.JobSuspended)
+		if !over && !resumes && !suspended(job) && !isTerminating(job) && job.Status.StartTime != nil {
 			h.add(v, job)
 		}
 	}

@@ -151,16 +151,21 @@ func TestUnhealthyPods(t *testing.T) {
 			w.Status.Conditions = append(w.Status.Conditions, suspendedNow())
 			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
 		}},
+		"P80a: a Job that is about to be resumed has its first start behind it": {pods(time.Hour, ". .", onJob(0, withCondition(batchv1.JobSuspended))), nil},
+		"P80a: even if 0 is the grace": {pods(time.Hour, ". .", onJob(0, withCondition(batchv1.JobSuspended)),
+			tolerates(func(f *jobset.FaultTolerance) { f.FailureGracePeriodSeconds = ptr.To[int32](0) })), nil},
+		"P80a: an index that failed for good is not expected":     {pods(time.Hour, "R F R", onJob(0, failedIndexes("1"))), nil},
+		"P80a: the others are":                                    {pods(time.Hour, "R F .", onJob(0, failedIndexes("1"))), told("PodsMissing", "1 of 2 Pods exist 1m0s after the start of their Jobs")},
 		"P80: a Job that is about to fail is up to others":        {pods(time.Hour, "F F", onJob(0, withCondition(batchv1.JobFailureTarget))), nil},
 		"P80: a work queue wants nothing more when one succeeded": {pods(time.Hour, "S .", onJob(0, func(j *batchv1.Job) { j.Spec.Completions = nil })), nil},
-		"P80: 0 is no grace":                         {pods(time.Hour, "R F", tolerates(func(f *jobset.FaultTolerance) { f.FailureGracePeriodSeconds = ptr.To[int32](0) })), nil},
-		"P80: healthy in time is forgotten":          {pods(time.Hour, "R R", unhealthySince(59*time.Second)), heals("PodsHealthy", "2 of 2 Pods are Running")},
-		"P80: numbers that change are not written":   {pods(time.Hour, "R P|R P", toldOf("PodsNotRunning", "1 of 4 Pods are Running 6m0s after the start of their Jobs; waiting 1m0s for them")), waits(20 * time.Second)},
-		"P80: another trouble is, and is no news":    {pods(time.Hour, "R P", unhealthySince(40*time.Second)), stillTold},
-		"P80: so is another time that is waited for": {pods(time.Hour, "R P", toldOf("PodsNotRunning", "0 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 2m0s for them")), stillTold},
-		"P80, P82: too long is a reset":              {pods(time.Hour, "R F", unhealthySince(time.Minute)), resets("PodsFailed", "1 of 2 Pods are Failed and not replaced")},
-		"P80, P84: and the end, if none is left":     {pods(time.Hour, "R F", unhealthySince(time.Minute), limitOf(0)), spent},
-		"P80: gate off, nobody looks":                {pods(time.Hour, "R F", gateOff), nobodyKeeps},
+		"P80: 0 is no grace":                                      {pods(time.Hour, "R F", tolerates(func(f *jobset.FaultTolerance) { f.FailureGracePeriodSeconds = ptr.To[int32](0) })), nil},
+		"P80: healthy in time is forgotten":                       {pods(time.Hour, "R R", unhealthySince(59*time.Second)), heals("PodsHealthy", "2 of 2 Pods are Running")},
+		"P80: numbers that change are not written":                {pods(time.Hour, "R P|R P", toldOf("PodsNotRunning", "1 of 4 Pods are Running 6m0s after the start of their Jobs; waiting 1m0s for them")), waits(20 * time.Second)},
+		"P80: another trouble is, and is no news":                 {pods(time.Hour, "R P", unhealthySince(40*time.Second)), stillTold},
+		"P80: so is another time that is waited for":              {pods(time.Hour, "R P", toldOf("PodsNotRunning", "0 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 2m0s for them")), stillTold},
+		"P80, P82: too long is a reset":                           {pods(time.Hour, "R F", unhealthySince(time.Minute)), resets("PodsFailed", "1 of 2 Pods are Failed and not replaced")},
+		"P80, P84: and the end, if none is left":                  {pods(time.Hour, "R F", unhealthySince(time.Minute), limitOf(0)), spent},
+		"P80: gate off, nobody looks":                             {pods(time.Hour, "R F", gateOff), nobodyKeeps},
 		"P84: suspended, nobody looks": {pods(time.Hour, "R R", unhealthySince(time.Hour), onJob(0, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), suspend), behindDeployed(func(w *summary) {
 			heals("NotWatched", notWatched)(w)
 			w.Status.Conditions = append(w.Status.Conditions[1:], suspendedNow())
@@ -182,6 +187,11 @@ func TestUnhealthyPods(t *testing.T) {
 			check(t, tc.in, tc.want)
 		})
 	}
+}
+
+// failedIndexes are those whose backoffLimitPerIndex is used up.
+func failedIndexes(indexes string) func(*batchv1.Job) {
+	return func(job *batchv1.Job) { job.Status.FailedIndexes = &indexes }
 }
 
 func suspendedNow() metav1.Condition {
