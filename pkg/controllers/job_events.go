@@ -71,7 +71,8 @@ func (e *jobEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) 
 // showsHealth reports whether a Job changed in a field that only decisions about JobSets with faultTolerance read: since
 // when its Pods are waited for, how many are done or need none (P80, P80a), and whether any still stops (P86).
 func showsHealth(old, job *batchv1.Job) bool {
-	return !old.Status.StartTime.Equal(job.Status.StartTime) || old.Status.Succeeded != job.Status.Succeeded || !ptr.Equal(old.Status.FailedIndexes, job.Status.FailedIndexes) ||
+	return !old.Status.StartTime.Equal(job.Status.StartTime) || old.Status.Succeeded != job.Status.Succeeded ||
+		!ptr.Equal(old.Status.FailedIndexes, job.Status.FailedIndexes) ||
 		(ptr.Deref(old.Status.Terminating, 0) > 0) != (ptr.Deref(job.Status.Terminating, 0) > 0)
 }
 

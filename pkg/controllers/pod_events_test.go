@@ -73,7 +73,11 @@ func TestMatters(t *testing.T) {
 		}, false},
 		"P74: its sandbox is gone": {func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(now)}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Unknown"}}}}
 		}, true},
+		"P74: it has none yet": {func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(now)}}
+		}, false},
 		"P22: the phase":                           {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		"P22: the deletion":                        {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }, true},
 		"P22: the epoch":                           {func(p *corev1.Pod) { p.Annotations[jobset.EpochKey] = "2" }, true},

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
@@ -47,11 +46,9 @@ func SandboxGoneSince(pod *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// hadStarted reports whether a container of a Pod has run: its agent reported, or a status shows it.
+// hadStarted reports whether the status that shows no sandbox shows a container that has run. That the agent has reported is
+// no sign: a kubelet with much to do writes tens of seconds later that it made the sandbox in which the agent runs.
 func hadStarted(pod *corev1.Pod) bool {
-	if _, reported := pod.Annotations[jobset.EpochKey]; reported {
-		return true
-	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if s := &statuses[i]; s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil {
