@@ -25,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -210,6 +211,7 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 	}
 	if workerpod.WantsInPlace(js) {
 		job.Started, job.Shrinks = ptr.Deref(js.Status.SyncedEpoch, 0) > 0, true
+		job.Running = policy.Runs(js) && !policy.Bypassed(js) // what is lost stops it first (P14)
 	}
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}

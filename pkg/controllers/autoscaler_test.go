@@ -234,15 +234,19 @@ func TestLostNodes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// held: the Pods on the lost node exist.
 		held, force bool
-		waits       string
-		record      []string
+		// runs: the group has not been stopped.
+		runs   bool
+		waits  string
+		size   int32
+		record []string
 	}{
-		"P108: it goes on without Pods that are gone":         {false, false, "", resized},
-		"P108: it waits for Pods on a node that is not ready": {true, false, waits, []string{"event Warning ElasticWaiting Reconciling: " + waits, "update status JobSet a"}},
-		"P108 P25: unless these are deleted by force":         {true, true, "", resized},
+		"P108: it goes on without Pods that are gone":                {false, false, false, "", 4, resized},
+		"P108: it waits for Pods on a node that is not ready":        {true, false, false, waits, 6, []string{"event Warning ElasticWaiting Reconciling: " + waits, "update status JobSet a"}},
+		"P108 P25: unless these are deleted by force":                {true, true, false, "", 4, resized},
+		"P108b: but while it runs a silent kubelet is nobody's loss": {true, true, true, "", 6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1)...)
+			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Status.DeprecatedEpoch = ptr.To(1 - oneIf(tc.runs)) })...)
 			lost := gpuNode("lost", "2")
 			lost.Status.Conditions[0].Status = corev1.ConditionUnknown
 			pods := boundPods("a", "n", 6)
@@ -276,8 +280,8 @@ func TestLostNodes(t *testing.T) {
 			if got := condition != nil && condition.Status == metav1.ConditionTrue && condition.Message == tc.waits; got != (tc.waits != "") {
 				t.Errorf("P108: condition %+v, want %q", condition, tc.waits)
 			}
-			if want := map[bool]int32{true: 6, false: 4}[tc.waits != ""]; *js.Spec.ReplicatedJobs[0].Template.Spec.Completions != want {
-				t.Errorf("P108: size %d, want %d", *js.Spec.ReplicatedJobs[0].Template.Spec.Completions, want)
+			if got := *js.Spec.ReplicatedJobs[0].Template.Spec.Completions; got != tc.size {
+				t.Errorf("P108: size %d, want %d", got, tc.size)
 			}
 		})
 	}
