@@ -122,14 +122,19 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 		if !isScaled(js) {
 			continue
 		}
+		builtFor := func(rjob string) []*batchv1.Job { return byOwner[inNamespace(js.Namespace, js.UID)+"/"+rjob] }
+		pinned := isPinned(js, builtFor)
 		for k := range js.Spec.ReplicatedJobs {
 			rjob := &js.Spec.ReplicatedJobs[k]
 			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
 				continue
 			}
-			all := byOwner[inNamespace(js.Namespace, js.UID)+"/"+rjob.Name]
+			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.MayForce, job.Resized = a.lacking[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			if pinned {
+				job.Min, job.Max = job.Size, job.Size
+			}
 			if job.Started = job.Started || a.started[job.Key] == js.UID; job.Started {
 				started[job.Key] = js.UID
 			}
