@@ -132,7 +132,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.MayForce, job.Resized = a.lacking[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
-			if pinned {
+			if pinned || isHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
 			if job.Started = job.Started || a.started[job.Key] == js.UID; job.Started {

@@ -11,11 +11,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
@@ -71,4 +73,39 @@ func sizeAfterRound(t *testing.T, objects []client.Object) int32 {
 		t.Fatal(err)
 	}
 	return *js.Spec.ReplicatedJobs[0].Template.Spec.Completions
+}
+
+// TestHeld: a user keeps the sizes of a JobSet as they are, and reads why nothing changes (P111).
+func TestHeld(t *testing.T) {
+	hold := func(js *jobset.JobSet, _ *batchv1.Job) { js.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }
+	js := scaled("a", 2, 1, hold)
+	s := newShell(t, append(append(js, gpuNode("n", "6")), boundPods("a", "n", 2)...)...)
+	a := &autoscaler{
+		client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+		config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
+	}
+	rounds := func(held bool, size int32, reason string) {
+		t.Helper()
+		for range 2 {
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := &jobset.JobSet{}
+		if err := s.fake.Get(t.Context(), client.ObjectKeyFromObject(js[0]), got); err != nil {
+			t.Fatal(err)
+		}
+		if n := *got.Spec.ReplicatedJobs[0].Template.Spec.Completions; n != size {
+			t.Errorf("held %t: size %d, want %d", held, n, size)
+		}
+		if c := apimeta.FindStatusCondition(got.Status.Conditions, string(jobset.JobSetElasticWaiting)); c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
+			t.Errorf("held %t: condition %+v, want False because of %s", held, c, reason)
+		}
+		delete(got.Annotations, jobset.ElasticHoldKey)
+		if err := s.fake.Update(t.Context(), got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rounds(true, 2, constants.ElasticHeldReason)
+	rounds(false, 6, constants.ElasticRoomFoundReason)
 }
