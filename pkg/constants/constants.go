@@ -171,6 +171,9 @@ const (
 	LostPodsReason          = "LostPods"
 	ElasticRoomFoundReason  = "ElasticRoomFound"
 	ElasticRoomFoundMessage = "it waits no longer"
+	// ElasticHeldReason: the manager leaves the sizes of a JobSet alone because its annotation says so.
+	ElasticHeldReason  = "ElasticHeld"
+	ElasticHeldMessage = "the annotation jobset.sigs.k8s.io/elastic-hold keeps the manager from changing sizes; remove it to let the manager change them"
 	// ElasticCoolingDownReason: its size is to change, and was changed a short time ago.
 	ElasticCoolingDownReason = "ElasticCoolingDown"
 	// MovedOffNodesReason: all Jobs are recreated because Pods stand on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.

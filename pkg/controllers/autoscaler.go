@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -69,6 +70,9 @@ type autoscaler struct {
 	told map[elastic.Key]string
 	// lacking is since when each plan has said that a job lacks instances. Another leader counts anew (P21).
 	lacking map[elastic.Key]time.Time
+	// started are the jobs that a plan found running, with the UIDs of their JobSets. Another leader knows of those that have
+	// Pods that are ready, or a restart in their status (P104a).
+	started map[elastic.Key]types.UID
 	// resized is when this manager changed the size of each job. Another leader finds it in the status.
 	resized map[elastic.Key]time.Time
 	// pods finds the Pods of a Job. awaited are the JobSets to which nothing is given before their Pods exist, see findAbsent.

@@ -17,6 +17,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,6 +26,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -114,23 +116,32 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 
 // addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
 func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []batchv1.Job) (owners []*jobset.JobSet, built [][]*batchv1.Job) {
-	byOwner := builtJobs(jobs)
+	byOwner, started := builtJobs(jobs), map[elastic.Key]types.UID{}
 	for i := range jobSets {
 		js := &jobSets[i]
 		if !isScaled(js) {
 			continue
 		}
+		builtFor := func(rjob string) []*batchv1.Job { return byOwner[inNamespace(js.Namespace, js.UID)+"/"+rjob] }
+		pinned := isPinned(js, builtFor)
 		for k := range js.Spec.ReplicatedJobs {
 			rjob := &js.Spec.ReplicatedJobs[k]
 			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
 				continue
 			}
-			all := byOwner[inNamespace(js.Namespace, js.UID)+"/"+rjob.Name]
+			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.MayForce, job.Resized = a.lacking[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			if pinned || isHeld(js) {
+				job.Min, job.Max = job.Size, job.Size
+			}
+			if job.Started = job.Started || a.started[job.Key] == js.UID; job.Started {
+				started[job.Key] = js.UID
+			}
 			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
 	}
+	a.started = started
 	return owners, built
 }
 
@@ -193,6 +204,14 @@ func isScaled(js *jobset.JobSet) bool {
 		slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })
 }
 
+// hasRestarted reports whether Jobs of a JobSet were restarted. What was started before stays so while it restarts: it keeps
+// its room, and takes nothing from others (P104a).
+func hasRestarted(js *jobset.JobSet) bool {
+	return js.Status.Restarts > 0 || slices.ContainsFunc(js.Status.ReplicatedJobsStatus, func(s jobset.ReplicatedJobStatus) bool {
+		return slices.ContainsFunc(s.JobRestarts, func(count int32) bool { return count > 0 })
+	})
+}
+
 // elasticJob describes a ReplicatedJob to the planner, with the Pods of the Job that was built for it: they
 // have an agent that the template has not.
 func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Job) elastic.Job {
@@ -208,8 +227,10 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		}
 		job.Started = ptr.Deref(built.Status.Ready, 0) > 0
 	}
+	job.Started = job.Started || hasRestarted(js)
 	if workerpod.WantsInPlace(js) {
 		job.Started, job.Shrinks = ptr.Deref(js.Status.SyncedEpoch, 0) > 0, true
+		job.Running = policy.Runs(js) && !policy.Bypassed(js) // what is lost stops it first (P14)
 	}
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}

@@ -234,15 +234,19 @@ func TestLostNodes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// held: the Pods on the lost node exist.
 		held, force bool
-		waits       string
-		record      []string
+		// runs: the group has not been stopped.
+		runs   bool
+		waits  string
+		size   int32
+		record []string
 	}{
-		"P108: it goes on without Pods that are gone":         {false, false, "", resized},
-		"P108: it waits for Pods on a node that is not ready": {true, false, waits, []string{"event Warning ElasticWaiting Reconciling: " + waits, "update status JobSet a"}},
-		"P108 P25: unless these are deleted by force":         {true, true, "", resized},
+		"P108: it goes on without Pods that are gone":                {false, false, false, "", 4, resized},
+		"P108: it waits for Pods on a node that is not ready":        {true, false, false, waits, 6, []string{"event Warning ElasticWaiting Reconciling: " + waits, "update status JobSet a"}},
+		"P108 P25: unless these are deleted by force":                {true, true, false, "", 4, resized},
+		"P108b: but while it runs a silent kubelet is nobody's loss": {true, true, true, "", 6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1)...)
+			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Status.DeprecatedEpoch = ptr.To(1 - oneIf(tc.runs)) })...)
 			lost := gpuNode("lost", "2")
 			lost.Status.Conditions[0].Status = corev1.ConditionUnknown
 			pods := boundPods("a", "n", 6)
@@ -276,8 +280,73 @@ func TestLostNodes(t *testing.T) {
 			if got := condition != nil && condition.Status == metav1.ConditionTrue && condition.Message == tc.waits; got != (tc.waits != "") {
 				t.Errorf("P108: condition %+v, want %q", condition, tc.waits)
 			}
-			if want := map[bool]int32{true: 6, false: 4}[tc.waits != ""]; *js.Spec.ReplicatedJobs[0].Template.Spec.Completions != want {
-				t.Errorf("P108: size %d, want %d", *js.Spec.ReplicatedJobs[0].Template.Spec.Completions, want)
+			if got := *js.Spec.ReplicatedJobs[0].Template.Spec.Completions; got != tc.size {
+				t.Errorf("P108: size %d, want %d", got, tc.size)
+			}
+		})
+	}
+}
+
+// TestRestartsTakeNothing: a job that was started stays so while its Jobs are recreated, and takes from nobody (P104a).
+func TestRestartsTakeNothing(t *testing.T) {
+	ready := func(js *jobset.JobSet, job *batchv1.Job) {
+		js.Spec.FailurePolicy, js.Status.SyncedEpoch = nil, nil
+		job.Status.Ready = ptr.To[int32](2)
+	}
+	for name, tc := range map[string]struct {
+		// before: a round saw its Pods ready. restarts are those of its status.
+		before   bool
+		restarts int32
+		want     int32
+	}{
+		"P104: one that never ran takes its minimum":                      {false, 0, 4},
+		"P104a: one that a round saw running does not":                    {true, 0, 6},
+		"P104a: nor does one whose status has a restart, to a new leader": {false, 1, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			restarting := func(js *jobset.JobSet, job *batchv1.Job) {
+				ready(js, job)
+				js.Status.Restarts = tc.restarts
+				if !tc.before {
+					job.Status.Ready = nil
+				}
+			}
+			objects := append(append([]client.Object{gpuNode("n", "6"), gpuNode("n2", "2")}, scaled("a", 6, 1)...), boundPods("a", "n", 6)...)
+			objects = append(append(objects, scaled("b", 2, 0, restarting)...), boundPods("b", "n2", 2)...)
+			s := newShell(t, objects...)
+			a := &autoscaler{
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+				config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
+			}
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			// Its Jobs are recreated, and the node of its Pods has gone meanwhile.
+			for _, gone := range append(boundPods("b", "n2", 2), gpuNode("n2", "2")) {
+				if err := s.fake.Delete(t.Context(), gone); err != nil {
+					t.Fatal(err)
+				}
+			}
+			job := &batchv1.Job{}
+			if err := s.fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "b-w-0"}, job); err != nil {
+				t.Fatal(err)
+			}
+			job.Status.Ready = nil
+			if err := s.fake.Status().Update(t.Context(), job); err != nil {
+				t.Fatal(err)
+			}
+			for _, pod := range boundPods("b", "", 2) {
+				cached(t, s, nil, pod.(*corev1.Pod))
+			}
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			js := &jobset.JobSet{}
+			if err := s.fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
+				t.Fatal(err)
+			}
+			if got := *js.Spec.ReplicatedJobs[0].Template.Spec.Completions; got != tc.want {
+				t.Errorf("the other has %d, want %d", got, tc.want)
 			}
 		})
 	}

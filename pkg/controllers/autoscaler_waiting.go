@@ -46,9 +46,13 @@ func waiting(decisions []elastic.Decision) metav1.Condition {
 // setWaiting keeps the condition that says what a JobSet waits for.
 func (a *autoscaler) setWaiting(ctx context.Context, js *jobset.JobSet, decisions []elastic.Decision) error {
 	next := waiting(decisions)
+	if next.Status == metav1.ConditionFalse && len(decisions) > 0 && isHeld(js) {
+		next.Reason, next.Message = constants.ElasticHeldReason, constants.ElasticHeldMessage
+	}
 	next.LastTransitionTime = metav1.NewTime(a.clock.Now())
-	isTrue := apimeta.IsStatusConditionTrue(js.Status.Conditions, next.Type)
-	if next.Status == metav1.ConditionFalse && !isTrue {
+	was := apimeta.FindStatusCondition(js.Status.Conditions, next.Type)
+	matters := next.Reason == constants.ElasticHeldReason || was != nil && (was.Status == metav1.ConditionTrue || was.Reason == constants.ElasticHeldReason)
+	if next.Status == metav1.ConditionFalse && !matters {
 		return nil // it never waited, or that is over already
 	}
 	update := js.DeepCopy()

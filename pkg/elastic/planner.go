@@ -191,11 +191,11 @@ func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes
 	p.cluster.shapes = append(p.cluster.shapes, s)
 }
 
-// findBound looks up the nodes of the bound instances of a job. What stands on a lost node has to go elsewhere.
+// findBound looks up the nodes of the bound instances of a job. What stands on a lost node has to go elsewhere, unless it runs.
 func (p *planner) findBound(j *job) {
 	for _, instance := range j.Bound {
 		row, known := p.cluster.rows[instance.Node]
-		if known && instance.Index >= 0 && !p.cluster.nodes[row].Lost && (j.Started || p.cluster.nodes[row].Usable) {
+		if known && instance.Index >= 0 && (j.Running || !p.cluster.nodes[row].Lost) && (j.Started || p.cluster.nodes[row].Usable) {
 			j.bound = append(j.bound, spot{instance.Index, row})
 		}
 	}

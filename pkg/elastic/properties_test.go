@@ -78,6 +78,7 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 	if j.Shrinks = number(0, 1) == 0; number(0, 3) > 0 {
 		j.Lacking = time.Unix(1_000_000, 0).Add(-time.Duration(number(1, 3)) * time.Minute)
 	}
+	j.Running = j.Started && number(0, 3) == 0
 	if j.MayForce = number(0, 1) == 0; number(0, 3) == 0 {
 		j.Held = []string{"node-0"}
 	}
@@ -170,7 +171,7 @@ func staysWithinCapacity(t *rapid.T, p *planner, plan Plan) {
 func takesOnlyForMinimums(t *rapid.T, p *planner, plan Plan) {
 	for i, j := range p.jobs {
 		d := plan.Decisions[i]
-		if d.State == Shrinks && (!j.Started || !j.Shrinks || p.in.Now.Before(j.Lacking.Add(p.in.ShrinkAfter)) || len(j.Held) > 0 && !j.MayForce) {
+		if d.State == Shrinks && (!j.Started || j.Running || !j.Shrinks || p.in.Now.Before(j.Lacking.Add(p.in.ShrinkAfter)) || len(j.Held) > 0 && !j.MayForce) {
 			t.Fatalf("%s shrinks, and should not: %s", d.Key, d.Because)
 		}
 		if j.Started && d.Size < j.Size && d.State != Gives && d.State != Shrinks {

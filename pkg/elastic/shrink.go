@@ -41,7 +41,9 @@ func (p *planner) lacking(sizes []int32) []int32 {
 		p.placePending(jobs, false)
 	}
 	for i, j := range p.jobs {
-		lacks[i] = j.pending
+		if !j.Running {
+			lacks[i] = j.pending
+		}
 	}
 	return lacks
 }

@@ -24,6 +24,7 @@ func TestShrinking(t *testing.T) {
 		in.ShrinkAfter = 2 * time.Minute
 		return in
 	}
+	runs := func(j Job) Job { j.Running = true; return j }
 	const long = 2 * time.Minute
 	// Indexes 2 and 5 stood on the node that is lost.
 	onTwo := func(j Job) Job { return on(j, 0, 0, 1, 0, 0, 1, 0, 0) }
@@ -59,6 +60,12 @@ func TestShrinking(t *testing.T) {
 		},
 		"P108: the room that they need is not given away, so it does not grow again": {
 			after(lost(nodesOf(6, 2), 1), held(on(gpuJob("a", 2, 8, 6), 0, 0, 1, 0, 0, 1), true)), sizes{"a": "6 Keeps"}, "",
+		},
+		"P108b: while it runs, Pods on a node that is not ready are not missing": {
+			after(lost(nodesOf(6, 2), 1), runs(held(lacking(onTwo(gpuJob("a", 2, 8, 8)), time.Hour), true))), sizes{"a": "8 Keeps"}, "",
+		},
+		"P108b: nor are Pods that have a long grace": {
+			after(nodesOf(6), runs(lacking(on(gpuJob("a", 2, 8, 8), 0, 0, 0, 0, 0, 0), time.Hour))), sizes{"a": "8 Keeps"}, "",
 		},
 		"P108: below its minimum it waits": {
 			after(nodesOf(1), lacking(on(gpuJob("a", 2, 8, 3), 0, 9, 9), long)), sizes{"a": "3 Stuck"},

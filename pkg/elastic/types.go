@@ -70,6 +70,8 @@ type Job struct {
 	Absent bool
 	// Resized is when its size was changed last, zero if never.
 	Resized time.Time
+	// Running: its group runs. Then it lacks nobody, whatever its nodes and its Pods look like (P108b).
+	Running bool
 	// Shrinks: it may go on without the instances that no node can take, because it restarts in place (P108).
 	Shrinks bool
 	// Lacking is since when each plan has said that it lacks some, zero if the last one did not.

@@ -91,6 +91,11 @@ func (v *view) resize(before *result) string {
 	if !v.runsByEpochs() || v.synced == 0 || before.terminal(v) || before.changes.any(liftBarrier) {
 		return ""
 	}
+	return strings.Join(v.sizeChanges(), ", ")
+}
+
+// sizeChanges says which ReplicatedJobs are to have another size than in the epoch that was lifted last.
+func (v *view) sizeChanges() []string {
 	var changes []string
 	synced := v.syncedWorkers()
 	for i := range v.JobSet.Spec.ReplicatedJobs {
@@ -101,7 +106,7 @@ func (v *view) resize(before *result) string {
 			changes = append(changes, fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", name, current, desired))
 		}
 	}
-	return strings.Join(changes, ", ")
+	return changes
 }
 
 // syncedWorkers returns how many workers each ReplicatedJob has in the epoch that was lifted last, as far as that is known.

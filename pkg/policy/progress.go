@@ -26,6 +26,9 @@ import (
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
 //
+// An assembly that began by intent, because the group is resized, resumed, or joined by others, is no failure:
+// after two periods this is told, and the clock starts over (P101a).
+//
 // A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
@@ -112,6 +115,9 @@ func assemblyDeadline(v *view, before result) result {
 			and(setClock(&v.Now)).and(lookAgain(period))
 	case waited < v.lastDeadline():
 		return r.and(v.deleteLate(overTime)).and(lookAgain(v.lastDeadline() - waited))
+	case len(overTime) == len(late) && v.byIntent():
+		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersMissingReason, v.whyItWaits()))).
+			and(setClock(&v.Now)).and(lookAgain(period))
 	case len(overTime) == len(late):
 		return r.and(v.recreateAssembly())
 	}

@@ -175,8 +175,8 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P24a: nor are all Jobs recreated in a grace":      {inPlace(1, 1, "2 1", sinceAgo(20*time.Minute), supervised, stopsFor(time.Hour)), waits(50 * time.Minute)},
 		"P24: one that came since is not deleted again":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
 		"P24: one that waits for a node is not deleted":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
-		"P24: after two periods all Jobs are recreated":    {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
-		"P24: after two periods, and its Pod is not there": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
+		"P24: after two periods all Jobs are recreated":    {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
+		"P24: after two periods, and its Pod is not there": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
 		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
 			deletes(2, 3, 2, "1 Member: js-w-0-2; 1 Lost: js-w-0-1", "js-w-0-2")(w)
 			w.RequeueAfter = period
@@ -222,9 +222,9 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			w.Events = []Event{{"Warning", "WorkersStuck", fmt.Sprintf("Job js-w-1 has been terminating since %s, and the group waits for it. Check whether its Pods stop, and what is to remove its finalizers: example.com/keep", past.Format(time.RFC3339))}}
 			clock(now)(w)
 		}},
-		"P24, P15: after two periods the budget is spent": {inPlace(1, 1, "2 _", sinceAgo(time.Hour), budget(3, 0, 3)), func(w *summary) {
+		"P24, P15: after two periods the budget is spent": {inPlace(0, 0, "1 _", sinceAgo(time.Hour), budget(3, 0, 3)), func(w *summary) {
 			assembling(w)
-			failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts (last failure: 1 of 2 workers have not reported epoch 2 within 20m0s: 1 Member: js-w-0-1)")(w)
+			failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts (last failure: 1 of 2 workers have not reported epoch 1 within 20m0s: 1 Member: js-w-0-1)")(w)
 			w.Status.AssemblingSince = nil
 		}},
 		"P24: the gate comes back, and nobody was waited for meanwhile": {inPlace(1, 1, "2 _", sinceAgo(time.Hour), onJobSet(func(js *jobset.JobSet) {

@@ -220,9 +220,9 @@ func TestAGroupThatDoesNotAssembleIsReset(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := inPlace(1, 1, "2 _", sinceAgo(2*time.Hour))
-			in.JobSet.Status.Conditions = nil
+			in := inPlace(0, 0, "1 _", sinceAgo(2*time.Hour))
 			if tc.brokeBefore {
+				in = inPlace(1, 1, "2 _", sinceAgo(2*time.Hour))
 				brokeAgo(2 * time.Hour)(&in)
 			}
 			inPlaceTolerant(1800)(&in)

@@ -47,6 +47,7 @@ func elasticCases() []searched {
 	return []searched{
 		{scenario{name: "elastic, 2 plans", rjobs: group(1), elastic: oneToThree, left: budgets{resizes: 2}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "elastic, 1 plan, 1 failure", rjobs: group(2), elastic: oneToThree, kinds: everyFailure &^ exitZero, left: budgets{failures: 1, resizes: 1}, lag: 1, lagInAll: 1, running: true, graces: true}, bounded},
+		{scenario{name: "elastic, 1 plan, Pods that hang, deadline", rjobs: group(1), elastic: oneToThree, kinds: hang, left: budgets{failures: 2, resizes: 1}, lag: 1, lagInAll: 1, running: true, clock: true}, bounded},
 		{scenario{name: "elastic, 2 plans, 1 worker exit", rjobs: group(2), elastic: oneToThree, kinds: workerExit, left: budgets{failures: 1, resizes: 2}, lag: 1, lagInAll: 1, running: true}, full},
 		{scenario{name: "elastic, 2 groups, 1 plan, 1 worker exit", rjobs: two, elastic: oneToTwo, kinds: workerExit, left: budgets{failures: 1, resizes: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "elastic, 1 plan, suspend, new leader", rjobs: group(2), elastic: oneToThree, left: budgets{suspends: 1, resizes: 1, leaders: 1}, lag: 1, lagInAll: 1, running: true}, full},

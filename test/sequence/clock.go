@@ -93,8 +93,8 @@ func (w *world) periodPasses(d *decider) bool {
 			p.age++
 			older = true
 		}
-		if js.since > 0 && p.hung && p.live() {
-			w.book.pending = true // who did not come in time has failed
+		if js.since > 0 && p.hung && p.live() && !js.status.byIntent() {
+			w.book.pending = true // who did not come in time has failed, unless a change by intent is waited for (P101a)
 		}
 	}
 	if v := w.now(); len(v.jobs) > 0 && w.claim == claimLeaves && v.differs(w.sc) {

@@ -109,3 +109,8 @@ func (w *world) checkWorld(js *jobSet) error {
 	}
 	return nil
 }
+
+// byIntent reports whether the group assembles although nothing failed (P101a).
+func (s *status) byIntent() bool {
+	return s.s > 0 && s.restarting != restartingInPlace && s.restarting != restartingAll
+}

@@ -55,6 +55,10 @@ const (
 	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic
 	// ReplicatedJob of it last (RFC 3339), for users: nothing is decided by it.
 	LastResizeKey = "jobset.sigs.k8s.io/last-resize"
+
+	// ElasticHoldKey is the annotation of a JobSet that makes the manager leave the sizes of its elastic
+	// ReplicatedJobs alone, whatever its value.
+	ElasticHoldKey = "jobset.sigs.k8s.io/elastic-hold"
 	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
 	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"
 	// NoScheduleTaintKey is the taint of nodes reserved by NamespacedJobKey.

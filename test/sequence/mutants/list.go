@@ -29,6 +29,7 @@ const (
 	inPlaceFile  = "pkg/policy/in_place_restart.go"
 	jobsFile     = "pkg/policy/jobs.go"
 	successFile  = "pkg/policy/success_policy.go"
+	intentFile   = "pkg/policy/intent.go"
 	progressFile = "pkg/policy/progress.go"
 	pendingFile  = "pkg/policy/pending_success.go"
 	pauseFile    = "pkg/policy/quick_failures.go"
@@ -219,6 +220,12 @@ var mutants = []mutant{
 		old:       "case len(overTime) == len(late):",
 		new:       "case false:",
 		scenarios: "claim",
+	},
+	{
+		name: "resize charged", file: intentFile,
+		old:       "return v.synced > 0 &&",
+		new:       "return false &&",
+		scenarios: "elastic, 1 plan, Pods that hang",
 	},
 	{
 		name: "recreate who is late and charge nobody", file: progressFile,
