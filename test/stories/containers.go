@@ -70,6 +70,7 @@ func restartTenTimes(ctx SpecContext, shape Shape) {
 }
 
 func containersEnd() {
+	// 32 s: ten restarts, each as slow as a kubelet restarts containers.
 	It("start again in the same Pods when one exits with a failure, ten times", Label("two-workers"), Contract, func(ctx SpecContext) {
 		restartTenTimes(ctx, Shape{})
 	}, SpecTimeout(specTime))

@@ -24,6 +24,7 @@ import (
 // exclusivePlacement: every Job has a domain of its own, which here is a node.
 // The specs are Serial, since no Pod of another JobSet may be in that domain.
 func exclusivePlacement() {
+	// 24 s: two restarts, and the grace of an evicted Pod.
 	It("C197 C264: restart in place, and around a follower that is evicted, which comes back into their domain", Serial, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Workers: 3, Change: func(js *jobset.JobSet) {
 			inOneDomain(js)
@@ -55,6 +56,7 @@ func exclusivePlacement() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
+	// 26 s: the drained Pods have their grace, and the Job is placed twice.
 	It("C198 C264: come together in another domain when their own is drained, for one restart in all", Serial, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)

@@ -137,6 +137,7 @@ func (p *program) staysSmall(when string) {
 }
 
 var _ = Describe("The barrier of an agent process", func() {
+	// 40 s: the flood comes twice, and the agent keeps its port for a while after the lift.
 	It("P35: outlives 4,000 connections before the lift and after it, answers the kubelet among them, and closes its port", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))

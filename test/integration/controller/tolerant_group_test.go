@@ -105,6 +105,7 @@ var _ = Describe("A group with faultTolerance that restarts in place", func() {
 		}),
 	)
 
+	// 21 s: two periods for each of two attempts, which are whole seconds.
 	It("P80 P84: is not charged again for a break that was, but for the next attempt, and fails when its restarts are used up", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js, pods := w.RunningGroup(tolerantGroup())

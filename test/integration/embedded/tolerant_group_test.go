@@ -21,6 +21,7 @@ import (
 )
 
 var _ = Describe("A group with faultTolerance that does not assemble", func() {
+	// 22 s: four periods and a pause, which are whole seconds.
 	It("P80 P82 P84: is reset after a pause, and fails when its resets are used up", func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{Process: true, MaxRestarts: 1, Change: func(js *jobset.JobSet) {
 			js.Spec.FaultTolerance = &jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](3), RetryPauseSeconds: ptr.To[int32](1)}
@@ -37,6 +38,7 @@ var _ = Describe("A group with faultTolerance that does not assemble", func() {
 		group.ReleasesQuota()
 	}, SpecTimeout(specTime))
 
+	// 22 s: two periods that must pass without a reset.
 	It("P48 P80: waits for a node as long as it takes, and is not reset", func(ctx SpecContext) {
 		const period = 10
 		shape := stories.Accelerated(2, 2)

@@ -21,6 +21,7 @@ import (
 const nothing = `^(?s:.*)$`
 
 var _ = Describe("An operator sees", func() {
+	// 64 s: three troubles one after the other, and each has to show in status, events, plugin and metrics.
 	It("C373 C374 C375: a node die, its Pod hang, and its successor fail to pull", func(ctx SpecContext) {
 		i := begin(ctx, "jobset-agent")
 		a, b, c, d := i.namespace+"-a", i.namespace+"-b", i.namespace+"-c", i.namespace+"-d"
@@ -66,6 +67,7 @@ var _ = Describe("An operator sees", func() {
 		})
 	}, SpecTimeout(6*time.Minute))
 
+	// 42 s: nobody reports, so a period of P24 must pass.
 	It("C375 P24: agents that may not report", func(ctx SpecContext) {
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "reads-only-"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: []string{"get", "list", "watch"}},
@@ -103,6 +105,7 @@ var _ = Describe("An operator sees", func() {
 		})
 	}, SpecTimeout(4*time.Minute))
 
+	// 23 s: as many restarts as the budget has, with growing pauses.
 	It("C374 C375 P15: a crash loop from bad data, until the budget is spent", func(ctx SpecContext) {
 		i := begin(ctx, "jobset-agent")
 		startNode(i.namespace+"-a", i.namespace, containers)
