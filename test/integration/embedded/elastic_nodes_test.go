@@ -39,13 +39,13 @@ var _ = Describe("An elastic group that loses a node", func() {
 		collects(ctx, lost...)
 		shrunk := group.Becomes(6)
 		shrunk.KeepsOn("remains", full)
-		group.Charged(0)
+		group.Charged(1) // the loss, not the change of size (P108b)
 
 		By("another machine comes")
 		runNode("comes", "2")
 		grown := group.Becomes(8)
 		grown.Keeps(shrunk)
-		group.Charged(0)
+		group.Charged(1)
 		group.Has(jobset.JobSetElasticResizing, metav1.ConditionFalse, constants.ElasticResizeCompletedReason)
 	})
 
