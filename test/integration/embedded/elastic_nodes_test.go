@@ -66,6 +66,8 @@ var _ = Describe("An elastic group that loses a node", func() {
 			}
 		}
 		Expect(stories.API().Status().Patch(ctx, node, client.MergeFrom(before))).To(Succeed())
+		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3), "while the group runs it lacks nobody")
+		deletes(ctx, 1, lost...) // as Kubernetes does five minutes later
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionTrue, constants.LostPodsReason)
 		told(ctx, group, constants.ElasticWaitingReason, "Pods on is-not-ready keep their indexes")
 		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3))
@@ -75,10 +77,9 @@ var _ = Describe("An elastic group that loses a node", func() {
 		Expect(stories.API().Patch(ctx, js, client.RawPatch("application/merge-patch+json",
 			[]byte(`{"spec":{"faultTolerance":{"forcefulDeletionGracePeriodSeconds":1}}}`)))).To(Succeed())
 		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(2))
-		deletes(ctx, 1, lost...) // as Kubernetes does five minutes later
 		shrunk := group.Becomes(2)
 		shrunk.KeepsOn("is-ready", full)
-		group.Charged(0)
+		group.Charged(1) // the loss, not the change of size (P108b)
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionFalse, constants.ElasticRoomFoundReason)
 	})
 })

@@ -205,7 +205,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts a long grace", file: progressFile,
-		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 {",
+		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {",
 		new:       "if false {",
 		scenarios: "long grace",
 	},
