@@ -181,6 +181,10 @@ func (w *podWorker) postStart(c *containerRun, req ContainerRequest) {
 	if c.view.Spec.Lifecycle == nil || c.view.Spec.Lifecycle.PostStart == nil {
 		return
 	}
+	// A runtime tells runs by the names of containers, and this one goes on.
+	hooked := *req.Container
+	hooked.Name += "-post-start"
+	req.Container = &hooked
 	req.Command, req.Args = expandAll(c.view.Spec.Lifecycle.PostStart.Exec.Command, req.Env), nil
 	req.mount()
 	hook, err := w.node.opts.Runtime.Start(w.ctx, req)
