@@ -64,6 +64,8 @@ type JobSet struct {
 	Deleting bool
 	// Suspended: its specification says so, and its Pods are about to be deleted.
 	Suspended bool
+	// Ended: it has completed or failed, and its Pods may be kept for a while.
+	Ended bool
 	// InPlace: its restart strategy is InPlaceRestart.
 	InPlace bool
 	// DisabledByAnnotation: it has the annotation that disables in-place restart.
@@ -141,6 +143,9 @@ func Decide(v View) Action {
 	// the Pod for that, and only seconds before a restart (P32a).
 	case js.Suspended:
 		return wait("the JobSet is suspended")
+	// What still runs of it may be looked at, and nothing starts again, also not by a bypass (P34a).
+	case js.Ended:
+		return wait("the JobSet has ended")
 	}
 	if v.Workers != nil {
 		return decideRound(v)

@@ -33,6 +33,7 @@ func TestDecide(t *testing.T) {
 	gateOff := func(js *JobSet) { js.DisabledByGate = true }
 	deleting := func(js *JobSet) { js.Deleting = true }
 	suspended := func(js *JobSet) { js.Suspended = true }
+	ended := func(js *JobSet) { js.Ended = true }
 	other := func(js *JobSet) { js.UID = "other" }
 
 	for name, tc := range map[string]struct {
@@ -93,6 +94,10 @@ func TestDecide(t *testing.T) {
 		"P32a: none is started either":                                               {held, with(at(1, 2), suspended), Wait, 0},
 		"P32a: nor by a bypass":                                                      {fresh, with(with(at(0, 0), suspended), plain), Wait, 0},
 		"P32a: D counts again when the suspension is taken back":                     {running, at(2, 2), Restart, 0},
+		"P34a: a JobSet that has ended starts no worker":                             {held, with(at(1, 2), ended), Wait, 0},
+		"P34a: nor by a bypass":                                                      {fresh, with(with(at(1, 2), annotated), ended), Wait, 0},
+		"P34a: nor by one that begins while its worker waits":                        {held, with(with(at(1, 1), gateOff), ended), Wait, 0},
+		"P34a: nor does it end one that runs":                                        {running, with(at(2, 2), ended), Wait, 0},
 		"hold: a deletion is stronger than a bypass":                                 {fresh, with(with(at(0, 0), deleting), annotated), Wait, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,6 +38,7 @@ func unseenWorker(container string) Worker { return Worker{Container: container}
 
 func annotatedOff(js *JobSet) { js.DisabledByAnnotation = true }
 func deletingNow(js *JobSet)  { js.Deleting = true }
+func endedNow(js *JobSet)     { js.Ended = true }
 func suspendedNow(js *JobSet) { js.Suspended = true }
 
 // decision is one row of a table of decisions in process mode.
@@ -112,6 +113,8 @@ func TestARoundInProcessMode(t *testing.T) {
 		"P32a: nor one beside a worker that has ended":                       {liftedSelf, with(at(1, 2), suspendedNow), []Worker{w("a", Running, 2), w("b", Ended, 2)}, Wait, 0, "suspended"},
 		"P32a: nor does an agent that starts":                                {Self{UID: "ours"}, with(at(2, 2), suspendedNow), []Worker{w("a", Running, 2)}, Wait, 0, "suspended"},
 		"P32a: a suspension that is taken back does":                         {liftedSelf, at(2, 2), []Worker{w("a", Running, 2)}, StopWorkers, 0, "deprecated"},
+		"P34a: a JobSet that has ended does not start a worker that crashed": {freshSelf, with(off, endedNow), []Worker{w("a", Ended, 2)}, Wait, 0, "has ended"},
+		"P34a: nor stops one that runs":                                      {freshSelf, with(off, endedNow), []Worker{w("a", Running, 2)}, Wait, 0, "has ended"},
 		"P67: a container that is done is left alone while the others run":   {liftedSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Done, 2)}, Wait, 0, ""},
 		"P66: once all are done, that is told":                               {liftedSelf, at(1, 2), []Worker{w("a", Done, 2), w("b", Done, 2)}, Report, 2, "all containers are done"},
 		"P66: and told once":                                                 {Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByEpoch, Told: true}, at(1, 2), []Worker{w("a", Done, 2)}, Wait, 0, ""},

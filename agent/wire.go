@@ -70,10 +70,11 @@ type wireJobSet struct {
 			Type   string `json:"type"`
 			Status string `json:"status"`
 		} `json:"conditions"`
-		DeprecatedEpoch int32 `json:"deprecatedEpoch"`
-		SyncedEpoch     int32 `json:"syncedEpoch"`
-		Restarts        int32 `json:"restarts"`
-		InPlaceRestarts int32 `json:"inPlaceRestarts"`
+		DeprecatedEpoch int32  `json:"deprecatedEpoch"`
+		SyncedEpoch     int32  `json:"syncedEpoch"`
+		Restarts        int32  `json:"restarts"`
+		InPlaceRestarts int32  `json:"inPlaceRestarts"`
+		TerminalState   string `json:"terminalState"`
 
 		ReplicatedJobsStatus []struct {
 			Name          string `json:"name"`
@@ -152,6 +153,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		UID:                  o.Metadata.UID,
 		Deleting:             o.Metadata.DeletionTimestamp != nil,
 		Suspended:            o.Spec.Suspend,
+		Ended:                o.Status.TerminalState != "",
 		InPlace:              o.Spec.FailurePolicy.RestartStrategy == strategyInPlace,
 		DisabledByAnnotation: annotated,
 		// The schema forbids negative epochs; 0 is what absent ones mean.

@@ -63,6 +63,7 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 		"P34: InPlaceRestart": {jobset.JobSet{ObjectMeta: meta(nil), Spec: policy(jobset.InPlaceRestart)}, JobSet{Exists: true, UID: "u", InPlace: true}},
 		"being deleted":       {jobset.JobSet{ObjectMeta: deleted}, JobSet{Exists: true, UID: "u", Deleting: true}},
 		"P32a: suspended":     {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(true)}}, JobSet{Exists: true, Suspended: true}},
+		"P34a: ended":         {jobset.JobSet{Status: jobset.JobSetStatus{TerminalState: string(jobset.JobSetFailed)}}, JobSet{Exists: true, Ended: true}},
 		"P32a: not suspended": {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(false)}}, JobSet{Exists: true}},
 		"P34, O57: any value of the annotation": {
 			jobset.JobSet{ObjectMeta: meta(map[string]string{jobset.DisableInPlaceRestartKey: ""})},

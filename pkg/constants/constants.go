@@ -114,7 +114,9 @@ const (
 	PodsFailedReason     = "PodsFailed"
 	PodsMissingReason    = "PodsMissing"
 	PodsNotRunningReason = "PodsNotRunning"
-	PodsHealthyReason    = "PodsHealthy"
+	// PodsUnscheduledReason: Pods of a group that restarts in place find no node.
+	PodsUnscheduledReason = "PodsUnscheduled"
+	PodsHealthyReason     = "PodsHealthy"
 	// HealthNotWatchedReason: the JobSet is reset, suspended, or a group that restarts in place.
 	HealthNotWatchedReason  = "NotWatched"
 	HealthNotWatchedMessage = "the JobSet has ended, is reset or suspended, or its group restarts in place"

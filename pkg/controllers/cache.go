@@ -92,6 +92,9 @@ func stripPod(obj any) (any, error) {
 			stripped.Status.Conditions = append(stripped.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 		}
 	}
+	if pod.Spec.NodeName == "" {
+		keepWhyUnscheduled(stripped, pod)
+	}
 	keepReadiness(stripped, pod)
 	keepLostSandbox(stripped, pod)
 	keepPulling(stripped, pod)
@@ -124,6 +127,15 @@ func keepPulling(to, pod *corev1.Pod) {
 	to.Status.ContainerStatuses = append(to.Status.ContainerStatuses, corev1.ContainerStatus{
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}},
 	})
+}
+
+// keepWhyUnscheduled keeps why a Pod has no node (P80a).
+func keepWhyUnscheduled(to, pod *corev1.Pod) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			to.Status.Conditions = append(to.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Message: policy.CutMessage(c.Message)})
+		}
+	}
 }
 
 // keepReadiness copies the fields that policy.ReadinessOf reads if the Pod is not ready. Most Pods are ready and cost nothing.

@@ -155,7 +155,8 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 	})
 	t.Run("P48: of one that pulls images, that it does", func(t *testing.T) {
 		t.Parallel()
-		pulling := &corev1.Pod{Status: corev1.PodStatus{
+		always := corev1.ContainerRestartPolicyAlways
+		pulling := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "agent", RestartPolicy: &always}}}, Status: corev1.PodStatus{
 			Phase:                 corev1.PodPending,
 			Conditions:            []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: "True"}},
 			InitContainerStatuses: []corev1.ContainerStatus{{Name: "agent", Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},

@@ -8,7 +8,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +39,6 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Progress:     r.progress,
 		Tolerance:    r.tolerance,
 		FirstFailure: remembered.firstFailure.in(epoch),
-		BrokenAt:     ptr.Deref(remembered.brokenAt.in(epoch), time.Time{}),
 		HeldSince:    remembered.heldSince,
 		Clock: policy.Clock{
 			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),

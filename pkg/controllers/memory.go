@@ -36,9 +36,6 @@ type remembered struct {
 	answered     time.Time
 	lostTouch    bool
 	firstFailure perEpoch[policy.Failure]
-	// brokenAt is when the group of an epoch broke. The condition Restarting says so too, but only
-	// to the second, and the event and the metric of a restart say tenths.
-	brokenAt perEpoch[time.Time]
 	// heldSince is since when a drastic break has been wanted, zero if it is not.
 	heldSince time.Time
 	// movingSince is since when Pods have had to leave their nodes, zero if none has.

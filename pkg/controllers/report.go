@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -124,7 +123,6 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 			metrics.JobSetFailed(key)
 		case policy.GroupBroken:
 			metrics.InPlaceRestartStarted()
-			r.memory.forJobSet(js).brokenAt.keep(ptr.Deref(js.Status.SyncedEpoch, 0), r.clock.Now())
 		case policy.GroupLifted:
 			metrics.InPlaceRestartCompleted(plan.GroupRestart)
 		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce:

@@ -124,9 +124,11 @@ func previousJobs(v *view, _ result) result {
 	return result{plan: Plan{DeleteJobs: withoutTerminating(v.observed.Previous...)}}
 }
 
-// allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift.
+// allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift, and a restart of all Jobs of a group
+// not before: containers are ready while their workers are held, in process mode and beside agents that are (P71a).
 func allJobsReady(v *view, _ result) result {
-	if v.suspendWanted() || v.restartingInPlace() {
+	held := v.watched && !v.running() && v.group.size > 0
+	if v.suspendWanted() || v.restartingInPlace() || held {
 		return result{}
 	}
 	var up, replicas int64

@@ -84,7 +84,7 @@ func chargedRestart(conditionReason, message string) result {
 // by later passes, which read this from the status.
 func restartAll(conditionReason, eventReason, message string) result {
 	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
-	r.changes, r.plan.Restart = restartAllJobs|deprecate, jobset.RestartJobSet
+	r.changes, r.plan.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
 	return r
 }
 

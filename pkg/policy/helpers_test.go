@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -154,11 +155,25 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 	if want != nil {
 		want(&expected)
 	}
+	if breaks(in, &expected) { // P71a
+		expected.Status.BreakTime = ptr.To(metav1.NewMicroTime(in.Now))
+	}
+	if slices.Contains(expected.Outcomes, MovedInPlace) || slices.Contains(expected.Outcomes, MovedByReset) { // P92a
+		expected.Status.FaultTolerance.LastMoveTime = ptr.To(metav1.NewTime(in.Now))
+	}
 	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus")
 	if diff := cmp.Diff(expected, summarize(plan), ignoreCounts, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 	return plan
+}
+
+// breaks reports whether a group that runs is expected to restart now, in place or with all Jobs.
+func breaks(in Input, expected *summary) bool {
+	d, _ := epochsOf(in.JobSet)
+	return ptr.Deref(expected.Status.DeprecatedEpoch, 0) > d && slices.ContainsFunc(expected.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == string(jobset.JobSetRestarting) && c.Status == metav1.ConditionTrue && c.LastTransitionTime.Time.Equal(in.Now)
+	})
 }
 
 func restartsInPlaceByPolicy(js *jobset.JobSet) bool {

@@ -149,7 +149,7 @@ func breakGroup(v *view, _ result) result {
 		return r.and(chargedRestart(constants.DefaultFailurePolicyReason, v.whyIncomplete()+": "+cause))
 	}
 	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(chargeInPlace))
-	r.changes |= deprecate | chargeInPlace
+	r.changes |= deprecate | breaksGroup | chargeInPlace
 	r.plan.Outcomes = []Outcome{GroupBroken}
 	return r.and(tell(restartsNow(message),
 		warning(constants.InPlaceRestartStartedReason, message)))

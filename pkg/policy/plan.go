@@ -42,10 +42,8 @@ type Input struct {
 	FirstFailure *Failure
 	// HeldSince is since when all plans were Held, if that is remembered.
 	HeldSince time.Time
-	// BrokenAt is when the group broke, if that is remembered.
-	BrokenAt time.Time
-	Gates    gates.Set
-	Now      time.Time
+	Gates     gates.Set
+	Now       time.Time
 
 	// Injection is the agent of workers that bring none.
 	Injection workerpod.Injection

@@ -8,6 +8,8 @@ package policy
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // IsPulling reports whether a Pod has a sandbox, and what keeps it from running is the creation of a container, which takes
@@ -25,13 +27,22 @@ func IsPulling(pod *corev1.Pod) bool {
 		switch {
 		case status.State.Waiting != nil:
 			return true
-		case status.State.Running != nil && !ptr.Deref(status.Started, false):
+		case status.State.Running != nil && !(isSidecar(pod, status.Name) && ptr.Deref(status.Started, false)):
 			return false
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
 		if pod.Status.ContainerStatuses[i].State.Waiting != nil {
 			return true
+		}
+	}
+	return false
+}
+
+func isSidecar(pod *corev1.Pod, name string) bool {
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; c.Name == name {
+			return workerpod.IsSidecar(c)
 		}
 	}
 	return false

@@ -70,11 +70,11 @@ func (v *view) pauseLeft() time.Duration {
 	return max(0, min(longest, v.until(ends))) // a clock that was put back does not make it longer
 }
 
-// brokenAt returns when the group broke: by the clock in memory, else by the condition, which knows
-// only whole seconds. Zero if it is not restarting.
+// brokenAt returns when the group broke, zero if it is not restarting. Managers before status.breakTime wrote only the
+// condition, which knows whole seconds.
 func (v *view) brokenAt() time.Time {
-	if !v.BrokenAt.IsZero() {
-		return v.BrokenAt
+	if at := v.JobSet.Status.BreakTime; at != nil {
+		return at.Time
 	}
 	condition := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
 	if condition == nil || condition.Status != metav1.ConditionTrue {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -34,8 +35,9 @@ func brokeAgo(ago time.Duration) func(*Input) {
 	}
 }
 
-func rememberBreak(ago time.Duration) func(*Input) {
-	return func(in *Input) { in.BrokenAt = now.Add(-ago) }
+// brokeAt: the status says so, too, to the microsecond.
+func brokeAt(ago time.Duration) func(*Input) {
+	return func(in *Input) { in.JobSet.Status.BreakTime = ptr.To(metav1.NewMicroTime(now.Add(-ago))) }
 }
 
 func longestPause(longest time.Duration) func(*Input) {
@@ -105,7 +107,8 @@ func TestQuickFailuresDelayTheLift(t *testing.T) {
 	}{
 		"P71: who is back waits":                           {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(time.Second)), waits(pause - time.Second)},
 		"P71: the pause is over":                           {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(pause)), ends("4.0", pause)},
-		"P71: the clock in memory is finer":                {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(pause), rememberBreak(pause-time.Millisecond)), waits(time.Millisecond)},
+		"P71a: the time in the status is finer":            {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(pause), brokeAt(pause-time.Millisecond)), waits(time.Millisecond)},
+		"P71a: and does not depend on the condition":       {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAt(time.Second)), waits(pause - time.Second)},
 		"P71: one that was set back makes no pause longer": {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(-time.Hour)), waits(pause)},
 		"P71: one failure is no reason to wait":            {inPlace(1, 1, "2 2", quick(1, time.Minute), brokeAgo(0)), ends("0.0", 0)},
 		"P71: 0 is off":                                    {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(time.Second), longestPause(0)), ends("1.0", time.Second)},
@@ -151,5 +154,36 @@ func TestTheBreakIsTheBeginningOfTheRestart(t *testing.T) {
 	next.Now = now.Add(3 * time.Second)
 	if plan := decideOnce(t, next); *plan.Status.SyncedEpoch != 1 || plan.RequeueAfter != time.Second {
 		t.Errorf("P71: epoch %d, looks again after %s, want 1 after 1s", *plan.Status.SyncedEpoch, plan.RequeueAfter)
+	}
+}
+
+// TestThePauseOutlastsARestartOfAllJobs: containers in process mode are ready while their workers are held, and the
+// condition of the restart ends with the lift (P71a).
+func TestThePauseOutlastsARestartOfAllJobs(t *testing.T) {
+	t.Parallel()
+	allReady := func(job *batchv1.Job) { job.Status.Ready = ptr.To[int32](2) }
+	restarting := func(in *Input) {
+		in.JobSet.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "all Jobs", now.Add(-time.Second))}
+	}
+	in := inPlace(1, 1, "2 2", quick(4, time.Minute), supervised, brokeAt(time.Second), restarting, onJob(0, allReady))
+	check(t, in, func(w *summary) { assembling(w); w.RequeueAfter, w.ClockStands = 3*time.Second, true })
+
+	in.Now = now.Add(3 * time.Second)
+	plan := decideOnce(t, in)
+	if *plan.Status.SyncedEpoch != 2 || plan.Status.BreakTime != nil {
+		t.Fatalf("P71a: epoch %d, break %v, want 2 and none", *plan.Status.SyncedEpoch, plan.Status.BreakTime)
+	}
+	in.JobSet.Status = plan.Status
+	if plan = decideOnce(t, in); plan.Status.Conditions[0].Status != metav1.ConditionFalse {
+		t.Errorf("P71a: the restart goes on after the lift: %+v", plan.Status.Conditions[0])
+	}
+}
+
+// TestWhoResumesDoesNotWait: suspending ends the pause, also of a restart of all Jobs (P71).
+func TestWhoResumesDoesNotWait(t *testing.T) {
+	t.Parallel()
+	in := inPlace(1, 1, "2 2", quick(9, time.Minute), brokeAt(time.Second), suspend)
+	if plan := decideOnce(t, in); plan.Status.BreakTime != nil {
+		t.Errorf("P71a: the break is kept: %v", plan.Status.BreakTime)
 	}
 }

@@ -55,6 +55,8 @@ const (
 	// completesJobSet and failsJobSet are the terminal states.
 	completesJobSet
 	failsJobSet
+	// breaksGroup: the pause after quick failures counts from now if the group runs (P71a).
+	breaksGroup
 )
 
 func (c changes) any(of changes) bool { return c&of != 0 }
@@ -160,8 +162,15 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.changes.any(deprecate) && v.inPlace && v.running() {
 		status.DeprecatedEpoch = ptr.To(v.synced)
 		status.QuickFailures = v.quickFailuresAfter(r.changes)
+		if status.BreakTime = nil; r.changes.any(breaksGroup) {
+			status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))
+		}
+	}
+	if v.inPlace && v.suspendWanted() {
+		status.BreakTime = nil // whoever resumes the JobSet wants it to run
 	}
 	if r.changes.any(liftBarrier) {
+		status.BreakTime = nil
 		status.SyncedEpoch, status.LastSyncTime = ptr.To(v.synced+1), ptr.To(metav1.NewTime(v.Now))
 		v.setSyncedWorkers(status.ReplicatedJobsStatus)
 	}

@@ -55,6 +55,12 @@ const (
 // gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
 const gatherNodes = time.Second
 
+// A label that comes and goes must not restart the group each time (P92a): soon after a move it has to last.
+const (
+	calmAfterMove = 10 * time.Minute
+	lastingMark   = time.Minute
+)
+
 // move are the Pods of the current attempt that stand on nodes where a resource that they use is sick.
 type move struct {
 	// pods are in the order of their names.
@@ -145,7 +151,7 @@ func resetOffNodes(v *view, _ result) result {
 	if v.watched {
 		message += ", and not restarted in place: " + v.move.byReset
 	}
-	r.changes |= restartAllJobs | deprecate
+	r.changes |= restartAllJobs | deprecate | breaksGroup
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
 		warning(constants.MovedOffNodesReason, message)))
 	r.plan.Restart, r.plan.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
@@ -177,7 +183,7 @@ func moveInPlace(v *view, _ result) result {
 		return r
 	}
 	message := fmt.Sprintf("%s, and move, which does not count towards maxRestarts; all workers of epoch %d restart in place%s", m, v.synced, v.notBefore(deprecate))
-	r.changes |= deprecate
+	r.changes |= deprecate | breaksGroup
 	r.plan.Outcomes = []Outcome{GroupBroken, MovedInPlace}
 	return r.and(tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message)))
 }
@@ -201,12 +207,25 @@ func (v *view) beforeMove() (r result, waits bool) {
 		return result{}, true // moveRefused says so
 	}
 	left := gatherNodes
+	if v.movedLately() {
+		left = lastingMark
+	}
 	if !v.SickNodes.Since.IsZero() {
 		left -= v.Now.Sub(v.SickNodes.Since)
 	}
 	r = lookAgain(left)
 	r.plan.Moving = true
 	return r, left > 0
+}
+
+// movedLately reports whether the last move was a short time ago. A clock that was put back does not make it longer than that.
+func (v *view) movedLately() bool {
+	known := v.JobSet.Status.FaultTolerance
+	if known == nil || known.LastMoveTime == nil {
+		return false
+	}
+	ago := v.Now.Sub(known.LastMoveTime.Time)
+	return ago > -calmAfterMove && ago < calmAfterMove
 }
 
 // moveRefused keeps the condition that says that Pods stay on sick nodes because the budget is spent.

@@ -54,6 +54,11 @@ func marked(nodes ...string) func(*Input) {
 	}
 }
 
+// movedAgo: Pods were last moved so long ago.
+func movedAgo(ago time.Duration) func(*Input) {
+	return func(in *Input) { in.JobSet.Status.FaultTolerance.LastMoveTime = ptr.To(metav1Time(now.Add(-ago))) }
+}
+
 func justMarked(in *Input) { in.SickNodes.Since = time.Time{} }
 
 // withoutAffinity: Jobs from before the JobSet asked to keep away.
@@ -208,6 +213,11 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		"P92: a Pod that does not request the resource stays":                 {inPlace(0, 1, "1 1", marked(second), onJob(0, withoutGPU)), nil},
 		"P92: in place, intent comes first, uncharged":                        {inPlace(0, 1, "1 1", marked(second)), movesByRestart(oneSick)},
 		"P92: many nodes are one move":                                        {inPlace(0, 1, "1 1", marked(first, second)), movesByRestart(bothSick)},
+		"P92a: soon after a move a label has to last for a minute":            {inPlace(0, 1, "1 1", marked(second), movedAgo(9*time.Minute), since(time.Second)), waits(59 * time.Second)},
+		"P92a: one that lasts moves them":                                     {inPlace(0, 1, "1 1", marked(second), movedAgo(9*time.Minute), since(time.Minute)), movesByRestart(oneSick)},
+		"P92a: so it is with a reset":                                         {inPlace(0, 0, "_ _", marked(second), strategy(jobset.Recreate), movedAgo(time.Second), justMarked), waits(time.Minute)},
+		"P92a: ten minutes after a move any label moves them":                 {inPlace(0, 1, "1 1", marked(second), movedAgo(10*time.Minute), since(time.Second)), movesByRestart(oneSick)},
+		"P92a: the move that is under way goes on":                            {inPlace(1, 1, "1 1", marked(second), movedAgo(time.Second), justMarked), movesByDeletion(oneSick, "js-w-0-1")},
 		"P92: which waits a second for more of them":                          {inPlace(0, 1, "1 1", marked(second), justMarked), waits(time.Second)},
 		"P92: and no longer":                                                  {inPlace(0, 1, "1 1", marked(second), since(900*time.Millisecond)), waits(100 * time.Millisecond)},
 		"P92: then the Pods are deleted, and the others are left alone":       {inPlace(1, 1, "1 1", marked(second)), movesByDeletion(oneSick, "js-w-0-1")},

@@ -75,14 +75,14 @@ func TestTwoWorkersOneFailure(t *testing.T) {
 			if step.synced != s {
 				w.Status.SyncedEpoch, w.Status.LastSyncTime = &step.synced, ptr.To(metav1.NewTime(at(i)))
 			}
+			if i == 8 {
+				w.Status.BreakTime = nil
+			}
 			w.Status.InPlaceRestarts, w.Status.Conditions = step.inPlaceRestarts, step.conditions
 			w.Events, w.Outcomes, w.GroupRestart = step.events, step.outcomes, step.took
 		})
 		if t.Failed() {
 			t.Fatalf("at step %d: %s", i, step.what)
-		}
-		if len(plan.Outcomes) > 0 && plan.Outcomes[0] == GroupBroken {
-			in.BrokenAt = in.Now
 		}
 		in.JobSet.Status = plan.Status
 	}

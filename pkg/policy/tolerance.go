@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +114,9 @@ func (r *result) applyTolerance(v *view, status *jobset.JobSetStatus) {
 	next.MaxRestarts = int32(v.maxRestarts())
 	if r.reset != nil {
 		next.Reset = r.reset.ResetStatus
+	}
+	if slices.ContainsFunc(r.plan.Outcomes, func(o Outcome) bool { return o == MovedInPlace || o == MovedByReset }) {
+		next.LastMoveTime = ptr.To(metav1.NewTime(v.Now))
 	}
 	if r.kept != nil {
 		next.PodsKeptUntil = r.kept.Time

@@ -146,8 +146,11 @@ func unhealthyPods(v *view, _ result) result {
 	}
 	told := v.troubleTold()
 	isTold := told != nil
-	if v.watched || v.suspendWanted() {
+	if v.suspendWanted() {
 		return v.noTrouble(isTold, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage)
+	}
+	if v.watched {
+		return v.unscheduledPods()
 	}
 	h := v.healthNow()
 	reason, message := h.trouble(v)

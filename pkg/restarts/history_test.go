@@ -115,7 +115,7 @@ func TestTheWordsOfTheController(t *testing.T) {
 	podOf(t, &in, 0, 0).Annotations[jobset.EpochKey] = "2"
 	for i, moment := range []time.Time{ago(time.Minute), ago(time.Minute - 2500*time.Millisecond)} {
 		decide := policyInput(in)
-		decide.Now, decide.ServiceExists, decide.BrokenAt = moment, true, ago(time.Minute)
+		decide.Now, decide.ServiceExists = moment, true
 		decide.Progress.QuickFailurePause = time.Minute // P71: the pause is a second
 		decide.FirstFailure = &policy.Failure{Pod: "train-workers-0-0", Container: "worker", ExitCode: 1, Node: "node-0"}
 		plan, err := policy.Decide(decide)

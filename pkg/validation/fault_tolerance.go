@@ -73,20 +73,11 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 	return out
 }
 
-// unreadPeriods names the periods that a group that restarts in place does not read (P80).
+// unreadPeriods names the period that a group that restarts in place does not read (P80).
 func unreadPeriods(asked *jobset.FaultTolerance) []string {
-	var out []string
-	for _, period := range []struct {
-		name string
-		asks *int32
-	}{
-		{"admissionGracePeriodSeconds", asked.AdmissionGracePeriodSeconds},
-		{"failureGracePeriodSeconds", asked.FailureGracePeriodSeconds},
-	} {
-		if period.asks != nil {
-			out = append(out, fmt.Sprintf("%s: is not read, because the group restarts in place: remove it, and set how long the group may take to assemble in %s",
-				tolerancePath.Child(period.name), tolerancePath.Child("warmupGracePeriodSeconds")))
-		}
+	if asked.AdmissionGracePeriodSeconds == nil {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("%s: is not read, because the group restarts in place: remove it, and set how long the group may take to assemble in %s",
+		tolerancePath.Child("admissionGracePeriodSeconds"), tolerancePath.Child("warmupGracePeriodSeconds"))}
 }

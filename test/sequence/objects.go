@@ -91,9 +91,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	}
 	switch v.restarting {
 	case restartingInPlace:
-		w.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, "a cause", v.pause.since())
+		w.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, "a cause", now)
 	case restartingAll:
-		w.Condition(jobset.JobSetRestarting, true, constants.DefaultFailurePolicyReason, "a cause", v.pause.since())
+		w.Condition(jobset.JobSetRestarting, true, constants.DefaultFailurePolicyReason, "a cause", now)
 	case restarted:
 		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
 	}
@@ -127,6 +127,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		js.Status.QuickFailures = int32(v.quick)
 		if v.young {
 			js.Status.LastSyncTime = ptr.To(metav1.NewTime(now))
+		}
+		if v.pause != noPause {
+			js.Status.BreakTime = ptr.To(metav1.NewMicroTime(v.pause.since()))
 		}
 	}
 	return js
@@ -341,7 +344,7 @@ func (sc *scenario) viewOf(js *jobSet) agent.JobSet {
 	}
 	return agent.JobSet{
 		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(), DisabledByAnnotation: js.disabled,
-		DisabledByGate: js.gateOff == isTrue, Suspended: js.suspend, Deprecated: int32(js.d), Synced: int32(js.s),
+		DisabledByGate: js.gateOff == isTrue, Suspended: js.suspend, Ended: js.phase != unfinished, Deprecated: int32(js.d), Synced: int32(js.s),
 	}
 }
 

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -44,11 +41,10 @@ func (p pause) since() time.Time {
 
 // pauseOf reads how far the wait is from a status.
 func pauseOf(s *jobset.JobSetStatus) pause {
-	c := apimeta.FindStatusCondition(s.Conditions, string(jobset.JobSetRestarting))
 	switch {
-	case c == nil || c.Status != metav1.ConditionTrue || s.QuickFailures < 2:
+	case s.BreakTime == nil || s.QuickFailures < 2:
 		return noPause
-	case c.LastTransitionTime.Time.Equal(now):
+	case s.BreakTime.Time.Equal(now):
 		return pausing
 	}
 	return paused

@@ -85,6 +85,11 @@ type FaultToleranceStatus struct {
 	// podsKeptUntil is when the Jobs of a failed JobSet that still run will be deleted.
 	// +optional
 	PodsKeptUntil *metav1.Time `json:"podsKeptUntil,omitempty"`
+
+	// lastMoveTime is when a restart that moves Pods off sick nodes was last begun. For ten
+	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
+	// +optional
+	LastMoveTime *metav1.Time `json:"lastMoveTime,omitempty"`
 }
 
 // ResetStatus says how far a reset has come.

@@ -111,6 +111,12 @@ type JobSetStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	QuickFailures int32 `json:"quickFailures,omitempty"`
 
+	// breakTime is when the group of workers that restarts now broke: the pause after quick
+	// failures counts from here. It is absent while the group runs, and while it assembles
+	// for another reason.
+	// +optional
+	BreakTime *metav1.MicroTime `json:"breakTime,omitempty"`
+
 	// assemblingSince is when the group of workers started to assemble. It is absent
 	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.

@@ -1659,6 +1659,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: assemblingSince
             type:
               scalar: untyped
+          - name: breakTime
+            type:
+              scalar: untyped
           - name: conditions
             type:
               list:
@@ -1696,6 +1699,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: completeAttempt
                   type:
                     scalar: numeric
+                - name: lastMoveTime
+                  type:
+                    scalar: untyped
                 - name: maxRestarts
                   type:
                     scalar: numeric

@@ -30,8 +30,8 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "charge a move", file: sickNodesFile,
-		old:       "r.changes |= deprecate\n",
-		new:       "r.changes |= deprecate | chargeInPlace\n",
+		old:       "r.changes |= deprecate | breaksGroup\n",
+		new:       "r.changes |= deprecate | breaksGroup | chargeInPlace\n",
 		scenarios: "tolerance, a mark",
 	},
 	{
@@ -48,8 +48,8 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "reset over a suspend", file: unhealthyFile,
-		old:       "if v.watched || v.suspendWanted() {",
-		new:       "if v.watched {",
+		old:       "if v.suspendWanted() {",
+		new:       "if false {",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{

@@ -28,6 +28,9 @@ type FaultToleranceStatusApplyConfiguration struct {
 	CompleteAttempt *int64 `json:"completeAttempt,omitempty"`
 	// podsKeptUntil is when the Jobs of a failed JobSet that still run will be deleted.
 	PodsKeptUntil *v1.Time `json:"podsKeptUntil,omitempty"`
+	// lastMoveTime is when a restart that moves Pods off sick nodes was last begun. For ten
+	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
+	LastMoveTime *v1.Time `json:"lastMoveTime,omitempty"`
 }
 
 // FaultToleranceStatusApplyConfiguration constructs a declarative configuration of the FaultToleranceStatus type for use with
@@ -65,5 +68,13 @@ func (b *FaultToleranceStatusApplyConfiguration) WithCompleteAttempt(value int64
 // If called multiple times, the PodsKeptUntil field is set to the value of the last call.
 func (b *FaultToleranceStatusApplyConfiguration) WithPodsKeptUntil(value v1.Time) *FaultToleranceStatusApplyConfiguration {
 	b.PodsKeptUntil = &value
+	return b
+}
+
+// WithLastMoveTime sets the LastMoveTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastMoveTime field is set to the value of the last call.
+func (b *FaultToleranceStatusApplyConfiguration) WithLastMoveTime(value v1.Time) *FaultToleranceStatusApplyConfiguration {
+	b.LastMoveTime = &value
 	return b
 }

@@ -45,6 +45,10 @@ type JobSetStatusApplyConfiguration struct {
 	// a minute. From the second on, the workers are released after a pause that doubles
 	// with each. An epoch that ran longer sets it to 0.
 	QuickFailures *int32 `json:"quickFailures,omitempty"`
+	// breakTime is when the group of workers that restarts now broke: the pause after quick
+	// failures counts from here. It is absent while the group runs, and while it assembles
+	// for another reason.
+	BreakTime *metav1.MicroTime `json:"breakTime,omitempty"`
 	// assemblingSince is when the group of workers started to assemble. It is absent
 	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.
@@ -146,6 +150,14 @@ func (b *JobSetStatusApplyConfiguration) WithLastSyncTime(value metav1.Time) *Jo
 // If called multiple times, the QuickFailures field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithQuickFailures(value int32) *JobSetStatusApplyConfiguration {
 	b.QuickFailures = &value
+	return b
+}
+
+// WithBreakTime sets the BreakTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BreakTime field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithBreakTime(value metav1.MicroTime) *JobSetStatusApplyConfiguration {
+	b.BreakTime = &value
 	return b
 }
 

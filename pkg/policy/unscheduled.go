@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// A Pod without a node stops the clock of the assembly (P48), since another Pod would find no node either. With
+// spec.faultTolerance a group does not wait for it without end (P80a):
+//
+//	creation of the Pod
+//	  + warmup              the condition Unhealthy says so, with the message of the scheduler
+//	  + warmup + failure    the JobSet is reset, as with Recreate
+
+// withoutNode returns the Pods of a group that assembles which have had no node for too long, and how long until the next has.
+func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
+	if v.running() || v.group.failing || v.group.unscheduled == 0 {
+		return nil, 0
+	}
+	for _, pod := range v.group.pods(func(s *Slot) bool {
+		return s.State == SlotMember && s.Pod.Spec.NodeName == "" && !s.reports(v.synced)
+	}) {
+		if left := v.until(pod.CreationTimestamp.Add(v.tolerance.Warmup)); left > 0 {
+			next = sooner(next, left)
+			continue
+		}
+		late = append(late, pod)
+	}
+	return late, next
+}
+
+// unscheduledPods resets a group whose Pods find no node for too long.
+func (v *view) unscheduledPods() result {
+	told := v.troubleTold()
+	late, next := v.withoutNode()
+	if len(late) == 0 {
+		return lookAgain(next).and(v.noTrouble(told != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
+	}
+	const reason = constants.PodsUnscheduledReason
+	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
+		len(late), v.group.size, v.tolerance.Warmup, podNames(late), inBrackets(schedulerMessage(late[0])))
+	left := v.graceLeft()
+	if left <= 0 {
+		return v.resetUnscheduled(reason, message)
+	}
+	r := lookAgain(left).and(lookAgain(next))
+	if told != nil {
+		return r.and(v.stillUnhealthy(told, reason, message))
+	}
+	r.plan.Outcomes = []Outcome{BecameUnhealthy}
+	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
+}
+
+// resetUnscheduled resets the JobSet, unless a read past the cache shows that the Pods have found their nodes. The break
+// of a group that restarts was charged (P80).
+func (v *view) resetUnscheduled(reason, message string) result {
+	if !v.ChildrenRead {
+		return result{ends: true, plan: Plan{ReadChildren: true}}
+	}
+	r, waits := v.waitForSuccess(true)
+	if waits {
+		return r
+	}
+	if !v.restartingInPlace() {
+		return r.and(v.resetBecause(reason, message))
+	}
+	r = r.and(restartAll(reason, constants.RestartJobSetActionReason,
+		fmt.Sprintf("applying %s failure policy action (%s for more than %s)", jobset.RestartJobSet, message, v.tolerance.Failure)))
+	r.ends = true
+	return r
+}
+
+// longestSchedulerMessage is how much is told of what the scheduler says, in bytes. It counts nodes by reason, so its
+// beginning says most.
+const longestSchedulerMessage = 300
+
+// schedulerMessage returns why a Pod has no node, "" if nothing says so.
+func schedulerMessage(pod *corev1.Pod) string {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return CutMessage(c.Message)
+		}
+	}
+	return ""
+}
+
+// CutMessage cuts what the scheduler says of a Pod to what is told of it.
+func CutMessage(message string) string {
+	if len(message) <= longestSchedulerMessage+len("...") {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longestSchedulerMessage], "") + "..."
+}
