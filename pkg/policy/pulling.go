@@ -27,7 +27,7 @@ func IsPulling(pod *corev1.Pod) bool {
 		switch {
 		case status.State.Waiting != nil:
 			return true
-		case status.State.Running != nil && !(isSidecar(pod, status.Name) && ptr.Deref(status.Started, false)):
+		case status.State.Running != nil && (!isSidecar(pod, status.Name) || !ptr.Deref(status.Started, false)):
 			return false
 		}
 	}
