@@ -295,7 +295,7 @@ var _ = Describe("What a group restart cannot do", func() {
 		w.Has(train, jobset.JobSetRestarting, metav1.ConditionTrue, "DefaultFailurePolicy")
 	})
 
-	It("C40: leave a full restart without an end: its condition goes when all Jobs are ready", func(ctx SpecContext) {
+	It("C40 P71a: leave a full restart without an end: its condition goes with the lift", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, _ := w.RunningGroup(Training(2, 10))
 		w.JobController.Fails(w.Job(train, "workers", 0), batchv1.JobReasonPodFailurePolicy, "")
@@ -303,7 +303,9 @@ var _ = Describe("What a group restart cannot do", func() {
 
 		jobs := w.HasJobs(train, 1)
 		w.JobController.Starts(jobs...)
+		pods := w.JobController.MakesPods(jobs...)
 		w.JobController.Readies(jobs...)
+		w.Agents.Report(2, pods...)
 
 		w.Has(train, jobset.JobSetRestarting, metav1.ConditionFalse, "JobsReady")
 	})
