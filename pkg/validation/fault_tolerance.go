@@ -64,7 +64,7 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 			tolerancePath.Child(c.Field), c.Asked, c.Got))
 	}
 	if restartsInPlace(js, g) {
-		out = append(out, unreadPeriods(asked)...)
+		out = append(out, unreadPeriod(asked)...)
 	}
 	if p := js.Spec.FailurePolicy; p != nil && p.MaxRestarts == 0 && !restartsInPlace(js, g) { // else there is that warning already
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; "+
@@ -73,8 +73,8 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 	return out
 }
 
-// unreadPeriods names the period that a group that restarts in place does not read (P80).
-func unreadPeriods(asked *jobset.FaultTolerance) []string {
+// unreadPeriod names the period that a group that restarts in place does not read (P80).
+func unreadPeriod(asked *jobset.FaultTolerance) []string {
 	if asked.AdmissionGracePeriodSeconds == nil {
 		return nil
 	}
