@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A queueing system may give away what a JobSet uses when ResourcesDeployed is False (P86). So it is
@@ -66,7 +67,7 @@ func (v *view) alive() (pods, jobs int) {
 		}
 	}
 	v.eachPod(func(pod *corev1.Pod, _ *batchv1.Job) {
-		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		if is := facts.StandingOf(pod); !is.Ended() {
 			pods++
 		}
 	})

@@ -93,8 +93,8 @@ var processMode = []mutant{
 	},
 	{
 		name: "a Pod without sandbox counted as a member", file: slotsFile,
-		old: "case lostSandbox(pod, now): // P74",
-		new: "case false:",
+		old: "now.Sub(is.NoSandboxSince) >= sandboxPatience { // P74",
+		new: "now.Sub(is.NoSandboxSince) >= sandboxPatience && false {",
 	},
 	{
 		name: "a Pod is late while its worker still stops", file: progressFile,
