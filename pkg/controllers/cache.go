@@ -18,13 +18,12 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
-func CacheOptions(gates.Set) cache.Options {
+func CacheOptions() cache.Options {
 	agentAccess := fields.OneTermEqualSelector("metadata.name", constants.AgentAccess)
 	ofJobSets, err := labels.NewRequirement(jobset.JobSetNameKey, selection.Exists, nil)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -60,7 +59,7 @@ func TestWhatIsCached(t *testing.T) {
 		_, job := workers()
 		managed := job.DeepCopy()
 		managed.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-		got, err := CacheOptions(gates.Set{}).DefaultTransform(managed)
+		got, err := CacheOptions().DefaultTransform(managed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
 func wantOnlyPodsOfJobSets(t *testing.T) {
 	t.Helper()
 	seen := false
-	for obj, options := range CacheOptions(gates.Set{}).ByObject {
+	for obj, options := range CacheOptions().ByObject {
 		if _, ok := obj.(*corev1.Pod); !ok {
 			continue
 		}

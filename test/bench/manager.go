@@ -75,7 +75,7 @@ func newManager(ctx context.Context, o options) (ctrl.Manager, error) {
 	options := ctrl.Options{
 		Scheme:  scheme(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache:   controllers.CacheOptions(gates),
+		Cache:   controllers.CacheOptions(),
 	}
 	options.Cache.ReaderFailOnMissingInformer = true
 	mgr, err := ctrl.NewManager(config, options)
