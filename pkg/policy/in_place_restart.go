@@ -130,8 +130,8 @@ func breakGroup(v *view, _ result) result {
 	if reporter == nil && v.group.lacking == nil {
 		return requeueAfter(v.graceEnds())
 	}
-	budgetSpent, incomplete := v.budgetSpent(), v.group.success.any()
-	drastic := budgetSpent || incomplete
+	incomplete := v.group.success.any()
+	drastic := incomplete || v.budgetSpent()
 	r, waits := v.waitForSuccess(drastic)
 	if waits {
 		return r
@@ -142,22 +142,19 @@ func breakGroup(v *view, _ result) result {
 		}
 	}
 	cause := v.causeOfBreak(reporter)
-	switch {
-	case budgetSpent: // P15
-		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(cause)))
-	case incomplete: // P17
-		return r.and(chargedRestart(constants.DefaultFailurePolicyReason, v.whyIncomplete()+": "+cause))
+	restart := v.restartGroup(cause, chargeGroup)
+	if incomplete { // P17
+		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()+": "+cause)
 	}
-	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(chargeInPlace))
-	r.changes |= deprecate | breaksGroup | chargeInPlace
-	r.plan.Outcomes = []Outcome{GroupBroken}
-	return r.and(tell(restartsNow(message),
-		warning(constants.InPlaceRestartStartedReason, message)))
+	return r.and(v.charge(restart, lastFailure(cause)))
 }
 
-// lastFailure says what spent the budget.
-func lastFailure(cause string) string {
-	return fmt.Sprintf("%s (last failure: %s)", constants.ReachedMaxRestartsMessage, cause)
+// restartGroup makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.
+func (v *view) restartGroup(cause string, charged changes) result {
+	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(charged))
+	r := tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message))
+	r.changes, r.plan.Outcomes = deprecate|breaksGroup, []Outcome{GroupBroken}
+	return r
 }
 
 func (v *view) whyIncomplete() string {

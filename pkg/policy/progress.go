@@ -208,14 +208,12 @@ func (v *view) recreateAssembly() result {
 		return r
 	}
 	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
-	message := fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing)
-	switch {
-	case v.tolerant && v.restartingInPlace(): // the break of this round was charged (P80)
-		return r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, message))
-	case v.budgetSpent():
-		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(missing)))
+	restart := restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing))
+	if v.tolerant && v.restartingInPlace() { // the break of this round was charged (P80)
+		return r.and(restart)
 	}
-	return r.and(chargedRestart(constants.DefaultFailurePolicyReason, message))
+	return r.and(v.charge(restart, lastFailure(missing)))
 }
 
 func (v *view) notReportedWithin(period time.Duration) string {

@@ -36,7 +36,7 @@ func (v *view) quickFailuresAfter(changes changes) int32 {
 	switch {
 	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
 		return 0
-	case changes.any(charge|chargeInPlace) && count < math.MaxInt32:
+	case changes.any(chargeAllJobs|chargeGroup) && count < math.MaxInt32:
 		return count + 1
 	}
 	return count // ended by a user

@@ -49,9 +49,9 @@ const (
 	liftBarrier
 	// restartAllJobs makes every Job one of an earlier attempt.
 	restartAllJobs
-	// charge and chargeInPlace: a restart of all Jobs, or of the group, counts towards maxRestarts.
-	charge
-	chargeInPlace
+	// chargeAllJobs and chargeGroup: a restart of all Jobs, or of the group, counts towards maxRestarts; see view.charge.
+	chargeAllJobs
+	chargeGroup
 	// completesJobSet and failsJobSet are the terminal states.
 	completesJobSet
 	failsJobSet
@@ -183,8 +183,8 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.restartJob != nil {
 		r.restartJob.apply(status.ReplicatedJobsStatus)
 	}
-	status.RestartsCountTowardsMax += oneIf(r.changes.any(charge))
-	status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))
+	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
+	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
 	switch {
 	case r.changes.any(completesJobSet):
 		status.TerminalState = string(jobset.JobSetCompleted)

@@ -182,10 +182,9 @@ func moveInPlace(v *view, _ result) result {
 	if r = r.and(wait); waits {
 		return r
 	}
-	message := fmt.Sprintf("%s, and move, which does not count towards maxRestarts; all workers of epoch %d restart in place%s", m, v.synced, v.notBefore(deprecate))
-	r.changes |= deprecate | breaksGroup
-	r.plan.Outcomes = []Outcome{GroupBroken, MovedInPlace}
-	return r.and(tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message)))
+	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts", deprecate)
+	restart.plan.Outcomes = append(restart.plan.Outcomes, MovedInPlace)
+	return r.and(restart)
 }
 
 // failureComesFirst reports whether something failed that has its own restart, which is charged. Pods

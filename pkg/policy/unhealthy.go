@@ -215,10 +215,8 @@ func (v *view) noTrouble(isReported bool, reason, message string) result {
 // resetBecause resets the JobSet, charged, or fails it if no restart is left.
 func (v *view) resetBecause(reason, message string) result {
 	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
-	if v.budgetSpent() {
-		return fail(constants.ReachedMaxRestartsReason, lastFailure(message))
-	}
-	r := chargedRestart(reason, fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message))
+	r := v.charge(restartAll(reason, constants.RestartJobSetActionReason,
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message)), lastFailure(message))
 	r.ends = true
 	return r
 }
