@@ -43,7 +43,7 @@ func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool
 		return policy.Failure{}, false
 	}
 	if was.WorkerExit != is.WorkerExit {
-		if failure, told := policy.ToldFailure(&is, ptr.Deref(js.Status.SyncedEpoch, 0)); told {
+		if failure, ok := policy.ReportedFailure(&is, ptr.Deref(js.Status.SyncedEpoch, 0)); ok {
 			return failure, true // by its agent, together with the next epoch
 		}
 	}

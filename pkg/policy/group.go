@@ -85,7 +85,7 @@ func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 		switch {
 		case index < 0:
 			continue
-		case int64(index) >= size: // one that succeeded was taken out of the group by a resize: nobody lacks it
+		case int64(index) >= size: // one that succeeded was taken out of the group by a resize: it is not missing
 			if !is.Ended() {
 				g.outsiders = append(g.outsiders, pod)
 			}
@@ -133,7 +133,7 @@ func (g *group) count(j *jobSlots, synced int32) {
 	}
 }
 
-// reports reports whether the Pod of a slot is live and stands at S+1.
+// reports reports whether the Pod of a slot is live and at S+1.
 func (s *Slot) reports(synced int32) bool {
 	return s.State == SlotMember && int64(s.Epoch) == int64(synced)+1
 }

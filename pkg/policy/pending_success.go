@@ -34,7 +34,7 @@ const successGrace = 3 * time.Second
 // one in place, such a success may still come to be seen.
 func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	pending, graceEnds := v.successPending()
-	r = lookAgain(graceEnds)
+	r = requeueAfter(graceEnds)
 	r.plan.Held = drastic
 	if pending || !drastic {
 		return r, pending
@@ -43,7 +43,7 @@ func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	if !v.HeldSince.IsZero() {
 		left -= v.Now.Sub(v.HeldSince)
 	}
-	return r.and(lookAgain(left)), left > 0
+	return r.and(requeueAfter(left)), left > 0
 }
 
 // successPending reports whether the success policy will be met once the Job controller has counted
@@ -74,7 +74,7 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	for _, pod := range v.Pods[job.UID] {
 		m := facts.Of(pod)
 		index := int64(m.Index)
-		if index < 0 || index >= size || done.has(index) || !v.mayHaveRun(m.Reported.Epoch) || !m.EndedWell && !toldDone(&m, v.synced) {
+		if index < 0 || index >= size || done.has(index) || !v.mayHaveRun(m.Reported.Epoch) || !m.EndedWell && !reportsDone(&m, v.synced) {
 			continue
 		}
 		if m.Terminating() {

@@ -42,21 +42,21 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 
 // unscheduledPods resets a group whose Pods find no node for too long.
 func (v *view) unscheduledPods() result {
-	told := v.troubleTold()
+	reported := v.reportedTrouble()
 	late, next := v.withoutNode()
 	if len(late) == 0 {
-		return lookAgain(next).and(v.noTrouble(told != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
+		return requeueAfter(next).and(v.noTrouble(reported != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
 	}
 	const reason = constants.PodsUnscheduledReason
 	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
-		len(late), v.group.size, v.tolerance.Warmup, podNames(late), inBrackets(facts.Of(late[0]).Unscheduled))
+		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled))
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetUnscheduled(reason, message)
 	}
-	r := lookAgain(left).and(lookAgain(next))
-	if told != nil {
-		return r.and(v.stillUnhealthy(told, reason, message))
+	r := requeueAfter(left).and(requeueAfter(next))
+	if reported != nil {
+		return r.and(v.stillUnhealthy(reported, reason, message))
 	}
 	r.plan.Outcomes = []Outcome{BecameUnhealthy}
 	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
