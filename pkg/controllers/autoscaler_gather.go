@@ -157,7 +157,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 	}
 	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
-		isReady[nodes.Items[i].Name] = ready(&nodes.Items[i])
+		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]

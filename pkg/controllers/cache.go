@@ -54,3 +54,12 @@ func stripPod(obj any) (any, error) {
 	}
 	return facts.Strip(pod), nil
 }
+
+// stripNode keeps the facts of a Node, and its labels.
+func stripNode(obj any) (any, error) {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil // a tombstone: its Node was stripped when it came in
+	}
+	return facts.StripNode(node), nil
+}

@@ -44,13 +44,14 @@ func TestWhatIsCached(t *testing.T) {
 			t.Errorf("P23: a tombstone came back as %v, %v", kept, err)
 		}
 	})
-	t.Run("C6: of a Node, what it is called, whether it is ready, and what its kubelet can do", func(t *testing.T) {
+	t.Run("C6: of a Node, its facts", func(t *testing.T) {
 		t.Parallel()
-		got, err := stripNode(fullNode())
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"zone": "z"}, Annotations: map[string]string{"notes": "long"}}}
+		got, err := stripNode(node)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(strippedNode(), got); diff != "" {
+		if diff := cmp.Diff(any(facts.StripNode(node)), got); diff != "" {
 			t.Errorf("what is kept (-want +got):\n%s", diff)
 		}
 	})
@@ -67,35 +68,6 @@ func TestWhatIsCached(t *testing.T) {
 			t.Errorf("what is kept (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func fullNode() *corev1.Node {
-	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"zone": "z"}, Annotations: map[string]string{"notes": "long"},
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
-		},
-		Spec: corev1.NodeSpec{PodCIDR: "10.0.0.0/24", Taints: []corev1.Taint{{Key: "k"}}},
-		Status: corev1.NodeStatus{
-			NodeInfo:         corev1.NodeSystemInfo{KubeletVersion: "v1.36.0", OSImage: "os"},
-			DeclaredFeatures: []string{"F"},
-			Images:           []corev1.ContainerImage{{Names: []string{"i"}}},
-			Conditions: []corev1.NodeCondition{
-				{Type: corev1.NodeDiskPressure, Status: "False"}, {Type: corev1.NodeReady, Status: "True", Reason: "r", Message: "m"},
-			},
-		},
-	}
-}
-
-func strippedNode() *corev1.Node {
-	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"zone": "z"}},
-		Status: corev1.NodeStatus{
-			NodeInfo:         corev1.NodeSystemInfo{KubeletVersion: "v1.36.0"},
-			DeclaredFeatures: []string{"F"},
-			Conditions:       []corev1.NodeCondition{{Type: corev1.NodeReady, Status: "True"}},
-		},
-	}
 }
 
 func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
