@@ -15,24 +15,26 @@ import (
 
 // place returns what the workers of a Job are told about where they stand.
 func (b *Builder) place(rjob *jobset.ReplicatedJob, jobIndex int) workerpod.Place {
-	at := PlaceOf(rjob, b.elastic)
+	at := PlaceOf(b.jobSet, rjob, b.elastic)
 	at.Job = int32(jobIndex)
-	if NeedsService(b.jobSet) {
-		at.Master = placement.PodHostname(b.jobSet.Name, rjob.Name, 0, 0) + "." + Subdomain(b.jobSet)
-	}
 	if b.jobSet.Spec.Coordinator != nil {
 		at.Coordinator = CoordinatorEndpoint(b.jobSet)
 	}
 	return at
 }
 
-// PlaceOf returns the part of a place that is the same in all Jobs of a ReplicatedJob.
-func PlaceOf(rjob *jobset.ReplicatedJob, elastic bool) workerpod.Place {
+// PlaceOf returns what is the same in all Jobs of a ReplicatedJob, as far as its workers depend on each other. Elastic
+// says whether sizes may change.
+func PlaceOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, elastic bool) workerpod.Place {
 	if bounds := rjob.Elastic; bounds != nil {
 		elastic = bounds.MinInstances != bounds.MaxInstances // it stays within its bounds, whoever resizes it
 	}
 	job := &rjob.Template.Spec
-	return workerpod.Place{
-		Jobs: rjob.Replicas, Each: ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1)), Resizable: elastic,
+	at := workerpod.Place{
+		JobSetUID: string(js.UID), Jobs: rjob.Replicas, Each: ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1)), Resizable: elastic,
 	}
+	if NeedsService(js) {
+		at.Master = placement.PodHostname(js.Name, rjob.Name, 0, 0) + "." + Subdomain(js)
+	}
+	return at
 }

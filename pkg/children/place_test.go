@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -149,6 +150,96 @@ func TestTheEnvironmentOfAWorker(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheEnvironmentOfPyTorch(t *testing.T) {
+	const atStart = "JOBSET_EPOCH={epoch} JOBSET_RESTARTS={restarts} JOBSET_WORLD_SIZE={size} JOBSET_RANK={rank} JOBSET_MASTER_ADDR={master}"
+	process := map[string]string{
+		"JOBSET_SUPERVISOR_DIR": "/jobset", "JOBSET_CONTAINER": "worker",
+		"PET_MASTER_PORT": "29500", "PET_MAX_RESTARTS": "0", "PET_MONITOR_INTERVAL": "0.5",
+		"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "MASTER_PORT": "29500",
+		"JOBSET_VARIABLES": atStart + " PET_NNODES={size} PET_NODE_RANK={rank} PET_MASTER_ADDR={master} PET_RDZV_ID=uid-{epoch}" +
+			" RANK={rank} WORLD_SIZE={size} MASTER_ADDR={master}",
+	}
+	none := map[string]string{"JOBSET_SUPERVISOR_DIR": "/jobset", "JOBSET_CONTAINER": "worker", "JOBSET_VARIABLES": atStart}
+	const master, torch = "train-workers-0-0.train", jobset.TorchEnvironment
+	for name, tc := range map[string]struct {
+		mode               jobset.InPlaceRestartMode
+		written, byDefault jobset.WorkerEnvironment
+		change             func(js *jobset.JobSet, spec *corev1.PodSpec)
+		want               map[string]string
+	}{
+		"P121: process mode":                   {mode: jobset.ProcessMode, written: torch, want: process},
+		"P121: by the configuration":           {mode: jobset.ProcessMode, byDefault: torch, want: process},
+		"P121: not with None":                  {mode: jobset.ProcessMode, byDefault: torch, written: jobset.NoEnvironment, want: none},
+		"P121: not if nobody asks":             {mode: jobset.ProcessMode, want: none},
+		"P121: the configuration may say None": {mode: jobset.ProcessMode, byDefault: jobset.NoEnvironment, want: none},
+		"P121: what the author sets stays": {
+			mode: jobset.ProcessMode, written: torch,
+			change: func(_ *jobset.JobSet, spec *corev1.PodSpec) {
+				spec.Containers[0].Env = []corev1.EnvVar{{Name: "MASTER_PORT", Value: "1234"}, {Name: "RANK", Value: "7"}}
+			},
+			want: with(process, "MASTER_PORT", "1234", "RANK", "7", "JOBSET_VARIABLES", atStart+
+				" PET_NNODES={size} PET_NODE_RANK={rank} PET_MASTER_ADDR={master} PET_RDZV_ID=uid-{epoch} WORLD_SIZE={size} MASTER_ADDR={master}"),
+		},
+		"P121: a container that talks to torchrun itself gets none": {
+			mode: jobset.ProcessMode, byDefault: torch,
+			change: func(_ *jobset.JobSet, spec *corev1.PodSpec) {
+				spec.Containers[0].Env = []corev1.EnvVar{{Name: "PET_NNODES", Value: "2"}}
+			},
+			want: with(none, "PET_NNODES", "2"),
+		},
+		"P121: without host names none": {
+			mode: jobset.ProcessMode, byDefault: torch,
+			change: func(js *jobset.JobSet, _ *corev1.PodSpec) { js.Spec.Network.EnableDNSHostnames = ptr.To(false) },
+			want:   none,
+		},
+		"P121: container mode": {
+			mode: jobset.ContainerMode, written: torch,
+			want: map[string]string{
+				"JOBSET_WORLD_SIZE": "4", "JOBSET_RANK": "@" + completionIndex, "JOBSET_MASTER_ADDR": master,
+				"PET_NNODES": "4", "PET_NODE_RANK": "@" + completionIndex, "PET_MASTER_ADDR": master, "PET_MASTER_PORT": "29500",
+				"PET_MAX_RESTARTS": "0", "PET_MONITOR_INTERVAL": "0.5", "PET_RDZV_ID": "uid",
+				"RANK": "@" + completionIndex, "WORLD_SIZE": "4", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": master, "MASTER_PORT": "29500",
+			},
+		},
+		"P121: container mode, all or none: the rank is not known": {
+			mode: jobset.ContainerMode, byDefault: torch,
+			change: func(js *jobset.JobSet, _ *corev1.PodSpec) { sized(js, 2, 4) },
+			want:   map[string]string{"JOBSET_WORLD_SIZE": "8", "JOBSET_MASTER_ADDR": master},
+		},
+		"P121: container mode, not on Windows": {
+			mode: jobset.ContainerMode, byDefault: torch,
+			change: func(_ *jobset.JobSet, spec *corev1.PodSpec) { spec.OS = &corev1.PodOS{Name: corev1.Windows} },
+			want:   map[string]string{"JOBSET_WORLD_SIZE": "4", "JOBSET_RANK": "@" + completionIndex, "JOBSET_MASTER_ADDR": master},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			js := builders.MakeJobSet("train", "ns").FailurePolicy(jobset.InPlaceRestart, 3).ReplicatedJob(builders.MakeReplicatedJob("workers")).Obj()
+			js.UID = "uid"
+			js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
+			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: tc.mode, Environment: tc.written}
+			spec := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+			spec.Containers = []corev1.Container{{Name: "worker", Command: []string{"torchrun", "train.py"}}}
+			sized(js, 1, 4)
+			if tc.change != nil {
+				tc.change(js, spec)
+			}
+			built := NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent", Environment: tc.byDefault}).Job(&js.Spec.ReplicatedJobs[0], 0)
+			if diff := cmp.Diff(tc.want, environment(&built.Spec.Template.Spec)); diff != "" {
+				t.Errorf("variables (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// with returns a copy of variables with others.
+func with(variables map[string]string, others ...string) map[string]string {
+	all := maps.Clone(variables)
+	for i := 0; i < len(others); i += 2 {
+		all[others[i]] = others[i+1]
+	}
+	return all
 }
 
 func TestTheAgentKnowsTheNameOfRankZero(t *testing.T) {

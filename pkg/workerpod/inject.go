@@ -42,17 +42,18 @@ func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at P
 		spec.RestartPolicy = corev1.RestartPolicyNever
 	}
 	spec.ServiceAccountName = serviceAccount(spec) // required in a Pod with a token volume
+	env := environmentOf(policy, with, at, spec)
 	if ModeOf(policy) == jobset.ProcessMode {
-		injectProcess(job, policy, with, at, spec)
+		injectProcess(job, policy, with, env, spec)
 	} else {
-		injectContainer(job, policy, with, at, spec)
+		injectContainer(job, policy, with, env, spec)
 	}
 	spec.Volumes = append(spec.Volumes, tokenVolume())
 	return out
 }
 
 // injectContainer adds the agent and the rules by which all containers of a Pod restart.
-func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at Place, spec *corev1.PodSpec) {
+func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, env environment, spec *corev1.PodSpec) {
 	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestartAllContainers, recreate: RecreatePodOn(policy)}
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
@@ -60,7 +61,7 @@ func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Inject
 			worker.RestartPolicyRules = rules.of(worker.Name)
 		}
 		setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
-		fixedVariables(worker, at)
+		env.addFixed(worker)
 	}
 	spec.InitContainers = append(spec.InitContainers, injectedAgent(spec, job.Name, with))
 }

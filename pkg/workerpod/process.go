@@ -32,7 +32,7 @@ var reservedEnv = []string{
 // the first process of each worker, since images of workers do not have it in a volume of the Pod; and the
 // agent, a sidecar like any other, which restarts alone. The agent installs the supervisor in its postStart
 // hook: the kubelet starts no further container before it has ended, and no container is needed for it (P75).
-func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at Place, spec *corev1.PodSpec) {
+func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, env environment, spec *corev1.PodSpec) {
 	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestart,
 		recreate: append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)}
 	names := make([]string, len(spec.Containers))
@@ -42,7 +42,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		worker.RestartPolicyRules = rules.of(worker.Name)
 		worker.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 		supervise(worker)
-		runVariables(worker, at)
+		env.addAtStart(worker)
 		if !with.takesContainerPolicies() {
 			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
 		}
@@ -51,7 +51,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
 		Image: with.Image,
-		Env: append(append(Options{}.agentEnv(), placeEnv(at)...),
+		Env: append(append(Options{}.agentEnv(), placeEnv(env.Master)...),
 			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
 			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
 			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))}),
@@ -81,15 +81,15 @@ func meetingMount() corev1.VolumeMount {
 }
 
 // placeEnv tells an agent where its Pod stands, so that it can tell its workers their rank (P102).
-func placeEnv(at Place) []corev1.EnvVar {
+func placeEnv(master string) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		fromField(ReplicatedJobEnv, "metadata.labels['"+jobset.ReplicatedJobNameKey+"']"),
 		fromField(ReplicasEnv, "metadata.labels['"+jobset.ReplicatedJobReplicas+"']"),
 		fromField(JobIndexEnv, "metadata.labels['"+jobset.JobIndexKey+"']"),
 		fromField(PodIndexEnv, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"),
 	}
-	if at.Master != "" {
-		env = append(env, corev1.EnvVar{Name: MasterNameEnv, Value: at.Master})
+	if master != "" {
+		env = append(env, corev1.EnvVar{Name: MasterNameEnv, Value: master})
 	}
 	return env
 }
