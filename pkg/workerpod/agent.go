@@ -30,6 +30,7 @@ const (
 	JobIndexEnv        = "JOB_INDEX"
 	PodIndexEnv        = "JOB_COMPLETION_INDEX"
 	MasterNameEnv      = "MASTER_NAME"
+	PodAddressEnv      = "POD_IP"
 
 	// BarrierPath answers 200 once the worker may start.
 	BarrierPath = "/barrier-is-lifted"
