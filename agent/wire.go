@@ -177,7 +177,7 @@ func (o *wireJobSet) workers() int {
 	return sum
 }
 
-// jobSet returns what Decide needs to know about an object, for the Pod that stands at a place.
+// jobSet returns what Decide needs to know about an object, for the Pod at a place.
 func (o *wireJobSet) jobSet(at Place) JobSet {
 	_, annotated := o.Metadata.Annotations[disableKey]
 	js := JobSet{
@@ -205,7 +205,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 }
 
 // errExit: how a worker ended cannot be written, so it is left out.
-var errExit = errors.New("the exit of a worker cannot be told")
+var errExit = errors.New("the exit of a worker cannot be encoded")
 
 // statement is what a report says.
 type statement struct {

@@ -25,7 +25,7 @@ const shippedPolicy = "259f1b7dfefe2d53d9f221aae60e3643676732ac99be6141a91e15229
 const shippedRevision = 2
 
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
-// say when they refuse is left out. So is how lines are broken: kubectl apply -k breaks them anew.
+// say when they refuse is left out. So are line breaks, which kubectl apply -k moves.
 func policyFingerprint(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {
 	s := spec.DeepCopy()
 	s.AuditAnnotations = nil
