@@ -43,10 +43,10 @@ func ToldFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
 
 func toldFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
 	exit, told := exitIn(pod, epoch)
-	if !told || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
+	if !told || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" && !exit.Hung.Hung() {
 		return Failure{}, exit, false
 	}
-	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave}
+	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave, Hang: exit.Hung}
 	if exit.OOMKilled {
 		failure.Reason = "OOMKilled"
 	}
