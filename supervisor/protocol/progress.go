@@ -16,8 +16,9 @@ const (
 )
 
 const (
-	// NotifyPrefix and the name of a container begin the path of the socket that its worker sends signs to.
-	NotifyPrefix = RunDir + "/notify."
+	// NotifyPrefix, the name of a container and its epoch make the socket that its worker sends signs to. It is short,
+	// since MaxSocketPath is.
+	NotifyPrefix = RunDir + "/n."
 	// ProgressPrefix and the name of a container make the file that its worker may write instead.
 	ProgressPrefix = RunDir + "/progress."
 )
