@@ -93,9 +93,10 @@ func uptime() string {
 
 func work([]string) error {
 	received := ordered(syscall.SIGTERM, syscall.SIGINT, order.Hang)
+	notify("X_JOBSET_STEP=1") // before anybody knows that it runs
 	start("worker")
 	signs := time.NewTicker(100 * time.Millisecond)
-	for step := 1; ; step++ {
+	for step := 2; ; step++ {
 		select {
 		case <-signs.C:
 			notify(fmt.Sprintf("X_JOBSET_STEP=%d", step))
