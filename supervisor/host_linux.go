@@ -13,9 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -57,7 +54,7 @@ func (c *container) Changed() <-chan os.Signal { return c.changed }
 
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills = killer{}, oomKills()
-	pid, err := execute(c.command, workerEnv(os.Environ(), r, c.listen(r)...))
+	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
 		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
 		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
@@ -203,30 +200,6 @@ func setSignalMask(mask uint64) (before uint64) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&mask)),
 		uintptr(unsafe.Pointer(&before)), unsafe.Sizeof(mask), 0, 0)
 	return before
-}
-
-// workerEnv is the environment of the container with the variables of a run, and others that win over those of the container.
-func workerEnv(environ []string, r Run, others ...string) []string {
-	replaced := []string{protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv}
-	for _, variable := range others {
-		name, _, _ := strings.Cut(variable, "=")
-		replaced = append(replaced, name)
-	}
-	env := make([]string, 0, len(environ)+len(replaced))
-	for _, variable := range environ {
-		if name, _, _ := strings.Cut(variable, "="); !slices.Contains(replaced, name) {
-			env = append(env, variable)
-		}
-	}
-	env = append(env, others...)
-	set := func(name string, value int32) { env = append(env, name+"="+strconv.Itoa(int(value))) }
-	set(protocol.EpochEnv, r.Epoch)
-	set(protocol.RestartsEnv, r.Restarts)
-	if r.World.Size > 0 {
-		set(protocol.WorldSizeEnv, r.World.Size)
-		set(protocol.RankEnv, r.World.Rank)
-	}
-	return env
 }
 
 // execCode is the exit code of a command that cannot be executed.

@@ -77,7 +77,8 @@ var log = slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{
 func start(role string) {
 	host, _ := os.Hostname()
 	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", cmp.Or(os.Getenv("JOBSET_EPOCH"), os.Getenv("EPOCH")),
-		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"))
+		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"),
+		"master", os.Getenv("JOBSET_MASTER_ADDR"), "rendezvous", os.Getenv("PET_RDZV_ID"))
 }
 
 // uptime is the clock that nobody can set, in seconds.

@@ -178,6 +178,9 @@ var schemaYAML = typed.YAMLObject(`types:
                   type:
                     map:
                       fields:
+                      - name: environment
+                        type:
+                          scalar: string
                       - name: mode
                         type:
                           scalar: string
@@ -1749,6 +1752,9 @@ var schemaYAML = typed.YAMLObject(`types:
                     - name: active
                       type:
                         scalar: numeric
+                    - name: address
+                      type:
+                        scalar: string
                     - name: elastic
                       type:
                         map:
