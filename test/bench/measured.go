@@ -28,7 +28,7 @@ type measured struct {
 
 // startManager starts this program once more, as the process that is measured,
 // and waits until its controller runs.
-func (b *bench) startManager(ctx context.Context, flags ...string) (_ *measured, err error) {
+func (b *startBench) startManager(ctx context.Context, flags ...string) (_ *measured, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -37,7 +37,7 @@ func (b *bench) startManager(ctx context.Context, flags ...string) (_ *measured,
 	if m.log, err = os.Create(filepath.Join(b.dir, "manager.log")); err != nil {
 		return nil, fmt.Errorf("opening the log of the manager: %w", err)
 	}
-	m.cmd = exec.CommandContext(ctx, program, append([]string{"--manager=" + b.plane.Kubeconfig, "--profiles=" + b.profiles}, flags...)...)
+	m.cmd = exec.CommandContext(ctx, program, append([]string{"controller", "--cluster=" + b.plane.Kubeconfig, "--profiles=" + b.profiles}, flags...)...)
 	m.cmd.Stderr = m.log
 	// An interrupt from the keyboard reaches it through stop only.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -52,27 +52,27 @@ func (b *bench) startManager(ctx context.Context, flags ...string) (_ *measured,
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the manager: %w", err)
 	}
-	if err := m.answers.Decode(&usage{}); err != nil {
+	if err := m.answers.Decode(&processUse{}); err != nil {
 		return nil, errors.Join(fmt.Errorf("waiting for the manager: %w", err), m.stop())
 	}
 	return m, nil
 }
 
 // window says what the process used while something was done, and how long that took.
-func (m *measured) window(profile string, do func() error) (usage, time.Duration, error) {
+func (m *measured) window(profile string, do func() error) (processUse, time.Duration, error) {
 	before, err := m.ask(beginCommand + " " + profile)
 	if err != nil {
-		return usage{}, 0, err
+		return processUse{}, 0, err
 	}
 	if err := do(); err != nil {
-		return usage{}, 0, err
+		return processUse{}, 0, err
 	}
 	after, err := m.ask(endCommand)
 	return after.since(before), after.At.Sub(before.At), err
 }
 
-func (m *measured) ask(command string) (usage, error) {
-	var u usage
+func (m *measured) ask(command string) (processUse, error) {
+	var u processUse
 	if _, err := fmt.Fprintln(m.in, command); err != nil {
 		return u, fmt.Errorf("asking the manager what it used: %w", err)
 	}

@@ -11,7 +11,6 @@ package incidents
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,8 +32,7 @@ const (
 	// minute is how long a minute of the operator lasts here.
 	minute = 2 * time.Second
 
-	agentImage  = "jobset/agent:dev"
-	workerImage = "jobset/worker:dev"
+	agentImage, workerImage = cluster.AgentImage, cluster.WorkerImage
 )
 
 func TestIncidents(t *testing.T) {
@@ -57,31 +54,20 @@ var (
 	metricsAddress, metricsToken string
 )
 
-var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
-
 var _ = BeforeSuite(func(ctx SpecContext) {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 	dir, plugin = GinkgoT().TempDir(), framework.Build("./cmd/kubectl-jobset")
-	manager := framework.Build("./cmd/manager")
-	images := map[string][]string{agentImage: {framework.Build("./cmd/agent")}, workerImage: {framework.Build("./test/worker")}}
-	plane = framework.StartControlPlane(cluster.Options{
-		Dir: dir,
-		// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a
-		// processor for longer than two.
-		Controllers: &cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}},
-	})
-	_, err := plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "test/demo/config"))
-	Expect(err).NotTo(HaveOccurred())
+	programs := framework.BuildPrograms()
+	// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a
+	// processor for longer than two.
+	plane = framework.StartInstalledControlPlane(ctx, dir, cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}})
+	var err error
 	api, err = client.New(plane.Config, client.Options{Scheme: framework.NewScheme()})
 	Expect(err).NotTo(HaveOccurred())
-	containers, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
-		Images:   images,
-		Programs: map[string]string{"/supervisor": framework.Build("./cmd/supervisor"), "/worker": images[workerImage][0]},
-		LogDir:   filepath.Join(dir, "pods"),
-	})
+	containers, err = programs.Containers(dir)
 	Expect(err).NotTo(HaveOccurred())
-	startManager(ctx, manager)
+	startManager(ctx, programs.Manager)
 })
 
 // startManager starts one whose periods are those of the defaults, in minutes of this suite.
@@ -90,10 +76,10 @@ func startManager(ctx context.Context, program string) {
 	var err error
 	metricsAddress, err = process.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())
-	metricsToken, err = cluster.Token(ctx, plane.Client, managerAccount)
+	metricsToken, err = cluster.Token(ctx, plane.Client, cluster.ManagerAccount)
 	Expect(err).NotTo(HaveOccurred())
 	_, err = plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: program, Account: managerAccount, Alone: true,
+		Program: program, Alone: true,
 		Args: []string{"--feature-gates=InPlaceRestart=true", "--metrics-bind-address=" + metricsAddress},
 		// A night is told in seconds: a pause would be a quarter of an hour.
 		Config: fmt.Sprintf("inPlaceRestart:\n  agentImage: %s\n  assemblyGracePeriod: %s\n  notReadyGracePeriod: %s\n  quickFailureMaxPause: 0s\n", agentImage, 10*minute, minute),
@@ -108,11 +94,7 @@ func startNode(name, namespace string, runs simnode.Runtime) (dies func()) {
 	GinkgoHelper()
 	timings := simnode.RealisticTimings()
 	timings.RelistInterval, timings.SyncRetry, timings.HeartbeatInterval = 100*time.Millisecond, minute, 500*time.Millisecond
-	dies = framework.RunNode(simnode.Options{
-		Client: plane.Client, Name: name, Runtime: runs, RootDir: filepath.Join(dir, name), Timings: &timings,
-		Labels: map[string]string{"incident": namespace},
-		Tokens: &simnode.TokenOptions{ServerURL: plane.Config.Host, CAData: plane.Config.CAData},
-	})
+	dies = framework.RunNode(plane, simnode.Options{Name: name, Runtime: runs, Timings: &timings, Labels: map[string]string{"incident": namespace}})
 	DeferCleanup(func(ctx SpecContext) {
 		dies()
 		object := &corev1.Node{}

@@ -33,7 +33,6 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -97,12 +96,8 @@ func startPlane() {
 	plane.audit = filepath.Join(dir, "audit.log")
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	Expect(os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: authorization.k8s.io}]}, {level: Metadata}]\n"), 0o600)).To(Succeed())
-	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Environment: func(env *envtest.Environment) {
-		env.CRDDirectoryPaths, env.WebhookInstallOptions.Paths = nil, nil
-		env.ControlPlane.GetAPIServer().Configure().
-			Set("audit-policy-file", policy).
-			Set("audit-log-path", plane.audit).
-			Set("audit-log-mode", "blocking")
+	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Bare: true, APIServer: []string{
+		"--audit-policy-file=" + policy, "--audit-log-path=" + plane.audit, "--audit-log-mode=blocking",
 	}})
 	plane.scheme = framework.NewScheme()
 	var err error

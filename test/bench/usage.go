@@ -5,8 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
+// apiServer is how the API server is called among processes.
+const apiServer = "kube-apiserver"
+
 // nodesAndAgents is this process, which has the simulated nodes and the agents in it.
-const nodesAndAgents = "benchrestart"
+const nodesAndAgents = "bench"
 
 // managerUse is what the manager says of itself, since it started.
 type managerUse struct {

@@ -74,7 +74,7 @@ func (h *hand) writes(ctx context.Context, js *jobset.JobSet, index int, state s
 	if state == readyState {
 		status = `{"status":{"ready":1}}`
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(saysReady)
 	for {
 		select {
 		case <-h.tick.C:

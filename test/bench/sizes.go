@@ -3,8 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package sizes reads the numbers that a benchmark is to measure from its flags.
-package sizes
+package main
 
 import (
 	"errors"
@@ -14,15 +13,15 @@ import (
 	"strings"
 )
 
-// Sizes is a flag: numbers of something, in ascending order.
-type Sizes []int
+// sizes is a flag: numbers of something, in ascending order.
+type sizes []int
 
 // String implements flag.Value.
-func (s *Sizes) String() string { return strings.Trim(fmt.Sprint([]int(*s)), "[]") }
+func (s *sizes) String() string { return strings.Trim(fmt.Sprint([]int(*s)), "[]") }
 
 // Set implements flag.Value.
-func (s *Sizes) Set(text string) error {
-	var parsed Sizes
+func (s *sizes) Set(text string) error {
+	var parsed sizes
 	for _, field := range strings.Fields(text) {
 		n, err := strconv.Atoi(field)
 		if err != nil || n < 1 {

@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -28,20 +29,54 @@ import (
 )
 
 const (
-	// settling is how long a new manager is left alone before anything is measured.
-	settling = 2 * time.Second
-	// idling is how long an idle manager is watched to learn what it uses anyway.
-	idling = 10 * time.Second
-	// patience is how long the status may take to say that all Jobs are ready, once they are.
-	patience = 2 * time.Minute
+	// quietAtFirst is how long a new controller is left alone before anything is measured.
+	quietAtFirst = 2 * time.Second
+	// idleFor is how long an idle controller is watched to learn what it uses anyway.
+	idleFor = 10 * time.Second
+	// saysReady is how long the status may take to say that all Jobs are ready, once they are.
+	saysReady = 2 * time.Minute
 )
 
-// bench is an API server with nothing in it, and a client that no limit holds back.
-type bench struct {
-	options
+// startBench is an API server with nothing in it, and a client that no limit holds back.
+type startBench struct {
+	startOptions
 	client client.Client
 	plane  *cluster.Cluster
 	dir    string
+}
+
+type startOptions struct {
+	cluster.Programs
+	jobs         sizes
+	repeat, rate int
+	profiles     string
+	// jobSets and nodes: measure what so many JobSets cost at rest, above so many nodes.
+	jobSets, nodes int
+}
+
+func startCommand() func(context.Context) error {
+	o := startOptions{jobs: sizes{100, 500, 1000, 2000}}
+	o.Flags()
+	flag.Var(&o.jobs, "jobs", "numbers of Jobs to measure")
+	flag.IntVar(&o.repeat, "repeat", 3, "how often each number is measured; the median counts")
+	flag.IntVar(&o.rate, "rate", 100, "status updates of Jobs per second, the same for all numbers of Jobs")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU and allocation profiles; taking them costs CPU")
+	return func(ctx context.Context) error {
+		if o.repeat < 1 || o.rate < 1 {
+			return errors.New("--repeat and --rate must be at least 1")
+		}
+		b, err := newStartBench(ctx, o)
+		if err != nil {
+			return err
+		}
+		results, err := b.measureAll(ctx)
+		if err := errors.Join(err, b.stop()); err != nil {
+			return err
+		}
+		medians := mediansOf(results)
+		printTable(os.Stdout, medians)
+		return judge(os.Stdout, medians)
+	}
 }
 
 func scheme() *runtime.Scheme {
@@ -51,8 +86,11 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-func newBench(ctx context.Context, o options) (_ *bench, err error) {
-	b := &bench{options: o}
+func newStartBench(ctx context.Context, o startOptions) (_ *startBench, err error) {
+	if err := o.Absolute("bench"); err != nil {
+		return nil, err
+	}
+	b := &startBench{startOptions: o}
 	if b.dir, err = os.MkdirTemp("", "jobset-bench-"); err != nil {
 		return nil, fmt.Errorf("making a directory for logs: %w", err)
 	}
@@ -67,13 +105,11 @@ func newBench(ctx context.Context, o options) (_ *bench, err error) {
 		}
 	}
 	b.plane, err = cluster.Start(cluster.Options{
-		Assets: o.assets, Root: o.root, Dir: b.dir,
-		Environment: func(env *envtest.Environment) { env.WebhookInstallOptions.Paths = nil },
+		Assets: o.Assets, Root: o.Root, Dir: b.dir, Webhooks: &envtest.WebhookInstallOptions{},
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.plane.Config.QPS, b.plane.Config.Burst = -1, -1
 	if b.client, err = client.New(b.plane.Config, client.Options{Scheme: scheme()}); err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
@@ -84,7 +120,7 @@ func newBench(ctx context.Context, o options) (_ *bench, err error) {
 	return b, nil
 }
 
-func (b *bench) stop() error {
+func (b *startBench) stop() error {
 	var err error
 	if b.plane != nil {
 		err = b.plane.Stop()
@@ -94,8 +130,8 @@ func (b *bench) stop() error {
 
 // measureAll measures all numbers of Jobs, and then all again: what disturbs the
 // machine for a while disturbs all of them.
-func (b *bench) measureAll(ctx context.Context) ([]result, error) {
-	var results []result
+func (b *startBench) measureAll(ctx context.Context) ([]startUp, error) {
+	var results []startUp
 	for i := range b.repeat {
 		for _, jobs := range b.jobs {
 			r, err := b.measure(ctx, jobs)
@@ -111,30 +147,30 @@ func (b *bench) measureAll(ctx context.Context) ([]result, error) {
 }
 
 // measure brings up one JobSet in front of a manager of its own.
-func (b *bench) measure(ctx context.Context, jobs int) (_ result, err error) {
+func (b *startBench) measure(ctx context.Context, jobs int) (_ startUp, err error) {
 	m, err := b.startManager(ctx)
 	if err != nil {
-		return result{}, err
+		return startUp{}, err
 	}
 	defer func() {
 		err = errors.Join(err, m.stop(), b.cleanUp(context.WithoutCancel(ctx)))
 	}()
-	if err := process.Pause(ctx, settling); err != nil {
-		return result{}, err
+	if err := process.Pause(ctx, quietAtFirst); err != nil {
+		return startUp{}, err
 	}
-	idle, idled, err := m.window("", func() error { return process.Pause(ctx, idling) })
+	idle, idled, err := m.window("", func() error { return process.Pause(ctx, idleFor) })
 	if err != nil {
-		return result{}, err
+		return startUp{}, err
 	}
 	used, took, err := m.window(fmt.Sprintf("jobs-%d", jobs), func() error { return b.bringUp(ctx, jobs) })
 	if err != nil {
-		return result{}, err
+		return startUp{}, err
 	}
 	return resultOf(jobs, took, used, idled, idle), nil
 }
 
 // bringUp creates a JobSet, plays the Job controller, and waits until the status says that all is ready.
-func (b *bench) bringUp(ctx context.Context, jobs int) error {
+func (b *startBench) bringUp(ctx context.Context, jobs int) error {
 	js := newJobSet(jobs)
 	if err := b.client.Create(ctx, js); err != nil {
 		return fmt.Errorf("creating the JobSet: %w", err)
@@ -148,7 +184,7 @@ func (b *bench) bringUp(ctx context.Context, jobs int) error {
 			}
 		}
 	}
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, saysReady, true, func(ctx context.Context) (bool, error) {
 		if err := b.client.Get(ctx, client.ObjectKeyFromObject(js), js); err != nil {
 			return false, err
 		}
@@ -162,7 +198,7 @@ func (b *bench) bringUp(ctx context.Context, jobs int) error {
 }
 
 // cleanUp deletes what a run left, so that the next has nothing to list. No garbage collector runs.
-func (b *bench) cleanUp(ctx context.Context) error {
+func (b *startBench) cleanUp(ctx context.Context) error {
 	everything := []client.DeleteAllOfOption{client.InNamespace(benchNamespace), client.PropagationPolicy(metav1.DeletePropagationBackground), client.GracePeriodSeconds(0)}
 	for _, kind := range []client.Object{&jobset.JobSet{}, &batchv1.Job{}, &corev1.Service{}, &corev1.Pod{}} {
 		if err := b.client.DeleteAllOf(ctx, kind, everything...); err != nil {

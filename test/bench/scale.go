@@ -18,7 +18,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/process"
-	"sigs.k8s.io/jobset/test/sizes"
 )
 
 // scale selects what is measured at sizes where a control plane gets into trouble, and the sizes.
@@ -26,7 +25,7 @@ type scale struct {
 	cases    string
 	jobSets  int
 	podsEach int
-	bringUps sizes.Sizes
+	bringUps sizes
 }
 
 // The cases of --scale.
@@ -37,7 +36,7 @@ const (
 )
 
 func (s *scale) flags() {
-	s.bringUps = sizes.Sizes{5000, 10000}
+	s.bringUps = sizes{5000, 10000}
 	flag.StringVar(&s.cases, "scale", "", "measure these cases of scale, separated by spaces: group, jobsets, bringup")
 	flag.IntVar(&s.jobSets, "scale-jobsets", 1000, "with --scale=jobsets: number of JobSets")
 	flag.IntVar(&s.podsEach, "scale-pods", 10, "with --scale=jobsets: number of workers of each")

@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
@@ -65,8 +64,7 @@ type plane struct {
 	dir     string
 	audit   string
 	manager *manager
-	seats   chan struct{}    // see turnstile
-	again   *process.Process // kube-apiserver, if it was restarted
+	seats   chan struct{} // see turnstile
 }
 
 func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error) {
@@ -88,7 +86,7 @@ func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error
 	if err := p.startControllers(tunedLimits); err != nil {
 		return nil, err
 	}
-	if _, err := p.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(o.root, "test/demo/config")); err != nil {
+	if err := p.Install(ctx); err != nil {
 		return nil, err
 	}
 	if p.manager, err = p.startManager(ctx); err != nil {
@@ -103,21 +101,16 @@ func (p *plane) startAPIServer() error {
 		return fmt.Errorf("writing the audit policy: %w", err)
 	}
 	var err error
-	p.Cluster, err = cluster.Start(cluster.Options{Assets: p.assets, Root: p.root, Dir: p.dir, Environment: func(env *envtest.Environment) {
-		args := env.ControlPlane.GetAPIServer().Configure()
-		args.Disable("disable-admission-plugins") // Pods have service accounts, as on a real cluster
-		args.Set("audit-policy-file", policy)
-		args.Set("audit-log-path", p.audit)
+	p.Cluster, err = cluster.Start(cluster.Options{Assets: p.Assets, Root: p.Root, Dir: p.dir, Accounts: true, APIServer: []string{
+		"--audit-policy-file=" + policy, "--audit-log-path=" + p.audit,
 		// Written beside the requests, not in their way; the buffer holds a whole restart.
-		args.Set("audit-log-mode", "batch")
-		args.Set("audit-log-batch-buffer-size", "200000")
-		args.Set("audit-log-batch-max-wait", "1s")
-		args.Set("audit-log-maxsize", "100000") // megabytes: one file for the whole run
+		"--audit-log-mode=batch", "--audit-log-batch-buffer-size=200000", "--audit-log-batch-max-wait=1s",
+		"--audit-log-maxsize=100000", // megabytes: one file for the whole run
 	}})
 	if err != nil {
 		return err
 	}
-	p.Config.QPS, p.Config.Burst, p.Config.UserAgent = -1, -1, benchAgent
+	p.Config.UserAgent = benchAgent
 	if p.Client, err = kubernetes.NewForConfig(p.Config); err != nil {
 		return fmt.Errorf("building a client: %w", err)
 	}
@@ -129,7 +122,7 @@ func (p *plane) startAPIServer() error {
 // is not looked at here.
 func (p *plane) nameClients(ctx context.Context) error {
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "benchrestart-clients"},
+		ObjectMeta: metav1.ObjectMeta{Name: "bench-clients"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects: []rbacv1.Subject{
 			{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: nodesGroup},
@@ -173,7 +166,7 @@ func (p *plane) startControllers(l limits) error {
 
 // useFlowControl puts the shipped FlowSchemas and their priority level there, or takes them away.
 func (p *plane) useFlowControl(ctx context.Context, on bool) error {
-	files := filepath.Join(p.root, "config/components/flowcontrol")
+	files := filepath.Join(p.Root, "config/components/flowcontrol")
 	verb := []string{"delete", "--ignore-not-found"}
 	if on {
 		verb = []string{"apply", "--server-side"}
@@ -199,9 +192,5 @@ func (p *plane) stop() error {
 	if p.Cluster == nil {
 		return nil
 	}
-	err := p.Stop()
-	if p.again != nil {
-		p.again.Crash() // nothing is left that it could end in order
-	}
-	return err
+	return p.Stop()
 }

@@ -178,7 +178,8 @@ func (c *crowd) restartOne(ctx context.Context) error {
 // restartAPIServer kills kube-apiserver, starts it again, and waits until as many agents watch as there are.
 func (c *crowd) restartAPIServer(ctx context.Context) error {
 	began := time.Now()
-	if err := c.plane.restartAPIServer(ctx); err != nil {
+	c.CrashAPIServer()
+	if err := c.StartAPIServer(ctx); err != nil {
 		return err
 	}
 	up := time.Since(began)

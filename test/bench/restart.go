@@ -318,10 +318,10 @@ type agentProcess struct {
 // tries to report, and holds a worker that is not there.
 func (g *group) runAgent(ctx context.Context) (agentProcess, error) {
 	env := []string{
-		"NAMESPACE=" + corev1.NamespaceDefault, "POD_NAME=benchrestart-none", "JOBSET_NAME=" + jobSetName,
+		"NAMESPACE=" + corev1.NamespaceDefault, "POD_NAME=bench-none", "JOBSET_NAME=" + jobSetName,
 		"BARRIER_ADDRESS=127.0.0.1", "BARRIER_PORT=18080", "KUBECONFIG=" + g.Kubeconfig,
 	}
-	p, err := process.Start(process.Command{Dir: g.dir, Name: "agent", Program: g.agentBinary, Env: env})
+	p, err := process.Start(process.Command{Dir: g.dir, Name: "agent", Program: g.Agent, Env: env})
 	if err != nil {
 		return agentProcess{}, err
 	}

@@ -3,13 +3,9 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package sizes_test
+package main
 
-import (
-	"testing"
-
-	"sigs.k8s.io/jobset/test/sizes"
-)
+import "testing"
 
 func TestSizes(t *testing.T) {
 	t.Parallel()
@@ -21,7 +17,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var s sizes.Sizes
+			var s sizes
 			var got string
 			if err := s.Set(tc.text); err != nil {
 				got = err.Error()
