@@ -8,16 +8,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
-
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
@@ -26,69 +20,25 @@ import (
 // manager is the manager binary, running with the rights that ship for it.
 type manager struct {
 	process *process.Process
-	metrics string
-	token   string
+	metrics cluster.Scraper
 }
 
 func (p *plane) startManager(ctx context.Context) (*manager, error) {
-	m := &manager{}
-	var err error
-	if m.token, err = p.metricsToken(ctx); err != nil {
-		return nil, err
-	}
-	metrics, err := process.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	m.metrics = "https://" + metrics + "/metrics"
-	m.process, err = p.StartManager(ctx, cluster.ManagerOptions{
+	started, metrics, err := p.StartMeteredManager(ctx, cluster.ManagerOptions{
 		Program: p.Programs.Manager, Alone: true,
-		Args: []string{"--feature-gates=InPlaceRestart=true", "--metrics-bind-address=" + metrics},
+		Args: []string{"--feature-gates=InPlaceRestart=true"},
 		// Restarts follow one another: what is measured is not a pause.
 		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n",
 	})
-	if err != nil {
-		return nil, err
-	}
-	// It is ready before it has made the certificate for its metrics.
-	return m, await(ctx, "the manager serves its metrics", patience, func() (bool, error) {
-		_, err := m.use(ctx)
-		return err == nil, nil
-	})
-}
-
-// metricsToken returns a token of the manager's account, which is allowed to read its own metrics.
-func (p *plane) metricsToken(ctx context.Context) (string, error) {
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "bench-metrics"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "jobset-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: cluster.ManagerAccount.Namespace, Name: cluster.ManagerAccount.Name}},
-	}
-	if _, err := p.Client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("allowing to read metrics: %w", err)
-	}
-	return cluster.Token(ctx, p.Client, cluster.ManagerAccount)
+	return &manager{started, metrics}, err
 }
 
 func (m *manager) use(ctx context.Context) (managerUse, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, nil)
+	text, err := m.metrics.Scrape(ctx)
 	if err != nil {
 		return managerUse{}, err
 	}
-	request.Header.Set("Authorization", "Bearer "+m.token)
-	client := http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // it made its certificate itself, on this machine
-	}}
-	response, err := client.Do(request)
-	if err != nil {
-		return managerUse{}, fmt.Errorf("reading the metrics of the manager: %w", err)
-	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
-	if response.StatusCode != http.StatusOK {
-		return managerUse{}, fmt.Errorf("reading the metrics of the manager: %s", response.Status)
-	}
-	values, err := sumMetrics(response.Body)
+	values, err := sumMetrics(strings.NewReader(text))
 	if err != nil {
 		return managerUse{}, fmt.Errorf("parsing the metrics of the manager: %w", err)
 	}

@@ -7,21 +7,16 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"sigs.k8s.io/jobset/test/cluster"
-	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
@@ -46,7 +41,7 @@ type scene struct {
 	cluster *cluster.Cluster
 
 	stopNode func()
-	scraper  scraper
+	scraper  cluster.Scraper
 }
 
 // runScene runs the JobSets and returns what the manager said meanwhile.
@@ -94,17 +89,10 @@ func (s *scene) startNode(context.Context) error {
 	return err
 }
 
-func (s *scene) startManager(ctx context.Context) error {
-	var err error
-	if s.scraper.address, err = process.FreeAddress(); err != nil {
-		return err
-	}
-	if s.scraper.token, err = cluster.Token(ctx, s.cluster.Client, cluster.ManagerAccount); err != nil {
-		return err
-	}
-	_, err = s.cluster.StartManager(ctx, cluster.ManagerOptions{
+func (s *scene) startManager(ctx context.Context) (err error) {
+	_, s.scraper, err = s.cluster.StartMeteredManager(ctx, cluster.ManagerOptions{
 		Program: s.Manager,
-		Args:    []string{gates, "--metrics-bind-address=" + s.scraper.address},
+		Args:    []string{gates},
 		Config: "inPlaceRestart: {agentImage: " + cluster.AgentImage + ", quickFailureMaxPause: 0s}\n" +
 			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, accelerators: [" + accelerator + "]}\n",
 	})
@@ -113,19 +101,11 @@ func (s *scene) startManager(ctx context.Context) error {
 
 // record scrapes while the JobSets run, once before and twice after.
 func (s *scene) record(ctx context.Context) ([]string, error) {
-	var scrapes []string
-	// The manager is ready before it has made a certificate for its metrics.
-	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
-		text, err := s.scraper.scrape(ctx)
-		if err != nil {
-			return false, nil //nolint:nilerr // it is asked again
-		}
-		scrapes = append(scrapes, text)
-		return true, nil
-	})
+	first, err := s.scraper.Scrape(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("waiting for the metrics of the manager: %w", err)
+		return nil, err
 	}
+	scrapes := []string{first}
 	fmt.Println("record its metrics while JobSets complete, fail, restart and grow")
 	ended := make(chan error, 1)
 	go func() { ended <- s.runJobSets(ctx) }()
@@ -139,7 +119,7 @@ func (s *scene) record(ctx context.Context) ([]string, error) {
 			}
 			ended, after = nil, 0
 		case <-ticks.C:
-			text, err := s.scraper.scrape(ctx)
+			text, err := s.scraper.Scrape(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -173,34 +153,4 @@ func (s *scene) stop() error {
 		return nil
 	}
 	return s.cluster.Stop()
-}
-
-// scraper reads the metrics of the manager.
-type scraper struct{ address, token string }
-
-func (s scraper) scrape(ctx context.Context) (_ string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", nil)
-	if err != nil {
-		return "", fmt.Errorf("asking for metrics: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	insecure := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the manager signs its own
-	}}
-	defer insecure.CloseIdleConnections()
-	answer, err := insecure.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("reading metrics: %w", err)
-	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return "", fmt.Errorf("reading metrics: %w", err)
-	}
-	if answer.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("reading metrics: %s: %s", answer.Status, text)
-	}
-	return string(text), nil
 }

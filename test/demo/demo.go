@@ -136,16 +136,13 @@ func (d *demo) createJobSet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.view, err = newView(d.cluster.Config); err != nil {
-		return err
-	}
-	if err := d.view.follow(ctx, namespace, d.round.jobSet); err != nil {
+	if d.view, err = newView(d.cluster.Config, d.round.jobSet); err != nil {
 		return err
 	}
 	if _, err := d.cluster.Kubectl(ctx, "apply", "--server-side", "-n", namespace, "-f", manifest); err != nil {
 		return err
 	}
-	_, err = d.view.await(ctx, "both workers run at epoch 1", patience, func() bool {
+	_, err = d.view.await(ctx, "both workers run at epoch 1", func() bool {
 		_, synced := d.view.epochs()
 		return synced == 1 && d.view.allReport(workers, 1) && d.view.allRun(workers, 0)
 	})
@@ -184,8 +181,11 @@ func (d *demo) writeManifest() (string, error) {
 // workersRun waits until all workers are processes, other ones than before, and returns when that was. The API
 // does not show it in process mode.
 func (d *demo) workersRun(ctx context.Context, before []observed) (time.Time, error) {
-	err := wait.PollUntilContextTimeout(ctx, 2*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		now := d.observe()
+	err := wait.PollUntilContextTimeout(ctx, 2*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		now, err := d.observe(ctx)
+		if err != nil {
+			return false, err
+		}
 		for i := range now {
 			if now[i].process == 0 || i < len(before) && now[i].process == before[i].process {
 				return false, nil
@@ -201,7 +201,10 @@ func (d *demo) workersRun(ctx context.Context, before []observed) (time.Time, er
 
 // killWorker kills one worker and follows the group restart.
 func (d *demo) killWorker(ctx context.Context) error {
-	before := d.observe()
+	before, err := d.observe(ctx)
+	if err != nil {
+		return err
+	}
 	victim := &before[0]
 	d.say("kill -9 %d, the worker of Pod %s", victim.process, victim.pod.Name)
 	killed := time.Now()
@@ -217,7 +220,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 		{"lift: the whole group stands at epoch 2", func() bool { _, synced := d.view.epochs(); return synced == 2 }},
 	}
 	for _, moment := range moments {
-		at, err := d.view.await(ctx, moment.text, patience, moment.met)
+		at, err := d.view.await(ctx, moment.text, moment.met)
 		if err != nil {
 			return err
 		}
@@ -228,7 +231,10 @@ func (d *demo) killWorker(ctx context.Context) error {
 		return err
 	}
 	d.say("%+5.2f s after the kill: both workers run again", at.Sub(killed).Seconds())
-	after := d.observe()
+	after, err := d.observe(ctx)
+	if err != nil {
+		return err
+	}
 	d.printPods(before, after)
 	if err := d.printEvents(ctx); err != nil {
 		return err

@@ -64,7 +64,6 @@ func run(o options) error {
 	defer cancel()
 	d := &demo{options: o, dir: dir, marker: marker, began: time.Now()}
 	failed := d.run(ctx)
-	cancel() // no watch may stay open: the API server would wait for it
 	err = errors.Join(failed, d.end())
 	if err != nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)

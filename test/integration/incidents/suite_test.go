@@ -24,7 +24,6 @@ import (
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
-	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
@@ -50,8 +49,8 @@ var (
 	containers *simnode.ProcessRuntime
 	dir        string
 	plugin     string
-	// metricsAddress is where the manager serves them, metricsToken lets read them.
-	metricsAddress, metricsToken string
+	// metrics are those of the manager.
+	metrics cluster.Scraper
 )
 
 var _ = BeforeSuite(func(ctx SpecContext) {
@@ -74,19 +73,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 func startManager(ctx context.Context, program string) {
 	GinkgoHelper()
 	var err error
-	metricsAddress, err = process.FreeAddress()
-	Expect(err).NotTo(HaveOccurred())
-	metricsToken, err = cluster.Token(ctx, plane.Client, cluster.ManagerAccount)
-	Expect(err).NotTo(HaveOccurred())
-	_, err = plane.StartManager(ctx, cluster.ManagerOptions{
+	_, metrics, err = plane.StartMeteredManager(ctx, cluster.ManagerOptions{
 		Program: program, Alone: true,
-		Args: []string{"--feature-gates=InPlaceRestart=true", "--metrics-bind-address=" + metricsAddress},
+		Args: []string{"--feature-gates=InPlaceRestart=true"},
 		// A night is told in seconds: a pause would be a quarter of an hour.
 		Config: fmt.Sprintf("inPlaceRestart:\n  agentImage: %s\n  assemblyGracePeriod: %s\n  notReadyGracePeriod: %s\n  quickFailureMaxPause: 0s\n", agentImage, 10*minute, minute),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	// It is ready before it has made a certificate for its metrics.
-	Eventually(func(g Gomega) { scrape(ctx, g) }).WithContext(ctx).Should(Succeed())
 }
 
 // startNode starts a node of a namespace, and returns what makes it fall silent, as a machine that loses power.
