@@ -2,15 +2,15 @@
 # Makes a package of the chart whose default image is the given one. The
 # repository stays as it is.
 #
-#   hack/chart/package.sh VERSION IMAGE_REPOSITORY IMAGE_TAG DIRECTORY
+#   hack/publish/chart/package.sh VERSION IMAGE_REPOSITORY IMAGE_TAG DIRECTORY
 #
 # VERSION may be empty, for that of Chart.yaml, and may begin with v. With a
 # version, appVersion is its tag, and an empty IMAGE_TAG stands for appVersion.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 version=${1#v} repository=$2 tag=$3 directory=$4
-hack/build-helm.sh
+hack/build-tool.sh helm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -R charts/jobset "$work"

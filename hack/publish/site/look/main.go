@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // window, light and dark. It writes a picture of each and fails if a page scrolls sideways,
 // a text covers another, or a text has too little contrast.
 //
-//	look -out=../../bin/site-look ../../bin/site
+//	look -out=../../../bin/site-look ../../../bin/site
 package main
 
 import (
@@ -32,7 +32,7 @@ import (
 var measure string
 
 func main() {
-	out := flag.String("out", "../../bin/site-look", "directory for the pictures")
+	out := flag.String("out", "../../../bin/site-look", "directory for the pictures")
 	only := flag.String("only", "", "only pages whose path contains this")
 	whole := flag.Bool("whole", false, "pictures show whole pages, not only the first screen")
 	flag.Parse()

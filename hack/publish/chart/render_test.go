@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const repository = "../.."
+const repository = "../../.."
 
 // release is one way to install the chart.
 type release struct {

@@ -37,7 +37,7 @@ import (
 const usage = "usage: chart [--root=DIR] [--kustomize=FILE] update|verify"
 
 func main() {
-	root := flag.String("root", "../..", "the repository")
+	root := flag.String("root", "../../..", "the repository")
 	kustomize := flag.String("kustomize", "", "the kustomize command (default: bin/tools/kustomize of the repository)")
 	flag.Parse()
 	if *kustomize == "" {

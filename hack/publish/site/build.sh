@@ -2,12 +2,12 @@
 # Builds the site into bin/site. A warning of hugo is an error: a link to a page that is not
 # there, a file that cannot be included, a picture without text that stands for it.
 #
-#   hack/site/build.sh           builds
-#   hack/site/build.sh serve     builds, serves on SITE_PORT and builds again when a file changes
+#   hack/publish/site/build.sh           builds
+#   hack/publish/site/build.sh serve     builds, serves on SITE_PORT and builds again when a file changes
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
-hack/build-hugo.sh
+hack/build-tool.sh hugo
 hugo="$PWD/bin/tools/hugo"
 if [ "${1:-}" = serve ]; then
   exec "$hugo" server --source site --noBuildLock --port "${SITE_PORT:-1313}" --renderToMemory --navigateToChanged

@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 // Command pictures draws each NAME.txt of a directory, a picture of characters in the
 // notation of GoAT, as NAME.svg beside it.
 //
-//	pictures ../../docs/pictures           writes
-//	pictures -check ../../docs/pictures    only says which are not fresh
+//	pictures ../../../docs/pictures           writes
+//	pictures -check ../../../docs/pictures    only says which are not fresh
 package main
 
 import (

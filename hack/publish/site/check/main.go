@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Command check reads a built site and says which links, anchors, images, ids,
 // titles and headings are wrong. It asks no other host.
 //
-//	check -base=https://jobset.example.com/ -repository=https://git.example.com/jobset -root=../.. ../../bin/site
+//	check -base=https://jobset.example.com/ -repository=https://git.example.com/jobset -root=../../.. ../../../bin/site
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	var root string
 	flag.StringVar(&site.Base, "base", "https://jobset.example.com/", "address that the site is published at")
 	flag.StringVar(&site.Repository, "repository", "https://git.example.com/jobset", "address of the source")
-	flag.StringVar(&root, "root", "../..", "directory of the repository, to look up links to its files")
+	flag.StringVar(&root, "root", "../../..", "directory of the repository, to look up links to its files")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: check [flags] DIRECTORY")
