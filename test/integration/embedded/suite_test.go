@@ -12,11 +12,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -32,8 +29,7 @@ func TestEmbedded(t *testing.T) {
 var _ = stories.Tell()
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
+	framework.Quiet()
 	programs := framework.BuildPrograms()
 	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager}
 	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})

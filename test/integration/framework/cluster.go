@@ -129,6 +129,12 @@ func patience() {
 	EnforceDefaultTimeoutsWhenUsingContexts()
 }
 
+// Quiet discards what libraries log.
+func Quiet() {
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+}
+
 // quiet shows only errors of managers, with the spec they belong to.
 func quiet() {
 	ctrl.SetLogger(logger())

@@ -14,12 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/test/cluster"
@@ -54,8 +51,7 @@ var (
 )
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
+	framework.Quiet()
 	dir, plugin = GinkgoT().TempDir(), framework.Build("./cmd/kubectl-jobset")
 	programs := framework.BuildPrograms()
 	// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a

@@ -22,16 +22,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/go-logr/logr"
 	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/test/cluster"
@@ -79,8 +76,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
+	framework.Quiet()
 	var err error
 	plane.program, err = gexec.Build("sigs.k8s.io/jobset/cmd/manager", "-buildvcs=false", "-ldflags",
 		"-X sigs.k8s.io/jobset/pkg/version.GitVersion="+gitVersion+" -X sigs.k8s.io/jobset/pkg/version.GitCommit="+gitCommit)
