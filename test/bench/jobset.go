@@ -16,8 +16,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,11 +80,9 @@ type watched struct {
 }
 
 func (p *plane) watchJobSet(ctx context.Context) (*watched, error) {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(jobset.AddToScheme(scheme))
-	c, err := client.NewWithWatch(p.Config, client.Options{Scheme: scheme})
+	c, err := p.NewClient()
 	if err != nil {
-		return nil, fmt.Errorf("building a client: %w", err)
+		return nil, err
 	}
 	w := &watched{client: c, synced: map[string]int32{}}
 	events, err := c.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(corev1.NamespaceDefault))

@@ -21,11 +21,16 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/process"
 )
 
@@ -206,3 +211,20 @@ func stop(running ...*process.Process) error {
 }
 
 func (c *Cluster) path(relative string) string { return filepath.Join(c.opts.Root, relative) }
+
+// NewScheme knows Kubernetes and JobSets.
+func NewScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(jobset.AddToScheme(scheme))
+	return scheme
+}
+
+// NewClient is an administrator's client of Kubernetes and JobSets.
+func (c *Cluster) NewClient() (client.WithWatch, error) {
+	made, err := client.NewWithWatch(c.Config, client.Options{Scheme: NewScheme()})
+	if err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	return made, nil
+}

@@ -136,9 +136,11 @@ func (d *demo) createJobSet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.view, err = newView(d.cluster.Config, d.round.jobSet); err != nil {
+	api, err := d.cluster.NewClient()
+	if err != nil {
 		return err
 	}
+	d.view = &view{client: api, name: d.round.jobSet}
 	if _, err := d.cluster.Kubectl(ctx, "apply", "--server-side", "-n", namespace, "-f", manifest); err != nil {
 		return err
 	}

@@ -14,10 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,20 +29,6 @@ type view struct {
 	name   string
 	jobSet jobset.JobSet
 	pods   []corev1.Pod // by name
-}
-
-func newView(config *rest.Config, name string) (*view, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobset.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("building a scheme: %w", err)
-		}
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("building a client: %w", err)
-	}
-	return &view{client: c, name: name}, nil
 }
 
 // look reads both as they are now.

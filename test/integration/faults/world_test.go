@@ -72,7 +72,7 @@ func newWorld(ctx context.Context, program string, soaks bool, modes ...jobset.I
 	}
 	w.startNodes()
 
-	w.client, err = client.NewWithWatch(w.plane.Config, client.Options{Scheme: framework.NewScheme()})
+	w.client, err = w.plane.NewClient()
 	Expect(err).NotTo(HaveOccurred())
 	for _, g := range w.groups {
 		g.comeUp(ctx)

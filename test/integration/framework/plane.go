@@ -14,10 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/onsi/gomega/gexec"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
@@ -58,15 +55,6 @@ func StartInstalledControlPlane(ctx context.Context, dir string, controllers clu
 	plane := StartControlPlane(cluster.Options{Dir: dir, Controllers: &controllers})
 	Expect(plane.Install(ctx)).To(Succeed())
 	return plane
-}
-
-// NewScheme knows Kubernetes and JobSets.
-func NewScheme() *runtime.Scheme {
-	GinkgoHelper()
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(jobset.AddToScheme(scheme)).To(Succeed())
-	return scheme
 }
 
 // FreePort returns a port of this machine that nothing listens on.

@@ -58,7 +58,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	// processor for longer than two.
 	plane = framework.StartInstalledControlPlane(ctx, dir, cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}})
 	var err error
-	api, err = client.New(plane.Config, client.Options{Scheme: framework.NewScheme()})
+	api, err = plane.NewClient()
 	Expect(err).NotTo(HaveOccurred())
 	containers, err = programs.Containers(dir)
 	Expect(err).NotTo(HaveOccurred())

@@ -95,7 +95,7 @@ func startPlane() {
 	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Bare: true, APIServer: []string{
 		"--audit-policy-file=" + policy, "--audit-log-path=" + plane.audit, "--audit-log-mode=blocking",
 	}})
-	plane.scheme = framework.NewScheme()
+	plane.scheme = cluster.NewScheme()
 	var err error
 	plane.client, err = client.New(plane.Config, client.Options{Scheme: plane.scheme})
 	Expect(err).NotTo(HaveOccurred())

@@ -69,7 +69,7 @@ var _ = BeforeSuite(func() {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
-	scheme := framework.NewScheme()
+	scheme := cluster.NewScheme()
 	plane = framework.StartControlPlane(cluster.Options{Webhooks: &envtest.WebhookInstallOptions{
 		MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{mutatingWebhooks()},
 		ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{validatingWebhooks()},
