@@ -133,7 +133,7 @@ func afterLift(v View) Action {
 		return Action{Kind: Bypass, Because: off}
 	case waiting != nil:
 		return Action{Kind: Lift, Epoch: self.Epoch, Because: fmt.Sprintf("container %s is back", waiting.Container)}
-	case find(v, isOpen) == nil && self.Lifted == ByEpoch && !self.Told:
+	case find(v, isOpen) == nil && self.Lifted == ByEpoch && !self.EndReported:
 		return Action{Kind: Report, Epoch: self.Epoch, Because: "all containers are done"}
 	}
 	return wait("running at epoch %d", self.Epoch)
@@ -187,6 +187,8 @@ func (w Worker) ending() string {
 		return w.Problem
 	case w.Exit == nil:
 		return "its container was restarted"
+	case w.Exit.Hung.Hung():
+		return fmt.Sprintf("it hung: %s", w.Exit.Hung)
 	case w.Exit.OOMKilled:
 		return "out of memory"
 	case w.Exit.Signal != 0:

@@ -70,7 +70,7 @@ func dispatch(args []string, signals signals) (int, error) {
 }
 
 func runCommand(set Settings, command []string, signals signals, log *slog.Logger) int {
-	host := newContainer(command, signals.child, log)
+	host := newContainer(set, command, signals.child, log)
 	s := &Supervisor{
 		Settings: set, Host: host, Log: log, Terminate: signals.end, Signals: signals.other,
 		Dial: func() (Conn, error) { return dial(filepath.Join(set.Dir, protocol.Socket)) },
@@ -110,9 +110,9 @@ func passedOn() []os.Signal {
 		case syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
 			// These mean something.
 		case syscall.SIGKILL, syscall.SIGSTOP, 32, 33, 34:
-			// Nobody can receive the first two; the C library keeps the others for itself.
+			// No process can receive the first two; the C library keeps the others for itself.
 		case syscall.SIGURG, syscall.SIGPIPE, syscall.SIGPROF:
-			// The supervisor sends them to itself: the Go runtime to preempt, the kernel when nobody reads the log.
+			// The supervisor sends them to itself: the Go runtime to preempt, the kernel when the log is not read.
 		case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGSYS:
 			// Faults of the supervisor.
 		default:
