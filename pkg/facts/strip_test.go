@@ -64,7 +64,7 @@ func (d dice) pod() *corev1.Pod {
 		},
 	}
 	for key, values := range map[string][]string{
-		jobset.EpochKey: {"1", "2", "02", "x", ""}, jobset.WorkerExitKey: {`{"epoch":1}`}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"},
+		jobset.EpochKey: {"1", "2", "02", "x", ""}, jobset.WorkerExitKey: {`{"epoch":1}`}, jobset.AddressKey: {"10.1.2.3"}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"},
 		jobset.ExclusiveKey: {"rack"}, jobset.NodeSelectorStrategyKey: {""},
 	} {
 		if d.yes() {

@@ -43,10 +43,10 @@ func ReportedFailure(m *facts.Member, epoch int32) (Failure, bool) {
 
 func reportedFailure(m *facts.Member, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
 	exit, ok := exitIn(m, epoch)
-	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
+	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" && !exit.Hung.Hung() {
 		return Failure{}, exit, false
 	}
-	failure = Failure{Pod: m.Name, Node: m.Node, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave}
+	failure = Failure{Pod: m.Name, Node: m.Node, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave, Hang: exit.Hung}
 	if exit.OOMKilled {
 		failure.Reason = "OOMKilled"
 	}
