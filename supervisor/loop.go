@@ -145,6 +145,8 @@ func (s *Supervisor) perform(a Action) {
 		if err := writeDone(DoneFile(s.Settings), *a.Done); err != nil {
 			s.Log.Error("the worker has finished, and no file says so", "error", err)
 		}
+	case a.Mark != nil:
+		s.Log.Info(a.Say, a.Mark.Words()...)
 	case a.Say != "":
 		s.Log.Info(a.Say)
 	case a.Finish:
