@@ -51,8 +51,8 @@ is refused unless you allow it.`,
 		Example: `  # How much faster does this JobSet restart in place than with Recreate?
   kubectl jobset compare -f train.yaml
 
-  # A worker fails as by a signal, instead of losing its Pod; node hours at 20 failures a day on 512 nodes
-  kubectl jobset compare -f train.yaml --exec 'pkill -9 -f train.py' --failures-per-day 20 --nodes 512`,
+  # The program fails, instead of losing its Pod; node hours at 20 failures a day on 512 nodes
+  kubectl jobset compare -f train.yaml --exec 'pkill -INT -x python3' --failures-per-day 20 --nodes 512`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {

@@ -74,9 +74,11 @@ func (x *comparison) run(ctx context.Context) (compare.Report, error) {
 		errs = append(errs, fmt.Errorf("%d of %d strategies were not measured to the end", unmeasured, len(compare.Strategies)))
 	}
 	report := compare.Of(results, x.options.rate)
-	report.Namespace, report.Failure, report.Notes = x.namespace, "A worker failed because its Pod was deleted.", warnings
-	if x.options.exec != "" {
-		report.Failure = fmt.Sprintf("A worker failed because of `%s`.", x.options.exec)
+	report.Namespace, report.Failure, report.Notes = x.namespace, fmt.Sprintf("A worker failed because of `%s`.", x.options.exec), warnings
+	if x.options.exec == "" {
+		report.Failure = "A worker failed because its Pod was deleted."
+		report.Notes = append(report.Notes, "the Job controller waits before it replaces a Pod: 10 s for the first one that a Job lost, then twice as long each time. "+
+			"Most failures are of programs, which cost no Pod in place: measure them with --exec.")
 	}
 	return report, errors.Join(errs...)
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -36,9 +38,15 @@ var _ = stories.Tell()
 var _ = BeforeSuite(func(ctx SpecContext) {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
-	s := &simulation{dir: GinkgoT().TempDir(), manager: framework.Build("./cmd/manager")}
+	s := &simulation{dir: GinkgoT().TempDir(), manager: framework.Build("./cmd/manager"), plugin: framework.Build("./cmd/kubectl-jobset")}
 	images := map[string][]string{stories.AgentImage: {framework.Build("./cmd/agent")}, stories.WorkerImage: {framework.Build("./test/worker")}}
-	s.plane = framework.StartControlPlane(cluster.Options{Dir: s.dir, Controllers: &cluster.Controllers{}})
+	s.plane = framework.StartControlPlane(cluster.Options{
+		Dir: s.dir, Controllers: &cluster.Controllers{},
+		// Names of simulated nodes lead nowhere, and the API server asks kubelets for logs.
+		Environment: func(env *envtest.Environment) {
+			env.ControlPlane.GetAPIServer().Configure().Set("kubelet-preferred-address-types", string(corev1.NodeInternalIP))
+		},
+	})
 	_, err := s.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "test/demo/config"))
 	Expect(err).NotTo(HaveOccurred())
 

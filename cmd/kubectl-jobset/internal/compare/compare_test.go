@@ -53,16 +53,17 @@ func TestCopiesDifferInNothingButTheStrategy(t *testing.T) {
 		inPlace *jobset.InPlaceRestartPolicy
 		limit   *int32
 		restart corev1.RestartPolicy
+		size    *int32
 	}{
-		{&jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](9)}, nil, corev1.RestartPolicyOnFailure},
-		{&jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode}, nil, corev1.RestartPolicyOnFailure},
-		{nil, ptr.To[int32](0), corev1.RestartPolicyNever},
+		{&jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](9)}, nil, corev1.RestartPolicyOnFailure, nil},
+		{&jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode}, nil, corev1.RestartPolicyOnFailure, nil},
+		{nil, ptr.To[int32](0), corev1.RestartPolicyNever, ptr.To[int32](2)},
 	} {
 		t.Run("P128: "+Strategies[i].String(), func(t *testing.T) {
 			expected := written(func(js *jobset.JobSet) {
 				js.Name, js.Labels, js.Annotations = "compare-x", map[string]string{"team": "a"}, map[string]string{"note": "b"}
 				js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 6, RestartStrategy: Strategies[i].Restart, InPlaceRestart: want.inPlace}
-				js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit = want.limit
+				js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit, js.Spec.ReplicatedJobs[0].Template.Spec.Completions = want.limit, want.size
 				podOf(js).RestartPolicy = want.restart
 			})
 			if diff := cmp.Diff(expected, Strategies[i].Copy(js, "compare-x", 3)); diff != "" {

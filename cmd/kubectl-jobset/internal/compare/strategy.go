@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -37,7 +38,7 @@ func (s Strategy) String() string {
 func (s Strategy) inPlace() bool { return s.Restart == jobset.InPlaceRestart }
 
 // Copy returns the JobSet of a manifest under another name and with this strategy, and with enough restarts for this many
-// failures and as many that nobody planned. With Recreate the first failure of a Pod fails its Job: else the kubelet or
+// failures and as many unplanned ones. With Recreate the first failure of a Pod fails its Job: else the kubelet or
 // the Job controller would start that worker alone, and the group would not restart.
 func (s Strategy) Copy(js *jobset.JobSet, name string, failures int32) *jobset.JobSet {
 	c := js.DeepCopy()
@@ -64,11 +65,20 @@ func (s Strategy) Copy(js *jobset.JobSet, name string, failures int32) *jobset.J
 	for i := range c.Spec.ReplicatedJobs {
 		job := &c.Spec.ReplicatedJobs[i].Template.Spec
 		if job.BackoffLimit = nil; !s.inPlace() { // admission fills in what restarts in place need
-			job.BackoffLimit = ptr.To[int32](0)
-			job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			recreated(job)
 		}
 	}
 	return c
+}
+
+// recreated changes a Job that may have been written for restarts in place, of which admission completes what is left out.
+func recreated(job *batchv1.JobSpec) {
+	job.BackoffLimit = ptr.To[int32](0)
+	job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	indexed := ptr.Deref(job.CompletionMode, batchv1.IndexedCompletion) == batchv1.IndexedCompletion
+	if job.Completions == nil && job.Parallelism != nil && indexed {
+		job.Completions = ptr.To(*job.Parallelism)
+	}
 }
 
 // queueNameKey is the label by which Kueue takes a JobSet.

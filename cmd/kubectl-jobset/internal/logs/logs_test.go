@@ -165,7 +165,7 @@ func TestTheFirstToFailIsFound(t *testing.T) {
 			[]Log{log("a", start(1, 1, 0), end(2, 1, 0, failed), start(3, 2, 0), end(4, 2, 0, stopped)), log("b", start(1, 1, 1), end(3, 1, 1, stopped), start(3, 2, 1), end(4, 2, 1, failed))},
 			"1 12:00:01-12:00:03 2/0/1 a rank 0: exit code 1, 2 12:00:03-12:00:04 2/0/1 b rank 1: exit code 1",
 		},
-		"P129: nobody in an epoch that runs": {
+		"P129: none in an epoch that runs": {
 			[]Log{log("a", start(1, 1, 0)), log("b", start(1, 1, 1), end(5, 1, 1, protocol.Exit{}))}, "1 12:00:01- 2/1/0 -",
 		},
 		"P129: a supervisor that was killed with its worker, by the status of the container": {
