@@ -42,6 +42,8 @@ type observer struct {
 
 // observe follows a JobSet, which need not exist yet, until the context ends.
 func (c *cluster) observe(ctx context.Context, name string) (*observer, error) {
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	o := &observer{changed: make(chan struct{}, 1), pods: map[types.UID]*corev1.Pod{}}
 	jobSets, pods := c.jobSets.JobsetV1alpha2().JobSets(c.namespace), c.kubernetes.CoreV1().Pods(c.namespace)
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
@@ -80,8 +82,8 @@ func (c *cluster) observe(ctx context.Context, name string) (*observer, error) {
 			},
 		})
 		go informer.RunWithContext(ctx)
-		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			return nil, fmt.Errorf("watching JobSet %s/%s: %w", c.namespace, name, ctx.Err())
+		if !cache.WaitForCacheSync(limited.Done(), informer.HasSynced) {
+			return nil, fmt.Errorf("watching JobSet %s/%s and its Pods: %w", c.namespace, name, limited.Err())
 		}
 	}
 	return o, nil
@@ -162,7 +164,7 @@ func (o *observer) until(ctx context.Context, timeout time.Duration, waits func(
 		case <-o.changed:
 		case <-again.C:
 		case <-over:
-			return fmt.Errorf("%s within %s", what, timeout)
+			return fmt.Errorf("after %s: %s", timeout, what)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,9 @@ func (x *comparison) run(ctx context.Context) (compare.Report, error) {
 		if result.Failed != "" || err != nil {
 			unmeasured++
 		}
+	}
+	if !slices.ContainsFunc(results, func(r compare.Result) bool { return r.Refused == "" }) {
+		errs = append(errs, errors.New("admission accepts no copy, with whatever strategy"))
 	}
 	if unmeasured > 0 {
 		errs = append(errs, fmt.Errorf("%d of %d strategies were not measured to the end", unmeasured, len(compare.Strategies)))
@@ -223,8 +227,11 @@ func (x *comparison) makeFail(ctx context.Context, s compare.Strategy, seen *obs
 		return "", nil
 	})
 	if err != nil { // the command itself may be a victim of what it did, so its own end says little
-		return at, fmt.Errorf("%w after `%s` in container %s of Pod %s; kubectl exec ended with %v and printed %q", err, x.options.exec, container, worker.Name,
-			failure, strings.TrimSpace(string(printed)))
+		said := strings.TrimSpace(string(printed))
+		if failure != nil {
+			said += " (" + failure.Error() + ")"
+		}
+		return at, fmt.Errorf("%w by `%s` in container %s of Pod %s; kubectl exec said: %s", err, x.options.exec, container, worker.Name, said)
 	}
 	return at, nil
 }
