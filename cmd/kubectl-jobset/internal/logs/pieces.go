@@ -50,7 +50,7 @@ func next(reader *bufio.Reader) ([]byte, error) {
 	switch {
 	case length > 0:
 		err = nil
-	case errors.Is(err, io.EOF) || err != nil:
+	case err != nil: // at the end of the log, too
 		length = len(seen)
 	default:
 		length = window - longestMark
