@@ -40,6 +40,9 @@ func (v View) Apply(action Action) (View, []Send) {
 		if world := v.JobSet.World; action.Kind == Lift && world.Size > 0 {
 			start.World = &world
 		}
+		if action.Kind == Lift {
+			start.Progress = v.JobSet.Progress
+		}
 		return v, v.tell(canStart, start)
 	case StopWorkers:
 		if !v.Self.Ending {

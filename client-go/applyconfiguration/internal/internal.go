@@ -181,6 +181,19 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: mode
                         type:
                           scalar: string
+                      - name: progress
+                        type:
+                          map:
+                            fields:
+                            - name: maxExtensionSeconds
+                              type:
+                                scalar: numeric
+                            - name: stallSeconds
+                              type:
+                                scalar: numeric
+                            - name: startSeconds
+                              type:
+                                scalar: numeric
                       - name: recreatePodOnExitCodes
                         type:
                           list:
