@@ -257,6 +257,7 @@ func say(format string, values ...any) Action { return Action{Say: fmt.Sprintf(f
 // mark says a line in which programs find the run (P129).
 func mark(what protocol.RunEvent, s State, format string, values ...any) Action {
 	m := protocol.Mark{Run: what, Epoch: s.Run.Epoch, Rank: protocol.NoRank, Exit: s.Exit}
+	m.Hung, m.Exit.Hung = s.Exit.Hung.Hung(), protocol.Hang{}
 	if s.Run.World.Size > 0 {
 		m.Rank = s.Run.World.Rank
 	}

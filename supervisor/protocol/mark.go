@@ -33,7 +33,7 @@ const NoRank = -1
 //	time=2026-11-22T21:41:43.920Z level=INFO msg="jobset-supervisor: TEXT" run=end epoch=1 rank=0 code=137 signal=9
 //
 // The text is for people. Behind it come words of a key and a value: first run, then those of epoch, rank, code,
-// signal, oom and stopped that apply; a worker outside of all epochs (P34) has no epoch. Readers skip keys that they do not
+// signal, oom, stopped, hung and step that apply; a worker outside of all epochs (P34) has no epoch. Readers skip keys that they do not
 // know, so a later version may add some.
 type Mark struct {
 	Time  time.Time
@@ -41,8 +41,12 @@ type Mark struct {
 	Epoch int32
 	// Rank is JOBSET_RANK, or NoRank.
 	Rank int32
-	// Exit is how the worker ended, without a time of its own.
+	// Exit is how the worker ended, without a time and a Hang of its own.
 	Exit Exit
+	// Hung: it was killed because it gave no sign of life (P133).
+	Hung bool
+	// Step is the last that the worker told before its end (P130); 0 if it told none.
+	Step int64
 }
 
 // Words are the keys and values of a mark in the order in which they are printed.
@@ -59,6 +63,8 @@ func (m Mark) Words() []any {
 	add(m.Exit.Signal != 0, "signal", m.Exit.Signal)
 	add(m.Exit.OOMKilled, "oom", true)
 	add(m.Exit.Stopped, "stopped", true)
+	add(m.Hung, "hung", true)
+	add(m.Step > 0, "step", m.Step)
 	return words
 }
 
@@ -98,6 +104,10 @@ func FindMark(line []byte) (m Mark, at int, ok bool) {
 func (m *Mark) read(key, value string) bool {
 	number, err := strconv.ParseInt(value, 10, 32)
 	switch key {
+	case "step":
+		m.Step, err = strconv.ParseInt(value, 10, 64)
+	case "hung":
+		m.Hung, err = strconv.ParseBool(value)
 	case "run":
 		m.Run = RunEvent(value)
 		return m.Run == RunStart || m.Run == RunEnd

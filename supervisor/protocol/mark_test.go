@@ -23,6 +23,7 @@ func TestMarksAreFoundAsTheyWerePrinted(t *testing.T) {
 		"P34 P129: a start outside of all epochs":  {Run: RunStart, Rank: NoRank},
 		"P129: an exit with 0":                     {Run: RunEnd, Epoch: 2, Rank: 1},
 		"P129: a signal, and the memory was spent": {Run: RunEnd, Epoch: 2, Rank: 1, Exit: Exit{Code: 137, Signal: 9, OOMKilled: true}},
+		"P129 P133: a hang, and its step":          {Run: RunEnd, Epoch: 2, Rank: 1, Exit: Exit{Code: 137, Signal: 9}, Hung: true, Step: 1 << 40},
 		"P129: an end that was asked for":          {Run: RunEnd, Epoch: 2, Rank: 1, Exit: Exit{Code: 1, Stopped: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +53,7 @@ func TestMarksAreToldFromOtherText(t *testing.T) {
 	}{
 		"P129: a line of its own":                         {start + "\n", 0, true},
 		"P129: behind a worker's text without a newline":  {"step 10 of 20\rtime=soon " + start + "\n", 24, true},
-		"P129: with a key of a later version":             {start + " step=400\n", 0, true},
+		"P129: with a key of a later version":             {start + " phase=warm\n", 0, true},
 		"P129: with a value of that key in quotes":        {start + ` note="a b"` + "\n", 0, true},
 		"P129: another line of the supervisor":            {strings.Replace(start, " run=start", "", 1), 0, false},
 		"P129: an event of a later version":               {strings.Replace(start, "run=start", "run=pause", 1), 0, false},

@@ -61,6 +61,10 @@ type Failure struct {
 	Code      int  `json:"code"`
 	Signal    int  `json:"signal,omitempty"`
 	OOMKilled bool `json:"oomKilled,omitempty"`
+	// Hung: it was killed because it gave no sign of life.
+	Hung bool `json:"hung,omitempty"`
+	// Step is the last that it told; 0 if it told none.
+	Step int64 `json:"step,omitempty"`
 }
 
 // Epoch is what the logs tell of one epoch.
@@ -122,11 +126,11 @@ func (e *Epoch) ended(l *Log, m protocol.Mark) {
 	if e.Ended == nil || m.Time.After(*e.Ended) {
 		e.Ended = &m.Time
 	}
-	if m.Exit.Stopped || m.Exit.Code == 0 {
+	if !m.Hung && (m.Exit.Stopped || m.Exit.Code == 0) {
 		return
 	}
 	e.Failures++
-	f := Failure{Log: *l, Rank: m.Rank, Time: m.Time, Code: m.Exit.Code, Signal: m.Exit.Signal, OOMKilled: m.Exit.OOMKilled}
+	f := Failure{Log: *l, Rank: m.Rank, Time: m.Time, Code: m.Exit.Code, Signal: m.Exit.Signal, OOMKilled: m.Exit.OOMKilled, Hung: m.Hung, Step: m.Step}
 	if e.First == nil || f.before(e.First) {
 		e.First = &f
 	}

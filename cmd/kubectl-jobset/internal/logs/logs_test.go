@@ -39,6 +39,12 @@ var (
 	stopped = protocol.Exit{Code: 143, Signal: 15, Stopped: true}
 )
 
+func hungAt(step int64) protocol.Mark {
+	m := end(8, 1, 0, protocol.Exit{Code: 137, Signal: 9, Stopped: true})
+	m.Hung, m.Step = true, step
+	return m
+}
+
 // line is how a supervisor prints a mark.
 func line(m protocol.Mark) string {
 	var out strings.Builder
@@ -171,6 +177,9 @@ func TestTheFirstToFailIsFound(t *testing.T) {
 		"P129: a supervisor that was killed with its worker, by the status of the container": {
 			[]Log{log("a", start(1, 1, 0), end(8, 1, 0, stopped)), restarted, log("b", start(9, 2, 1))},
 			"1 12:00:01-12:00:08 2/0/1 b rank 1: exit code 137, out of memory, 2 12:00:09- 1/1/0 -",
+		},
+		"P129 P133: one that hung and was killed, with its step": {
+			[]Log{log("a", start(1, 1, 0), hungAt(400)), log("b", start(1, 1, 1), end(9, 1, 1, stopped))}, "1 12:00:01-12:00:09 2/0/1 a rank 0: hung, at step 400",
 		},
 		"P129: not one whose Pod was deleted": {
 			[]Log{log("a", start(1, 1, 0), end(8, 1, 0, stopped)), deleted}, "1 12:00:01-12:00:08 2/0/0 -",

@@ -49,8 +49,14 @@ func (f *Failure) How() string {
 	if f.Signal != 0 {
 		text = fmt.Sprintf("signal %d", f.Signal)
 	}
+	if f.Hung {
+		text = "hung"
+	}
 	if f.OOMKilled {
 		text += ", out of memory"
+	}
+	if f.Step > 0 {
+		text += fmt.Sprintf(", at step %d", f.Step)
 	}
 	return text
 }
