@@ -98,7 +98,7 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
 	}
 	if v.suspended != absent {
-		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.SuspendedReason, constants.SuspendedMessage, now)
+		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.JobSetSuspendedReason, constants.SuspendedMessage, now)
 	}
 	if v.gateOff != absent {
 		w.Condition(jobset.JobSetInPlaceRestartDisabled, v.gateOff == isTrue, constants.InPlaceRestartDisabledReason, "gate", now)
