@@ -36,6 +36,8 @@ type view struct {
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
 	group group
+	// standing are the Jobs that others need not wait for any longer, by ReplicatedJob; nil if readiness decides (P126).
+	standing map[string]int64
 	// move are the Pods that have to leave their nodes.
 	move move
 }
@@ -55,11 +57,12 @@ func newView(in Input) (*view, error) {
 		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
 		v.Progress.Assembly = v.tolerance.Warmup // P80
 	}
-	if !v.finished {
-		v.turn = v.findTurn()
-	}
 	if v.watched {
 		v.group = v.lookAtGroup()
+	}
+	if !v.finished {
+		v.standing = v.standingJobs()
+		v.turn = v.findTurn()
 	}
 	if len(in.SickNodes.Marked) > 0 {
 		v.move = v.findMove()
