@@ -145,7 +145,7 @@ func (o *wireJobSet) workers() int {
 	return sum
 }
 
-// jobSet returns what Decide needs to know about an object, for the Pod that stands at a place.
+// jobSet returns what Decide needs to know about an object, for the Pod at a place.
 func (o *wireJobSet) jobSet(at Place) JobSet {
 	_, annotated := o.Metadata.Annotations[disableKey]
 	js := JobSet{
@@ -172,7 +172,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 }
 
 // errExit: how a worker ended cannot be written, so it is left out.
-var errExit = errors.New("the exit of a worker cannot be told")
+var errExit = errors.New("the exit of a worker cannot be encoded")
 
 // reportPatch returns the merge patch of a report. It contains only the annotation of an
 // epoch that is not 0, and that of an exit that is not nil.

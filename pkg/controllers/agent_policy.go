@@ -26,7 +26,7 @@ import (
 )
 
 // AgentPolicy watches the admission policy that restricts agents, and its binding. Both have fixed names.
-// If one of them is deleted nothing fails, since agents lose no right, so without this nobody would
+// If one of them is deleted nothing fails, since agents lose no right, so without this no one would
 // notice that agents may patch every Pod of their namespaces.
 type AgentPolicy struct {
 	cache  cache.Cache

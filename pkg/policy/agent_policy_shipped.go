@@ -25,7 +25,7 @@ const shippedPolicy = "116c924b2d45f484b10b1e0147385efaa80d4d3a08d88ae20d8de3430
 const shippedRevision = 1
 
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
-// say when they refuse is left out. So is how lines are broken: kubectl apply -k breaks them anew.
+// say when they refuse is left out. So are line breaks, which kubectl apply -k moves.
 func policyFingerprint(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {
 	s := spec.DeepCopy()
 	s.AuditAnnotations = nil

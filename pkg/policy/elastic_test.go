@@ -88,7 +88,7 @@ func TestElasticGroups(t *testing.T) {
 		"P16, P17: a worker of this round succeeded and stays in the range":  "ok1 2 2",
 		"P16, P17: a worker of this round succeeded and goes with the range": "2 2 ok1",
 	} {
-		t.Run(name+": all Jobs are made anew in the new size", func(t *testing.T) {
+		t.Run(name+": all Jobs are recreated in the new size", func(t *testing.T) {
 			t.Parallel()
 			plan := decideOnce(t, resized(1, 1, picture, 2))
 			got := [3]int32{plan.Status.Restarts, plan.Status.RestartsCountTowardsMax, int32(len(plan.ScaleJobs))}

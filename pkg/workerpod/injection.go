@@ -18,7 +18,7 @@ type Injection struct {
 	Image string
 	// Resources of the agent. Nil means the default.
 	Resources *corev1.ResourceRequirements
-	// Server is the version of the API server; nil if nobody knows.
+	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 }
 

@@ -170,8 +170,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "do not wait for a success that is not seen yet", file: pendingFile,
-		old:       "return r.and(lookAgain(left)), left > 0",
-		new:       "return r.and(lookAgain(left)), false",
+		old:       "return r.and(requeueAfter(left)), left > 0",
+		new:       "return r.and(requeueAfter(left)), false",
 		scenarios: "driver succeeds",
 	},
 	{
@@ -217,7 +217,7 @@ var mutants = []mutant{
 		scenarios: "deadline, a claim|old Pods",
 	},
 	{
-		name: "wait for ever", file: progressFile,
+		name: "wait indefinitely", file: progressFile,
 		old:       "case len(overTime) == len(late):",
 		new:       "case false:",
 		scenarios: "claim",

@@ -66,8 +66,8 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "give the quota away while a Pod lives", file: deployedFile,
-		old:       "case !told || pods+jobs > 0 ||",
-		new:       "case !told || jobs > 0 ||",
+		old:       "case !reported || pods+jobs > 0 ||",
+		new:       "case !reported || jobs > 0 ||",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
