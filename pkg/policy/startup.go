@@ -50,48 +50,48 @@ func (v *view) startsInOrder() bool {
 
 // started reports whether all Jobs of a ReplicatedJob are ready or have ended.
 func (v *view) started(r *replicatedJob) bool {
-	there := int64(r.Ready)
-	if v.standing != nil {
-		there = v.standing[r.Name]
+	ready := int64(r.Ready)
+	if v.back != nil {
+		ready = v.back[r.Name]
 	}
-	return int64(r.Failed)+there+int64(r.Succeeded) == int64(r.replicas)
+	return int64(r.Failed)+ready+int64(r.Succeeded) == int64(r.replicas)
 }
 
-// standingJobs counts, by ReplicatedJob, the Jobs of which every worker is done or stands where its group is to stand. In
-// process mode that is what others wait for, and not readiness: a worker that is held, such as an sshd, is never ready
-// (P126). So the pass that sees the last report gives the next Jobs their turn and does not lift. It returns nil if the
-// group does not start in an order, or readiness decides.
-func (v *view) standingJobs() map[string]int64 {
+// jobsBack counts, by ReplicatedJob, the Jobs whose workers are all done or back: at S+1 while the group assembles, at S while
+// it runs. In process mode others wait for that, and not for readiness: a worker that is held, such as an sshd, is never
+// ready (P126). So the pass that sees the last report gives the next Jobs their turn and does not lift. It returns nil if
+// the group has no order of start, or readiness decides.
+func (v *view) jobsBack() map[string]int64 {
 	if !v.watched || workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) != jobset.ProcessMode || !v.hasOrder() {
 		return nil
 	}
-	standing := make(map[string]int64, len(v.observed.byName))
+	back := make(map[string]int64, len(v.observed.byName))
 	for _, job := range v.observed.Active {
 		if job.DeletionTimestamp == nil && hasCondition(job, batchv1.JobSuccessCriteriaMet) {
-			standing[replicatedJobOf(job)]++
+			back[replicatedJobOf(job)]++
 		}
 	}
 	for i := range v.group.jobs {
-		if job := &v.group.jobs[i]; v.allStand(job) {
-			standing[replicatedJobOf(job.Job)]++
+		if job := &v.group.jobs[i]; v.allBack(job) {
+			back[replicatedJobOf(job.Job)]++
 		}
 	}
-	return standing
+	return back
 }
 
-func (v *view) allStand(job *jobSlots) bool {
-	there := job.done.size()
+func (v *view) allBack(job *jobSlots) bool {
+	back := job.done.size()
 	for i := range job.slots {
 		if job.slots[i].State == slotDone || v.isBack(job.slots[i]) {
-			there++
+			back++
 		}
 	}
-	return there == job.size
+	return back == job.size
 }
 
 // startsNext reports whether a plan starts Jobs that waited for the workers of others.
 func (v *view) startsNext(plan *Plan) bool {
-	return v.standing != nil && len(plan.CreateJobs)+len(plan.ResumeJobs) > 0
+	return v.back != nil && len(plan.CreateJobs)+len(plan.ResumeJobs) > 0
 }
 
 // hasOrder reports whether some ReplicatedJobs wait for others to be ready.

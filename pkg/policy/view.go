@@ -36,8 +36,8 @@ type view struct {
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
 	group group
-	// standing are the Jobs that others need not wait for any longer, by ReplicatedJob; nil if readiness decides (P126).
-	standing map[string]int64
+	// back is how many Jobs of each ReplicatedJob have all workers back; nil if others wait for readiness (P126).
+	back map[string]int64
 	// move are the Pods that have to leave their nodes.
 	move move
 }
@@ -61,7 +61,7 @@ func newView(in Input) (*view, error) {
 		v.group = v.lookAtGroup()
 	}
 	if !v.finished {
-		v.standing = v.standingJobs()
+		v.back = v.jobsBack()
 		v.turn = v.findTurn()
 	}
 	if len(in.SickNodes.Marked) > 0 {

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package sequence
 
 // tooEarly returns the name of a ReplicatedJob whose Jobs are to be created or resumed though the workers of the one that it
-// waits for do not all stand where the group is to stand, "" if there is none (P126). A JobSet that is suspended has no order.
+// waits for are not all back, "" if there is none (P126). A JobSet that is suspended has no order.
 func (v *view) tooEarly(sc *scenario, ops []op) string {
 	if sc.order == complete || v.js.suspend {
 		return ""
@@ -20,7 +20,7 @@ func (v *view) tooEarly(sc *scenario, ops []op) string {
 	return ""
 }
 
-// allReport reports whether every worker of a ReplicatedJob is done, or stands at S+1 while D == S, and at S while D < S.
+// allReport reports whether every worker of a ReplicatedJob is done, or at S+1 while D == S, or at S while D < S.
 func (v *view) allReport(sc *scenario, rjob int8) bool {
 	want := v.js.s
 	if v.js.d == v.js.s {
@@ -33,7 +33,7 @@ func (v *view) allReport(sc *scenario, rjob int8) bool {
 		}
 		j := &v.jobs[at]
 		for worker := range j.size {
-			if !j.complete && !j.criteriaMet && !j.isDone(worker) && !v.stands(at, worker, want) {
+			if !j.complete && !j.criteriaMet && !j.isDone(worker) && !v.isAt(at, worker, want) {
 				return false
 			}
 		}
@@ -41,7 +41,7 @@ func (v *view) allReport(sc *scenario, rjob int8) bool {
 	return true
 }
 
-func (v *view) stands(at int, worker, epoch int8) bool {
+func (v *view) isAt(at int, worker, epoch int8) bool {
 	members := 0
 	for _, p := range v.pods[at] {
 		switch {

@@ -104,13 +104,13 @@ var processMode = []mutant{
 	},
 	{
 		name: "lift while the next Jobs are still to come", file: startupFile,
-		old: "if v.standing != nil {",
+		old: "if v.back != nil {",
 		new: "if false {",
 	},
 	{
 		name: "start the next Jobs before the last report", file: startupFile,
-		old: "return there == job.size",
-		new: "return there > 0 || job.size == 1",
+		old: "return back == job.size",
+		new: "return back > 0 || job.size == 1",
 	},
 	{
 		name: "run on beside a worker that ended", file: roundsFile,
