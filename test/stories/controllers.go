@@ -40,7 +40,7 @@ func otherControllers() {
 		before := group.RunsAttempt(0)
 		jobs := group.jobs()
 		group.Suspend(true)
-		group.Has(jobset.JobSetSuspended, metav1.ConditionTrue, constants.SuspendedReason)
+		group.Has(jobset.JobSetSuspended, metav1.ConditionTrue, constants.JobSetSuspendedReason)
 		// At once: the Job controller may not have suspended the Job yet.
 		group.change(func(js *jobset.JobSet) {
 			js.Spec.Suspend = ptr.To(false)
