@@ -87,12 +87,11 @@ func above(asks, template elastic.Resources) elastic.Resources {
 // findAbsent marks the jobs that never ran and of whose minimum fewer Pods have a node or wait for one. A Pod may never be
 // created, because of a ResourceQuota, a webhook, or a JobSet that cannot create its Job: nobody gives to such a job (P104).
 // The Pods that it lacks start the next round when they appear.
-func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job) error {
+func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job, awaited map[string]bool) error {
 	usable := map[string]bool{}
 	for i := range in.Nodes {
 		usable[in.Nodes[i].Name] = in.Nodes[i].Usable
 	}
-	awaited := map[string]bool{}
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
 		if job.Started {
@@ -115,7 +114,6 @@ func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, buil
 			awaited[inNamespace(owners[i].Namespace, owners[i].UID)] = true
 		}
 	}
-	a.awaited.Store(&awaited)
 	return nil
 }
 
@@ -132,8 +130,8 @@ func oneIf(yes bool) int32 {
 	return 0
 }
 
-// podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none.
-// The label of the Pod may be wrong; then the round is one too many.
+// podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none, or
+// found its group waiting. The label of the Pod may be wrong; then the round is one too many.
 func (a *autoscaler) podAppears(obj any) {
 	pod, ok := obj.(*corev1.Pod)
 	awaited := a.awaited.Load()

@@ -259,6 +259,9 @@ func TestLostNodes(t *testing.T) {
 				pods = pods[2:]
 			}
 			s := newShell(t, append(append(objects, lost), pods...)...)
+			for _, pod := range pods {
+				cached(t, s, nil, pod.(*corev1.Pod))
+			}
 			a := &autoscaler{
 				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods, wake: make(chan struct{}, 1),
 				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},

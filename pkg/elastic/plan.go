@@ -33,6 +33,7 @@ func Make(in Input) Plan {
 // before CPU jobs. So jobs are shrunk again until that changes nothing. If the sizes never settle, jobs go on
 // without what they lack now, and everything else stays as it is.
 func (p *planner) settled(start []int32) (sizes []int32, settled bool) {
+	p.retreat(start)
 	sizes = start
 	for range maxRounds {
 		before := sizes
@@ -115,9 +116,12 @@ func (p *planner) cools(j *Job, cooldown time.Duration) bool {
 }
 
 func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]score) Decision {
-	d := Decision{Key: j.Key, State: Keeps, Size: desired, Desired: desired, Score: before[j].float(), Lacks: j.lacks}
+	d := Decision{Key: j.Key, State: Keeps, Size: desired, Desired: desired, Score: before[j].float(), Lacks: j.lacks, Ceiling: j.ceiling, NoRoom: j.noRoom}
 	change, cooldown := desired-j.now, p.in.CooldownDown
 	switch {
+	case change < 0 && j.retreats > 0: // its group waits meanwhile, so it does not cool down first
+		d.State, d.Because = Refused, j.whyBack(desired)
+		return d
 	case j.ungiven && j.accelerator >= 0:
 		d.State = Waits
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come", j.min)
@@ -141,6 +145,8 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.Because = fmt.Sprintf("no node has room for %d more: it starts with %d", -change, desired)
 	case change == 0 && j.stuck != "":
 		d.State, d.Because = Stuck, j.stuck
+	case change == 0 && j.refusal != "":
+		d.State, d.Refused, d.Because = Stuck, true, j.refusal
 	}
 	if change != 0 && p.cools(j.Job, cooldown) {
 		d.State, d.Size, d.Until = Cools, j.now, j.Resized.Add(cooldown)

@@ -64,6 +64,18 @@ func TestElasticSizes(t *testing.T) {
 	}
 }
 
+// TestCeilings: what the planner learned about a size is kept by whoever writes the status next (P108a).
+func TestCeilings(t *testing.T) {
+	t.Parallel()
+	ceiling := &jobset.ElasticCeiling{Size: 2, Refusals: 1}
+	in := sized(1, 1, "2 2", 2, 3)
+	in.JobSet.Status.ReplicatedJobsStatus[0].Elastic = &jobset.ElasticSize{Current: 3, Desired: 2, Ceiling: ceiling}
+	want := &jobset.ElasticSize{Current: 2, Desired: 2, Ceiling: ceiling}
+	if diff := cmp.Diff(want, decideOnce(t, in).Status.ReplicatedJobsStatus[0].Elastic); diff != "" {
+		t.Errorf("P108a: size (-want +got):\n%s", diff)
+	}
+}
+
 func hasEnded(in *Input) {
 	in.JobSet.Status.TerminalState = string(jobset.JobSetCompleted)
 	in.JobSet.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetCompleted, true, "Done", "", past)}

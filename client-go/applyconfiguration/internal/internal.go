@@ -1740,6 +1740,28 @@ var schemaYAML = typed.YAMLObject(`types:
                       type:
                         map:
                           fields:
+                          - name: ceiling
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: nodes
+                                  type:
+                                    scalar: numeric
+                                - name: refusals
+                                  type:
+                                    scalar: numeric
+                                - name: refusedTime
+                                  type:
+                                    scalar: untyped
+                                - name: retryTime
+                                  type:
+                                    scalar: untyped
+                                - name: size
+                                  type:
+                                    scalar: numeric
                           - name: current
                             type:
                               scalar: numeric
