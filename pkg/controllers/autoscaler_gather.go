@@ -160,13 +160,14 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 	if err := a.bound.List(ctx, pods, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing Pods: %w", err)
 	}
+	templates := raiseRequests(in.Jobs, pods.Items, place)
 	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
 		isReady[nodes.Items[i].Name] = ready(&nodes.Items[i])
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if hasEnded(pod) {
 			continue
 		}
 		asks := elastic.Requests(&pod.Spec)
@@ -180,7 +181,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 			// One that terminates takes room beside its replacement, unless it leaves for good.
 			if err == nil && (pod.DeletionTimestamp == nil || !stays) {
 				in.Jobs[at].Bound = append(in.Jobs[at].Bound, elastic.Instance{Index: int32(index), Node: pod.Spec.NodeName})
-				charge(requested, pod.Spec.NodeName, above(asks, in.Jobs[at].Request))
+				charge(requested, pod.Spec.NodeName, differs(asks, templates[at], in.Jobs[at].Request))
 				continue
 			}
 		}

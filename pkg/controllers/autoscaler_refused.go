@@ -66,7 +66,7 @@ func refusedOf(pods []*corev1.Pod, size int32, resized time.Time) (refused []ela
 	seen := make(map[int64]bool, len(pods))
 	for _, pod := range pods {
 		index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-		if err != nil || index < 0 || index >= int64(size) || seen[index] || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if err != nil || index < 0 || index >= int64(size) || seen[index] || hasEnded(pod) {
 			continue
 		}
 		seen[index] = true

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -72,16 +73,36 @@ func charge(requested map[string]elastic.Resources, node string, of elastic.Reso
 	requested[node].Add(of)
 }
 
-// above returns by how much a Pod requests more than the template of its job, for which the planner charges it: a webhook may
-// have raised the requests, and they can be changed while the Pod runs.
-func above(asks, template elastic.Resources) elastic.Resources {
-	more := elastic.Resources{}
-	for name, amount := range asks {
-		if over := amount - template[name]; over > 0 {
-			more[name] = over
+// raiseRequests makes an instance of each job cost what the greatest of its Pods requests, and at least its template (P106a). Pods
+// show what templates do not: the overhead of a RuntimeClass, defaults of a LimitRange, what webhooks add, and what was changed
+// since they run. It returns what the templates request.
+func raiseRequests(jobs []elastic.Job, pods []corev1.Pod, place places) (templates []elastic.Resources) {
+	for i := range jobs {
+		templates = append(templates, maps.Clone(jobs[i].Request))
+	}
+	for i := range pods {
+		if at, ok := place.of(&pods[i]); ok && !hasEnded(&pods[i]) {
+			jobs[at].Request.AtLeast(elastic.Requests(&pods[i].Spec))
+			jobs[at].Limit.AtLeast(elastic.Limits(&pods[i].Spec))
 		}
 	}
-	return more
+	return templates
+}
+
+// differs returns by how much a Pod that has a node takes more of it, or less, than the planner charges an instance of its job.
+// None takes less than its template.
+func differs(asks, template, charged elastic.Resources) elastic.Resources {
+	difference := elastic.Resources{}
+	for name, amount := range charged {
+		if d := max(asks[name], template[name]) - amount; d != 0 {
+			difference[name] = d
+		}
+	}
+	return difference
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // findAbsent marks the jobs that never ran and of whose minimum fewer Pods have a node or wait for one. A Pod may never be

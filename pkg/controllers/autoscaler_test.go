@@ -153,6 +153,33 @@ func TestAutoscaler(t *testing.T) {
 		"P106: a Pod that requests more than its template takes what it requests": {
 			all(nodes, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
 				pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("2")}
+			}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: a new instance costs what the greatest of its Pods requests, and each of these what it requests": {
+			all([]client.Object{gpuNode("n", "8")}, scaled("a", 3, 1), boundPods("a", "n", 3)[:2], forged(func(pod *corev1.Pod) {
+				pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("2")}
+			}, boundPods("a", "n", 3)[2:])), map[string]int32{"a": 5},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 3 to 5 Pods: 2 more fit: score 0.25"},
+		},
+		"P106a: with the overhead of its RuntimeClass": {
+			all(nodes, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
+				pod.Spec.Overhead = corev1.ResourceList{someGPU: resource.MustParse("1")}
+			}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: and with what its template does not request, as a LimitRange adds it": {
+			all([]client.Object{gpuNode("n", "9")}, scaled("a", 2, 1, func(_ *jobset.JobSet, job *batchv1.Job) {
+				job.Spec.Template.Spec.Containers[0].Resources.Requests = nil
+			}),
+				forged(func(pod *corev1.Pod) {
+					pod.Spec.Containers[0].Resources.Limits, pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("3")}, nil
+				}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: none takes less than its template": {
+			all([]client.Object{gpuNode("n", "4")}, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
+				pod.Spec.Containers[0].Resources.Requests = nil
 			}, boundPods("a", "n", 2))), map[string]int32{"a": 4},
 			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 4 Pods: 2 more fit: score 0.00"},
 		},
