@@ -107,7 +107,7 @@ func TestRefusedPods(t *testing.T) {
 			}
 			want := ""
 			if tc.want != nil {
-				want = "False ElasticRefused: ReplicatedJob w: more than 4 Pods were refused (" + tc.want.Message + "): more are tried after 2026-03-14T12:05:00Z, or when a node comes"
+				want = "False ElasticRefused: ReplicatedJob w: more than 4 Pods were refused (" + tc.want.Message + "), and more are tried after 2026-03-14T12:05:00Z, or when a node comes"
 			}
 			if got != want {
 				t.Errorf("P108a: condition %q, want %q", got, want)

@@ -137,6 +137,10 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	case change < 0 && j.lost > 0:
 		d.State = Shrinks
 		d.Because = j.whyShrink(p.in.ShrinkAfter, desired)
+		if j.grew() {
+			d.Ceiling = p.nextCeiling(j, desired, "no node has room")
+			d.Because += d.Ceiling.retry()
+		}
 	case change < 0 && len(takers) > 0:
 		d.State = Gives
 		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(j.Namespace, takers), before[takers[0]].float(), d.Score)
@@ -149,7 +153,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.State, d.Refused, d.Because = Stuck, true, j.refusal
 	}
 	if change != 0 && p.cools(j.Job, cooldown) {
-		d.State, d.Size, d.Until = Cools, j.now, j.Resized.Add(cooldown)
+		d.State, d.Size, d.Ceiling, d.Until = Cools, j.now, j.ceiling, j.Resized.Add(cooldown)
 		d.Because = fmt.Sprintf("from %d to %d not before %s, since its size was changed at %s: %s", j.now, desired,
 			d.Until.UTC().Format(time.RFC3339), j.Resized.UTC().Format(time.RFC3339), d.Because)
 	}

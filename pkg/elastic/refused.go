@@ -17,6 +17,9 @@ import (
 //	size 4 runs -> the plan says 8 -> the group stops -> 6 have a node, 2 are refused for ShrinkAfter
 //	            -> back to 4, with a ceiling of 4 for a time that doubles with each refusal in a row
 //
+// Growth that came to nothing because somebody else took the room has a ceiling, too: the model may hold that there is room
+// before it grows, and that there is none for what it grew by, again and again.
+//
 // A ceiling bounds growth only. Whoever writes a larger size by hand keeps it until Pods are refused again.
 
 // longestPause is the longest time between two attempts to grow beyond a ceiling.
@@ -46,7 +49,11 @@ type Ceiling struct {
 
 // String says what a ceiling means.
 func (c *Ceiling) String() string {
-	return fmt.Sprintf("more than %d Pods were refused (%s): more are tried after %s, or when a node comes", c.Size, c.Message, c.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("more than %d Pods were refused (%s)%s", c.Size, c.Message, c.retry())
+}
+
+func (c *Ceiling) retry() string {
+	return fmt.Sprintf(", and more are tried after %s, or when a node comes", c.Until.UTC().Format(time.RFC3339))
 }
 
 // obeyCeiling bounds the growth of a job. A ceiling is forgotten once the group ran with more, or long after its time.
@@ -125,8 +132,7 @@ func (p *planner) retreat(start []int32) {
 // goBack decides with which size a job goes on: the one that it last ran with, or else what was not refused.
 func (p *planner) goBack(j *job, count int32, message string) {
 	size := j.now - count
-	grew := j.Ran >= j.min && j.Ran < j.now
-	if grew {
+	if j.grew() {
 		size = j.Ran
 	}
 	size = max(size, j.min)
@@ -136,7 +142,7 @@ func (p *planner) goBack(j *job, count int32, message string) {
 		j.refusal = fmt.Sprintf("%s, and it cannot go on with fewer than %d: it waits", why, j.min)
 		return
 	}
-	if !grew && len(j.Held) > 0 && !j.MayForce {
+	if !j.grew() && len(j.Held) > 0 && !j.MayForce {
 		return // it cannot run anyway, see mayShrink
 	}
 	j.ceiling = p.nextCeiling(j, size, message)
@@ -149,8 +155,11 @@ func (j *job) whyBack(size int32) string {
 	if size == j.Ran {
 		how = fmt.Sprintf("it goes back to %d, with which it last ran", size)
 	}
-	return fmt.Sprintf("%s: %s, and more are tried after %s, or when a node comes", j.refusal, how, j.ceiling.Until.UTC().Format(time.RFC3339))
+	return j.refusal + ": " + how + j.ceiling.retry()
 }
+
+// grew reports whether a job waits for more than it last ran with.
+func (j *job) grew() bool { return j.Ran >= j.min && j.Ran < j.now }
 
 // nextCeiling returns the ceiling after one more refusal. One that was written and not carried out is not counted again.
 func (p *planner) nextCeiling(j *job, size int32, message string) *Ceiling {
