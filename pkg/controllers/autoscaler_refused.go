@@ -106,18 +106,18 @@ func learned(js *jobset.JobSet, name string) (ran int32, ceiling *elastic.Ceilin
 	return status.Current, ceiling
 }
 
-// learns reports whether a plan changes the ceilings of a status.
+// learns reports whether a plan changes what a status says about ceilings and limits.
 func learns(js *jobset.JobSet, decisions []elastic.Decision) bool {
 	return slices.ContainsFunc(decisions, func(d elastic.Decision) bool {
-		var is *jobset.ElasticCeiling
-		if status := elasticStatus(js, d.ReplicatedJob); status != nil {
-			is = status.Ceiling
+		is := elasticStatus(js, d.ReplicatedJob)
+		if is == nil {
+			return d.Ceiling != nil
 		}
-		return !apiequality.Semantic.DeepEqual(is, ceilingOf(d.Ceiling))
+		return !apiequality.Semantic.DeepEqual(is.Ceiling, ceilingOf(d.Ceiling)) || !apiequality.Semantic.DeepEqual(is.Limit, limitOf(js, is.Limit, &d))
 	})
 }
 
-// learn writes the ceilings of a plan into a status. It reports whether that has a place for all of them.
+// learn writes the ceilings and limits of a plan into a status. It reports whether that has a place for all ceilings.
 func learn(status *jobset.JobSet, decisions []elastic.Decision) bool {
 	for _, d := range decisions {
 		to := elasticStatus(status, d.ReplicatedJob)
@@ -125,7 +125,7 @@ func learn(status *jobset.JobSet, decisions []elastic.Decision) bool {
 			return false
 		}
 		if to != nil {
-			to.Ceiling = ceilingOf(d.Ceiling)
+			to.Ceiling, to.Limit = ceilingOf(d.Ceiling), limitOf(status, to.Limit, &d)
 		}
 	}
 	return true

@@ -191,7 +191,7 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P107: a time of the status that is in the future counts as now": {
 			all(nodes, scaled("a", 2, 1, at(-24*time.Hour)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
-			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:05:00Z, since its size was changed at 2026-03-14T12:00:00Z: 4 more fit: score 0.00"},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:05:00Z, since its size was changed at 2026-03-14T12:00:00Z: 4 more fit: score 0.00", "update status JobSet a"},
 		},
 		"P107: a JobSet in a queue is left alone, and its Pods take room": {
 			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("b", "n", 3),
@@ -208,7 +208,7 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P107: one that was resized a minute ago grows later": {
 			all(nodes, scaled("a", 2, 1, at(time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
-			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00"},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00", "update status JobSet a"},
 		},
 		"P107: one that was resized five minutes ago grows now": {
 			all(nodes, scaled("a", 2, 1, at(5*time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 6},

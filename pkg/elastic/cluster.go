@@ -40,6 +40,7 @@ type shape struct {
 	open set
 	// candidates are those that have room when they are empty, once somebody counted them.
 	candidates *int32
+	near       *near // once somebody looked
 }
 
 // cluster is what is left on the nodes while a round is planned.

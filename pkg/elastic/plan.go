@@ -104,7 +104,9 @@ func (p *planner) plan(sizes []int32, scores []score) Plan {
 		}
 	}
 	for i, j := range p.jobs {
-		plan.Decisions = append(plan.Decisions, p.decide(j, sizes[i], takers[j], before))
+		d := p.decide(j, sizes[i], takers[j], before)
+		d.Limit = p.limitOf(j, &d)
+		plan.Decisions = append(plan.Decisions, d)
 	}
 	p.countAccelerators(&plan)
 	return plan

@@ -53,7 +53,7 @@ func (c *Ceiling) String() string {
 }
 
 func (c *Ceiling) retry() string {
-	return fmt.Sprintf(", and more are tried after %s, or when a node comes", c.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf(", and more are tried after %s, or when a node comes", stamp(c.Until))
 }
 
 // obeyCeiling bounds the growth of a job. A ceiling is forgotten once the group ran with more, or long after its time.

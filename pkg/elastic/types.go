@@ -151,4 +151,6 @@ type Decision struct {
 	Ceiling *Ceiling
 	// NoRoom: the plan has no room for what is refused either.
 	NoRoom bool
+	// Limit is what keeps it from one more instance, nil if it has its maximum (P113).
+	Limit *Limit
 }

@@ -67,12 +67,12 @@ func TestElasticSizes(t *testing.T) {
 // TestCeilings: what the planner learned about a size is kept by whoever writes the status next (P108a).
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	ceiling := &jobset.ElasticCeiling{Size: 2, Refusals: 1}
+	ceiling, limit := &jobset.ElasticCeiling{Size: 2, Refusals: 1}, &jobset.ElasticLimit{Reason: "Ceiling"}
 	in := sized(1, 1, "2 2", 2, 3)
-	in.JobSet.Status.ReplicatedJobsStatus[0].Elastic = &jobset.ElasticSize{Current: 3, Desired: 2, Ceiling: ceiling}
-	want := &jobset.ElasticSize{Current: 2, Desired: 2, Ceiling: ceiling}
+	in.JobSet.Status.ReplicatedJobsStatus[0].Elastic = &jobset.ElasticSize{Current: 3, Desired: 2, Ceiling: ceiling, Limit: limit}
+	want := &jobset.ElasticSize{Current: 2, Desired: 2, Ceiling: ceiling, Limit: limit}
 	if diff := cmp.Diff(want, decideOnce(t, in).Status.ReplicatedJobsStatus[0].Elastic); diff != "" {
-		t.Errorf("P108a: size (-want +got):\n%s", diff)
+		t.Errorf("P108a P113: size (-want +got):\n%s", diff)
 	}
 }
 

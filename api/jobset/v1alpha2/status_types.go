@@ -194,6 +194,21 @@ type ElasticSize struct {
 	// The planner tries more after its retryTime, or when a node comes.
 	// +optional
 	Ceiling *ElasticCeiling `json:"ceiling,omitempty"`
+
+	// limit is what keeps it from one more Pod, absent if it has maxInstances, or if nobody plans its size. It is
+	// written while the group runs, when its reason changes.
+	// +optional
+	Limit *ElasticLimit `json:"limit,omitempty"`
+}
+
+// ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
+type ElasticLimit struct {
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom or Share.
+	Reason string `json:"reason"`
+
+	// message says more, such as which resource is lacking on which node, or until when.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // ElasticCeiling is what a group learned when it was to have more Pods than are scheduled.

@@ -1771,6 +1771,16 @@ var schemaYAML = typed.YAMLObject(`types:
                           - name: lastResizeTime
                             type:
                               scalar: untyped
+                          - name: limit
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: reason
+                                  type:
+                                    scalar: string
                     - name: failed
                       type:
                         scalar: numeric
