@@ -60,9 +60,11 @@ func (a *autoscaler) setWaiting(ctx context.Context, js *jobset.JobSet, decision
 		return nil
 	}
 	switch err := a.client.Status().Update(ctx, update); {
+	case err == nil:
+		wrote(ctx, "Wrote the status", next.Reason, "jobSet", klog.KObj(js))
 	case apierrors.IsConflict(err):
 		a.requestRound() // others write the status, too
-	case err != nil && !apierrors.IsNotFound(err):
+	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("saying in the status of JobSet %s what it waits for: %w", klog.KObj(js), err)
 	}
 	return nil

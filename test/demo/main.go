@@ -29,6 +29,8 @@ import (
 type options struct {
 	assets, root, manager, agent, supervisor, worker string
 	keep                                             bool
+	// logLevel is that of the manager, whose log is kept if it is not 0.
+	logLevel int
 }
 
 func main() {
@@ -40,6 +42,7 @@ func main() {
 	flag.StringVar(&o.supervisor, "supervisor", "bin/supervisor", "the supervisor binary")
 	flag.StringVar(&o.worker, "worker", "bin/worker", "the worker binary")
 	flag.BoolVar(&o.keep, "keep", false, "leave the cluster running until interrupted")
+	flag.IntVar(&o.logLevel, "log-level", 0, "level of the manager's log, which is copied to bin/demo-manager.log if it is not 0")
 	flag.Parse()
 
 	// Libraries would log between the lines of the demo.
@@ -80,5 +83,5 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
-	return os.RemoveAll(dir)
+	return errors.Join(d.keepLog(), os.RemoveAll(dir))
 }
