@@ -30,8 +30,6 @@ const (
 	// StopGraceEnv, of an agent, is the GraceSeconds of its messages.
 	StopGraceEnv = "STOP_GRACE_SECONDS"
 
-	// DefaultStopGraceSeconds is what a worker has between SIGTERM and SIGKILL, as the kubelet gives.
-	DefaultStopGraceSeconds = 2
 	// MaxStopGraceSeconds is the most that may be set.
 	MaxStopGraceSeconds = 3600
 	// MaxSocketPath is how long the path of a Unix socket may be on Linux.
