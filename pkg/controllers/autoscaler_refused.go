@@ -150,5 +150,6 @@ func (a *autoscaler) updateStatus(ctx context.Context, update *jobset.JobSet) (w
 	case err != nil:
 		return false, nil
 	}
+	wrote(ctx, "Wrote the status", "sizes", "jobSet", klog.KObj(update))
 	return true, nil
 }

@@ -82,7 +82,7 @@ func TestRefusedPods(t *testing.T) {
 				cached(t, s, nil, pod.(*corev1.Pod))
 			}
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 				config: Autoscaling{CooldownUp: 5 * time.Minute, ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if tc.before != nil {

@@ -75,6 +75,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 		delete(a.reported, d.Key)
 		a.resized[d.Key] = a.clock.Now()
 		metrics.ElasticResized(d.Size > jobs[i].Size)
+		wrote(ctx, "Resized a ReplicatedJob", d.Because, "jobSet", klog.KObj(js), "replicatedJob", d.ReplicatedJob, "from", jobs[i].Size, "pods", d.Size)
 		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,
 			fmt.Sprintf("ReplicatedJob %s from %d to %d Pods: %s", d.ReplicatedJob, jobs[i].Size, d.Size, d.Because))
 	}

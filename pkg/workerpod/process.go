@@ -141,7 +141,7 @@ func passedCodes(rules []corev1.ContainerRestartRule) string {
 // StopGraceSeconds returns how long a worker in process mode has between SIGTERM and SIGKILL.
 func StopGraceSeconds(policy *jobset.FailurePolicy) int32 {
 	if policy == nil || policy.InPlaceRestart == nil {
-		return protocol.DefaultStopGraceSeconds
+		return jobset.DefaultStopGracePeriodSeconds
 	}
-	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, protocol.DefaultStopGraceSeconds)
+	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
 }
