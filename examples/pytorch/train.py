@@ -1,9 +1,8 @@
 """Distributed training with PyTorch that loses nothing when it is killed: a small network, made-up data.
 
-torchrun starts it, or whatever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. Every SAVE_EVERY steps rank 0 writes a
-checkpoint to the directory CHECKPOINTS; after a restart it gives the newest one to all. Each line of output is a JSON
-object. The last has a checksum of the weights, which is the same, bit for bit, however often the training was interrupted.
-"""
+torchrun starts it, or whatever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, in the directory CHECKPOINTS, which all
+ranks share: rank 0 saves a checkpoint every SAVE_EVERY steps and gives it to all after a restart. Each line of output is
+JSON, the last with a checksum of the weights. It is the same, bit for bit, however often the training was interrupted."""
 
 import contextlib
 import datetime

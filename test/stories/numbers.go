@@ -44,27 +44,28 @@ func (p Phases) Total() time.Duration { return p.Break + p.Back + p.Lift + p.Run
 // PhasesEntry is the name of the report entries that hold a Phases.
 const PhasesEntry = "phases of a restart"
 
-// measured adds the phases of the restart that led to this round to the report.
-func (g *Group) measured(failed time.Time, round *Round) {
+// Phases are those of the restart in place that led to this round.
+func (g *Group) Phases(failed time.Time, round *Round) Phases {
 	broke := g.record.broke(round.Epoch - 1)
 	back := g.record.allReported(g.shape.size(), round.Epoch)
 	lifted := g.record.lifted(round.Epoch)
 	if back.After(lifted) {
 		back = lifted // Pods and JobSets come by two watches
 	}
-	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)})
+	return Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)}
 }
 
-// measuredRecreate does the same for a full restart.
-func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32) {
+// PhasesOfRecreate are those of the nth full restart, which led to this round.
+func (g *Group) PhasesOfRecreate(failed time.Time, round *Round, restarts int32) Phases {
 	broke := g.record.restarted(restarts)
 	back := g.record.allPlaced(round.Pods)
-	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)})
+	return Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)}
 }
 
 // started keeps how long the first start took for the report of the first restart.
 func (g *Group) started(first *Round) { g.firstStart = first.LastStart().Sub(g.created) }
 
+// report adds the phases of a restart to the report of the suite.
 func (g *Group) report(p Phases) {
 	p.FirstStart, g.firstStart = g.firstStart, 0
 	p.Strategy, p.Process, p.Workers, p.Measured = g.shape.Strategy, g.shape.Process, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
@@ -88,7 +89,7 @@ func Compare(sizes ...int32) bool {
 						failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 						next := group.RunsAt(round.Epoch + 1)
 						next.IsInPlaceOf(round)
-						group.measured(failed, next)
+						group.report(group.Phases(failed, next))
 						round = next
 					}
 					group.Charged(restarts)
@@ -103,7 +104,7 @@ func Compare(sizes ...int32) bool {
 					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 					next := group.RunsAttempt(restart + 1)
 					next.IsAllNew(round)
-					group.measuredRecreate(failed, next, restart+1)
+					group.report(group.PhasesOfRecreate(failed, next, restart+1))
 					round = next
 				}
 			}, SpecTimeout(2*specTime))
