@@ -34,6 +34,7 @@ const (
 	envReplicas        = "REPLICATED_JOB_REPLICAS"
 	envJobIndex        = "JOB_INDEX"
 	envPodIndex        = "JOB_COMPLETION_INDEX"
+	envMasterName      = "MASTER_NAME"
 )
 
 const (
@@ -123,7 +124,22 @@ func (e *environment) place() Place {
 		Jobs:          e.Number(envReplicas, 1, 1, math.MaxInt32),
 		Job:           e.Number(envJobIndex, 0, 0, math.MaxInt32),
 		Index:         e.Number(envPodIndex, 0, 0, math.MaxInt32),
+		Master:        e.master(),
 	}
+}
+
+// master reads the name that workers get as the address of rank 0.
+func (e *environment) master() string {
+	name := e.Get(envMasterName)
+	if name == "" {
+		return ""
+	}
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		e.Reject(envMasterName, fmt.Sprintf("is %q: %s", name, strings.Join(problems, ", ")),
+			"set the DNS name of the first Pod of the ReplicatedJob, or leave it out")
+		return ""
+	}
+	return name
 }
 
 func (e *environment) address(variable string) string {

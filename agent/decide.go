@@ -78,6 +78,8 @@ type JobSet struct {
 	Restarts int32
 	// World is the place of our worker in the synced epoch; workers are told in process mode.
 	World protocol.World
+	// Outside is its place by the specification, which it is told during a bypass.
+	Outside protocol.World
 	// Workers is how many Pods its specification asks for. No decision depends on it.
 	Workers int
 }

@@ -57,7 +57,8 @@ type wireJobSet struct {
 		} `json:"failurePolicy"`
 
 		ReplicatedJobs []struct {
-			Replicas int32 `json:"replicas"`
+			Name     string `json:"name"`
+			Replicas int32  `json:"replicas"`
 			Template struct {
 				Spec struct {
 					Parallelism *int32 `json:"parallelism"`
@@ -117,29 +118,52 @@ type Place struct {
 	ReplicatedJob string
 	// Jobs is the number of Jobs of the ReplicatedJob, Job the index of ours, Index that of the Pod in it.
 	Jobs, Job, Index int
+	// Master is the DNS name of rank 0 of the ReplicatedJob; empty if it has none.
+	Master string
+}
+
+// world returns the place among the workers of a ReplicatedJob whose Jobs have so many each.
+func (at Place) world(each int) protocol.World {
+	size := at.Jobs * each
+	if at.Job >= at.Jobs || at.Index >= each || size > math.MaxInt32 {
+		return protocol.World{}
+	}
+	return protocol.World{Size: int32(size), Rank: int32(at.Job*each + at.Index), Master: at.Master}
 }
 
 // world returns the place of a Pod among the workers of its ReplicatedJob in the synced epoch.
 func (o *wireJobSet) world(at Place) protocol.World {
 	for _, status := range o.Status.ReplicatedJobsStatus {
-		if status.Name != at.ReplicatedJob || at.Jobs < 1 {
-			continue
-		}
-		if each := int(status.SyncedWorkers) / at.Jobs; at.Job < at.Jobs && at.Index < each {
-			return protocol.World{Size: status.SyncedWorkers, Rank: int32(at.Job*each + at.Index)}
+		if status.Name == at.ReplicatedJob && at.Jobs > 0 {
+			return at.world(int(status.SyncedWorkers) / at.Jobs)
 		}
 	}
 	return protocol.World{}
+}
+
+// outside returns the place of a Pod by the specification: outside of all epochs no status has the sizes (P34).
+func (o *wireJobSet) outside(at Place) protocol.World {
+	for i := range o.Spec.ReplicatedJobs {
+		if o.Spec.ReplicatedJobs[i].Name == at.ReplicatedJob {
+			return at.world(workersOf(o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism))
+		}
+	}
+	return protocol.World{}
+}
+
+// workersOf returns how many Pods a Job has at a time.
+func workersOf(parallelism *int32) int {
+	if parallelism == nil {
+		return 1
+	}
+	return max(0, int(*parallelism))
 }
 
 // workers returns how many Pods the JobSet has at most at a time: from 0 to MaxInt32, since pauses are multiples of it (W141).
 func (o *wireJobSet) workers() int {
 	sum := 0
 	for i := range o.Spec.ReplicatedJobs {
-		each := 1
-		if p := o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism; p != nil {
-			each = max(0, int(*p))
-		}
+		each := workersOf(o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism)
 		sum = min(sum+max(0, int(o.Spec.ReplicatedJobs[i].Replicas))*each, math.MaxInt32)
 	}
 	return sum
@@ -161,6 +185,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Synced:     max(0, o.Status.SyncedEpoch),
 		Restarts:   o.Status.Restarts + o.Status.InPlaceRestarts,
 		World:      o.world(at),
+		Outside:    o.outside(at),
 		Workers:    o.workers(),
 	}
 	for _, c := range o.Status.Conditions {

@@ -150,6 +150,7 @@ func TestTheWorldOfAWorker(t *testing.T) {
 		"P102: one that has left the group":         {Place{ReplicatedJob: "workers", Jobs: 1, Index: 6}, protocol.World{}},
 		"P102: one that does not know where it is":  {Place{Jobs: 1}, protocol.World{}},
 		"P102: one whose ReplicatedJob has no size": {Place{ReplicatedJob: "other", Jobs: 1}, protocol.World{}},
+		"P120: with the name of rank 0":             {Place{ReplicatedJob: "workers", Jobs: 1, Index: 1, Master: "t-w-0-0.t"}, protocol.World{Size: 6, Rank: 1, Master: "t-w-0-0.t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,16 +161,49 @@ func TestTheWorldOfAWorker(t *testing.T) {
 	}
 }
 
+func TestThePlaceOfAWorkerOutsideOfAllEpochs(t *testing.T) {
+	t.Parallel()
+	var object wireJobSet
+	rjob := jobset.ReplicatedJob{Name: "workers", Replicas: 2}
+	rjob.Template.Spec.Parallelism = ptr.To[int32](3)
+	text, err := json.Marshal(jobset.JobSet{
+		Spec:   jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{Name: "leader", Replicas: 1}, rjob}},
+		Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{{Name: "workers", SyncedWorkers: 4}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		place Place
+		want  protocol.World
+	}{
+		"P120: by the specification":        {Place{ReplicatedJob: "workers", Jobs: 2, Job: 1, Index: 2, Master: "m"}, protocol.World{Size: 6, Rank: 5, Master: "m"}},
+		"P120: one Pod is the default":      {Place{ReplicatedJob: "leader", Jobs: 1}, protocol.World{Size: 1}},
+		"P120: one that has no place there": {Place{ReplicatedJob: "workers", Jobs: 2, Job: 1, Index: 3}, protocol.World{}},
+		"P120: an unknown ReplicatedJob":    {Place{Jobs: 1}, protocol.World{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := object.jobSet(tc.place).Outside; got != tc.want {
+				t.Errorf("world %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTheStartTellsTheWorld(t *testing.T) {
 	t.Parallel()
-	world := protocol.World{Size: 4, Rank: 3}
-	view := View{JobSet: JobSet{Restarts: 1, World: world}, Workers: []Worker{{Container: "w", State: Idle}}}
+	world, outside := protocol.World{Size: 4, Rank: 3}, protocol.World{Size: 5, Rank: 3}
+	view := View{JobSet: JobSet{Restarts: 1, World: world, Outside: outside}, Workers: []Worker{{Container: "w", State: Idle}}}
 	for name, tc := range map[string]struct {
 		kind Kind
 		want *protocol.World
 	}{
-		"P102: with an epoch":     {Lift, &world},
-		"P102: not with a bypass": {Bypass, nil},
+		"P102: of an epoch":                         {Lift, &world},
+		"P120: of the specification, with a bypass": {Bypass, &outside},
 	} {
 		_, sends := view.Apply(Action{Kind: tc.kind, Epoch: 2})
 		if diff := cmp.Diff(tc.want, sends[0].Message.World); diff != "" {

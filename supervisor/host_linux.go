@@ -13,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -24,7 +22,8 @@ import (
 
 // container is the Host that runs a command in the container of the supervisor.
 type container struct {
-	command []string
+	command   []string
+	variables []Variable
 	// changed receives SIGCHLD. One in the channel is as good as many.
 	changed chan os.Signal
 	log     *slog.Logger
@@ -38,12 +37,12 @@ type container struct {
 
 // newContainer returns a Host. Not as the first process of a namespace it stays on its thread for ever,
 // because the worker dies with the thread that started it.
-func newContainer(command []string, changed chan os.Signal, log *slog.Logger) *container {
+func newContainer(command []string, variables []Variable, changed chan os.Signal, log *slog.Logger) *container {
 	adoptOrphans()
 	if !isFirst() {
 		runtime.LockOSThread()
 	}
-	return &container{command: command, changed: changed, log: log}
+	return &container{command: command, variables: variables, changed: changed, log: log}
 }
 
 // isFirst reports whether this is the first process of a namespace, with which all others end.
@@ -53,7 +52,7 @@ func (c *container) Changed() <-chan os.Signal { return c.changed }
 
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills = killer{}, oomKills()
-	pid, err := execute(c.command, workerEnv(os.Environ(), r))
+	pid, err := execute(c.command, workerEnv(os.Environ(), c.variables, r))
 	if err != nil {
 		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
 		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
@@ -168,26 +167,6 @@ func setSignalMask(mask uint64) (before uint64) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&mask)),
 		uintptr(unsafe.Pointer(&before)), unsafe.Sizeof(mask), 0, 0)
 	return before
-}
-
-// workerEnv is the environment of the container with the variables of a run.
-func workerEnv(environ []string, r Run) []string {
-	env := make([]string, 0, len(environ)+4)
-	for _, variable := range environ {
-		switch name, _, _ := strings.Cut(variable, "="); name {
-		case protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv:
-		default:
-			env = append(env, variable)
-		}
-	}
-	set := func(name string, value int32) { env = append(env, name+"="+strconv.Itoa(int(value))) }
-	set(protocol.EpochEnv, r.Epoch)
-	set(protocol.RestartsEnv, r.Restarts)
-	if r.World.Size > 0 {
-		set(protocol.WorldSizeEnv, r.World.Size)
-		set(protocol.RankEnv, r.World.Rank)
-	}
-	return env
 }
 
 // execCode is the exit code of a command that cannot be executed.

@@ -97,6 +97,10 @@ inPlaceRestart:
 			values: `controller: {inPlaceRestart: {agentImage: "elsewhere/a:v2", agentResources: {limits: {cpu: 1}}, createAccess: false}}`,
 			want:   `inPlaceRestart: {agentImage: "elsewhere/a:v2", agentResources: {limits: {cpu: 1}}, createAccess: false}`,
 		},
+		"P121: workers find the variables of PyTorch": {
+			values: `controller: {inPlaceRestart: {environment: Torch}}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", environment: Torch}`,
+		},
 		"the oldest version of TLS": {
 			values: `controller: {tls: {minVersion: VersionTLS13}}`,
 			want:   `tls: {minVersion: VersionTLS13}`,

@@ -49,6 +49,7 @@ var createRules = []rule{
 	inPlace(eachReplicatedJob(inPlaceReports)),
 	inPlace(eachReplicatedJob(inPlaceAgent)),
 	inPlace(inPlaceMode),
+	inPlace(inPlaceEnvironment),
 	inPlace(eachReplicatedJob(inPlaceInjection)),
 	inPlace(takenClaims),
 	inPlace(eachReplicatedJob(inPlaceToken)),

@@ -54,19 +54,22 @@ const (
 // ExitLeave is the exit code of a supervisor whose Pod must be replaced (P70).
 const ExitLeave = 65
 
-// The variables that a worker gets beside those of its container (P62, P102).
+// The variables that a worker gets at each start, beside those of its container (P120).
 const (
 	EpochEnv    = "JOBSET_EPOCH"
 	RestartsEnv = "JOBSET_RESTARTS"
-	// WorldSizeEnv and RankEnv are set only if the agent knows them.
-	WorldSizeEnv = "JOBSET_WORLD_SIZE"
-	RankEnv      = "JOBSET_RANK"
+	// WorldSizeEnv, RankEnv and MasterAddrEnv are set only if the agent knows them.
+	WorldSizeEnv  = "JOBSET_WORLD_SIZE"
+	RankEnv       = "JOBSET_RANK"
+	MasterAddrEnv = "JOBSET_MASTER_ADDR"
 )
 
 // World is the place of a worker among those of its ReplicatedJob (P102). Size 0 means that it is not known.
 type World struct {
 	Size int32 `json:"size"`
 	Rank int32 `json:"rank"`
+	// Master is the address of rank 0, empty if it is not known.
+	Master string `json:"master,omitempty"`
 }
 
 // Type names a message.

@@ -280,7 +280,7 @@ func TestAPodWithoutAutomountGetsNoToken(t *testing.T) {
 func TestAnInjectedAgentGetsATokenOfItsOwn(t *testing.T) {
 	job := &batchv1.Job{}
 	job.Spec.Template.Spec = corev1.PodSpec{ServiceAccountName: "sa", AutomountServiceAccountToken: new(false), Containers: []corev1.Container{{Name: "worker"}}}
-	pod := &corev1.Pod{Spec: workerpod.Inject(job, nil, workerpod.Injection{Image: "agent"}).Spec}
+	pod := &corev1.Pod{Spec: workerpod.Inject(job, nil, workerpod.Injection{Image: "agent"}, workerpod.Place{}).Spec}
 	agent := &pod.Spec.InitContainers[0]
 	if !wantsToken(&TokenOptions{}, pod, agent) || wantsToken(&TokenOptions{}, pod, &pod.Spec.Containers[0]) {
 		t.Error("the agent, and it alone, is to have a token")

@@ -33,6 +33,18 @@ const (
 	ContainerMode InPlaceRestartMode = "Container"
 )
 
+// WorkerEnvironment names a framework whose variables workers find in their environment.
+// +kubebuilder:validation:Enum=Torch;None
+type WorkerEnvironment string
+
+const (
+	// TorchEnvironment: the variables by which torchrun, or one process of PyTorch for
+	// each container, finds the others of its ReplicatedJob.
+	TorchEnvironment WorkerEnvironment = "Torch"
+	// NoEnvironment: only those of JobSet, also where the configuration of the manager says otherwise.
+	NoEnvironment WorkerEnvironment = "None"
+)
+
 // FailurePolicyAction is what a rule does.
 // +kubebuilder:validation:Enum=FailJobSet;RestartJobSet;RestartJobSetAndIgnoreMaxRestarts;RestartJob;RestartJobAndIgnoreMaxRestarts
 type FailurePolicyAction string
@@ -104,6 +116,14 @@ type InPlaceRestartPolicy struct {
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=255
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
+
+	// environment names a framework whose variables workers find, beside those of JobSet:
+	// Torch, so that torchrun or a program of PyTorch needs no arguments that say where it
+	// stands. A variable that a container sets itself keeps its value, but none may begin with
+	// PET_. In mode Container only where the size and the rank of a worker are known when its
+	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
+	// +optional
+	Environment WorkerEnvironment `json:"environment,omitempty"`
 }
 
 // FailurePolicyRule is an action and the failed Jobs it applies to. A Job must

@@ -178,6 +178,9 @@ var schemaYAML = typed.YAMLObject(`types:
                   type:
                     map:
                       fields:
+                      - name: environment
+                        type:
+                          scalar: string
                       - name: mode
                         type:
                           scalar: string
