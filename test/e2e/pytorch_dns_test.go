@@ -60,15 +60,19 @@ var _ = Describe("a training with PyTorch whose rank 0 gets a new Pod", Serial, 
 		for _, byName := range []bool{false, true} {
 			by := map[bool]string{false: "the address it is told", true: "its name"}[byName]
 			It(fmt.Sprintf("P122: finds it by %s, with CoreDNS %s", by, dns.name), func(ctx SpecContext) {
-				useCorefile(ctx, fmt.Sprintf(corefile, dns.cache))
 				t := train(ctx, long, goesOn, func(js *jobset.JobSet) {
 					startsBy(js, processWay)
 					if byName {
-						setVariable(js, corev1.EnvVar{Name: "MASTER_ADDR", Value: fmt.Sprintf("%[1]s-workers-0-0.%[1]s", js.Name)})
+						setVariable(js, corev1.EnvVar{Name: "MASTER_ADDR", Value: nameOfRankZero(js.Name)})
 					}
 				})
 				before := t.RunsAt(1)
 				t.steps(before)
+				useCorefile(ctx, fmt.Sprintf(corefile, dns.cache))
+				for _, pod := range before.Pods { // so that what can be kept is fresh
+					_, err := live.exec(ctx, pod, "worker", "python3", "-c", fmt.Sprintf("import socket; socket.gethostbyname(%q)", nameOfRankZero(t.Name())))
+					Expect(err).NotTo(HaveOccurred())
+				}
 				at := time.Now()
 				Expect(stories.API().Delete(ctx, before.Pods[0].DeepCopy())).To(Succeed())
 				after := t.RunsEventually() // a rank that does not connect in time fails once more
@@ -80,6 +84,9 @@ var _ = Describe("a training with PyTorch whose rank 0 gets a new Pod", Serial, 
 		}
 	}
 })
+
+// nameOfRankZero is the host name of the first Pod of the JobSet of a training.
+func nameOfRankZero(jobSet string) string { return fmt.Sprintf("%[1]s-workers-0-0.%[1]s", jobSet) }
 
 // useCorefile restarts the cluster's DNS with a configuration, until the end of the spec.
 func useCorefile(ctx SpecContext, text string) {

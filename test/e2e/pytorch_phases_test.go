@@ -118,7 +118,7 @@ func recreated(js *jobset.JobSet) {
 		FieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']",
 	}}})
 	setVariable(js, corev1.EnvVar{Name: "WORLD_SIZE", Value: fmt.Sprint(ranks)})
-	setVariable(js, corev1.EnvVar{Name: "MASTER_ADDR", Value: fmt.Sprintf("%[1]s-workers-0-0.%[1]s", js.Name)})
+	setVariable(js, corev1.EnvVar{Name: "MASTER_ADDR", Value: nameOfRankZero(js.Name)})
 	setVariable(js, corev1.EnvVar{Name: "MASTER_PORT", Value: "29500"})
 }
 
