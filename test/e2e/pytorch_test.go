@@ -54,8 +54,8 @@ type pace struct {
 	failAt      int
 }
 
-// quick is a training that takes some ten seconds and saves often.
-var quick = pace{stepSeconds: 0.1, saveEvery: 10}
+// quick is a training that takes some ten seconds.
+var quick = pace{stepSeconds: 0.2, saveEvery: 20}
 
 func (p pace) variables() []corev1.EnvVar {
 	return []corev1.EnvVar{
