@@ -73,7 +73,7 @@ func (v *View) tell(whom func(Worker) bool, m protocol.Message) []Send {
 	var sends []Send
 	for i, w := range v.Workers {
 		if whom(w) {
-			v.Workers[i] = w.Told(m)
+			v.Workers[i] = w.Sent(m)
 			sends = append(sends, Send{w.Container, m})
 		}
 	}
@@ -83,7 +83,7 @@ func (v *View) tell(whom func(Worker) bool, m protocol.Message) []Send {
 // report begins a round, or tells that all workers have finished.
 func (v *View) report(epoch int32) {
 	if find(*v, isOpen) == nil {
-		v.Self.Told, v.Self.Tell = true, finished(*v)
+		v.Self.EndReported, v.Self.Tell = true, finished(*v)
 		return
 	}
 	if exit := firstExit(v.Workers); exit != nil {
@@ -125,7 +125,7 @@ func (v *View) quickFailures() (count int, pause time.Time) {
 	return count, v.Now.Add(min(time.Second<<min(count-2, 16), longestPause))
 }
 
-// firstExit returns the exit that came first of those in this round, and those of workers that nobody
+// firstExit returns the exit that came first of those in this round, and those of workers that the agent did not
 // had stopped before the others; nil if none is known, or if the workers ran in no epoch.
 func firstExit(workers []Worker) *protocol.WorkerExit {
 	var first *Worker
@@ -170,18 +170,18 @@ func finished(v View) *protocol.WorkerExit {
 
 // leavingExit says why the Pod must be replaced; nil if its workers have run in no epoch.
 func leavingExit(v View, action Action) *protocol.WorkerExit {
-	told := &protocol.WorkerExit{
+	exit := &protocol.WorkerExit{
 		Container: action.Container, Epoch: v.Self.Epoch, Exit: protocol.Exit{Time: v.Now},
 		Leave: action.Because, LeaveReason: action.Reason,
 	}
 	for _, w := range v.Workers {
-		told.Epoch = max(told.Epoch, w.Epoch)
+		exit.Epoch = max(exit.Epoch, w.Epoch)
 		if w.Container == action.Container && w.Exit != nil {
-			told.Exit = *w.Exit
+			exit.Exit = *w.Exit
 		}
 	}
-	if told.Epoch == 0 {
+	if exit.Epoch == 0 {
 		return nil
 	}
-	return told
+	return exit
 }

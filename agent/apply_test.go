@@ -34,7 +34,7 @@ func everyRound(look func(View)) {
 				if lifted == ByEpoch && (epoch == 0 || flags&1 == 0) {
 					continue // a lift asks for both
 				}
-				selves = append(selves, Self{UID: "ours", Lifted: lifted, Epoch: epoch, Reported: flags&1 != 0 && epoch != 0, Told: flags&2 != 0})
+				selves = append(selves, Self{UID: "ours", Lifted: lifted, Epoch: epoch, Reported: flags&1 != 0 && epoch != 0, EndReported: flags&2 != 0})
 			}
 		}
 	}
@@ -84,13 +84,13 @@ func TestDecideInEverySmallWorldOfProcessMode(t *testing.T) {
 			"P64: reports when all are ready":                    got.Kind == Report && !done && !all(v, ready),
 			"P31: reports S+1":                                   got.Kind == Report && !done && got.Epoch != js.Synced+1,
 			"P31: reports once in a round":                       got.Kind == Report && !done && (self.Epoch != 0 || self.Lifted != Held),
-			"P66: tells once that all are done, of its epoch":    got.Kind == Report && done && (self.Told || self.Epoch == 0 || got.Epoch != self.Epoch),
+			"P66: tells once that all are done, of its epoch":    got.Kind == Report && done && (self.EndReported || self.Epoch == 0 || got.Epoch != self.Epoch),
 			"P34: reports nothing during a bypass but the end":   got.Kind == Report && bypassed && !done,
 			"P33: lifts at S, if not during a bypass":            got.Kind == Lift && !bypassed && (got.Epoch != js.Synced || got.Epoch <= js.Deprecated),
 			"P33: lifts what was reported or has been running":   got.Kind == Lift && !self.Reported && !all(v, func(w Worker) bool { return w.State == Done || w.Runs() && w.Epoch == got.Epoch }),
 			"P34: lifts by bypass only during one":               got.Kind == Bypass && !bypassed,
 			"P62: starts at an epoch that is not 0, or bypasses": starts && (got.Kind == Lift) != (got.Epoch != 0),
-			"P70: leaves for ever":                               self.Leaving != "" && got.Kind != Leave && got.Kind != Wait,
+			"P70: never stops leaving":                           self.Leaving != "" && got.Kind != Leave && got.Kind != Wait,
 			"P70: tells somebody to leave if it leaves again":    self.Leaving != "" && got.Kind == Leave && len(sends) == 0,
 			"P63: stops somebody or ends the round":              got.Kind == StopWorkers && len(sends) == 0 && self.Ending,
 			"P65: what runs at two epochs is stopped": ours && !bypassed && self.Leaving == "" && got.Kind == Wait && all(v, func(w Worker) bool { return w.State == Running && w.Lost.IsZero() }) &&

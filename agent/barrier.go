@@ -69,7 +69,7 @@ func NewProbeBarrier(address string, port int) *ProbeBarrier {
 	}
 }
 
-// Listen binds the port and answers 503. Hold calls it if nobody did. A process calls it
+// Listen binds the port and answers 503. Hold calls it unless it was called before. A process calls it
 // first of all, because the kubelet's next probe may come only a second after one that
 // was not answered.
 func (b *ProbeBarrier) Listen() error {

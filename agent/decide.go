@@ -42,8 +42,8 @@ type Self struct {
 
 	// Ending: the round is over. What still runs is to be stopped, and then a fresh round begins.
 	Ending bool
-	// Told is true once the end of all workers was reported (P66).
-	Told bool
+	// EndReported is true once the end of all workers was reported (P66).
+	EndReported bool
 	// Leaving is why this Pod must be replaced, empty if it need not (P70).
 	Leaving string
 	// Tell is the exit that the next report tells, or the one that is not accepted yet (P66).
@@ -194,7 +194,7 @@ func choose(js JobSet) Action {
 	return Action{
 		Kind:    Report,
 		Epoch:   js.Synced + 1,
-		Because: fmt.Sprintf("the group last stood at epoch %d", js.Synced),
+		Because: fmt.Sprintf("the group last reached epoch %d", js.Synced),
 	}
 }
 
@@ -217,7 +217,7 @@ func compare(self Self, js JobSet) Action {
 		// have reported it and died. The worker starts only after this process has reported.
 		return wait("the report of epoch %d is not accepted yet", epoch)
 	case epoch == synced:
-		return Action{Kind: Lift, Because: fmt.Sprintf("the whole group stands at epoch %d", epoch)}
+		return Action{Kind: Lift, Because: fmt.Sprintf("the whole group has reached epoch %d", epoch)}
 	}
 	return wait("waiting for the group to reach epoch %d", epoch)
 }

@@ -84,7 +84,7 @@ func TestDecide(t *testing.T) {
 		"C269: another JobSet does not restart":                                      {running, with(at(0, 0), other), Wait, 0},
 		"hold: another JobSet's bypass is not ours":                                  {fresh, with(with(at(0, 0), other), plain), Wait, 0},
 		"hold: any UID will do as long as none is known":                             {Self{}, at(0, 0), Report, 1},
-		"hold: without JOBSET_UID, the JobSet was created anew":                      {Self{UID: "first read"}, at(0, 0), Wait, 0},
+		"hold: without JOBSET_UID, the JobSet was recreated":                         {Self{UID: "first read"}, at(0, 0), Wait, 0},
 		"hold: likewise once the epoch is reported":                                  {Self{UID: "of the Pod", Epoch: 2, Reported: true}, at(1, 2), Wait, 0},
 		"hold: likewise while the worker runs":                                       {Self{UID: "first read", Epoch: 2, Reported: true, Lifted: ByEpoch}, at(2, 2), Wait, 0},
 		"hold: the JobSet is being deleted":                                          {fresh, with(at(0, 0), deleting), Wait, 0},

@@ -149,7 +149,7 @@ func TestTheBypassOfAnAgentInProcessMode(t *testing.T) {
 		c.replaceAgent()
 		wantRuns(t, c.agent, 0, c.actors...)
 		c.move(at(3, 3))
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "4")
 		c.move(at(3, 4))
 		wantRuns(t, c.agent, 4, c.actors...)
@@ -178,7 +178,7 @@ func TestTheBypassOfAnAgentInProcessMode(t *testing.T) {
 		c.actors[0].fails(1)
 		wantRuns(t, c.agent, 0, c.actors...)
 		c.actors[0].fails(1)
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		pass(3 * time.Second)
 		wantRuns(t, c.agent, 0, c.actors...)
 		if n := len(c.actors[1].told(protocol.Start)); n != 3 {

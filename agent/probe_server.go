@@ -27,7 +27,7 @@ import (
 // same, since it may be the kubelet's, and another one is closed for it: see evictee. So a
 // flood can delay a worker that waits for the probe, but do no other harm.
 //
-// The port is closed some time after a probe has succeeded: nobody needs another answer.
+// The port is closed some time after a probe has succeeded: kubelets ask no more after a success.
 
 const (
 	// mostConnections is how many connections are served at the same time.

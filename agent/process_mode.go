@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lookAgain is how often an agent looks at clocks and files while it waits for something that no event tells.
-const lookAgain = time.Second
+// checkInterval is how often an agent looks at clocks and files while it waits for something that no event tells.
+const checkInterval = time.Second
 
 // beginRounds serves the supervisors, which hold their workers until they are told to start them.
 func (p *process) beginRounds(cfg Config, deps Deps) (broken <-chan error, err error) {
@@ -48,7 +48,7 @@ func (p *process) events() <-chan event {
 func (p *process) later() <-chan time.Time {
 	unsure := func(w Worker) bool { return isAway(w) || p.self.Leaving != "" && mustLeave(w) }
 	if !p.self.Pause.IsZero() || find(View{Workers: p.workers}, unsure) != nil {
-		return time.After(lookAgain)
+		return time.After(checkInterval)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// nobody is the result of runs for a worker that does not run.
-const nobody = -1
+// notRunning is the result of runs for a worker that does not run.
+const notRunning = -1
 
 func TestGroupRestartInProcessMode(t *testing.T) {
 	bubble(t, "P62 P64 P66 P73: the picture of the package comment, step by step", func(t *testing.T, fake *fakeAPI) {
@@ -35,7 +35,7 @@ func TestGroupRestartInProcessMode(t *testing.T) {
 		a, b := podA.supervise(t, "worker"), podB.supervise(t, "worker")
 		wantReport(t, fake, "a", "1")
 		wantReport(t, fake, "b", "1")
-		wantRuns(t, agentA, nobody, a)
+		wantRuns(t, agentA, notRunning, a)
 		move(0, 1, 0)
 		wantRuns(t, agentA, 1, a)
 		wantRuns(t, agentB, 1, b)
@@ -49,7 +49,7 @@ func TestGroupRestartInProcessMode(t *testing.T) {
 		wantRuns(t, agentB, 1, b)
 
 		move(1, 1, 1)
-		wantRuns(t, agentB, nobody, b)
+		wantRuns(t, agentB, notRunning, b)
 		wantReport(t, fake, "b", "2")
 		if exit := fake.lastExit("b"); !exit.Stopped || exit.Epoch != 1 || exit.Signal != 15 {
 			t.Errorf("the exit of b is %+v, want that it was stopped", exit)
@@ -153,7 +153,7 @@ func TestARoundEndsInProcessMode(t *testing.T) {
 	bubble(t, "P64 P66: one of two containers fails: the other is stopped, and one report tells the first cause", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "a", "b")
 		c.actors[1].fails(7)
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 		if exit := fake.lastExit("a"); exit.Container != "b" || exit.Code != 7 || exit.Stopped || exit.Epoch != 1 {
 			t.Errorf("the exit is %+v", exit)
@@ -181,7 +181,7 @@ func TestARoundEndsInProcessMode(t *testing.T) {
 		wantReport(t, fake, "a", "1")
 		wantRuns(t, c.agent, 1, c.actors[1])
 		c.actors[0].restart()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P32: an epoch that is deprecated while it is held begins a fresh round, and stops nobody", func(t *testing.T, fake *fakeAPI) {
@@ -247,7 +247,7 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		wantRuns(t, c.agent, 1, c.actors[0])
 		c.actors[1].deaf = false
 		c.replaceAgent()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P65: while the workers run: they never notice", func(t *testing.T, fake *fakeAPI) {
@@ -263,7 +263,7 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		}
 		c.actors[0].fails(1)
 		wantReport(t, fake, "a", "2")
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 	})
 	bubble(t, "P65: while the workers run and the group breaks", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
@@ -271,7 +271,7 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		fake.set(at(1, 1))
 		c.agent = c.pod.start(t, fake)
 		c.actors[0].back()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P65: while one of two workers is being stopped", func(t *testing.T, fake *fakeAPI) {
@@ -280,7 +280,7 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		c.actors[0].fails(1)
 		c.actors[1].hangs = false
 		c.replaceAgent()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P65 P66: after the end of its worker and before its report", func(t *testing.T, fake *fakeAPI) {
@@ -303,7 +303,7 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		c.actors[1].back()
 		wantRuns(t, c.agent, 1, c.actors[1])
 		c.actors[0].back()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 		if exit := fake.lastExit("a"); exit.Container != "x" || exit.Code != 6 {
 			t.Errorf("the exit is %+v", exit)
@@ -317,10 +317,10 @@ func TestAnAgentThatCrashes(t *testing.T) {
 		pass(4 * time.Second)
 		wantRuns(t, c.agent, 1, c.actors...)
 		pass(2 * time.Second)
-		wantRuns(t, c.agent, nobody, c.actors[0])
+		wantRuns(t, c.agent, notRunning, c.actors[0])
 		wantReport(t, fake, "a", "1")
 		c.actors[1].back()
-		wantRuns(t, c.agent, nobody, c.actors...)
+		wantRuns(t, c.agent, notRunning, c.actors...)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P65, P67: unless it is done meanwhile", func(t *testing.T, fake *fakeAPI) {

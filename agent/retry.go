@@ -63,7 +63,7 @@ func DefaultTiming() Timing {
 }
 
 // retryAfterLimit bounds how long a server can make the agent wait. Servers ask for about a
-// second; a day would be a mistake that nobody notices.
+// second; a day would be a mistake that goes unnoticed.
 const retryAfterLimit = time.Minute
 
 // backoff computes the delays between attempts (P36, P49). It is not safe for concurrent use.

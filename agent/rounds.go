@@ -133,7 +133,7 @@ func afterLift(v View) Action {
 		return Action{Kind: Bypass, Because: off}
 	case waiting != nil:
 		return Action{Kind: Lift, Epoch: self.Epoch, Because: fmt.Sprintf("container %s is back", waiting.Container)}
-	case find(v, isOpen) == nil && self.Lifted == ByEpoch && !self.Told:
+	case find(v, isOpen) == nil && self.Lifted == ByEpoch && !self.EndReported:
 		return Action{Kind: Report, Epoch: self.Epoch, Because: "all containers are done"}
 	}
 	return wait("running at epoch %d", self.Epoch)

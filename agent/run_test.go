@@ -291,7 +291,7 @@ func TestTheEndOfAnAgent(t *testing.T) {
 		synctest.Wait()
 		wantReport(t, fake, "a", "1")
 	})
-	bubble(t, "O50: without JOBSET_UID, a JobSet that is created anew under its name changes nothing", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "O50: without JOBSET_UID, a JobSet that is recreated under its name changes nothing", func(t *testing.T, fake *fakeAPI) {
 		fake.owner = "ours"
 		fake.set(at(0, 0))
 		a := startAgent(t, fake, "a")

@@ -255,7 +255,7 @@ func TestWhatIsNoSupervisorIsSentAway(t *testing.T) {
 		"P61: a message without an end":        {long, "more than 4096 bytes"},
 		"P61: hello twice":                     {hello + hello, "hello was not expected"},
 		"P61: what only an agent says":         {hello + `{"version":1,"type":"start","epoch":1}` + "\n", "start was not expected"},
-		"P62: a worker that nobody started":    {hello + `{"version":1,"type":"running","epoch":7}` + "\n", "epoch 7, which nobody asked for"},
+		"P62: a worker that nobody started":    {hello + `{"version":1,"type":"running","epoch":7}` + "\n", "epoch 7, which was never requested"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

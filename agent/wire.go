@@ -80,6 +80,7 @@ type wireJobSet struct {
 		ReplicatedJobsStatus []struct {
 			Name          string `json:"name"`
 			SyncedWorkers int32  `json:"syncedWorkers"`
+			Address       string `json:"address"`
 		} `json:"replicatedJobsStatus"`
 	} `json:"status"`
 }
@@ -122,6 +123,9 @@ type Place struct {
 	Master string
 }
 
+// isFirst reports whether the Pod has rank 0.
+func (at Place) isFirst() bool { return at.ReplicatedJob != "" && at.Job == 0 && at.Index == 0 }
+
 // world returns the place among the workers of a ReplicatedJob whose Jobs have so many each.
 func (at Place) world(each int) protocol.World {
 	size := at.Jobs * each
@@ -134,9 +138,13 @@ func (at Place) world(each int) protocol.World {
 // world returns the place of a Pod among the workers of its ReplicatedJob in the synced epoch.
 func (o *wireJobSet) world(at Place) protocol.World {
 	for _, status := range o.Status.ReplicatedJobsStatus {
-		if status.Name == at.ReplicatedJob && at.Jobs > 0 {
-			return at.world(int(status.SyncedWorkers) / at.Jobs)
+		if status.Name != at.ReplicatedJob || at.Jobs < 1 {
+			continue
 		}
+		if protocol.IsAddress(status.Address) {
+			at.Master = status.Address
+		}
+		return at.world(int(status.SyncedWorkers) / at.Jobs)
 	}
 	return protocol.World{}
 }
@@ -169,7 +177,7 @@ func (o *wireJobSet) workers() int {
 	return sum
 }
 
-// jobSet returns what Decide needs to know about an object, for the Pod that stands at a place.
+// jobSet returns what Decide needs to know about an object, for the Pod at a place.
 func (o *wireJobSet) jobSet(at Place) JobSet {
 	_, annotated := o.Metadata.Annotations[disableKey]
 	js := JobSet{
@@ -197,17 +205,32 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 }
 
 // errExit: how a worker ended cannot be written, so it is left out.
-var errExit = errors.New("the exit of a worker cannot be told")
+var errExit = errors.New("the exit of a worker cannot be encoded")
 
-// reportPatch returns the merge patch of a report. It contains only the annotation of an
-// epoch that is not 0, and that of an exit that is not nil.
-func reportPatch(epoch int32, exit *protocol.WorkerExit) ([]byte, error) {
+// statement is what a report says.
+type statement struct {
+	// epoch of the Pod; 0 if that is not said.
+	epoch int32
+	// exit is how a worker ended; nil if that is not said.
+	exit *protocol.WorkerExit
+	// address is that of the Pod, empty if it is not said. It goes with an epoch only.
+	address string
+}
+
+// bare returns the part that the group waits for.
+func (s statement) bare() statement { return statement{epoch: s.epoch} }
+
+// patch returns the merge patch that says it. It contains the annotations of what is said, and no other.
+func (s statement) patch() ([]byte, error) {
 	annotations := map[string]string{}
-	if epoch != 0 {
-		annotations[epochKey] = strconv.Itoa(int(epoch))
+	if s.epoch != 0 {
+		annotations[epochKey] = strconv.Itoa(int(s.epoch))
+		if s.address != "" {
+			annotations[protocol.AddressKey] = s.address
+		}
 	}
-	if exit != nil {
-		value, err := exit.Encode()
+	if s.exit != nil {
+		value, err := s.exit.Encode()
 		if err != nil {
 			return nil, errors.Join(errExit, err)
 		}

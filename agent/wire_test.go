@@ -132,7 +132,7 @@ func TestTheWorldOfAWorker(t *testing.T) {
 	t.Parallel()
 	var object wireJobSet
 	text, err := json.Marshal(jobset.JobSet{Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{
-		{Name: "leader", SyncedWorkers: 1}, {Name: "workers", SyncedWorkers: 6},
+		{Name: "leader", SyncedWorkers: 1, Address: "bad"}, {Name: "workers", SyncedWorkers: 6}, {Name: "told", SyncedWorkers: 2, Address: "10.1.2.3"},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +150,8 @@ func TestTheWorldOfAWorker(t *testing.T) {
 		"P102: one that has left the group":         {Place{ReplicatedJob: "workers", Jobs: 1, Index: 6}, protocol.World{}},
 		"P102: one that does not know where it is":  {Place{Jobs: 1}, protocol.World{}},
 		"P102: one whose ReplicatedJob has no size": {Place{ReplicatedJob: "other", Jobs: 1}, protocol.World{}},
+		"P122: with the address of rank 0":          {Place{ReplicatedJob: "told", Jobs: 1, Index: 1, Master: "t-told-0-0.t"}, protocol.World{Size: 2, Rank: 1, Master: "10.1.2.3"}},
+		"P122: what is no address is not handed on": {Place{ReplicatedJob: "leader", Jobs: 1, Master: "t-leader-0-0.t"}, protocol.World{Size: 1, Master: "t-leader-0-0.t"}},
 		"P120: with the name of rank 0":             {Place{ReplicatedJob: "workers", Jobs: 1, Index: 1, Master: "t-w-0-0.t"}, protocol.World{Size: 6, Rank: 1, Master: "t-w-0-0.t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +216,7 @@ func TestTheStartTellsTheWorld(t *testing.T) {
 
 func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	t.Parallel()
-	got, err := reportPatch(7, nil)
+	got, err := statement{epoch: 7}.patch()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	// P66: and that of an exit, with the epoch or without.
 	exit := &protocol.WorkerExit{Container: "x", Epoch: 6, Exit: protocol.Exit{Code: 1}}
 	for epoch, want := range map[int32]string{7: `"jobset.sigs.k8s.io/epoch":"7",`, 0: ""} {
-		got, err := reportPatch(epoch, exit)
+		got, err := statement{epoch: epoch, exit: exit}.patch()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,6 +234,12 @@ func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 			`"{\"container\":\"x\",\"epoch\":6,\"code\":1,\"time\":\"0001-01-01T00:00:00Z\"}"}}}`
 		if string(got) != want {
 			t.Errorf("patch %s, want %s", got, want)
+		}
+	}
+	// P122: and that of an address, with an epoch only.
+	for epoch, want := range map[int32]string{7: `{"metadata":{"annotations":{"jobset.sigs.k8s.io/address":"10.1.2.3","jobset.sigs.k8s.io/epoch":"7"}}}`, 0: `{"metadata":{"annotations":{}}}`} {
+		if got, err := (statement{epoch: epoch, address: "10.1.2.3"}).patch(); err != nil || string(got) != want {
+			t.Errorf("patch %s, %v, want %s", got, err, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type Worker struct {
 	State     WorkerState
 	// Epoch is that of the run that State is about. 0 is a run outside of all epochs (P34).
 	Epoch int32
-	// Exit is how that run ended; nil if it has not, or if nobody knows.
+	// Exit is how that run ended; nil if it has not, or if that is unknown.
 	Exit *protocol.Exit
 	// Problem is what its supervisor said is wrong.
 	Problem string
@@ -54,7 +54,7 @@ type Worker struct {
 	Lost time.Time
 }
 
-// Connected reports whether the supervisor can be told something.
+// Connected reports whether the supervisor can receive messages.
 func (w Worker) Connected() bool {
 	return w.State != Unseen && w.State != Done && w.Lost.IsZero()
 }
@@ -110,7 +110,7 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 		case w.State == Starting && m.Epoch == w.Epoch:
 			w.State = Running
 		case !w.Runs() && w.State != Leaving, w.Runs() && m.Epoch != w.Epoch:
-			return w, fmt.Errorf("it says that its worker runs at epoch %d, which nobody asked for", m.Epoch)
+			return w, fmt.Errorf("it says that its worker runs at epoch %d, which was never requested", m.Epoch)
 		}
 	case protocol.Ready:
 		// Of another epoch it is the second answer of a worker that ended while its stop was on the way.
@@ -136,8 +136,8 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 	return w, nil
 }
 
-// Told is a message that is about to be written to the supervisor: from then on it may have received it.
-func (w Worker) Told(m protocol.Message) Worker {
+// Sent is the worker after a message that is about to be written to the supervisor: from then on it may have received it.
+func (w Worker) Sent(m protocol.Message) Worker {
 	switch m.Type {
 	case protocol.Start:
 		w.State, w.Epoch, w.Exit, w.Problem = Starting, m.Epoch, nil, ""

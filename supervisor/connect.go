@@ -43,7 +43,7 @@ func connect(dial func() (Conn, error), arrivals chan<- arrival, over <-chan str
 		case <-over:
 		}
 	}
-	retry, lost, told := firstRetry, time.Now(), false
+	retry, lost, warned := firstRetry, time.Now(), false
 	for {
 		conn, err := dial()
 		if err == nil {
@@ -52,12 +52,12 @@ func connect(dial func() (Conn, error), arrivals chan<- arrival, over <-chan str
 			heard, err := read(conn, pass)
 			_ = conn.Close()
 			pass(arrival{conn: conn, problem: err})
-			lost, told = time.Now(), false
+			lost, warned = time.Now(), false
 			if heard || time.Since(began) > lastRetry {
 				retry = firstRetry // else it is an agent that ends every connection at once
 			}
-		} else if !told && time.Since(lost) > patience {
-			told = true
+		} else if !warned && time.Since(lost) > patience {
+			warned = true
 			pass(arrival{problem: fmt.Errorf("for %s: %w", patience, err)})
 		}
 		select {

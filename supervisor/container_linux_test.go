@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
-func TestHowAWorkerEndsIsTold(t *testing.T) {
+func TestHowAWorkerEndsIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := map[string]string{"data": "no program", "script": "#!/nowhere/sh\n", "noexec": "#!/bin/sh\n"}
@@ -76,7 +76,7 @@ func TestHowAWorkerEndsIsTold(t *testing.T) {
 	}
 }
 
-func TestAKillForMemoryIsTold(t *testing.T) {
+func TestAKillForMemoryIsReported(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
 	events := p.path("memory.events")

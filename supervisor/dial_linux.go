@@ -16,7 +16,7 @@ func dial(path string) (Conn, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	// This never blocks: the agent accepts, nobody listens, or too many are waiting.
+	// This never blocks: the agent accepts, no process listens, or too many are waiting.
 	if err := syscall.Connect(socket, &syscall.SockaddrUnix{Name: path}); err != nil {
 		_ = syscall.Close(socket)
 		return nil, &os.PathError{Op: "connect", Path: path, Err: err}

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package supervisor is the first process of a worker's container in process mode. It runs the command of the
 // container as its child, ends it with all its descendants, and runs it again, without a restart of the container. The agent of
 // the Pod says when, over a socket in a volume that both share; see package protocol for the messages. The
-// supervisor holds no token and talks to nobody else.
+// supervisor holds no token and talks to no one else.
 //
 //	agent                          supervisor                              worker
 //	  |<------ hello: held ------------|                                      one hello on each connection
@@ -14,13 +14,13 @@ SPDX-License-Identifier: Apache-2.0
 //	  |<------ running: 2 -------------|                                      |
 //	  |                                |<--------------------------- exit 1 --x
 //	  |                                |---- SIGKILL to what it left
-//	  |                                |     behind, until nobody is left
+//	  |                                |     behind, until none is left
 //	  |<------ ready: 2, code 1 -------|
 //	  |------- start: epoch 3 -------->|---- fork, exec --------------------->|
 //	  |<------ running: 3 -------------|                                      |
 //	  |------- stop ------------------>|---- SIGTERM to its process group --->|
 //	  |                                |     after the grace, SIGKILL to all;
-//	  |                                |     earlier if nobody is left
+//	  |                                |     earlier if none is left
 //	  |<------ ready: 3, stopped ------|                                      x
 //	  |------- start: epoch 4 -------->|---- fork, exec --------------------->|
 //	  |<------ running: 4 -------------|                                      |
@@ -34,7 +34,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # States
 //
-//	          start               exit unasked, or the grace is over     nobody is left
+//	          start               exit unasked, or the grace is over     none is left
 //	held ---------------> running ----------------------------> killing ----------------> ended
 //	                         ^                                     | 10 s                   |
 //	                         |                                     v                        |
@@ -42,9 +42,9 @@ SPDX-License-Identifier: Apache-2.0
 //	                         +-------------------------- start of another epoch ------------+
 //
 // In every state SIGTERM, SIGINT and SIGQUIT end the supervisor, once the worker has (P69). A worker that was told to end is
-// running until nobody of it is left or its grace is over, even if its main process was a shell that ended at once (P63a). A
+// running until no process of it is left or its grace is over, even if its main process was a shell that ended at once (P63a). A
 // signal of the kubelet takes the place of a stop: its grace counts from then on (P69a). Who acts next? The agent
-// in held and ended; the worker in running; nobody but time in killing and stuck. A supervisor that loses its
+// in held and ended; the worker in running; only time in killing and stuck. A supervisor that loses its
 // agent stays in its state, connects again, and says hello with what has become of its worker.
 // Messages on the old connection are obeyed before that hello or not at all.
 //

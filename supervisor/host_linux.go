@@ -35,7 +35,7 @@ type container struct {
 	killer   killer
 }
 
-// newContainer returns a Host. Not as the first process of a namespace it stays on its thread for ever,
+// newContainer returns a Host. Not as the first process of a namespace it never leaves its thread,
 // because the worker dies with the thread that started it.
 func newContainer(command []string, variables []Variable, changed chan os.Signal, log *slog.Logger) *container {
 	adoptOrphans()
@@ -61,7 +61,7 @@ func (c *container) Start(r Run) *protocol.Exit {
 	return nil
 }
 
-// Signal does nothing without a child. One that has ended is not reaped, so its number is nobody else's.
+// Signal does nothing without a child. One that has ended is not reaped, so its number is not reused.
 func (c *container) Signal(number syscall.Signal) {
 	if c.child != 0 {
 		_ = syscall.Kill(-c.child, number)
@@ -73,7 +73,7 @@ func (c *container) Kill() {
 	c.killer.kill(time.Now())
 }
 
-// killAll kills until nobody is left, for a second at most. One look at the processes may miss one whose parent ends
+// killAll kills until no process is left, for a second at most. One look at the processes may miss one whose parent ends
 // while it looks.
 func (c *container) killAll() {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {

@@ -26,19 +26,19 @@ const (
 
 // install copies this program into the shared volume, and makes the directory where agent and supervisors meet.
 func install(dir string) error {
-	mend := &setting.Error{
+	problem := &setting.Error{
 		Setting: "install " + dir,
 		Fix:     "mount an emptyDir there in the container that installs the supervisor, and let its user write to it",
 	}
 	if err := prepare(dir); err != nil {
-		mend.Problem = fmt.Sprintf("failed: %v", err)
-		return mend
+		problem.Problem = fmt.Sprintf("failed: %v", err)
+		return problem
 	}
 	var mount syscall.Statfs_t
 	if err := syscall.Statfs(dir, &mount); err == nil && mount.Flags&mountNoexec != 0 {
-		mend.Problem = "is a volume that the node mounts noexec, so no container can execute the supervisor"
-		mend.Fix = "mount the file system of the kubelet's directory without noexec on this node, or set inPlaceRestart.mode: Container in the failure policy"
-		return mend
+		problem.Problem = "is a volume that the node mounts noexec, so no container can execute the supervisor"
+		problem.Fix = "mount the file system of the kubelet's directory without noexec on this node, or set inPlaceRestart.mode: Container in the failure policy"
+		return problem
 	}
 	return nil
 }

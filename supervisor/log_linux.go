@@ -31,7 +31,7 @@ type line struct {
 
 type patientWriter struct{ lines chan line }
 
-// Write returns when the line is written, or after some time without. Lines that nobody reads are dropped.
+// Write returns when the line is written, or after some time without. Lines that are not read are dropped.
 func (w *patientWriter) Write(text []byte) (int, error) {
 	l := line{text: slices.Clone(text), written: make(chan struct{})}
 	select {

@@ -110,9 +110,9 @@ func passedOn() []os.Signal {
 		case syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
 			// These mean something.
 		case syscall.SIGKILL, syscall.SIGSTOP, 32, 33, 34:
-			// Nobody can receive the first two; the C library keeps the others for itself.
+			// No process can receive the first two; the C library keeps the others for itself.
 		case syscall.SIGURG, syscall.SIGPIPE, syscall.SIGPROF:
-			// The supervisor sends them to itself: the Go runtime to preempt, the kernel when nobody reads the log.
+			// The supervisor sends them to itself: the Go runtime to preempt, the kernel when the log is not read.
 		case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGSYS:
 			// Faults of the supervisor.
 		default:

@@ -36,7 +36,7 @@ const (
 	// lastResort is when processes that still appear are taken for a worker that forks faster than its processes are found.
 	lastResort = time.Second
 	// everybody is the target of a kill that leaves out only the first process of a namespace. The kernel does it
-	// in one step, in which nobody can fork.
+	// in one step, in which no process can fork.
 	everybody = -1
 )
 
@@ -59,7 +59,7 @@ func (k *killer) kill(now time.Time) {
 		_ = syscall.Kill(everybody, syscall.SIGKILL)
 		return
 	}
-	// Nobody in a group can fork and escape while it is killed.
+	// No process of a group can fork and escape while it is killed.
 	for _, group := range groups {
 		_ = syscall.Kill(-group, syscall.SIGKILL)
 	}
@@ -68,7 +68,7 @@ func (k *killer) kill(now time.Time) {
 	}
 }
 
-// targets returns the processes that descend from one, and the process groups that nobody else is in.
+// targets returns the processes that descend from one, and the process groups that hold no other process.
 func targets(table map[int]process, self int) (pids, groups []int) {
 	ours := descendants(table, self)
 	foreign := map[int]bool{0: true, 1: true} // for kill, groups 0 and 1 mean something else

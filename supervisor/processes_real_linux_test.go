@@ -118,7 +118,7 @@ func TestOutsidersAreLeftAlone(t *testing.T) {
 	p.prints("up\n")
 	entered := make(chan *exec.Cmd)
 	go func() {
-		runtime.LockOSThread() // for ever: the thread ends with this goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 		cmd := exec.Command("/bin/sh", "-c", `sleep 1000 & wait`)
 		cmd.Env = append(os.Environ(), "OUTSIDER="+p.dir)
 		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", p.cmd.Process.Pid))

@@ -44,7 +44,7 @@ all that you may read: every worker, the last restart step by step, the history
 of restarts, nodes that failed, and elastic sizes. It follows the cluster with
 your own credentials, and writes nothing.
 
-The page is at an address that nobody can guess. Whoever has it, and can reach
+The page is at an address that cannot be guessed. Whoever has it, and can reach
 this machine's loopback interface, sees what you may see, until you stop it.`,
 		Example: `  # One JobSet
   kubectl jobset dashboard train

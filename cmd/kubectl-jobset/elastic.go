@@ -46,7 +46,7 @@ said last about it. Above them, which accelerators are free on ready nodes.`,
   kubectl jobset elastic -A -o json | jq -r '.jobs[] | select(.state == "Waits") | .namespace + "/" + .jobSet'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("elastic takes no names, and there is %q; --namespace or --all-namespaces say which jobs are shown", args[0])
+				return fmt.Errorf("unexpected argument %q: elastic shows all jobs of a namespace, use --namespace or --all-namespaces", args[0])
 			}
 			return nil
 		},

@@ -65,7 +65,7 @@ func TestP109ElasticSaysWhatIsWrong(t *testing.T) {
 		"Nodes fail to be read":      {answers{nodesPath: broken}, nil, "listing nodes: broken"},
 		"Pods fail to be read":       {answers{allPodsPath: broken}, nil, "listing the Pods of all namespaces: broken"},
 		"Events fail to be read":     {answers{eventsPath: broken}, nil, "listing the events of JobSets: broken"},
-		"A name":                     {nil, []string{"train"}, `elastic takes no names, and there is "train"`},
+		"A name":                     {nil, []string{"train"}, `unexpected argument "train"`},
 		"An unknown format":          {nil, []string{"-o", "xml"}, `--output is "xml", it must be table, json or yaml`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -314,7 +314,7 @@ func TestProgressOf(t *testing.T) {
 	}{
 		"nothing is said (P24, P25, P71)":   {nil, policy.Progress{Assembly: 10 * time.Minute, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
 		"an empty block (P24, P25)":         {&configapi.InPlaceRestart{}, policy.Progress{Assembly: 10 * time.Minute, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"the group may take for ever (P24)": {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"the group may take any time (P24)": {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
 		"all are said (P24, P25, P71)": {
 			&configapi.InPlaceRestart{
 				AssemblyGracePeriod: &metav1.Duration{Duration: time.Minute}, ForcefulDeletionGracePeriod: &metav1.Duration{Duration: time.Hour},

@@ -102,7 +102,7 @@ featureGates: {InPlaceRestart: true, AllBeta: false}
 				cfg.FeatureGates = map[string]bool{"InPlaceRestart": false, "AllAlpha": false, "AllBeta": false}
 			},
 		},
-		"a flag mends what is wrong in the file (O13)": {
+		"a flag fixes what is wrong in the file (O13)": {
 			file: "metrics: {bindAddress: x}\n",
 			args: []string{"--metrics-bind-address=:5"},
 			want: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = ":5" },

@@ -77,7 +77,7 @@ plan=$(printf '%s\n' "$nodes" | awk -v namespace="$namespace" -v jobs="$*" '
 
 while read -r node job; do
   [ -n "$node" ] || continue
-  # The taint first: between the two nobody else may move in.
+  # The taint first: between the two no other Pod may move in.
   $run kubectl taint nodes "$node" "$taint=true:NoSchedule" --overwrite
   $run kubectl label nodes "$node" "$label=$job" --overwrite
 done <<<"$plan"

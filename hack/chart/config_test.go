@@ -85,7 +85,7 @@ inPlaceRestart:
 			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}}`,
 			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}`,
 		},
-		"P24: for ever": {
+		"P24: without limit": {
 			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 0s}}`,
 			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 0s}`,
 		},

@@ -7,7 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 // the tests.
 //
 //	docs --check      fails if the contract or a proposal is wrong, or a page quotes a figure that
-//	                  docs/figures.tsv does not have; says what and where
+//	                  docs/figures.tsv does not have, or a file has a word that docs/style.md bans;
+//	                  says what and where
 //	docs --coverage   counts the ids of the contract and lists those that no test carries;
 //	                  with --strict it fails if there are some
 //	docs --contents   writes the tables of contents of the proposals
@@ -86,7 +87,8 @@ func run(stdout io.Writer, check, coverage, contents bool) ([]string, error) {
 	}
 	if check {
 		misquotes, figuresErr := checkFigures(".")
-		problems, err = append(problems, misquotes...), errors.Join(err, figuresErr)
+		banned, wordsErr := checkWords(".")
+		problems, err = append(append(problems, misquotes...), banned...), errors.Join(err, figuresErr, wordsErr)
 		lists, listErr := filepath.Glob("keps/*/tests.md")
 		err = errors.Join(err, listErr)
 		for _, path := range lists {

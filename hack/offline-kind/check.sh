@@ -67,7 +67,7 @@ for pod in $(ns get pods --selector app=netcheck --output name); do
 done
 
 # In place: both containers ran a second time, the healthy one too. Nothing makes
-# this pod anew, so it is still the same one.
+# this pod, so it is still the same one.
 restarted() {
   local counts
   for _ in $(seq 60); do

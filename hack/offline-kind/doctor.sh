@@ -24,7 +24,7 @@ PROBE=jobset/kind-netcheck:local
 bad=0
 ok() { printf 'ok    %s\n' "$*"; }
 note() { printf 'note  %s\n' "$*"; }
-wrong() { # WHAT MEND
+wrong() { # WHAT FIX
   printf 'WRONG %s\n      fix: %s\n' "$1" "$2"
   bad=$((bad + 1))
 }

@@ -14,7 +14,7 @@ wanted=$("$K8S_BIN/kubeadm" config images list --kubernetes-version "$K8S_VERSIO
 # named COMPONENT: the full name that kubeadm wants for it.
 named() { grep -E "/$1:" <<<"$wanted" || die "kubeadm $K8S_VERSION does not want an image of $1"; }
 
-# matches COMPONENT VERSION MEND: what was built is what kubeadm names.
+# matches COMPONENT VERSION FIX: what was built is what kubeadm names.
 matches() {
   local image
   image=$(named "$1")

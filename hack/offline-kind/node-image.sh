@@ -87,7 +87,7 @@ preload() {
     docker exec --interactive "$builder" ctr --namespace=k8s.io images import --label=io.cri-containerd.pinned=pinned \
       --all-platforms --no-unpack --digests - <"$tar"
   done
-  # Nobody reaps it there: ended it stays as a zombie.
+  # Nothing reaps it there: once it has ended it stays a zombie.
   docker exec "$builder" bash -euc '
     pkill -x containerd
     while ps -C containerd -o stat= | grep -qv Z; do sleep 0.1; done

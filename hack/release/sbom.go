@@ -69,7 +69,7 @@ type relationship struct {
 
 const (
 	documentID  = "SPDXRef-DOCUMENT"
-	noAssertion = "NOASSERTION" // nobody has said
+	noAssertion = "NOASSERTION" // unknown
 	ourLicence  = "Apache-2.0"
 )
 

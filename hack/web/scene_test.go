@@ -42,7 +42,7 @@ func newScene(workers int) *scene {
 	jobs := max(1, workers/perJob)
 	s.js = builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 20).Epochs(3, 4).InPlaceRestarts(3).
 		ReplicatedJob(builders.MakeReplicatedJob("workers").Replicas(int32(jobs)).Workers(int32(workers/jobs))).
-		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, fmt.Sprintf("all %d workers stand at epoch 4", workers), time.Now().Add(-12*time.Minute)).Obj()
+		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, fmt.Sprintf("all %d workers have reached epoch 4", workers), time.Now().Add(-12*time.Minute)).Obj()
 	var jobObjects, pods []metav1.Object
 	nodes := map[string]metav1.Object{}
 	for j := range jobs {
@@ -161,7 +161,7 @@ func (s *scene) lift() {
 	js.Status.SyncedEpoch = ptr.To[int32](5)
 	took := time.Since(js.Status.Conditions[0].LastTransitionTime.Time)
 	js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason,
-		fmt.Sprintf("all %d workers stand at epoch 5", len(s.pods)), time.Now())}
+		fmt.Sprintf("all %d workers have reached epoch 5", len(s.pods)), time.Now())}
 	s.js = js
 	s.Put(js)
 	s.event(time.Now(), constants.InPlaceRestartCompletedReason, fmt.Sprintf("%d workers restarted in place: epoch 5, %.1f seconds", len(s.pods), took.Seconds()))

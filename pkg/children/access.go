@@ -15,7 +15,7 @@ import (
 )
 
 // AgentRoleName is the name of the Role of the agents of a JobSet, and of its RoleBinding. It carries
-// the UID, so that a JobSet that is made anew never meets the objects of its predecessor.
+// the UID, so that a recreated JobSet never meets the objects of its predecessor.
 func AgentRoleName(js *jobset.JobSet) string {
 	return constants.AgentAccess + "-" + string(js.UID)
 }

@@ -20,7 +20,7 @@ import (
 
 // Claims builds the PersistentVolumeClaims that all Jobs of a JobSet share, in
 // the order of the spec. Those to be deleted with the JobSet belong to it;
-// those to be retained belong to nobody.
+// those to be retained have no owner.
 func Claims(js *jobset.JobSet) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
 	for i := range js.Spec.VolumeClaimPolicies {

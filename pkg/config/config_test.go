@@ -148,7 +148,7 @@ featureGates: {InPlaceRestart: true}
 			file: "---\n" + head,
 			want: defaultsBut(func(*configapi.Configuration) {}),
 		},
-		"values are not checked here: a flag may still mend them (O13)": {
+		"values are not checked here: a flag may still fix them (O13)": {
 			file: head + "webhook: {port: 0}\n",
 			want: defaultsBut(func(cfg *configapi.Configuration) { cfg.Webhook.Port = ptr.To(0) }),
 		},

@@ -91,7 +91,7 @@ const (
 	// WorkersNotReadyReason: workers of a group that runs do not; WorkersReadyReason: all do again.
 	WorkersNotReadyReason = "WorkersNotReady"
 	WorkersReadyReason    = "WorkersReady"
-	// GroupNotRunningReason: the group restarts, is suspended or has ended, so nobody is expected to be ready.
+	// GroupNotRunningReason: the group restarts, is suspended or has ended, so no worker is expected to be ready.
 	GroupNotRunningReason  = "GroupNotRunning"
 	GroupNotRunningMessage = "the group restarts, is suspended, not watched or has ended: no worker is expected to be ready"
 	// AgentAccessDeniedReason and AgentAccessGrantedReason: agents lack rights, or have them again.
@@ -102,7 +102,7 @@ const (
 	// MoveRefusedReason: Pods stay on sick nodes because the budget is spent; NotOnSickNodesReason: none does any more.
 	MoveRefusedReason         = "MoveRefused"
 	NotOnSickNodesReason      = "NotOnSickNodes"
-	NotOnSickNodesMessage     = "no Pod stands on a node that it has to leave, or it can be moved again"
+	NotOnSickNodesMessage     = "no Pod runs on a node that it has to leave, or it can be moved again"
 	AgentAccessGrantedMessage = "the service accounts of the worker Pods may do what their agents need"
 )
 
@@ -130,7 +130,7 @@ const (
 	PodsKeptReason = "PodsKept"
 	// SuccessTTLExpiredReason: the Jobs of a completed JobSet are deleted.
 	SuccessTTLExpiredReason = "SuccessTTLExpired"
-	// FaultToleranceOffReason: nobody keeps this condition any more.
+	// FaultToleranceOffReason: this condition is no longer kept.
 	FaultToleranceOffReason  = "FaultToleranceOff"
 	FaultToleranceOffMessage = "spec.faultTolerance was removed, or feature gate FaultTolerance is off"
 )
@@ -178,7 +178,7 @@ const (
 	ElasticHeldMessage = "the annotation jobset.sigs.k8s.io/elastic-hold keeps the manager from changing sizes; remove it to let the manager change them"
 	// ElasticCoolingDownReason: its size is to change, and was changed a short time ago.
 	ElasticCoolingDownReason = "ElasticCoolingDown"
-	// MovedOffNodesReason: all Jobs are recreated because Pods stand on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
+	// MovedOffNodesReason: all Jobs are recreated because Pods run on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
 	MovedOffNodesReason = "MovedOffNodes"
 	// WorkersMovedReason: such Pods are deleted, and their group waits for those in their place.
 	WorkersMovedReason = "WorkersMoved"
@@ -188,7 +188,7 @@ const (
 	// AgentPolicyInForceReason: something does again.
 	AgentPolicyInForceReason = "AgentPolicyInForce"
 
-	// RestartAllContainersUnsupportedReason: workers stand on nodes too old to restart them in place.
+	// RestartAllContainersUnsupportedReason: workers run on nodes too old to restart them in place.
 	RestartAllContainersUnsupportedReason = "RestartAllContainersUnsupported"
 )
 

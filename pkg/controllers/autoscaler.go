@@ -66,9 +66,9 @@ type autoscaler struct {
 	config Autoscaling
 	// wake has room for one.
 	wake chan struct{}
-	// told is what was last told about each job that waits or cools down.
-	told map[elastic.Key]string
-	// lacking is since when each plan has said that a job lacks instances. Another leader counts anew (P21).
+	// reported is the last reason recorded for each job that waits or cools down.
+	reported map[elastic.Key]string
+	// lacking is since when each plan has said that a job lacks instances. Another leader starts counting again (P21).
 	lacking map[elastic.Key]time.Time
 	// started are the jobs that a plan found running, with the UIDs of their JobSets. Another leader knows of those that have
 	// Pods that are ready, or a restart in their status (P104a).
@@ -92,7 +92,7 @@ func SetupAutoscaler(ctx context.Context, mgr ctrl.Manager, config Autoscaling) 
 	}
 	a := &autoscaler{
 		client: mgr.GetClient(), bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
-		wake: make(chan struct{}, 1), told: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
+		wake: make(chan struct{}, 1), reported: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
 	}
 	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -204,18 +204,18 @@ func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
 // wakes returns a handler that starts a round after changes that matter.
 func (a *autoscaler) wakes(matters func(was, is any) bool) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { a.soon() },
-		DeleteFunc: func(any) { a.soon() },
+		AddFunc:    func(any) { a.requestRound() },
+		DeleteFunc: func(any) { a.requestRound() },
 		UpdateFunc: func(was, is any) {
 			if matters(was, is) {
-				a.soon()
+				a.requestRound()
 			}
 		},
 	}
 }
 
-// soon starts a round.
-func (a *autoscaler) soon() {
+// requestRound starts a round as soon as possible.
+func (a *autoscaler) requestRound() {
 	select {
 	case a.wake <- struct{}{}:
 	default: // it is awake

@@ -102,7 +102,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 		return in, nil, fmt.Errorf("listing JobSets: %w", err)
 	}
 	if !slices.ContainsFunc(jobSets.Items, func(js jobset.JobSet) bool { return isScaled(&js) }) {
-		return in, nil, nil // nothing to plan, and nobody's Pods to look at
+		return in, nil, nil // nothing to plan, and no Pods to look at
 	}
 	if err := a.client.List(ctx, jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return in, nil, fmt.Errorf("listing Jobs: %w", err)
@@ -167,7 +167,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		if at, ok := place.of(pod); ok {
 			index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 			stays := err == nil && index < int64(in.Jobs[at].Size)
-			// Nobody takes its index before it is gone (P108). Of a node that is gone Kubernetes deletes it by force.
+			// Its index is free only when it is gone (P108). Of a node that is gone Kubernetes deletes it by force.
 			if up, exists := isReady[pod.Spec.NodeName]; stays && exists && (pod.DeletionTimestamp != nil || !up) {
 				in.Jobs[at].Held = append(in.Jobs[at].Held, pod.Spec.NodeName)
 			}

@@ -62,7 +62,7 @@ func sizeAfterRound(t *testing.T, objects []client.Object) int32 {
 	t.Helper()
 	s := newShell(t, objects...)
 	a := &autoscaler{
-		client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+		client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 		config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
 	}
 	if err := a.round(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestHeld(t *testing.T) {
 	js := scaled("a", 2, 1, hold)
 	s := newShell(t, append(append(js, gpuNode("n", "6")), boundPods("a", "n", 2)...)...)
 	a := &autoscaler{
-		client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+		client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 		config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
 	}
 	rounds := func(held bool, size int32, reason string) {

@@ -85,7 +85,7 @@ func above(asks, template elastic.Resources) elastic.Resources {
 }
 
 // findAbsent marks the jobs that never ran and of whose minimum fewer Pods have a node or wait for one. A Pod may never be
-// created, because of a ResourceQuota, a webhook, or a JobSet that cannot create its Job: nobody gives to such a job (P104).
+// created, because of a ResourceQuota, a webhook, or a JobSet that cannot create its Job: no job gives to such a job (P104).
 // The Pods that it lacks start the next round when they appear.
 func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job) error {
 	usable := map[string]bool{}
@@ -142,7 +142,7 @@ func (a *autoscaler) podAppears(obj any) {
 	}
 	for _, key := range byJobSetLabel(pod) {
 		if (*awaited)[key] {
-			a.soon()
+			a.requestRound()
 		}
 	}
 }

@@ -119,14 +119,14 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P104: nobody gives to one whose Pods do not exist": {
 			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), boundPods("b", "", 1)), map[string]int32{"a": 6, "b": 2},
-			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come",
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come",
 				"update status JobSet b"},
 		},
 		"P104: nor to one whose Pods are held back by scheduling gates": {
 			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), forged(func(pod *corev1.Pod) {
 				pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
 			}, boundPods("b", "", 2))), map[string]int32{"a": 6, "b": 2},
-			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come",
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come",
 				"update status JobSet b"},
 		},
 		"P104 P107: users are not told the names of other namespaces": {
@@ -200,7 +200,7 @@ func TestAutoscaler(t *testing.T) {
 				}
 			}
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 				config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if err := a.round(t.Context()); err != nil {
@@ -260,7 +260,7 @@ func TestLostNodes(t *testing.T) {
 			}
 			s := newShell(t, append(append(objects, lost), pods...)...)
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods, wake: make(chan struct{}, 1),
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods, wake: make(chan struct{}, 1),
 				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if err := a.round(t.Context()); err != nil {
@@ -315,7 +315,7 @@ func TestRestartsTakeNothing(t *testing.T) {
 			objects = append(append(objects, scaled("b", 2, 0, restarting)...), boundPods("b", "n2", 2)...)
 			s := newShell(t, objects...)
 			a := &autoscaler{
-				client: s.client, bound: s.fake, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
+				client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods,
 				config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
 			}
 			if err := a.round(t.Context()); err != nil {
@@ -356,7 +356,7 @@ func TestRestartsTakeNothing(t *testing.T) {
 func TestAutoscalerYields(t *testing.T) {
 	js := scaled("a", 2, 1)[0].(*jobset.JobSet)
 	s := newShell(t, js)
-	a := &autoscaler{client: s.client, events: s.record, clock: s.clock, told: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}}
+	a := &autoscaler{client: s.client, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}}
 	stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
 	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}) // the fake API server fails in another way
 	s.record.expect(t, "patch JobSet a")

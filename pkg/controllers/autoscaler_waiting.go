@@ -61,7 +61,7 @@ func (a *autoscaler) setWaiting(ctx context.Context, js *jobset.JobSet, decision
 	}
 	switch err := a.client.Status().Update(ctx, update); {
 	case apierrors.IsConflict(err):
-		a.soon() // others write the status, too
+		a.requestRound() // others write the status, too
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("saying in the status of JobSet %s what it waits for: %w", klog.KObj(js), err)
 	}

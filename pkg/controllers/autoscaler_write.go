@@ -50,9 +50,9 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 		case d.Size != jobs[i].Size:
 			changed = append(changed, i)
 		case d.Because == "":
-			delete(a.told, d.Key)
-		case a.told[d.Key] != d.Because:
-			a.told[d.Key] = d.Because
+			delete(a.reported, d.Key)
+		case a.reported[d.Key] != d.Because:
+			a.reported[d.Key] = d.Because
 			a.tell(js, kindOf(d.State), reasonOf(d.State), fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
 		}
 	}
@@ -71,7 +71,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 	}
 	for _, i := range changed {
 		d := decisions[i]
-		delete(a.told, d.Key)
+		delete(a.reported, d.Key)
 		a.resized[d.Key] = a.clock.Now()
 		metrics.ElasticResized(d.Size > jobs[i].Size)
 		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,
@@ -110,15 +110,15 @@ func resizePatch(js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Deci
 	return json.Marshal(append(ops, operation{"add", "/metadata/annotations/" + key, now.UTC().Format(time.RFC3339)}))
 }
 
-// forget drops what was told about jobs that are not planned any more.
+// forget drops what was reported about jobs that are not planned any more.
 func (a *autoscaler) forget(plan elastic.Plan) {
 	planned := map[elastic.Key]bool{}
 	for _, d := range plan.Decisions {
 		planned[d.Key] = true
 	}
-	for key := range a.told {
+	for key := range a.reported {
 		if !planned[key] {
-			delete(a.told, key)
+			delete(a.reported, key)
 		}
 	}
 	maps.DeleteFunc(a.resized, func(key elastic.Key, _ time.Time) bool { return !planned[key] })

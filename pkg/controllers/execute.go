@@ -23,7 +23,7 @@ import (
 )
 
 // execute makes the changes of a plan, in the order of its fields. It stops at the
-// first step that fails or runs out of time; the next pass decides anew from
+// first step that fails or runs out of time; the next pass decides again from
 // what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	c := r.startChanges()
@@ -87,7 +87,7 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) erro
 
 // deletePod deletes a worker Pod that keeps its group waiting, unless it changed
 // since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
-// podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, for ever if its node is dead.
+// podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
 func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, force bool) error {
 	seen := &corev1.Pod{ObjectMeta: named(pod)}
 	seen.ResourceVersion = pod.ResourceVersion

@@ -43,7 +43,7 @@ func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool
 		return policy.Failure{}, false
 	}
 	if before.Annotations[jobset.WorkerExitKey] != pod.Annotations[jobset.WorkerExitKey] {
-		if failure, told := policy.ToldFailure(pod, ptr.Deref(js.Status.SyncedEpoch, 0)); told {
+		if failure, ok := policy.ReportedFailure(pod, ptr.Deref(js.Status.SyncedEpoch, 0)); ok {
 			return failure, true // by its agent, together with the next epoch
 		}
 	}

@@ -67,7 +67,7 @@ type JobSetReconciler struct {
 	cacheLag time.Duration
 }
 
-// Agents patch Pods, this controller does not. It has the right so that it can be granted to agents: RBAC lets nobody grant a right they lack.
+// Agents patch Pods, this controller does not. It has the right so that it can be granted to agents: RBAC lets no account grant a right that it lacks.
 //
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// memory keeps what is not in the API: what users are told, and clocks that only delay.
+// memory keeps what is not in the API: what was reported to users, and clocks that only delay.
 // No decision depends on it, so it may be lost at any time, and a new leader starts without it.
 type memory struct {
 	mu sync.Mutex
@@ -41,8 +41,8 @@ type remembered struct {
 	// movingSince is since when Pods have had to leave their nodes, zero if none has.
 	movingSince time.Time
 	// access is what the API server said about the rights of agents, by service account.
-	access map[string]policy.AgentAccess
-	told   told
+	access   map[string]policy.AgentAccess
+	reported reported
 }
 
 func newMemory() *memory {
@@ -64,7 +64,7 @@ func (m *memory) entry(key types.NamespacedName, uid types.UID) *remembered {
 	defer m.mu.Unlock()
 	e := m.entries[key]
 	if e == nil || uid != "" && e.uid != "" && e.uid != uid {
-		e = &remembered{access: map[string]policy.AgentAccess{}, told: newTold()}
+		e = &remembered{access: map[string]policy.AgentAccess{}, reported: newReported()}
 		m.entries[key] = e
 	}
 	if uid != "" {

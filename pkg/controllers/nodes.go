@@ -69,7 +69,7 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, node.Status.NodeInfo.KubeletVersion))
 		}
 	}
-	if len(old) == 0 || !r.memory.forJobSet(js).told.isNews(js.UID, strings.Join(old, ",")) {
+	if len(old) == 0 || !r.memory.forJobSet(js).reported.changed(js.UID, strings.Join(old, ",")) {
 		return nil
 	}
 	r.tell(js, policy.Event{

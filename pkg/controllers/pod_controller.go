@@ -38,7 +38,7 @@ type PodReconciler struct {
 	events events.EventRecorder
 	clock  clock.PassiveClock
 	pods   indexed[*corev1.Pod]
-	// patience is how long a replaced leader may look for a node in the domain of its followers; 0 means for ever.
+	// patience is how long a replaced leader may look for a node in the domain of its followers; 0 means no limit.
 	patience time.Duration
 }
 
@@ -130,7 +130,7 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*c
 	}
 	topology, _ := placement.Topology(leader)
 	r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
-		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all are placed anew",
+		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
 		len(followers), job.Name, leader.Name, topology, r.patience)
 	return ctrl.Result{}, nil
 }

@@ -144,7 +144,7 @@ func matters(old, pod *corev1.Pod) bool {
 		!policy.SandboxGoneSince(old).Equal(policy.SandboxGoneSince(pod))
 }
 
-// showsReadiness reports whether a Pod changed in what users are told about its worker: it is no longer
+// showsReadiness reports whether a Pod changed in what is reported about its worker: it is no longer
 // ready, or shows why it cannot be. That it becomes ready matters only if condition WorkersNotReady is
 // True, so the start of a group enqueues nothing.
 func showsReadiness(js *jobset.JobSet, old, pod *corev1.Pod) bool {

@@ -33,7 +33,7 @@ const maxNote = 1024
 
 // report writes the status, if it changed, and then records events and metrics.
 // The write fails if the plan was decided on an older status: then
-// nothing is recorded, and the next pass decides anew. So a restart counts once.
+// nothing is recorded, and the next pass decides again. So a restart counts once.
 func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (ctrl.Result, error) {
 	r.tellInvalidEpochs(js, plan.InvalidEpochs)
 	r.tellForeign(js, plan.Foreign)
@@ -73,7 +73,7 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 
 // reportCounts writes the counts although an action failed, so that users can follow the
 // other Jobs while one cannot be created. It does not write what was decided; the
-// next pass decides that anew.
+// next pass decides that again.
 func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	update, pace := js.DeepCopy(), &r.memory.forJobSet(js).pace
 	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, js.Status.ReplicatedJobsStatus)
@@ -140,7 +140,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		value := pod.Annotations[jobset.EpochKey]
-		if !r.memory.forJobSet(js).told.isNews(pod.UID, value) {
+		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
 			continue
 		}
 		r.tell(js, policy.Event{
@@ -162,7 +162,7 @@ func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
 		names = append(names, job.Name)
 	}
 	named := strings.Join(names, ", ")
-	if !r.memory.forJobSet(js).told.isNews(js.UID+"/foreign", named) {
+	if !r.memory.forJobSet(js).reported.changed(js.UID+"/foreign", named) {
 		return
 	}
 	r.tell(js, policy.Event{
@@ -176,7 +176,7 @@ func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
 // tellReplaced tells of each Pod once, as long as this manager leads.
 func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacement) {
 	for _, replaced := range all {
-		if !r.memory.forJobSet(js).told.isNews(replaced.Pod.UID+"/replaced", replaced.Because) {
+		if !r.memory.forJobSet(js).reported.changed(replaced.Pod.UID+"/replaced", replaced.Because) {
 			continue
 		}
 		metrics.WorkerReplaced(string(replaced.Reason))
@@ -199,7 +199,7 @@ func (r *JobSetReconciler) tellTrouble(ctx context.Context, js *jobset.JobSet, r
 		return
 	}
 	about := *js
-	about.ResourceVersion = r.memory.forJobSet(js).told.firstVersion(reason, trouble.Error(), js.ResourceVersion)
+	about.ResourceVersion = r.memory.forJobSet(js).reported.firstVersion(reason, trouble.Error(), js.ResourceVersion)
 	r.tell(&about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
 }
 

@@ -155,7 +155,7 @@ func (b *Board) Unread(kind Kind, err error) {
 
 // set keeps an object, or forgets it. Of objects that belong to no JobSet only nodes are kept.
 func (b *Board) set(o metav1.Object, gone bool) {
-	o.SetManagedFields(nil) // nobody looks at them, and they are as large as the rest
+	o.SetManagedFields(nil) // nothing reads them, and they are as large as the rest
 	key := idOf(o)
 	switch o := o.(type) {
 	case *jobset.JobSet:

@@ -38,7 +38,7 @@ const cookieName = "jobset-dashboard"
 type Server struct {
 	board *Board
 	files http.Handler
-	// token is the first part of the path of the page, which nobody can guess.
+	// token is the first part of the path of the page, which cannot be guessed.
 	token string
 	// once is the path that gives its first visitor the cookie, with which opened is the path of the page.
 	once, opened, cookie string

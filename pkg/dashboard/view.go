@@ -120,7 +120,7 @@ func JobSetOf(in restarts.Input, before *JobSet) *JobSet {
 		workers = nil
 		v.Detail.Notes = append(v.Detail.Notes, err.Error())
 	case in.PodsUnread != nil:
-		workers = nil // without Pods nobody knows how they are
+		workers = nil // without Pods their state is unknown
 		if report.Workers == nil && !restarts.NeedsPods(in.JobSet) {
 			v.Detail.Notes = append(v.Detail.Notes, "Pods could not be read, so the workers are missing here: "+in.PodsUnread.Error())
 		}
@@ -156,7 +156,7 @@ func (v *JobSet) addWorkers(workers []restarts.Worker, group *restarts.Workers) 
 	v.Detail.Back = v.Summary.Running
 	switch v.Summary.State {
 	case restarts.Suspended, restarts.Completed, restarts.Failed, restarts.Deleting:
-		return // nobody waits for them
+		return // the group does not wait for them
 	}
 	if group != nil {
 		v.Detail.Back, trouble = group.Back, slices.Concat(group.Missing, group.NotReady)

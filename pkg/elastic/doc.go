@@ -18,7 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 //	1 pending    the instances that running jobs need for their minimums and that are not bound are placed
 //	2 minimums   (P104 1) each job below its minimum, the one with the least score first: the
 //	             most fulfilled gives one, again and again, until the whole minimum fits.
-//	             If that cannot be reached nobody gives. What turned out not to help is given back
+//	             If that cannot be reached no job gives. What turned out not to help is given back
 //	3 growth     (P104 2) the least fulfilled of those that have their minimum gets one,
 //	             until no next instance fits. What a running job has anyway and is not bound is placed in
 //	             the same order

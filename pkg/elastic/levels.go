@@ -62,7 +62,7 @@ func newLevels(column int, unit int64, size int) *levels {
 	return l
 }
 
-// reset sorts all nodes anew.
+// reset sorts all nodes again.
 func (l *levels) reset(c *cluster) {
 	for i := range l.rows {
 		clear(l.rows[i])

@@ -120,7 +120,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	switch {
 	case j.ungiven && j.accelerator >= 0:
 		d.State = Waits
-		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: nobody gives to Pods that may never come", j.min)
+		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come", j.min)
 	case j.waits && j.accelerator >= 0:
 		d.State = Waits
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, nor would it if all others were at their minimums", j.min)
@@ -193,7 +193,7 @@ func (p *planner) countAccelerators(plan *Plan) {
 	for _, name := range p.in.Accelerators {
 		column, known := c.columns[name]
 		if !known {
-			continue // nobody requests it
+			continue // no job requests it
 		}
 		plan.Free[name], plan.Assigned[name] = 0, 0
 		for row, node := range c.nodes {

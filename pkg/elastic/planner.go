@@ -191,7 +191,7 @@ func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes
 	p.cluster.shapes = append(p.cluster.shapes, s)
 }
 
-// findBound looks up the nodes of the bound instances of a job. What stands on a lost node has to go elsewhere, unless it runs.
+// findBound looks up the nodes of the bound instances of a job. What runs on a lost node has to go elsewhere, unless it runs.
 func (p *planner) findBound(j *job) {
 	for _, instance := range j.Bound {
 		row, known := p.cluster.rows[instance.Node]

@@ -14,7 +14,7 @@ import (
 //
 // Instances that are not bound are placed as growth would place them, so that the next round, in which
 // those that are planned now are pending, places them on the same nodes and ends as this one.
-// That is right if nobody has to give, and if no pending instance loses a place that way.
+// That is right if no job has to give, and if no pending instance loses a place that way.
 func (p *planner) round(sizes []int32) []int32 {
 	if fits := p.plain(sizes); !fits || !p.keepsPending(sizes) {
 		p.careful(sizes)
@@ -29,7 +29,7 @@ func (p *planner) round(sizes []int32) []int32 {
 	return next
 }
 
-// plain is the round in which nobody gives. It reports whether that is enough.
+// plain is the round in which no job gives. It reports whether that is enough.
 func (p *planner) plain(sizes []int32) bool {
 	p.settle(sizes)
 	for _, jobs := range [][]*job{p.gpu, p.cpu} {
@@ -65,7 +65,7 @@ func (p *planner) keepsPending(sizes []int32) bool {
 }
 
 // careful is the round in which pending instances are placed before anything else, and jobs give. If
-// one does, nobody grows: that is for the next round.
+// one does, no job grows: that is for the next round.
 func (p *planner) careful(sizes []int32) {
 	p.settle(sizes)
 	for _, jobs := range [][]*job{p.gpu, p.cpu} {

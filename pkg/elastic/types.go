@@ -26,7 +26,7 @@ type Input struct {
 	// CooldownUp and CooldownDown are the least times between the last change of size of
 	// a job and one up or down.
 	CooldownUp, CooldownDown time.Duration
-	// ShrinkAfter is how long a job lacks instances before it goes on without them, 0 for ever (P108).
+	// ShrinkAfter is how long a job lacks instances before it goes on without them, 0 for no limit (P108).
 	ShrinkAfter time.Duration
 	Now         time.Time
 }
@@ -70,7 +70,7 @@ type Job struct {
 	Absent bool
 	// Resized is when its size was changed last, zero if never.
 	Resized time.Time
-	// Running: its group runs. Then it lacks nobody, whatever its nodes and its Pods look like (P108b).
+	// Running: its group runs. Then it lacks no instance, whatever its nodes and its Pods look like (P108b).
 	Running bool
 	// Shrinks: it may go on without the instances that no node can take, because it restarts in place (P108).
 	Shrinks bool
@@ -92,7 +92,7 @@ type Instance struct {
 type Plan struct {
 	// Decisions are in the order of Input.Jobs.
 	Decisions []Decision
-	// Free and Assigned are the accelerators on usable nodes that nobody has, and those of
+	// Free and Assigned are the accelerators on usable nodes that no Pod has, and those of
 	// the instances, once the plan is carried out.
 	Free, Assigned Resources
 }

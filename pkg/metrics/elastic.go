@@ -16,7 +16,7 @@ import (
 var (
 	elasticAccelerators = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobset_elastic_accelerators",
-		Help: "Accelerators on usable nodes that nobody has (free), and those that elastic jobs have (assigned), by the last plan",
+		Help: "Accelerators on usable nodes that no Pod uses (free), and those that elastic jobs have (assigned), by the last plan",
 	}, []string{"resource", "state"})
 
 	elasticJobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{

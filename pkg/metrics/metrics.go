@@ -65,7 +65,7 @@ var (
 
 	movesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_moves_total",
-		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by what came of it",
+		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result",
 	}, []string{"result"})
 )
 

@@ -31,7 +31,7 @@ func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
 
 // StrandedLeader returns a leader without a node whose followers live, and these
 // followers; nil if there is none. The affinity of a leader lets it go only where
-// they are, so one that was replaced stays Pending for ever if its domain has no room left.
+// they are, so one that was replaced stays Pending indefinitely if its domain has no room left.
 func StrandedLeader(pods []*corev1.Pod) (*corev1.Pod, []*corev1.Pod) {
 	leader, followers := onlyLeader(pods), liveFollowers(pods)
 	if leader == nil || leader.Spec.NodeName != "" || len(followers) == 0 {

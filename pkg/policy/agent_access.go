@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// An agent that may not watch its JobSet, or not patch its Pod, retries for ever and its group waits.
+// An agent that may not watch its JobSet, or not patch its Pod, retries indefinitely and its group waits.
 // Only its own log says so. So while a group assembles, the API server is asked about the accounts of
 // its workers (P56): after the time that a group usually takes, then rarely.
 const (
@@ -55,7 +55,7 @@ func agentAccess(v *view, before result) result {
 		return result{}
 	}
 	if left := accessAskedAfter - v.Now.Sub(v.assemblesSince()); left > 0 {
-		return lookAgain(left)
+		return requeueAfter(left)
 	}
 	var r result
 	var denied []string
@@ -63,7 +63,7 @@ func agentAccess(v *view, before result) result {
 	for _, account := range agentAccounts(v.JobSet) {
 		answer := v.Access[account]
 		if left := v.until(answer.Asked.Add(v.accessValidFor(answer))); left > 0 {
-			r = r.and(lookAgain(left))
+			r = r.and(requeueAfter(left))
 		} else if len(r.plan.AskAccess) < maxAsked {
 			r.plan.AskAccess = append(r.plan.AskAccess, account)
 		}

@@ -92,7 +92,7 @@ func TestAgentAccess(t *testing.T) {
 			inPlace(0, 0, "1 _", sinceAgo(time.Minute), withAgents("default"), answered("default", 50*time.Second)), waits(again(250 * time.Second))},
 		"P56: a right may be taken away later, so it is asked again": {
 			inPlace(0, 0, "1 _", sinceAgo(6*time.Minute), withAgents("default"), answered("default", 5*time.Minute)), waits(asks("default"), again(4*time.Minute))},
-		"P56: an account without rights is told by event and condition, with what mends it": {
+		"P56: an account without rights is told by event and condition, with the fix": {
 			inPlace(0, 0, "_ _", sinceAgo(6*time.Second), withAgents("default"), answered("default", 0, "watch jobsets", "patch pods")),
 			waits(becomes(metav1.ConditionTrue, "Warning", "AgentAccessDenied", deniedDefault), again(10*time.Second))},
 		"P56: it is told once": {
@@ -101,7 +101,7 @@ func TestAgentAccess(t *testing.T) {
 		"P56: the longer it lasts, the rarer it is asked about": {
 			inPlace(0, 0, "_ _", sinceAgo(2*time.Minute), withAgents("default"), answered("default", 30*time.Second, "watch jobsets", "patch pods"),
 				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, now.Add(-90*time.Second))), waits(again(30 * time.Second))},
-		"P56: the condition goes when it is mended": {
+		"P56: the condition goes when it is fixed": {
 			inPlace(0, 0, "_ _", sinceAgo(time.Minute), withAgents("default"), answered("default", 0),
 				was(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)),
 			waits(becomes(metav1.ConditionFalse, "Normal", "AgentAccessGranted", granted), again(5*time.Minute))},
@@ -138,7 +138,7 @@ func TestAgentAccess(t *testing.T) {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), func(in *Input) { in.PolicyGap = "ValidatingAdmissionPolicy jobset-agent is missing" }),
 			waits(lifts(1), func(w *summary) {
 				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent is missing: whatever runs in worker Pods of JobSets that " +
-					"restart in place may patch every Pod of its namespace; mend it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
+					"restart in place may patch every Pod of its namespace; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
 	}
 	for name, tc := range tests {
@@ -194,13 +194,13 @@ func TestAgentPolicyGap(t *testing.T) {
 			"ValidatingAdmissionPolicy jobset-agent validates nothing"},
 		"P56: a policy of somebody else": {policyAsShipped(t, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
 			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"},
-		"P56: the policy of a later release, after a rollback of the manager": {revised("2", another), binding("jobset-agent", admissionregistrationv1.Deny), ""},
-		"P56: a policy of this revision that was changed":                     {revised("1", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: the policy of an earlier release":                               {revised("0", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
+		"P56: the policy of a later release, after a rollback of the manager": {revised("3", another), binding("jobset-agent", admissionregistrationv1.Deny), ""},
+		"P56: a policy of this revision that was changed":                     {revised("2", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
+		"P56: the policy of an earlier release":                               {revised("1", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
 		"P56: a policy whose revision is no number":                           {revised("later", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: a policy of a later release that is emptied": {revised("2", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
+		"P56: a policy of a later release that is emptied": {revised("3", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
 			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent validates nothing"},
-		"P56: the policy of a later release without a binding": {revised("2", another), nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
+		"P56: the policy of a later release without a binding": {revised("3", another), nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
 		"P56: no binding":                  {policy, nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
 		"P56: a binding of something else": {policy, binding("other", admissionregistrationv1.Deny), `ValidatingAdmissionPolicyBinding jobset-agent binds the policy "other"`},
 		"P56: a binding for some namespaces": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {

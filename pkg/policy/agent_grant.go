@@ -50,7 +50,7 @@ func grantAccess(v *view, _ result) result {
 	switch {
 	case v.PolicyGap != "":
 		r = r.and(tell(becomesTrue(jobset.JobSetAgentAccessDenied, constants.AgentAccessWithheldReason, accessWithheld(v.PolicyGap))))
-	case v.toldWithheld():
+	case v.reportsWithheld():
 		r = r.and(tell(accessGranted()))
 	}
 	return r
@@ -72,15 +72,15 @@ func (v *view) accessWithheld() bool {
 	case v.Grant.PolicyKnown:
 		return v.PolicyGap != ""
 	}
-	return v.toldWithheld()
+	return v.reportsWithheld()
 }
 
 // wasWithheld reports whether the stored status says that agents are not granted what they need,
 // although this manager grants nothing: an earlier one did, with another configuration.
-func (v *view) wasWithheld() bool { return v.toldWithheld() && len(v.grantedAccounts()) == 0 }
+func (v *view) wasWithheld() bool { return v.reportsWithheld() && len(v.grantedAccounts()) == 0 }
 
-// toldWithheld reports whether the stored status says that agents are not granted what they need.
-func (v *view) toldWithheld() bool {
+// reportsWithheld reports whether the stored status says that agents are not granted what they need.
+func (v *view) reportsWithheld() bool {
 	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetAgentAccessDenied))
 	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.AgentAccessWithheldReason
 }
@@ -166,5 +166,5 @@ func preparedAccounts(js *jobset.JobSet) []string {
 }
 
 func accessWithheld(gap string) string {
-	return gap + ": the controller grants agents no right to patch Pods, so they cannot report, and workers that start wait for them; " + mendPolicy
+	return gap + ": the controller grants agents no right to patch Pods, so they cannot report, and workers that start wait for them; " + policyFix
 }

@@ -20,7 +20,7 @@ import (
 const (
 	gap      = "ValidatingAdmissionPolicy jobset-agent is missing"
 	withheld = gap + ": the controller grants agents no right to patch Pods, so they cannot report, and workers that start wait for them; " +
-		"mend it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
+		"fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
 )
 
 // grantOf decides about a JobSet and returns what is granted, and how its condition becomes.

@@ -44,10 +44,10 @@ func isLater(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
 	return err == nil && revision > shippedRevision
 }
 
-// mendPolicy says how to close a gap.
-const mendPolicy = "mend it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
+// policyFix says how to close a gap.
+const policyFix = "fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
 
 // PolicyMissing returns the message for users about a gap.
 func PolicyMissing(gap string) string {
-	return gap + ": whatever runs in worker Pods of JobSets that restart in place may patch every Pod of its namespace; " + mendPolicy
+	return gap + ": whatever runs in worker Pods of JobSets that restart in place may patch every Pod of its namespace; " + policyFix
 }

@@ -54,7 +54,7 @@ func TestShippedPolicy(t *testing.T) {
 			s.MatchConstraints.NamespaceSelector, s.MatchConstraints.ObjectSelector = &metav1.LabelSelector{}, &metav1.LabelSelector{}
 			s.MatchConstraints.ResourceRules[0].Scope = ptr.To(admissionregistrationv1.AllScopes)
 		}},
-		"P56: with lines that kubectl apply -k has broken anew": {same: true, change: func(s *spec) {
+		"P56: with lines that kubectl apply -k has broken elsewhere": {same: true, change: func(s *spec) {
 			for i := range s.Validations {
 				s.Validations[i].Expression = strings.ReplaceAll(s.Validations[i].Expression, "&& ", "&&\n\n  ") + "\n"
 			}

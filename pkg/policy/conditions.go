@@ -22,8 +22,8 @@ type notice struct {
 	condition metav1.Condition
 	// ifTrue: only if the condition is True until now.
 	ifTrue bool
-	// anew: the transition time moves even if the status of the condition stays.
-	anew bool
+	// again: the transition time moves even if the status of the condition stays.
+	again bool
 	// event is recorded if the condition changes, or if there is no condition; none if its reason is "".
 	event Event
 }
@@ -37,10 +37,10 @@ func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
 		}
 		n.condition.LastTransitionTime = metav1.NewTime(now)
 		changed := apimeta.SetStatusCondition(conditions, n.condition)
-		if n.anew {
+		if n.again {
 			apimeta.FindStatusCondition(*conditions, n.condition.Type).LastTransitionTime = n.condition.LastTransitionTime
 		}
-		if !changed && !n.anew {
+		if !changed && !n.again {
 			return false
 		}
 	}
@@ -58,7 +58,7 @@ func becomesTrue(conditionType jobset.JobSetConditionType, reason, message strin
 // from here, also if a restart of all Jobs was not over yet.
 func restartsNow(message string) notice {
 	n := silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.InPlaceRestartReason, message)
-	n.anew = true
+	n.again = true
 	return n
 }
 

@@ -69,14 +69,14 @@ func Decide(in Input) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	sum := v.ask(jobSteps, result{})
+	sum := v.runSteps(jobSteps, result{})
 	switch {
 	case v.waitsForIntent(&sum):
 		sum = sum.onlyIntent()
 	case v.waitsForDeployed(&sum):
 		sum = sum.withoutJobs()
 	case v.watched && !sum.ends:
-		sum = v.ask(groupSteps, sum)
+		sum = v.runSteps(groupSteps, sum)
 	}
 	switch {
 	case sum.err != nil:
@@ -85,14 +85,14 @@ func Decide(in Input) (Plan, error) {
 		return Plan{Confirm: sum.plan.Confirm, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	sum.ends = false
-	if sum = v.ask(lastSteps, sum); sum.plan.ReadChildren {
+	if sum = v.runSteps(lastSteps, sum); sum.plan.ReadChildren {
 		return Plan{ReadChildren: true, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	return sum.compose(v), nil
 }
 
-// ask adds the results of steps, up to the first that ends the pass.
-func (v *view) ask(steps []step, sum result) result {
+// runSteps adds the results of steps, up to the first that ends the pass.
+func (v *view) runSteps(steps []step, sum result) result {
 	for _, decide := range steps {
 		if sum = sum.and(decide(v, sum)); sum.ends {
 			break
@@ -109,7 +109,7 @@ func (v *view) waitsForIntent(sum *result) bool {
 }
 
 // onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
-// told is about these changes, and has to wait with them.
+// reported is about these changes, and has to wait with them.
 func (r result) onlyIntent() result {
 	r.plan.forgetJobs()
 	r.changes |= deprecate
@@ -156,12 +156,13 @@ func createService(v *view, _ result) result {
 func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	counts := slices.Clone(decided)
 	for i := range counts {
-		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].SyncedWorkers, counts[i].Elastic = nil, nil, 0, nil
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].Elastic = nil, nil, nil
+		counts[i].SyncedWorkers, counts[i].Address = 0, ""
 	}
 	return keepRest(counts, stored)
 }
 
-// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, and sizes.
+// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, sizes, and addresses.
 func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
 	for i := range stored {
@@ -171,7 +172,7 @@ func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJob
 		if was := byName[fresh[i].Name]; was != nil {
 			fresh[i].JobRestarts = was.JobRestarts
 			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
-			fresh[i].SyncedWorkers, fresh[i].Elastic = was.SyncedWorkers, was.Elastic
+			fresh[i].SyncedWorkers, fresh[i].Address, fresh[i].Elastic = was.SyncedWorkers, was.Address, was.Elastic
 		}
 	}
 	return fresh

@@ -26,7 +26,7 @@ func (v *view) waitsForDeployed(sum *result) bool {
 	return v.tolerant && (creates || len(sum.plan.ResumeJobs) > 0) && !v.isTrue(jobset.JobSetResourcesDeployed)
 }
 
-// withoutJobs leaves the Jobs that are to run to the next pass, and with them what is told about them.
+// withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
 func (r result) withoutJobs() result {
 	for _, batch := range r.plan.CreateJobs {
 		r.plan.Uncreated += int64(len(batch))
@@ -42,12 +42,12 @@ func resourcesDeployed(v *view, before result) result {
 	if !v.tolerant {
 		return result{}
 	}
-	told := v.isTrue(jobset.JobSetResourcesDeployed)
+	reported := v.isTrue(jobset.JobSetResourcesDeployed)
 	pods, jobs := v.alive()
 	switch {
-	case !told && (before.deploys || pods+jobs > 0):
+	case !reported && (before.deploys || pods+jobs > 0):
 		return tell(becomesTrue(jobset.JobSetResourcesDeployed, constants.ResourcesInUseReason, constants.ResourcesInUseMessage))
-	case !told || pods+jobs > 0 || !v.finished && !v.suspendWanted():
+	case !reported || pods+jobs > 0 || !v.finished && !v.suspendWanted():
 		return result{}
 	case !v.ChildrenRead:
 		return result{plan: Plan{ReadChildren: true}}

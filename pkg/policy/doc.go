@@ -34,7 +34,7 @@ SPDX-License-Identifier: Apache-2.0
 //	18 followSuspend     make the Jobs follow spec.suspend
 //
 // Intent first: while the group runs, D := S is written in the place of a change of
-// Jobs, and what was told about it is dropped if no step ended the pass (P16). In the same
+// Jobs, and what was reported about it is dropped if no step ended the pass (P16). In the same
 // way ResourcesDeployed becomes True in the place of the first Jobs that are to run (P86).
 //
 // Steps about the group, if it is watched, nothing ended the pass, and no change of Jobs waits.

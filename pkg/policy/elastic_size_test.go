@@ -18,7 +18,7 @@ import (
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// sized is a group with bounds 1 and 9 and a size, of which so many workers stood at its last epoch.
+// sized is a group with bounds 1 and 9 and a size, of which so many workers had reached its last epoch.
 func sized(deprecated, synced int32, picture string, size, stood int32, changes ...func(*Input)) Input {
 	return inPlace(deprecated, synced, picture, append([]func(*Input){func(in *Input) {
 		in.Gates.ElasticJobSet = true

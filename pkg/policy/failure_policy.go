@@ -16,7 +16,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // failurePolicy applies one action because of one failed Job: the earliest failed Job that the
@@ -53,31 +52,22 @@ func (v *view) act(action jobset.FailurePolicyAction, reason string, job *batchv
 		action = whole // admitted while the gate was on, and still to be acted upon
 	}
 	message := firstFailed(fmt.Sprintf("applying %s failure policy action", action), job.Name)
-	if (action == jobset.RestartJobSet || action == jobset.RestartJob) && v.budgetSpent() {
-		return fail(constants.ReachedMaxRestartsReason, firstFailed(constants.ReachedMaxRestartsMessage, job.Name))
-	}
+	spent := firstFailed(constants.ReachedMaxRestartsMessage, job.Name)
 	switch action {
 	case jobset.FailJobSet:
 		return fail(constants.FailJobSetActionReason, message)
 	case jobset.RestartJobSet:
-		return chargedRestart(reason, message)
+		return v.charge(restartAll(reason, constants.RestartJobSetActionReason, message), spent)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
 		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
 		r.plan.Restart = action
 		return r
 	case jobset.RestartJob:
-		return v.restartJob(job, action, constants.RestartJobActionReason, message)
+		return v.charge(v.restartJob(job, action, constants.RestartJobActionReason, message), spent)
 	case jobset.RestartJobAndIgnoreMaxRestarts:
 		return v.restartJob(job, action, constants.RestartJobAndIgnoreMaxRestartsActionReason, message)
 	}
 	return result{err: fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported", v.JobSet.Namespace, v.JobSet.Name, action)}
-}
-
-// chargedRestart restarts all Jobs, which counts towards maxRestarts.
-func chargedRestart(conditionReason, message string) result {
-	r := restartAll(conditionReason, constants.RestartJobSetActionReason, message)
-	r.changes |= charge
-	return r
 }
 
 // restartAll makes every Job one of an earlier attempt. The Jobs themselves are deleted and recreated
@@ -86,34 +76,6 @@ func restartAll(conditionReason, eventReason, message string) result {
 	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
 	r.changes, r.plan.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
 	return r
-}
-
-// budgetSpent reports whether every counted restart that maxRestarts allows was used.
-func (v *view) budgetSpent() bool { return UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts() }
-
-func (v *view) maxRestarts() int64 {
-	switch policy := v.JobSet.Spec.FailurePolicy; {
-	case policy != nil:
-		return int64(policy.MaxRestarts)
-	case v.tolerant: // P82
-		return int64(v.tolerance.RetryLimit)
-	}
-	return 0
-}
-
-// UsedRestarts returns how many restarts count towards maxRestarts: those of the whole
-// JobSet, of single Jobs and of the group draw on one budget.
-func UsedRestarts(status *jobset.JobSetStatus, g gates.Set) int64 {
-	used := int64(status.RestartsCountTowardsMax) + int64(status.InPlaceRestarts)
-	if !g.RestartJob {
-		return used
-	}
-	for i := range status.ReplicatedJobsStatus {
-		for _, restarts := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
-			used += int64(restarts)
-		}
-	}
-	return used
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty

@@ -38,7 +38,7 @@ func finishedJobSet(v *view, _ result) result {
 	}
 	left := v.until(v.end.LastTransitionTime.Add(time.Duration(*seconds) * time.Second))
 	r.plan.DeleteJobSet = left <= 0
-	return r.and(lookAgain(left))
+	return r.and(requeueAfter(left))
 }
 
 // finishedJobs deletes the Jobs that still run: at once, or when the Pods of a failed JobSet were kept
@@ -57,7 +57,7 @@ func (v *view) finishedJobs() result {
 		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
 		return v.expire(withoutTerminating(all...))
 	default:
-		r := lookAgain(v.until(end.Add(v.tolerance.SuccessTTL)))
+		r := requeueAfter(v.until(end.Add(v.tolerance.SuccessTTL)))
 		r.plan.DeleteJobs = withoutTerminating(all...)
 		return r
 	}
@@ -66,7 +66,7 @@ func (v *view) finishedJobs() result {
 
 // keepJobs keeps the Jobs of a failed JobSet until then.
 func (v *view) keepJobs(until time.Time) result {
-	r := lookAgain(v.until(until))
+	r := requeueAfter(v.until(until))
 	r.plan.DeleteJobs = withoutTerminating(v.observed.Previous...)
 	r.kept = &keptUntil{ptr.To(metav1.NewTime(until))}
 	if known := v.JobSet.Status.FaultTolerance; known != nil && known.PodsKeptUntil != nil {
@@ -81,6 +81,6 @@ func (v *view) expire(jobs []*batchv1.Job) result {
 	if len(jobs) == 0 {
 		return result{}
 	}
-	told := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(jobs)))
-	return result{plan: Plan{DeleteJobs: jobs, TellDeleted: &told.event}}
+	expired := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(jobs)))
+	return result{plan: Plan{DeleteJobs: jobs, TellDeleted: &expired.event}}
 }

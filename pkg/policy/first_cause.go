@@ -18,7 +18,7 @@ import (
 func (v *view) causeOfBreak(reporter *corev1.Pod) string {
 	failure := v.FirstFailure
 	if failure == nil {
-		failure = v.toldFirst()
+		failure = v.firstReported()
 	}
 	if failure == nil {
 		failure = v.sandboxFailure()
@@ -48,16 +48,16 @@ func (f *Failure) String() string {
 	var what string
 	switch {
 	case f.Deleted:
-		what = fmt.Sprintf("worker pod %s was deleted%s", f.Pod, inBrackets(f.Reason))
+		what = fmt.Sprintf("worker pod %s was deleted%s", f.Pod, parenthesized(f.Reason))
 	case f.NoSandbox:
 		return fmt.Sprintf("worker pod %s lost its sandbox: node %s restarted, or the runtime of the Pod was killed", f.Pod, f.Node)
 	case f.Replaced != "":
 		what = fmt.Sprintf("worker pod %s could not restart in place (%s)", f.Pod, f.Replaced)
 	case f.Container == "":
-		what = fmt.Sprintf("worker pod %s failed%s", f.Pod, inBrackets(f.Reason))
+		what = fmt.Sprintf("worker pod %s failed%s", f.Pod, parenthesized(f.Reason))
 	default:
 		what = fmt.Sprintf("container %s of worker pod %s exited with code %d%s", f.Container, f.Pod, f.ExitCode,
-			inBrackets(signal(f.ExitCode), unlessGeneric(f.Reason)))
+			parenthesized(signal(f.ExitCode), unlessGeneric(f.Reason)))
 	}
 	if f.Node == "" {
 		return what
@@ -81,8 +81,8 @@ func unlessGeneric(reason string) string {
 	return reason
 }
 
-// inBrackets appends the words that are not empty to a sentence.
-func inBrackets(words ...string) string {
+// parenthesized appends the words that are not empty to a sentence.
+func parenthesized(words ...string) string {
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
 	if len(words) == 0 {
 		return ""

@@ -165,7 +165,7 @@ func restartsEnd(t *testing.T, in Input, plan Plan) {
 			t.Fatalf("Decide on its own status: %v", err)
 		}
 	}
-	t.Errorf("restarts for ever: %+v", summarize(plan))
+	t.Errorf("restarts without end: %+v", summarize(plan))
 }
 
 // dice turns bytes into choices.

@@ -83,7 +83,7 @@ func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 		index, ok := completionIndex(pod, size)
 		if !ok {
 			g.addOutsider(pod, size)
-			continue // one that succeeded was taken out of the group by a resize: nobody lacks it
+			continue // one that succeeded was taken out of the group by a resize: it is not missing
 		}
 		g.success.addPod(pod)
 		if !done.has(index) {
@@ -127,7 +127,7 @@ func (g *group) count(j *jobSlots, synced int32) {
 	}
 }
 
-// reports reports whether the Pod of a slot is live and stands at S+1.
+// reports reports whether the Pod of a slot is live and at S+1.
 func (s *Slot) reports(synced int32) bool {
 	return s.State == SlotMember && int64(s.Epoch) == int64(synced)+1
 }

@@ -48,7 +48,7 @@ func TestLift(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P13: the first start lifts when all stand at epoch 1":                 {inPlace(0, 0, "1 1"), lifted(1)},
+		"P13: the first start lifts when all are at epoch 1":                   {inPlace(0, 0, "1 1"), lifted(1)},
 		"P13: nil epochs read as 0":                                            {inPlace(0, 0, "1 1", onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch, js.Status.SyncedEpoch = nil, nil })), lifted(1)},
 		"P13: all Jobs count":                                                  {inPlace(1, 1, "2 2|2 2"), lifted(2)},
 		"P13: no lift with N-1 reports":                                        {inPlace(1, 1, "2 1"), assembling},

@@ -25,7 +25,7 @@ const (
 	NotBypassed Bypass = iota
 	// BypassedByAnnotation: a user said so (P20).
 	BypassedByAnnotation
-	// BypassedByGate: the gate was off, and nobody has taken that back yet (P34).
+	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
 	BypassedByGate
 )
 
@@ -93,7 +93,7 @@ func invalidEpochs(v *view, _ result) result {
 // jobAboutToFail leaves the group alone while a Job is about to fail: the failure policy comes first (P10).
 func jobAboutToFail(v *view, _ result) result { return result{ends: v.group.failing} }
 
-// lift lets the workers start if the whole group stands at S+1 (P13). The Jobs seen must be the Jobs
+// lift lets the workers start if the whole group has reached S+1 (P13). The Jobs seen must be the Jobs
 // wanted: a stale or partial view delays the lift and never misleads. A pass that creates no Jobs may
 // still lack some: jobsAsWanted counts them (P46).
 func lift(v *view, before result) result {
@@ -115,7 +115,7 @@ func lift(v *view, before result) result {
 	r.plan.Outcomes, r.plan.GroupRestart = []Outcome{GroupLifted}, took
 	return r.and(tell(
 		silently(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
-			fmt.Sprintf("all %d workers stand at epoch %d", g.size, v.synced+1)),
+			fmt.Sprintf("all %d workers have reached epoch %d", g.size, v.synced+1)),
 		normal(constants.InPlaceRestartCompletedReason,
 			fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", g.size, v.synced+1, took.Seconds()))))
 }
@@ -128,10 +128,10 @@ func breakGroup(v *view, _ result) result {
 	}
 	reporter := v.reporter()
 	if reporter == nil && v.group.lacking == nil {
-		return lookAgain(v.graceEnds())
+		return requeueAfter(v.graceEnds())
 	}
-	budgetSpent, incomplete := v.budgetSpent(), v.group.success.any()
-	drastic := budgetSpent || incomplete
+	incomplete := v.group.success.any()
+	drastic := incomplete || v.budgetSpent()
 	r, waits := v.waitForSuccess(drastic)
 	if waits {
 		return r
@@ -142,22 +142,19 @@ func breakGroup(v *view, _ result) result {
 		}
 	}
 	cause := v.causeOfBreak(reporter)
-	switch {
-	case budgetSpent: // P15
-		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(cause)))
-	case incomplete: // P17
-		return r.and(chargedRestart(constants.DefaultFailurePolicyReason, v.whyIncomplete()+": "+cause))
+	restart := v.restartGroup(cause, chargeGroup)
+	if incomplete { // P17
+		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()+": "+cause)
 	}
-	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(chargeInPlace))
-	r.changes |= deprecate | breaksGroup | chargeInPlace
-	r.plan.Outcomes = []Outcome{GroupBroken}
-	return r.and(tell(restartsNow(message),
-		warning(constants.InPlaceRestartStartedReason, message)))
+	return r.and(v.charge(restart, lastFailure(cause)))
 }
 
-// lastFailure says what spent the budget.
-func lastFailure(cause string) string {
-	return fmt.Sprintf("%s (last failure: %s)", constants.ReachedMaxRestartsMessage, cause)
+// restartGroup makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.
+func (v *view) restartGroup(cause string, charged changes) result {
+	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(charged))
+	r := tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message))
+	r.changes, r.plan.Outcomes = deprecate|breaksGroup, []Outcome{GroupBroken}
+	return r
 }
 
 func (v *view) whyIncomplete() string {

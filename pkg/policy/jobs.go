@@ -40,7 +40,7 @@ func createJobs(v *view, before result) result {
 	case r.plan.Uncreated == 0 || before.holdsJobs:
 		return r
 	case v.claimLeaving():
-		return r.and(lookAgain(leavingClaimInterval))
+		return r.and(requeueAfter(leavingClaimInterval))
 	}
 	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
 	for i, rjob := range v.turn {
@@ -54,7 +54,7 @@ func createJobs(v *view, before result) result {
 		}
 	}
 	if r.plan.Uncreated > 0 {
-		return r.and(lookAgain(nextBatch))
+		return r.and(requeueAfter(nextBatch))
 	}
 	return r
 }
@@ -67,7 +67,7 @@ func followSuspend(v *view, _ result) result {
 	}
 	r := v.resumeJobs()
 	if len(r.plan.ResumeJobs) > 0 && r.plan.Unresumed > 0 {
-		r = r.and(lookAgain(nextBatch))
+		r = r.and(requeueAfter(nextBatch))
 	}
 	if r.plan.Unresumed == 0 {
 		r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))

@@ -17,7 +17,7 @@ func TestANodeThatStaysLost(t *testing.T) {
 		in.Progress.ForcefulDeletion, in.NotReady = time.Minute, map[string]bool{"node": true}
 	}
 	tellAll(t, map[string]story{
-		"C266: a Pod that a lost node does not let go is not mended by recreating all": {given: []func(*Input){deadline}, moments: []moment{
+		"C266: a Pod that a lost node does not let go is not replaced by recreating all": {given: []func(*Input){deadline}, moments: []moment{
 			{"both run", "1|1", "0/1", nil},
 			{"a Pod stays on a lost node", "T1|1", "1/1, 1 in place", nil},
 			{"the other is back", "T1|2", "1/1, 1 in place", nil},

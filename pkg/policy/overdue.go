@@ -45,7 +45,7 @@ func overdue(v *view, _ result) result {
 			continue
 		}
 		if left := v.until(job.DeletionTimestamp.Add(grace)); left > 0 {
-			r = r.and(lookAgain(left))
+			r = r.and(requeueAfter(left))
 			continue
 		}
 		r.plan.ForceJobs = append(r.plan.ForceJobs, job)
@@ -70,7 +70,7 @@ func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod
 		}
 		over = append(over, pod)
 	}
-	return over, lookAgain(next)
+	return over, requeueAfter(next)
 }
 
 func forced(pods []*corev1.Pod, message string) result {

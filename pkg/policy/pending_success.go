@@ -33,7 +33,7 @@ const successGrace = 3 * time.Second
 // one in place, such a success may still come to be seen.
 func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	pending, graceEnds := v.successPending()
-	r = lookAgain(graceEnds)
+	r = requeueAfter(graceEnds)
 	r.plan.Held = drastic
 	if pending || !drastic {
 		return r, pending
@@ -42,7 +42,7 @@ func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	if !v.HeldSince.IsZero() {
 		left -= v.Now.Sub(v.HeldSince)
 	}
-	return r.and(lookAgain(left)), left > 0
+	return r.and(requeueAfter(left)), left > 0
 }
 
 // successPending reports whether the success policy will be met once the Job controller has counted
@@ -72,7 +72,7 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	succeeded := map[int64]bool{}
 	for _, pod := range v.Pods[job.UID] {
 		index, ok := completionIndex(pod, size)
-		if !ok || done.has(index) || !v.mayHaveRun(pod) || !EndedWell(pod) && !toldDone(pod, v.synced) {
+		if !ok || done.has(index) || !v.mayHaveRun(pod) || !EndedWell(pod) && !reportsDone(pod, v.synced) {
 			continue
 		}
 		if deletion := pod.DeletionTimestamp; deletion != nil {

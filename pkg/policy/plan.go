@@ -65,7 +65,7 @@ type Input struct {
 	SickNodes SickNodes
 }
 
-// Progress is how long a group may take to assemble, and its workers to start. 0 means for ever.
+// Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
 type Progress struct {
 	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
 	Assembly time.Duration
@@ -118,7 +118,7 @@ type Plan struct {
 	// TellDeleted, if not nil, is recorded when DeleteJobs are deleted: the status may not change with it.
 	TellDeleted *Event
 	DeletePods  []PodDeletion
-	// ForceJobs are being deleted and have no Pods left: nobody waits for the garbage collector any longer.
+	// ForceJobs are being deleted and have no Pods left: the garbage collector has had its time.
 	ForceJobs     []*batchv1.Job
 	CreateService *corev1.Service
 	CreateClaims  []*corev1.PersistentVolumeClaim
@@ -234,9 +234,9 @@ func (p *Plan) ChangesGroup() bool {
 	return p.touchesJobs() || len(p.DeletePods)+len(p.ForceJobs) > 0
 }
 
-// Interrupted is what may be written and told when only a part of the changes was
+// Interrupted is what may be written and reported when only a part of the changes was
 // made. What was decided follows from what was seen, and stands. But that the JobSet
-// is suspended or resumed, or since when a group is waited for anew, is true only
+// is suspended or resumed, or since when a group is waited for again, is true only
 // once all of the changes are made; then nothing but the counts may be written.
 func (p *Plan) Interrupted(stored *jobset.JobSetStatus) Plan {
 	part := *p

@@ -20,14 +20,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// A group that does not assemble must not wait for ever (P24):
+// A group that does not assemble must not wait indefinitely (P24):
 //
 //	assemblingSince
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
 //
 // An assembly that began by intent, because the group is resized, resumed, or joined by others, is no failure:
-// after two periods this is told, and the clock starts over (P101a).
+// after two periods this is reported, and the clock starts over (P101a).
 //
 // A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
@@ -103,7 +103,7 @@ func assemblyDeadline(v *view, before result) result {
 	}
 	waited := v.waited()
 	if waited < period {
-		return lookAgain(period - waited)
+		return requeueAfter(period - waited)
 	}
 	stuck, late := v.stuck(), v.late()
 	overTime, r := v.overTime(late)
@@ -112,29 +112,29 @@ func assemblyDeadline(v *view, before result) result {
 		// New Jobs would not help: they would wait for the same Pods to go. So the
 		// clock starts over, and what comes in their place has all of its time.
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersStuckReason, v.whoIsStuck(stuck)))).
-			and(setClock(&v.Now)).and(lookAgain(period))
+			and(setClock(&v.Now)).and(requeueAfter(period))
 	case waited < v.lastDeadline():
-		return r.and(v.deleteLate(overTime)).and(lookAgain(v.lastDeadline() - waited))
+		return r.and(v.deleteLate(overTime)).and(requeueAfter(v.lastDeadline() - waited))
 	case len(overTime) == len(late) && v.byIntent():
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersMissingReason, v.whyItWaits()))).
-			and(setClock(&v.Now)).and(lookAgain(period))
+			and(setClock(&v.Now)).and(requeueAfter(period))
 	case len(overTime) == len(late):
 		return r.and(v.recreateAssembly())
 	}
 	return r
 }
 
-// clockStands stops the clock: nobody can be blamed for now (P48).
+// clockStands stops the clock: no worker is at fault for now (P48).
 func (v *view) clockStands() result {
-	r := lookAgain(v.graceEnds())
+	r := requeueAfter(v.graceEnds())
 	r.plan.ClockStands = true
 	if v.group.unscheduled > 0 || v.group.pulling > 0 { // no event wakes the JobSet when a Pod finds its node, or has its images
-		r = r.and(lookAgain(max(time.Second, v.Progress.Assembly/20)))
+		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20)))
 	}
 	return r
 }
 
-// whoIsStuck says what keeps the places of the group empty, and how to free them. This is told once
+// whoIsStuck says what keeps the places of the group empty, and how to free them. This is reported once
 // a period: then the clock starts over.
 func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 	const advice = "its slot stays empty until it is gone. If its node is lost, taint the node with node.kubernetes.io/out-of-service " +
@@ -173,7 +173,7 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 		}
 		over = append(over, pod)
 	}
-	return over, lookAgain(next)
+	return over, requeueAfter(next)
 }
 
 // stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
@@ -208,14 +208,12 @@ func (v *view) recreateAssembly() result {
 		return r
 	}
 	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
-	message := fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing)
-	switch {
-	case v.tolerant && v.restartingInPlace(): // the break of this round was charged (P80)
-		return r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, message))
-	case v.budgetSpent():
-		return r.and(fail(constants.ReachedMaxRestartsReason, lastFailure(missing)))
+	restart := restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing))
+	if v.tolerant && v.restartingInPlace() { // the break of this round was charged (P80)
+		return r.and(restart)
 	}
-	return r.and(chargedRestart(constants.DefaultFailurePolicyReason, message))
+	return r.and(v.charge(restart, lastFailure(missing)))
 }
 
 func (v *view) notReportedWithin(period time.Duration) string {

@@ -153,7 +153,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		}},
 		"P24: nobody is waited for while agents pass through": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, bypassed)), func(w *summary) { w.Status.AssemblingSince = nil }},
 		"P24: the first period is not over":                   {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute)), waits(6 * time.Minute)},
-		"P24: without a period the group waits for ever, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), func(w *summary) {
+		"P24: without a period the group waits indefinitely, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), func(w *summary) {
 			assembling(w)
 			w.Status.AssemblingSince = nil
 		}},

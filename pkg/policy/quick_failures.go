@@ -36,7 +36,7 @@ func (v *view) quickFailuresAfter(changes changes) int32 {
 	switch {
 	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
 		return 0
-	case changes.any(charge|chargeInPlace) && count < math.MaxInt32:
+	case changes.any(chargeAllJobs|chargeGroup) && count < math.MaxInt32:
 		return count + 1
 	}
 	return count // ended by a user
@@ -84,13 +84,13 @@ func (v *view) brokenAt() time.Time {
 }
 
 // quickFailurePause looks again when the workers may start. Until then the clock of the assembly
-// stands still (P48): nobody is late.
+// stands still (P48): no worker is late.
 func quickFailurePause(v *view, _ result) result {
 	left := v.pauseLeft()
 	if left <= 0 {
 		return result{}
 	}
-	r := lookAgain(left)
+	r := requeueAfter(left)
 	r.plan.ClockStands = true
 	return r
 }

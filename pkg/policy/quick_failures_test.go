@@ -92,7 +92,7 @@ func TestQuickFailuresDelayTheLift(t *testing.T) {
 	ends := func(took string, duration time.Duration) func(*summary) {
 		return func(w *summary) {
 			lifted(2)(w)
-			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers stand at epoch 2", now)}
+			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers have reached epoch 2", now)}
 			w.Events = []Event{{"Normal", "InPlaceRestartCompleted", "2 workers restarted in place: epoch 2, " + took + " seconds"}}
 			w.Outcomes, w.GroupRestart = []Outcome{GroupLifted}, duration
 		}

@@ -142,9 +142,9 @@ func workersNotReady(v *view, before result) result {
 	if !v.inPlace {
 		return result{}
 	}
-	told := v.isTrue(jobset.JobSetWorkersNotReady)
+	reported := v.isTrue(jobset.JobSetWorkersNotReady)
 	if v.Progress.NotReady <= 0 || !v.watched || before.terminal(v) || !before.staysRunning(v) {
-		if !told {
+		if !reported {
 			return result{}
 		}
 		return tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionFalse, constants.GroupNotRunningReason, constants.GroupNotRunningMessage))
@@ -155,12 +155,12 @@ func workersNotReady(v *view, before result) result {
 	switch {
 	case len(late) > 0:
 		message := fmt.Sprintf("%d of %d workers of epoch %d not ready: %s", len(late), g.size, v.synced, v.describe(late))
-		if told {
+		if reported {
 			return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionTrue, constants.WorkersNotReadyReason, message)))
 		}
 		return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionTrue, constants.WorkersNotReadyReason, message),
 			warning(constants.WorkersNotReadyReason, message)))
-	case told && len(unready) == 0 && g.members == g.size: // a Pod that is told to stop is no member, and not ready
+	case reported && len(unready) == 0 && g.members == g.size: // a Pod that is told to stop is no member, and not ready
 		message := fmt.Sprintf("all %d workers of epoch %d are ready", g.members, v.synced)
 		return r.and(tell(silently(jobset.JobSetWorkersNotReady, metav1.ConditionFalse, constants.WorkersReadyReason, message),
 			normal(constants.WorkersReadyReason, message)))
@@ -180,7 +180,7 @@ func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r r
 		}
 		next = sooner(next, left)
 	}
-	return picked, lookAgain(next)
+	return picked, requeueAfter(next)
 }
 
 // describe names up to five Pods, their nodes, and since when and why they are not ready.

@@ -86,7 +86,7 @@ func TestReadinessOf(t *testing.T) {
 	}
 }
 
-func TestWorkersThatDoNotRunAreTold(t *testing.T) {
+func TestWorkersThatDoNotRunAreReported(t *testing.T) {
 	t.Parallel()
 	patience := func(changes ...func(*Input)) func(*Input) {
 		return func(in *Input) {

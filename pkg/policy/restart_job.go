@@ -38,7 +38,7 @@ func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, e
 	if err != nil {
 		return result{err: fmt.Errorf("applying failure policy action %s: %w", action, err)}
 	}
-	restart := &jobRestart{replicatedJob: rjob, index: index, replicas: attempts.replicas[rjob], counted: action == jobset.RestartJob}
+	restart := &jobRestart{replicatedJob: rjob, index: index, replicas: attempts.replicas[rjob]}
 	if built, err := number(job, constants.JobRestartAttemptKey); err == nil { // above the counter only if a status was lost
 		restart.attempt = int32(built) + 1
 	}

@@ -36,7 +36,7 @@ type result struct {
 	kept *keptUntil
 	// clock, if not nil, is what the clock of the assembly becomes.
 	clock *assemblySince
-	// notices are conditions and events, in the order in which they are told.
+	// notices are conditions and events, in the order in which they are reported.
 	notices []notice
 }
 
@@ -49,9 +49,9 @@ const (
 	liftBarrier
 	// restartAllJobs makes every Job one of an earlier attempt.
 	restartAllJobs
-	// charge and chargeInPlace: a restart of all Jobs, or of the group, counts towards maxRestarts.
-	charge
-	chargeInPlace
+	// chargeAllJobs and chargeGroup: a restart of all Jobs, or of the group, counts towards maxRestarts; see view.charge.
+	chargeAllJobs
+	chargeGroup
 	// completesJobSet and failsJobSet are the terminal states.
 	completesJobSet
 	failsJobSet
@@ -61,11 +61,11 @@ const (
 
 func (c changes) any(of changes) bool { return c&of != 0 }
 
-// assemblySince is since when the group assembles; nil if nobody waits for it.
+// assemblySince is since when the group assembles; nil if it does not assemble.
 type assemblySince struct{ *metav1.Time }
 
-// lookAgain asks for another look after some time; 0 or less asks for none.
-func lookAgain(after time.Duration) result {
+// requeueAfter asks for another pass after some time; 0 or less asks for none.
+func requeueAfter(after time.Duration) result {
 	return result{plan: Plan{RequeueAfter: max(0, after)}}
 }
 
@@ -74,7 +74,7 @@ func confirmFirst(loss *Loss) result {
 	return result{ends: true, plan: Plan{Confirm: loss}}
 }
 
-// sooner returns the shorter of two times to wait; 0 or less is for ever.
+// sooner returns the shorter of two times to wait; 0 or less means no limit.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return max(0, b)
@@ -183,8 +183,8 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.restartJob != nil {
 		r.restartJob.apply(status.ReplicatedJobsStatus)
 	}
-	status.RestartsCountTowardsMax += oneIf(r.changes.any(charge))
-	status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))
+	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
+	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
 	switch {
 	case r.changes.any(completesJobSet):
 		status.TerminalState = string(jobset.JobSetCompleted)

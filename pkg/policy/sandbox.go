@@ -108,7 +108,7 @@ func (v *view) sandboxFailure() *Failure {
 // replaces them (P74). A group that runs breaks first: see slotOf.
 func lostSandboxes(v *view, before result) result {
 	lost, next := v.withoutSandbox()
-	r := lookAgain(next)
+	r := requeueAfter(next)
 	if len(lost) == 0 || v.running() || before.changes.any(liftBarrier) {
 		return r
 	}

@@ -61,7 +61,7 @@ const (
 	lastingMark   = time.Minute
 )
 
-// move are the Pods of the current attempt that stand on nodes where a resource that they use is sick.
+// move are the Pods of the current attempt that run on nodes where a resource that they use is sick.
 type move struct {
 	// pods are in the order of their names.
 	pods []*corev1.Pod
@@ -71,7 +71,7 @@ type move struct {
 	byReset string
 }
 
-// findMove looks for Pods to move. A group that nobody watches is left alone (P20).
+// findMove looks for Pods to move. A group that is not watched is left alone (P20).
 func (v *view) findMove() move {
 	m := move{nodes: map[string]nodehealth.Mark{}}
 	if !v.tolerant || v.finished || v.suspendWanted() || v.restartStrategy() == jobset.InPlaceRestart && !v.watched {
@@ -116,7 +116,7 @@ func (m *move) none() bool { return len(m.pods) == 0 }
 
 // String says which Pods have to move, and why.
 func (m *move) String() string {
-	return fmt.Sprintf("%d Pods stand on %d nodes with a label of effect NoExecute: %s%s", len(m.pods), len(m.nodes), podNames(m.pods), m.where())
+	return fmt.Sprintf("%d Pods run on %d nodes with a label of effect NoExecute: %s%s", len(m.pods), len(m.nodes), podNames(m.pods), m.where())
 }
 
 // where says on which nodes, and because of what.
@@ -166,7 +166,7 @@ func moveInPlace(v *view, _ result) result {
 	case m.none() || !v.movesInPlace():
 		return result{}
 	case !v.running():
-		r := lookAgain(gatherNodes) // a Pod that changed since it was read is not deleted
+		r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
 		r.plan.Moving, r.plan.DeletePods = true, []PodDeletion{{Pods: m.pods, Event: Event{
 			Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason, Message: m.String() + "; they are deleted to be recreated elsewhere",
 		}}}
@@ -182,10 +182,9 @@ func moveInPlace(v *view, _ result) result {
 	if r = r.and(wait); waits {
 		return r
 	}
-	message := fmt.Sprintf("%s, and move, which does not count towards maxRestarts; all workers of epoch %d restart in place%s", m, v.synced, v.notBefore(deprecate))
-	r.changes |= deprecate | breaksGroup
-	r.plan.Outcomes = []Outcome{GroupBroken, MovedInPlace}
-	return r.and(tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message)))
+	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts", deprecate)
+	restart.plan.Outcomes = append(restart.plan.Outcomes, MovedInPlace)
+	return r.and(restart)
 }
 
 // failureComesFirst reports whether something failed that has its own restart, which is charged. Pods
@@ -200,7 +199,7 @@ func (v *view) failureComesFirst() bool {
 	return v.running() && (v.group.lacking != nil || v.reporter() != nil)
 }
 
-// beforeMove holds a restart back that moves Pods: for ever if the budget is spent, else for a moment in
+// beforeMove holds a restart back that moves Pods: indefinitely if the budget is spent, else for a moment in
 // which more nodes may be marked.
 func (v *view) beforeMove() (r result, waits bool) {
 	if v.budgetSpent() {
@@ -213,7 +212,7 @@ func (v *view) beforeMove() (r result, waits bool) {
 	if !v.SickNodes.Since.IsZero() {
 		left -= v.Now.Sub(v.SickNodes.Since)
 	}
-	r = lookAgain(left)
+	r = requeueAfter(left)
 	r.plan.Moving = true
 	return r, left > 0
 }
@@ -231,19 +230,19 @@ func (v *view) movedLately() bool {
 // moveRefused keeps the condition that says that Pods stay on sick nodes because the budget is spent.
 func moveRefused(v *view, before result) result {
 	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
-	told := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetOnSickNodes))
-	isTold := told != nil && told.Status == metav1.ConditionTrue
+	reported := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetOnSickNodes))
+	isReported := reported != nil && reported.Status == metav1.ConditionTrue
 	switch {
-	case refused && isTold && strings.Contains(told.Message, v.move.where()+";"):
+	case refused && isReported && strings.Contains(reported.Message, v.move.where()+";"):
 		return result{} // Pods that end change the numbers, and would cost a write of the status each
 	case refused:
 		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
 			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
-		if !isTold {
+		if !isReported {
 			r.plan.Outcomes = []Outcome{MoveRefused}
 		}
 		return r
-	case isTold:
+	case isReported:
 		return tell(silently(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason, constants.NotOnSickNodesMessage))
 	}
 	return result{}

@@ -79,8 +79,8 @@ func strategy(strategy jobset.JobSetRestartStrategy) func(*Input) {
 func moving(w *summary) { w.Moving, w.RequeueAfter = true, time.Second }
 
 const (
-	oneSick  = "1 Pods stand on 1 nodes with a label of effect NoExecute: js-w-0-1 on node-of-js-w-0-1 (autopilot.ibm.com/gpuhealth=EVICT)"
-	bothSick = "2 Pods stand on 2 nodes with a label of effect NoExecute: js-w-0-0, js-w-0-1 on " +
+	oneSick  = "1 Pods run on 1 nodes with a label of effect NoExecute: js-w-0-1 on node-of-js-w-0-1 (autopilot.ibm.com/gpuhealth=EVICT)"
+	bothSick = "2 Pods run on 2 nodes with a label of effect NoExecute: js-w-0-0, js-w-0-1 on " +
 		"node-of-js-w-0-0 (autopilot.ibm.com/gpuhealth=EVICT), node-of-js-w-0-1 (autopilot.ibm.com/gpuhealth=EVICT)"
 	second = "node-of-js-w-0-1"
 
@@ -150,8 +150,8 @@ func refusedStill(who string) func(*summary) {
 
 func where(node string) string { return " on " + node + " (autopilot.ibm.com/gpuhealth=EVICT)" }
 
-// toldOnNodes: that the Pods stay was told before.
-func toldOnNodes(message string) func(*Input) {
+// reportedOnNodes: that the Pods stay was told before.
+func reportedOnNodes(message string) func(*Input) {
 	return func(in *Input) {
 		in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions,
 			builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", message+"; they are not moved, since maxRestarts is used up", past))
@@ -164,7 +164,7 @@ func over(w *summary) {
 		w.Status.Conditions = nil
 	}
 	w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetOnSickNodes, false, "NotOnSickNodes",
-		"no Pod stands on a node that it has to leave, or it can be moved again", now)}, w.Status.Conditions...)
+		"no Pod runs on a node that it has to leave, or it can be moved again", now)}, w.Status.Conditions...)
 }
 
 func withoutTolerance(in *Input) {
@@ -252,8 +252,8 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		"P92: gate off, nobody is moved":                                      {inPlace(0, 1, "1 1", marked(second), withoutGate), nil},
 		"P84, P92: a JobSet that is suspended is not moved":                   {inPlace(1, 1, "1 1", marked(second), suspend, suspendedAlready), nil},
 		"P92: what was refused is over when the node is healthy":              {inPlace(0, 1, "1 1", gpus, spent, spentMessage), over},
-		"P92: what is told is not told again when other Pods of the node end": {inPlace(0, 1, "1 1", marked(second), spent, toldOnNodes("9 Pods stand on 1 nodes"+where(second))), nil},
-		"P92: but when another node is marked":                                {inPlace(0, 1, "1 1", marked(first, second), spent, toldOnNodes("9 Pods stand on 1 nodes"+where(second))), refusedStill(bothSick)},
+		"P92: what is told is not told again when other Pods of the node end": {inPlace(0, 1, "1 1", marked(second), spent, reportedOnNodes("9 Pods run on 1 nodes"+where(second))), nil},
+		"P92: but when another node is marked":                                {inPlace(0, 1, "1 1", marked(first, second), spent, reportedOnNodes("9 Pods run on 1 nodes"+where(second))), refusedStill(bothSick)},
 		"P92: and when the budget is raised the Pods move":                    {inPlace(0, 1, "1 1", marked(second), spentMessage), func(w *summary) { movesByRestart(oneSick)(w); over(w) }},
 	}
 	for name, tc := range tests {

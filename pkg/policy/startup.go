@@ -18,7 +18,7 @@ import (
 //
 //	AnyOrder               all whose dependsOn is fulfilled
 //	InOrder                the first that has not started, or has Jobs that are still
-//	                       suspended; nobody waits while the JobSet is suspended
+//	                       suspended; no Job waits while the JobSet is suspended
 //
 //	a started   b not started   c not started     InOrder: b has its turn, c waits for b
 func (v *view) findTurn() []*jobset.ReplicatedJob {

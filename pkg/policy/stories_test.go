@@ -158,7 +158,7 @@ func TestPodsThatGo(t *testing.T) {
 			{"the other Job is recreated too", "_|2", "1/1, 1 in place, 1 restarts, 1 counted", gone()},
 			{"all report", "2|2", "1/2, 1 in place, 1 restarts, 1 counted", nil},
 		}},
-		"C263: a worker without an agent that got past admission is waited for, but not for ever": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
+		"C263: a worker without an agent that got past admission is waited for, but not indefinitely": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
 			{"one never reports", "1 _", "0/0", nil},
 			{"the deadline", "1 _", "0/0, deletes js-w-0-1", later(period)},
 			{"twice of it", "1 _", "0/0, 1 restarts, 1 counted", later(period)},
@@ -166,14 +166,14 @@ func TestPodsThatGo(t *testing.T) {
 			{"the same again", "1 _", "0/0, 1 restarts, 1 counted", nil},
 			{"twice the deadline", "1 _", "0/0, 1 restarts, 1 counted, Failed", later(2 * period)},
 		}},
-		"C273: Jobs of more completions than Pods at a time, that got past admission, are not waited for for ever": {
+		"C273: Jobs of more completions than Pods at a time, that got past admission, are not waited for indefinitely": {
 			given: []func(*Input){deadline, maxRestarts(0), onJob(0, func(job *batchv1.Job) { job.Spec.Completions = ptr.To[int32](4) })},
 			moments: []moment{
 				{"two of four report", "1 1", "0/0", nil},
 				{"twice the deadline", "1 1", "0/0, Failed", later(2 * period)},
 			},
 		},
-		"C291: not for ever: at twice the deadline all Jobs are recreated, charged": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
+		"C291: not indefinitely: at twice the deadline all Jobs are recreated, charged": {given: []func(*Input){deadline, maxRestarts(1)}, moments: []moment{
 			{"one reports, another fails", "F_ 1", "0/0", nil},
 			{"and fails", "F_ 1", "0/0", later(period)},
 			{"and fails", "F_ 1", "0/0, 1 restarts, 1 counted", later(period)},
@@ -207,7 +207,7 @@ func TestAgentsThatDie(t *testing.T) {
 			{"the other fails", "900 2", "1/1, 1 in place", nil},
 			{"its agent restarts, and reports what is right", "2 2", "1/2, 1 in place", nil},
 		}},
-		"C275: the status is lost: the agents come again, and the group assembles anew": {moments: []moment{
+		"C275: the status is lost: the agents come again, and the group assembles again": {moments: []moment{
 			{"Pods of epoch 4 without a status", "4 4", "0/0", nil},
 			{"one is back", "1 4", "0/0", nil},
 			{"both are", "1 1", "0/1", nil},

@@ -28,7 +28,7 @@ func TestTwoWorkersOneFailure(t *testing.T) {
 	)
 	at := func(step int) time.Time { return now.Add(time.Duration(step) * 500 * time.Millisecond) }
 	breaking := builders.Condition(jobset.JobSetRestarting, true, "InPlaceRestart", cause, at(5))
-	lifting := builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers stand at epoch 2", at(8))
+	lifting := builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers have reached epoch 2", at(8))
 	steps := []struct {
 		what, pods         string
 		deprecated, synced int32
@@ -94,7 +94,7 @@ func TestDurationWithoutMemory(t *testing.T) {
 	in := inPlace(1, 1, "2 2", restartingInPlace)
 	check(t, in, func(w *summary) {
 		lifted(2)(w)
-		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers stand at epoch 2", now)}
+		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers have reached epoch 2", now)}
 		w.Events = []Event{{"Normal", "InPlaceRestartCompleted", "2 workers restarted in place: epoch 2, 3600.0 seconds"}}
 		w.Outcomes, w.GroupRestart = []Outcome{GroupLifted}, time.Hour
 	})

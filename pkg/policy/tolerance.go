@@ -62,7 +62,7 @@ func retryPause(v *view, _ result) result {
 	if left <= 0 {
 		return result{reset: &resetProgress{}}
 	}
-	r := lookAgain(left).and(v.tellPause(reset.JobsGoneTime == nil, until))
+	r := requeueAfter(left).and(v.tellPause(reset.JobsGoneTime == nil, until))
 	r.holdsJobs = true
 	r.reset = &resetProgress{&jobset.ResetStatus{StartTime: reset.StartTime, JobsGoneTime: gone}}
 	return r
@@ -137,7 +137,7 @@ func (r *result) applyTolerance(v *view, status *jobset.JobSetStatus) {
 }
 
 // forgetTolerance: a JobSet without faultTolerance remembers nothing, so that nothing old is found if it
-// comes back, and nobody keeps its conditions.
+// comes back, and its conditions are not kept.
 func (v *view) forgetTolerance(status *jobset.JobSetStatus) {
 	if status.FaultTolerance == nil {
 		return

@@ -30,7 +30,7 @@ import (
 //	  + admission + warmup  they run
 //
 // The start of a Job is in its status, and that of a trouble in the condition Unhealthy, so
-// another manager measures from the same moments. Resuming a Job starts it anew.
+// another manager measures from the same moments. Resuming a Job starts it again.
 
 // health is what the Pods of the current attempt add up to.
 type health struct {
@@ -139,15 +139,15 @@ func (h *health) trouble(v *view) (reason, message string) {
 }
 
 // unhealthyPods resets a JobSet whose Pods are not as they should be for too long (P80). A group that
-// restarts in place is looked after by its own steps, and a suspended JobSet by nobody.
+// restarts in place is looked after by its own steps, and a suspended JobSet by none.
 func unhealthyPods(v *view, _ result) result {
 	if !v.tolerant {
 		return result{}
 	}
-	told := v.troubleTold()
-	isTold := told != nil
+	reported := v.reportedTrouble()
+	isReported := reported != nil
 	if v.suspendWanted() {
-		return v.noTrouble(isTold, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage)
+		return v.noTrouble(isReported, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage)
 	}
 	if v.watched {
 		return v.unscheduledPods()
@@ -155,15 +155,15 @@ func unhealthyPods(v *view, _ result) result {
 	h := v.healthNow()
 	reason, message := h.trouble(v)
 	if reason == "" {
-		return lookAgain(h.next).and(v.noTrouble(isTold, constants.PodsHealthyReason, fmt.Sprintf("%d of %d Pods are Running", h.run, h.wanted)))
+		return requeueAfter(h.next).and(v.noTrouble(isReported, constants.PodsHealthyReason, fmt.Sprintf("%d of %d Pods are Running", h.run, h.wanted)))
 	}
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetBecause(reason, message)
 	}
-	r := lookAgain(left).and(lookAgain(h.next))
-	if isTold {
-		return r.and(v.stillUnhealthy(told, reason, message))
+	r := requeueAfter(left).and(requeueAfter(h.next))
+	if isReported {
+		return r.and(v.stillUnhealthy(reported, reason, message))
 	}
 	r.plan.Outcomes = []Outcome{BecameUnhealthy}
 	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
@@ -171,8 +171,8 @@ func unhealthyPods(v *view, _ result) result {
 
 // stillUnhealthy writes the condition again for another kind of trouble, or if another time is waited for. The
 // numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
-func (v *view) stillUnhealthy(told *metav1.Condition, reason, message string) result {
-	if told.Reason == reason && strings.HasSuffix(told.Message, v.awaits()) {
+func (v *view) stillUnhealthy(reported *metav1.Condition, reason, message string) result {
+	if reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()) {
 		return result{}
 	}
 	return tell(silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits()))
@@ -180,20 +180,20 @@ func (v *view) stillUnhealthy(told *metav1.Condition, reason, message string) re
 
 func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }
 
-// troubleTold returns the condition that says the JobSet is unhealthy, nil if it does not.
-func (v *view) troubleTold() *metav1.Condition {
-	told := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetUnhealthy))
-	if told == nil || told.Status != metav1.ConditionTrue {
+// reportedTrouble returns the condition that says the JobSet is unhealthy, nil if it does not.
+func (v *view) reportedTrouble() *metav1.Condition {
+	reported := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetUnhealthy))
+	if reported == nil || reported.Status != metav1.ConditionTrue {
 		return nil
 	}
-	return told
+	return reported
 }
 
 // graceLeft returns how long a JobSet may still be unhealthy before it is reset.
 func (v *view) graceLeft() time.Duration {
 	since := v.Now
-	if told := v.troubleTold(); told != nil {
-		since = told.LastTransitionTime.Time
+	if reported := v.reportedTrouble(); reported != nil {
+		since = reported.LastTransitionTime.Time
 	}
 	return min(v.tolerance.Failure, v.until(since.Add(v.tolerance.Failure)))
 }
@@ -205,8 +205,8 @@ func (v *view) resetIsDue() bool {
 	return reason != "" && v.graceLeft() <= 0
 }
 
-func (v *view) noTrouble(isTold bool, reason, message string) result {
-	if !isTold {
+func (v *view) noTrouble(isReported bool, reason, message string) result {
+	if !isReported {
 		return result{}
 	}
 	return tell(becomesFalse(jobset.JobSetUnhealthy, reason, message))
@@ -215,10 +215,8 @@ func (v *view) noTrouble(isTold bool, reason, message string) result {
 // resetBecause resets the JobSet, charged, or fails it if no restart is left.
 func (v *view) resetBecause(reason, message string) result {
 	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
-	if v.budgetSpent() {
-		return fail(constants.ReachedMaxRestartsReason, lastFailure(message))
-	}
-	r := chargedRestart(reason, fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message))
+	r := v.charge(restartAll(reason, constants.RestartJobSetActionReason,
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message)), lastFailure(message))
 	r.ends = true
 	return r
 }

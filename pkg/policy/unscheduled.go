@@ -42,21 +42,21 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 
 // unscheduledPods resets a group whose Pods find no node for too long.
 func (v *view) unscheduledPods() result {
-	told := v.troubleTold()
+	reported := v.reportedTrouble()
 	late, next := v.withoutNode()
 	if len(late) == 0 {
-		return lookAgain(next).and(v.noTrouble(told != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
+		return requeueAfter(next).and(v.noTrouble(reported != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
 	}
 	const reason = constants.PodsUnscheduledReason
 	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
-		len(late), v.group.size, v.tolerance.Warmup, podNames(late), inBrackets(schedulerMessage(late[0])))
+		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(schedulerMessage(late[0])))
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetUnscheduled(reason, message)
 	}
-	r := lookAgain(left).and(lookAgain(next))
-	if told != nil {
-		return r.and(v.stillUnhealthy(told, reason, message))
+	r := requeueAfter(left).and(requeueAfter(next))
+	if reported != nil {
+		return r.and(v.stillUnhealthy(reported, reason, message))
 	}
 	r.plan.Outcomes = []Outcome{BecameUnhealthy}
 	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
@@ -81,7 +81,7 @@ func (v *view) resetUnscheduled(reason, message string) result {
 	return r
 }
 
-// longestSchedulerMessage is how much is told of what the scheduler says, in bytes. It counts nodes by reason, so its
+// longestSchedulerMessage bounds what is reported of the scheduler's message, in bytes. It counts nodes by reason, so its
 // beginning says most.
 const longestSchedulerMessage = 300
 
@@ -95,7 +95,7 @@ func schedulerMessage(pod *corev1.Pod) string {
 	return ""
 }
 
-// CutMessage cuts what the scheduler says of a Pod to what is told of it.
+// CutMessage cuts what the scheduler says of a Pod to the reported length.
 func CutMessage(message string) string {
 	if len(message) <= longestSchedulerMessage+len("...") {
 		return message

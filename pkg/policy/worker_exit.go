@@ -22,28 +22,28 @@ import (
 //	epoch 2, worker-exit {"container":"worker","epoch":1,"code":3,...}
 //
 // Unlike what a kubelet shows, this stays, so a new leader knows it, too. What cannot be read, and
-// what is told of another epoch, is nothing.
+// what is reported of another epoch, is nothing.
 
 // exitIn returns what the agent of a Pod tells of the end of a worker in an epoch.
 func exitIn(pod *corev1.Pod, epoch int32) (protocol.WorkerExit, bool) {
-	value, told := pod.Annotations[jobset.WorkerExitKey]
-	if !told {
+	value, ok := pod.Annotations[jobset.WorkerExitKey]
+	if !ok {
 		return protocol.WorkerExit{}, false
 	}
 	exit, err := protocol.ParseWorkerExit(value)
 	return exit, err == nil && exit.Epoch == epoch
 }
 
-// ToldFailure returns the failure that the agent of a Pod tells of in an epoch. Workers that were told
+// ReportedFailure returns the failure that the agent of a Pod reports for an epoch. Workers that were told
 // to stop, and workers that are done, have not failed.
-func ToldFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
-	failure, _, failed := toldFailure(pod, epoch)
+func ReportedFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
+	failure, _, failed := reportedFailure(pod, epoch)
 	return failure, failed
 }
 
-func toldFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
-	exit, told := exitIn(pod, epoch)
-	if !told || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
+func reportedFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
+	exit, ok := exitIn(pod, epoch)
+	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
 		return Failure{}, exit, false
 	}
 	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave}
@@ -53,13 +53,13 @@ func toldFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.W
 	return failure, exit, true
 }
 
-// toldFirst returns the failure that came first of those that agents tell of in the epoch that runs, as
+// firstReported returns the failure that came first of those that agents report for the epoch that runs, as
 // far as the clocks of their nodes agree; nil if there is none.
-func (v *view) toldFirst() *Failure {
+func (v *view) firstReported() *Failure {
 	var first *Failure
 	var firstExit protocol.WorkerExit
 	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.Annotations[jobset.WorkerExitKey] != "" }) {
-		failure, exit, failed := toldFailure(pod, v.synced)
+		failure, exit, failed := reportedFailure(pod, v.synced)
 		if failed && (first == nil || exit.Time.Before(firstExit.Time)) {
 			first, firstExit = &failure, exit
 		}
@@ -67,14 +67,14 @@ func (v *view) toldFirst() *Failure {
 	return first
 }
 
-// toldDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the
+// reportsDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the
 // kubelet does not say otherwise. Most Pods tell nothing of the kind, and are not read.
-func toldDone(pod *corev1.Pod, epoch int32) bool {
+func reportsDone(pod *corev1.Pod, epoch int32) bool {
 	if pod.Status.Phase == corev1.PodFailed || !strings.Contains(pod.Annotations[jobset.WorkerExitKey], `"done"`) {
 		return false
 	}
-	exit, told := exitIn(pod, epoch)
-	return told && exit.Done && exit.Code == 0 && !exit.Stopped
+	exit, ok := exitIn(pod, epoch)
+	return ok && exit.Done && exit.Code == 0 && !exit.Stopped
 }
 
 // Replacement is a Pod that asked to be replaced (P70).

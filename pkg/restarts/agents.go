@@ -16,7 +16,7 @@ import (
 )
 
 // explainAgents says what keeps all agents of a JobSet from working: rights that they lack or were not
-// granted, and nodes that are too old. What keeps one of them is told with its worker.
+// granted, and nodes that are too old. What keeps one of them is reported with its worker.
 func (r *Report) explainAgents(in Input) {
 	if !r.inPlace() || !NeedsPods(in.JobSet) {
 		return
@@ -26,7 +26,7 @@ func (r *Report) explainAgents(in Input) {
 	}
 	reasons := []string{constants.AgentAccessFailedReason, constants.RestartAllContainersUnsupportedReason}
 	if isTrue(condition(in.JobSet, jobset.JobSetAgentAccessDenied)) || r.State.Name != Assembling {
-		reasons = reasons[1:] // told already, or mended: the group runs
+		reasons = reasons[1:] // reported already, or fixed: the group runs
 	}
 	for _, reason := range reasons {
 		if message := lastSaid(in.Events, reason); message != "" {

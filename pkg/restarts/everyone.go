@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// States of workers that nobody waits for.
+// States of workers that the group does not wait for.
 const (
 	// Working: the worker runs, and is ready.
 	Working WorkerState = "Running"

@@ -101,6 +101,6 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s\nmend with: go test ./pkg/restarts -update", file, diff)
+		t.Errorf("%s (-want +got):\n%s\nfix with: go test ./pkg/restarts -update", file, diff)
 	}
 }

@@ -53,7 +53,7 @@ const (
 var (
 	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
 	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds$`)
-	syncedMessage    = regexp.MustCompile(`^all (\d+) workers stand at epoch (\d+)$`)
+	syncedMessage    = regexp.MustCompile(`^all (\d+) workers have reached epoch (\d+)$`)
 )
 
 // explainPause says until when the workers wait although all of them may be back (P71).
@@ -102,18 +102,18 @@ func (r *Report) addRestarts(in Input) {
 	r.LastRestarts = append([]Restart{}, h...)
 }
 
-func (r *Report) explainMissing(told, happened int64, what string) {
+func (r *Report) explainMissing(listed, happened int64, what string) {
 	const kept = "an API server keeps events for an hour, unless its --event-ttl says otherwise"
 	switch {
-	case told >= happened:
-	case told == 0:
-		r.note("%s: %d happened, none is told here; %s", what, happened, kept)
+	case listed >= happened:
+	case listed == 0:
+		r.note("%s: %d happened, no events are left; %s", what, happened, kept)
 	default:
-		r.note("%s: %d happened, %d told here; %s", what, happened, told, kept)
+		r.note("%s: %d happened, events of %d are left; %s", what, happened, listed, kept)
 	}
 }
 
-// history is what was told of restarts, oldest first.
+// history lists the reported restarts, oldest first.
 type history []Restart
 
 func (h *history) readEvents(events []corev1.Event) {
@@ -159,7 +159,7 @@ func (h *history) started(at metav1.Time, message string) {
 	*h = append(*h, restart)
 }
 
-// completed ends the restart of the epoch before; one whose start is not told starts here.
+// completed ends the restart of the epoch before; one whose start was not reported starts here.
 func (h *history) completed(at metav1.Time, message string) {
 	end := Restart{Kind: InPlace, Ended: &at}
 	if parts := completedMessage.FindStringSubmatch(message); parts != nil {
@@ -206,10 +206,10 @@ func (h *history) readCondition(c *metav1.Condition) {
 	at := c.LastTransitionTime
 	switch {
 	case isTrue(c) && c.Reason == constants.InPlaceRestartReason:
-		var told history
-		told.started(at, c.Message)
-		if !h.tells(InPlace, told[0].Epoch) {
-			*h = append(*h, told...)
+		var restart history
+		restart.started(at, c.Message)
+		if !h.tells(InPlace, restart[0].Epoch) {
+			*h = append(*h, restart...)
 		}
 	case isTrue(c):
 		if h.open(AllJobs, 0) == nil {

@@ -69,9 +69,9 @@ func TestLastRestarts(t *testing.T) {
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
 		"The condition and the event tell of one restart": {2, 2, restarted(ago(time.Minute), time.Second, 2, "b")[:1], restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
-		"The condition tells of a restart whose events are gone": {2, 3, nil, restarting(false, constants.WorkersSyncedReason, "all 8 workers stand at epoch 3"),
+		"The condition tells of a restart whose events are gone": {2, 3, nil, restarting(false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 3"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Ended: at(ago(time.Minute)), Workers: 8}}},
-		"The condition ends a restart whose second event did not come": {2, 3, restarted(ago(63*time.Second), time.Second, 2, "b")[:1], restarting(false, constants.WorkersSyncedReason, "all 8 workers stand at epoch 3"),
+		"The condition ends a restart whose second event did not come": {2, 3, restarted(ago(63*time.Second), time.Second, 2, "b")[:1], restarting(false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 3"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(63 * time.Second)), Ended: at(ago(time.Minute)), Seconds: ptr.To(3.0), Workers: 8, Cause: "b"}}},
 		"Jobs that were recreated are told, until they are ready": {0, 1,
 			[]corev1.Event{event(ago(time.Minute), constants.DefaultFailurePolicyReason, recreated), event(ago(time.Minute), constants.RestartJobSetActionReason, recreated), event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil,
@@ -182,10 +182,10 @@ func TestRestartsThatNothingTellsOfAreSaid(t *testing.T) {
 		"None happened": {0, 0, nil, nil},
 		"All are told":  {1, 0, restarted(ago(time.Minute), time.Second, 1, "a"), nil},
 		"None of the group restarts is told": {7, 0, nil,
-			[]string{"group restarts: 7 happened, none is told here; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
+			[]string{"group restarts: 7 happened, no events are left; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
 		"Some are told": {7, 2, restarted(ago(time.Minute), time.Second, 1, "a"),
-			[]string{"group restarts: 7 happened, 1 told here; an API server keeps events for an hour, unless its --event-ttl says otherwise",
-				"restarts of Jobs: 2 happened, none is told here; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
+			[]string{"group restarts: 7 happened, events of 1 are left; an API server keeps events for an hour, unless its --event-ttl says otherwise",
+				"restarts of Jobs: 2 happened, no events are left; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

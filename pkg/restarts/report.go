@@ -9,7 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 //	JobSet, Jobs, Pods, events, now  -> Of   -> Report
 //	Report                           -> Text -> what a terminal shows
 //
-// Who is in the group, and who is back, is told by package policy, which decides by it.
+// Who is in the group, and who is back, is computed by package policy, which decides by it.
 package restarts
 
 import (
@@ -129,15 +129,15 @@ func NeedsJobEvents(js *jobset.JobSet) bool {
 
 // failuresOf is the last word about each Job whose Pods could not be created.
 func failuresOf(events []corev1.Event) map[types.UID]string {
-	failures, told := map[types.UID]string{}, map[types.UID]metav1.Time{}
+	failures, reportedAt := map[types.UID]string{}, map[types.UID]metav1.Time{}
 	for i := range events {
 		e := &events[i]
 		at := eventTime(e)
 		if !e.LastTimestamp.IsZero() {
 			at = e.LastTimestamp
 		}
-		if uid := e.InvolvedObject.UID; !at.Before(ptr.To(told[uid])) {
-			failures[uid], told[uid] = strings.TrimPrefix(e.Message, "Error creating: "), at
+		if uid := e.InvolvedObject.UID; !at.Before(ptr.To(reportedAt[uid])) {
+			failures[uid], reportedAt[uid] = strings.TrimPrefix(e.Message, "Error creating: "), at
 		}
 	}
 	return failures
@@ -172,7 +172,7 @@ func (r *Report) addJobs(in Input) {
 	input := policyInput(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
-		r.note("Jobs cannot be told apart: %v", err)
+		r.note("Jobs cannot be distinguished: %v", err)
 		return
 	}
 	r.Jobs = countJobs(in.JobSet, observed)
@@ -186,7 +186,7 @@ func (r *Report) addJobs(in Input) {
 	slots, more, err := firstSlots(input, observed)
 	switch {
 	case err != nil:
-		r.note("workers cannot be told apart: %v", err)
+		r.note("workers cannot be distinguished: %v", err)
 		return
 	case more > 0:
 		r.note("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)

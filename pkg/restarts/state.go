@@ -22,7 +22,7 @@ type State struct {
 	Name StateName `json:"name"`
 	// Since is nil if nothing tells.
 	Since *metav1.Time `json:"since,omitempty"`
-	// Message says why, as the controller told it.
+	// Message says why, as the controller reported it.
 	Message string `json:"message,omitempty"`
 }
 
@@ -67,22 +67,22 @@ func stateOf(js *jobset.JobSet) State {
 	case js.DeletionTimestamp != nil:
 		return State{Name: Deleting, Since: js.DeletionTimestamp.DeepCopy()}
 	case isTrue(completed):
-		return told(Completed, completed)
+		return fromCondition(Completed, completed)
 	case isTrue(failed):
-		return told(Failed, failed)
+		return fromCondition(Failed, failed)
 	case ptr.Deref(js.Spec.Suspend, false):
 		if suspended := condition(js, jobset.JobSetSuspended); isTrue(suspended) {
 			return State{Name: Suspended, Since: &suspended.LastTransitionTime}
 		}
 		return State{Name: Suspended}
 	case !inPlace && isTrue(restarting):
-		return told(Recreating, restarting)
+		return fromCondition(Recreating, restarting)
 	case !inPlace:
 		return State{Name: Running}
 	case bypass == policy.BypassedByAnnotation:
 		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"}
 	case bypass == policy.BypassedByGate:
-		return told(GateDisabled, condition(js, jobset.JobSetInPlaceRestartDisabled))
+		return fromCondition(GateDisabled, condition(js, jobset.JobSetInPlaceRestartDisabled))
 	case deprecated >= synced:
 		return assembling(js, synced)
 	}
@@ -101,7 +101,7 @@ func assembling(js *jobset.JobSet, synced int32) State {
 	restarting, suspended := condition(js, jobset.JobSetRestarting), condition(js, jobset.JobSetSuspended)
 	switch {
 	case isTrue(restarting):
-		return told(Assembling, restarting)
+		return fromCondition(Assembling, restarting)
 	case js.Status.AssemblingSince != nil:
 		state.Since = js.Status.AssemblingSince
 	case suspended != nil && !isTrue(suspended):
@@ -121,7 +121,7 @@ func condition(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *met
 
 func isTrue(c *metav1.Condition) bool { return c != nil && c.Status == metav1.ConditionTrue }
 
-func told(name StateName, c *metav1.Condition) State {
+func fromCondition(name StateName, c *metav1.Condition) State {
 	message := c.Message
 	if name == Failed {
 		message = c.Reason + ": " + message

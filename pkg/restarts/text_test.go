@@ -72,7 +72,7 @@ func TestTheTextOfAGroupThatAssembles(t *testing.T) {
 func TestTheTextOfAGroupThatRuns(t *testing.T) {
 	t.Parallel()
 	js := training(2, 4, 1, 2).InPlaceRestarts(1).
-		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 8 workers stand at epoch 2", ago(3*time.Hour)).Obj()
+		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 2", ago(3*time.Hour)).Obj()
 	report := Of(running(js, 2))
 	golden(t, "running.txt", Text(&report, false))
 }
@@ -230,7 +230,7 @@ func TestWhatCannotBeReadIsLeftOutAndSaid(t *testing.T) {
 			func(r Report) bool { return r.Workers == nil && r.Jobs != nil && len(r.LastRestarts) == 3 }},
 		"Jobs": {func(in *Input) { in.Jobs, in.JobsUnread = nil, forbidden }, "Jobs could not be read, so they and their workers are missing here: you may not",
 			func(r Report) bool { return r.Workers == nil && r.Jobs == nil && len(r.LastRestarts) == 3 }},
-		"A Job whose labels were removed": {func(in *Input) { in.Jobs[0].Labels = nil }, "Jobs cannot be told apart: reading label",
+		"A Job whose labels were removed": {func(in *Input) { in.Jobs[0].Labels = nil }, "Jobs cannot be distinguished: reading label",
 			func(r Report) bool { return r.Workers == nil && r.Jobs == nil }},
 	}
 	for name, tc := range tests {

@@ -48,8 +48,8 @@ func TestTolerance(t *testing.T) {
 			js.Status.FaultTolerance.Reset = &jobset.ResetStatus{StartTime: metav1.NewTime(at)}
 		}, nil},
 		"P89: Pods stay on sick nodes": {func(js *jobset.JobSet) {
-			js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", "1 Pods stand on 1 nodes", at))
-		}, []string{"on sick nodes since 2026-03-14T12:00:00Z, and not moved: 1 Pods stand on 1 nodes"}},
+			js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", "1 Pods run on 1 nodes", at))
+		}, []string{"on sick nodes since 2026-03-14T12:00:00Z, and not moved: 1 Pods run on 1 nodes"}},
 		"P89: it completed, and its Jobs will be deleted": {func(js *jobset.JobSet) {
 			js.Spec.FaultTolerance.SuccessTTLSeconds = ptr.To[int32](60)
 			js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetCompleted, true, "R", "m", at))

@@ -228,7 +228,7 @@ func TestTheJobControllerSaysWhyThereIsNoPod(t *testing.T) {
 
 func TestARunningGroupSaysWhoDoesNotRun(t *testing.T) {
 	t.Parallel()
-	in := running(training(1, 2000, 1, 2).Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 2000 workers stand at epoch 2", ago(3*time.Minute)).Obj(), 2)
+	in := running(training(1, 2000, 1, 2).Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 2000 workers have reached epoch 2", ago(3*time.Minute)).Obj(), 2)
 	in.JobSet.Status.LastSyncTime = since(3 * time.Minute)
 	pulling := &in.Pods[1]
 	silent(&in.Pods[7])

@@ -89,7 +89,7 @@ type Job struct {
 func Of(in Input) Report {
 	r := Report{Time: metav1.NewTime(in.Now), Jobs: []Job{}}
 	listed := map[string]bool{}
-	told := lastTold(in.Events)
+	last := lastEvents(in.Events)
 	for i := range in.JobSets {
 		js := &in.JobSets[i]
 		if js.DeletionTimestamp != nil || js.Status.TerminalState != "" {
@@ -101,7 +101,7 @@ func Of(in Input) Report {
 				continue
 			}
 			listed[ownerKey(string(js.UID), rjob.Name)] = true
-			r.Jobs = append(r.Jobs, jobOf(js, rjob, told[ownerKey(string(js.UID), rjob.Name)], in.Accelerators))
+			r.Jobs = append(r.Jobs, jobOf(js, rjob, last[ownerKey(string(js.UID), rjob.Name)], in.Accelerators))
 		}
 	}
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int {
@@ -121,7 +121,7 @@ func (r *Report) note(format string, args ...any) {
 
 func ownerKey(uid, replicatedJob string) string { return uid + "/" + replicatedJob }
 
-func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, told *news, accelerators []corev1.ResourceName) Job {
+func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, last *news, accelerators []corev1.ResourceName) Job {
 	current, desired := sizeOf(js, rjob)
 	job := Job{
 		Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name,
@@ -138,7 +138,7 @@ func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, told *news, accelerato
 		}
 	}
 	var because *news
-	if job.State, because = stateOf(js, rjob.Name, current, desired, told); because != nil {
+	if job.State, because = stateOf(js, rjob.Name, current, desired, last); because != nil {
 		job.Because, job.Since = because.message, &because.at
 	}
 	return job

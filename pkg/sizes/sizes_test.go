@@ -168,7 +168,7 @@ func TestP109TextOfElasticJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s\nmend with: go test ./pkg/sizes -update", path, diff)
+				t.Errorf("%s (-want +got):\n%s\nfix with: go test ./pkg/sizes -update", path, diff)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ type State string
 
 // States, in the order in which they are looked for.
 const (
-	// Suspended: its size is nobody's business until it is resumed.
+	// Suspended: its size does not matter until it is resumed.
 	Suspended State = "Suspended"
 	// Queued: a queue of Kueue manages it, so the manager leaves its size alone.
 	Queued State = "Queued"
@@ -64,7 +64,7 @@ func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int
 
 // stateOf says what becomes of a size, and what the manager said about it. Conditions say what lasts; events
 // say why a size was changed, as long as the API server keeps them.
-func stateOf(js *jobset.JobSet, rjob string, current, desired int32, told *news) (State, *news) {
+func stateOf(js *jobset.JobSet, rjob string, current, desired int32, last *news) (State, *news) {
 	_, queued := js.Labels[queueNameKey]
 	switch {
 	case ptr.Deref(js.Spec.Suspend, false):
@@ -75,22 +75,22 @@ func stateOf(js *jobset.JobSet, rjob string, current, desired int32, told *news)
 	if waits := inCondition(js, jobset.JobSetElasticWaiting, rjob); waits != nil {
 		return Waits, waits
 	}
-	if told != nil && !told.holds(current, desired) {
-		told = nil
+	if last != nil && !last.holds(current, desired) {
+		last = nil
 	}
 	switch {
-	case current != desired && told == nil:
+	case current != desired && last == nil:
 		return Resizing, inCondition(js, jobset.JobSetElasticResizing, rjob)
 	case current != desired:
-		return Resizing, told
-	case told == nil:
+		return Resizing, last
+	case last == nil:
 		return Keeps, nil
-	case told.reason == constants.ElasticCoolingDownReason:
-		return CoolsDown, told
-	case strings.Contains(told.message, ": gave "):
-		return Gave, told
+	case last.reason == constants.ElasticCoolingDownReason:
+		return CoolsDown, last
+	case strings.Contains(last.message, ": gave "):
+		return Gave, last
 	}
-	return Keeps, told
+	return Keeps, last
 }
 
 // news is what the manager said about the size of a job.
@@ -133,8 +133,8 @@ func cutName(text string) (name, message string) {
 	return strings.TrimSuffix(name, ":"), message
 }
 
-// lastTold is the last event about the size of each job.
-func lastTold(events []corev1.Event) map[string]*news {
+// lastEvents is the last event about the size of each job.
+func lastEvents(events []corev1.Event) map[string]*news {
 	last := map[string]*news{}
 	for i := range events {
 		e := &events[i]
@@ -156,7 +156,7 @@ func lastTold(events []corev1.Event) map[string]*news {
 	return last
 }
 
-// eventTime is when an event was told last.
+// eventTime is when an event was last recorded.
 func eventTime(e *corev1.Event) metav1.Time {
 	switch {
 	case e.Series != nil:

@@ -24,7 +24,7 @@ type Cluster struct {
 	AgentImage string
 	// GrantsAccess: the manager gives agents the rights that they need.
 	GrantsAccess bool
-	// Server is the version of the API server; nil if nobody knows.
+	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 	// Tolerance says what spec.faultTolerance means.
 	Tolerance tolerance.Limits
@@ -61,7 +61,7 @@ func serverVersion(js *jobset.JobSet, server *version.Version) field.ErrorList {
 	if obstacles := workerpod.Obstacles(js); len(obstacles) > 0 {
 		var all []string
 		for _, o := range obstacles {
-			all = append(all, fmt.Sprintf("%s, %s", obstacle(o), o.Mend))
+			all = append(all, fmt.Sprintf("%s, %s", obstacle(o), o.Fix))
 		}
 		instead = fmt.Sprintf("make mode %s possible, which needs no newer cluster (%s)", jobset.ProcessMode, strings.Join(all, "; "))
 	}

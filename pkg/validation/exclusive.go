@@ -45,7 +45,7 @@ func topologyKey(path *field.Path, annotations map[string]string) field.ErrorLis
 }
 
 // exclusiveIsIndexed requires Indexed Jobs for placement by affinity: the Pod of index 0 is
-// placed first and the others follow it. Without indexes all Pods would wait for ever.
+// placed first and the others follow it. Without indexes all Pods would wait indefinitely.
 func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	builder := children.NewBuilder(js)

@@ -89,6 +89,6 @@ func TestUpdateExclusive(t *testing.T) {
 		"W72, Q27, Q4: the domain is set to what is no key":   {mut: set("a b"), want: refused},
 		"W72, Q27, Q4: the domain changes to what is no key":  {old: set("rack"), mut: set("/"), want: refused},
 		"Q27: a domain that was no key before does not block": {old: set("a b"), mut: func(js *jobset.JobSet) { js.Finalizers = nil }},
-		"Q27: a domain that was no key before is mended":      {old: set("a b"), mut: set("rack")},
+		"Q27: a domain that was no key before is fixed":       {old: set("a b"), mut: set("rack")},
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 var tolerancePath = specPath.Child("faultTolerance")
 
-// faultToleranceGate refuses a field that nobody would act upon.
+// faultToleranceGate refuses a field that no controller would act upon.
 func faultToleranceGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	if g.FaultTolerance || js.Spec.FaultTolerance == nil {
 		return nil

@@ -30,10 +30,10 @@ func inPlaceInjection(js *jobset.JobSet, i int) field.ErrorList {
 	spec := &rjob.Template.Spec.Template.Spec
 	errs := halfAgents(podPath(i), spec)
 	errs = append(errs, takenNames(podPath(i), spec)...)
-	return append(errs, codesSaidTwice(js, i)...)
+	return append(errs, duplicateExitCodes(js, i)...)
 }
 
-// halfAgents finds init containers that are meant to be an agent and would keep the workers waiting for ever.
+// halfAgents finds init containers that are meant to be an agent and would keep the workers waiting indefinitely.
 func halfAgents(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	for i := range spec.InitContainers {
@@ -96,8 +96,8 @@ func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	return errs
 }
 
-// codesSaidTwice finds codes for a new Pod that podFailurePolicy acts on as well: which of them counts must be clear from the manifest.
-func codesSaidTwice(js *jobset.JobSet, i int) field.ErrorList {
+// duplicateExitCodes finds codes for a new Pod that podFailurePolicy acts on as well: which of them counts must be clear from the manifest.
+func duplicateExitCodes(js *jobset.JobSet, i int) field.ErrorList {
 	job := &js.Spec.ReplicatedJobs[i].Template.Spec
 	var errs field.ErrorList
 	first := workerpod.NewPodFailures(job.PodFailurePolicy).OnAny(job.Template.Spec.Containers)

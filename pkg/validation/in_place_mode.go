@@ -44,7 +44,7 @@ func processMode(js *jobset.JobSet, policy *jobset.InPlaceRestartPolicy) field.E
 		errs = append(errs, field.Invalid(inPlacePath.Child("stopGracePeriodSeconds"), *grace, fmt.Sprintf("must be from 0 to %d", protocol.MaxStopGraceSeconds)))
 	}
 	for _, o := range workerpod.Obstacles(js) {
-		message := fmt.Sprintf("%s, %s: %s, or use mode %s", o.Because, inProcessMode, o.Mend, jobset.ContainerMode)
+		message := fmt.Sprintf("%s, %s: %s, or use mode %s", o.Reason, inProcessMode, o.Fix, jobset.ContainerMode)
 		if o.Value == nil {
 			errs = append(errs, field.Required(o.Path, message))
 		} else {
@@ -67,14 +67,14 @@ func DefaultWarnings(js *jobset.JobSet, g gates.Set) []string {
 	var out []string
 	for _, o := range obstacles {
 		out = append(out, fmt.Sprintf("%s: is %s, with which a restart takes seconds longer than with %s: %s; %s, or set mode: %s",
-			modePath, mode, jobset.ProcessMode, obstacle(o), o.Mend, mode))
+			modePath, mode, jobset.ProcessMode, obstacle(o), o.Fix, mode))
 	}
 	return out
 }
 
 func obstacle(o workerpod.Obstacle) string {
 	if o.Container == "" {
-		return fmt.Sprintf("%s %s", o.Path, o.Because)
+		return fmt.Sprintf("%s %s", o.Path, o.Reason)
 	}
-	return fmt.Sprintf("%s of container %s %s", o.Path, o.Container, o.Because)
+	return fmt.Sprintf("%s of container %s %s", o.Path, o.Container, o.Reason)
 }

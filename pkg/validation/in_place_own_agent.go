@@ -26,7 +26,7 @@ const (
 	kubeconfigEnv = "KUBECONFIG"
 )
 
-// ownAgentProblems returns settings with which our agent would wait for ever, or
+// ownAgentProblems returns settings with which our agent would wait indefinitely, or
 // not hold its worker.
 func ownAgentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
 	return append(agentVariables(path.Child("env"), c), barrierProbe(path, c)...)

@@ -30,13 +30,14 @@ const (
 	JobIndexEnv        = "JOB_INDEX"
 	PodIndexEnv        = "JOB_COMPLETION_INDEX"
 	MasterNameEnv      = "MASTER_NAME"
+	PodAddressEnv      = "POD_IP"
 
 	// BarrierPath answers 200 once the worker may start.
 	BarrierPath = "/barrier-is-lifted"
 
 	// DefaultRestartExitCode is the exit code by which an agent asks for a restart of its Pod in place.
 	DefaultRestartExitCode int32 = 88
-	// ConfigExitCode is the exit code of an agent that a restart cannot mend:
+	// ConfigExitCode is the exit code of an agent that a restart cannot fix:
 	// it must not match a RestartAllContainers rule, because only then the
 	// kubelet backs off.
 	ConfigExitCode int32 = 64
@@ -210,7 +211,7 @@ func RestartsPodOn(rules []corev1.ContainerRestartRule, code int32) bool {
 }
 
 // RestartsPodOnAllButConfig says whether every exit of an agent restarts the
-// Pod, but the one that a restart cannot mend.
+// Pod, but the one that a restart cannot fix.
 func RestartsPodOnAllButConfig(rules []corev1.ContainerRestartRule) bool {
 	for code, action := range Actions(rules) {
 		if code > 0 && int32(code) != ConfigExitCode && action != corev1.ContainerRestartRuleActionRestartAllContainers {

@@ -20,7 +20,7 @@ type Injection struct {
 	Resources *corev1.ResourceRequirements
 	// Environment is that of JobSets that name none.
 	Environment jobset.WorkerEnvironment
-	// Server is the version of the API server; nil if nobody knows.
+	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 }
 

@@ -85,7 +85,7 @@ func TestObstacles(t *testing.T) {
 			var got []string
 			for _, o := range Obstacles(js) {
 				got = append(got, o.Path.String())
-				if o.Because == "" || o.Mend == "" || (o.Value == nil) != (o.Path.String() == worker+".command") {
+				if o.Reason == "" || o.Fix == "" || (o.Value == nil) != (o.Path.String() == worker+".command") {
 					t.Errorf("an obstacle that says too little: %+v", o)
 				}
 			}

@@ -29,8 +29,8 @@ type Obstacle struct {
 	Container string
 	// OwnAgent: the author has chosen how the Pod restarts.
 	OwnAgent bool
-	// Because is a clause about the field, and Mend an imperative.
-	Because, Mend string
+	// Reason is a clause about the field, and Fix an imperative.
+	Reason, Fix string
 }
 
 // Obstacles returns what keeps the Pods of a JobSet from process mode (P60).
@@ -39,7 +39,7 @@ func Obstacles(js *jobset.JobSet) []Obstacle {
 	var out []Obstacle
 	if at := slices.Index(RecreatePodOn(js.Spec.FailurePolicy), protocol.ExitLeave); at >= 0 {
 		out = append(out, Obstacle{Path: spec.Child("failurePolicy", "inPlaceRestart", "recreatePodOnExitCodes").Index(at), Value: protocol.ExitLeave,
-			Because: "is the exit code by which a supervisor asks for a new Pod", Mend: "let the worker exit with another code"})
+			Reason: "is the exit code by which a supervisor asks for a new Pod", Fix: "let the worker exit with another code"})
 	}
 	for i := range js.Spec.ReplicatedJobs {
 		out = append(out, jobObstacles(spec.Child("replicatedJobs").Index(i).Child("template", "spec"), &js.Spec.ReplicatedJobs[i].Template.Spec)...)
@@ -63,7 +63,7 @@ func jobObstacles(path *field.Path, job *batchv1.JobSpec) []Obstacle {
 		c, path := &spec.InitContainers[i], pod.Child("initContainers").Index(i)
 		if bringsAgent(c) {
 			return []Obstacle{{Path: path, Value: c.Name, OwnAgent: true,
-				Because: "is an agent, which restarts containers", Mend: "remove it, since an agent is added to templates without one"}}
+				Reason: "is an agent, which restarts containers", Fix: "remove it, since an agent is added to templates without one"}}
 		}
 		out = append(out, reserved(path.Child("name"), c.Name, "container")...)
 	}
@@ -84,20 +84,20 @@ func reserved(path *field.Path, name, what string) []Obstacle {
 	if name != SupervisorName {
 		return nil
 	}
-	return []Obstacle{{Path: path, Value: name, Because: takenBySupervisor, Mend: "rename this " + what}}
+	return []Obstacle{{Path: path, Value: name, Reason: takenBySupervisor, Fix: "rename this " + what}}
 }
 
 func podObstacles(path *field.Path, spec *corev1.PodSpec) []Obstacle {
 	const foreign = "makes processes of other containers look like those of the worker"
 	var out []Obstacle
 	if ptr.Deref(spec.ShareProcessNamespace, false) {
-		out = append(out, Obstacle{Path: path.Child("shareProcessNamespace"), Value: true, Because: foreign, Mend: "remove it"})
+		out = append(out, Obstacle{Path: path.Child("shareProcessNamespace"), Value: true, Reason: foreign, Fix: "remove it"})
 	}
 	if spec.HostPID {
-		out = append(out, Obstacle{Path: path.Child("hostPID"), Value: true, Because: foreign, Mend: "remove it"})
+		out = append(out, Obstacle{Path: path.Child("hostPID"), Value: true, Reason: foreign, Fix: "remove it"})
 	}
 	for _, windows := range WindowsFields(path, spec) {
-		out = append(out, Obstacle{Path: windows, Value: string(corev1.Windows), Because: "asks for Windows, for which there is no supervisor", Mend: "use Linux"})
+		out = append(out, Obstacle{Path: windows, Value: string(corev1.Windows), Reason: "asks for Windows, for which there is no supervisor", Fix: "use Linux"})
 	}
 	for i := range spec.Volumes {
 		out = append(out, reserved(path.Child("volumes").Index(i).Child("name"), spec.Volumes[i].Name, "volume")...)
@@ -119,9 +119,9 @@ func WindowsFields(pod *field.Path, spec *corev1.PodSpec) []*field.Path {
 
 func containerObstacles(path *field.Path, c *corev1.Container) []Obstacle {
 	var out []Obstacle
-	add := func(there bool, name string, value any, because, mend string) {
+	add := func(there bool, name string, value any, reason, fix string) {
 		if there {
-			out = append(out, Obstacle{Path: path.Child(name), Value: value, Because: because, Mend: mend})
+			out = append(out, Obstacle{Path: path.Child(name), Value: value, Reason: reason, Fix: fix})
 		}
 	}
 	const (
@@ -136,7 +136,7 @@ func containerObstacles(path *field.Path, c *corev1.Container) []Obstacle {
 	add(c.LivenessProbe != nil, "livenessProbe", field.OmitValueType{}, probed, "remove it")
 	add(c.StartupProbe != nil, "startupProbe", field.OmitValueType{}, probed, "remove it")
 	if c.Lifecycle != nil && c.Lifecycle.PostStart != nil {
-		out = append(out, Obstacle{Path: path.Child("lifecycle", "postStart"), Value: field.OmitValueType{}, Because: probed, Mend: "remove it"})
+		out = append(out, Obstacle{Path: path.Child("lifecycle", "postStart"), Value: field.OmitValueType{}, Reason: probed, Fix: "remove it"})
 	}
 	never := corev1.ContainerRestartPolicyNever
 	add(ptr.Deref(c.RestartPolicy, never) != never, "restartPolicy", c.RestartPolicy, kubelet, "remove it")
@@ -150,13 +150,13 @@ func takenByWorker(base *field.Path, c *corev1.Container) []Obstacle {
 	for i := range c.VolumeMounts {
 		if at := path.Clean("/" + c.VolumeMounts[i].MountPath); at == protocol.Dir || strings.HasPrefix(at, protocol.Dir+"/") {
 			out = append(out, Obstacle{Path: base.Child("volumeMounts").Index(i).Child("mountPath"), Value: c.VolumeMounts[i].MountPath,
-				Because: takenBySupervisor + ", with everything in " + protocol.Dir, Mend: "mount it elsewhere"})
+				Reason: takenBySupervisor + ", with everything in " + protocol.Dir, Fix: "mount it elsewhere"})
 		}
 	}
 	for i := range c.Env {
 		if slices.Contains(reservedEnv, c.Env[i].Name) {
 			out = append(out, Obstacle{Path: base.Child("env").Index(i).Child("name"), Value: c.Env[i].Name,
-				Because: takenBySupervisor, Mend: "rename this variable"})
+				Reason: takenBySupervisor, Fix: "rename this variable"})
 		}
 	}
 	return out
@@ -173,8 +173,8 @@ func leaveObstacles(path *field.Path, job *batchv1.JobSpec) []Obstacle {
 		}
 		values := path.Index(rule).Child("onExitCodes", "values")
 		obstacle := Obstacle{Path: values, Value: field.OmitValueType{},
-			Because: fmt.Sprintf("make the rule act on exit code %d, by which a supervisor asks for a new Pod", protocol.ExitLeave),
-			Mend:    fmt.Sprintf("let the rule leave %d alone", protocol.ExitLeave)}
+			Reason: fmt.Sprintf("make the rule act on exit code %d, by which a supervisor asks for a new Pod", protocol.ExitLeave),
+			Fix:    fmt.Sprintf("let the rule leave %d alone", protocol.ExitLeave)}
 		if len(out) == 0 || out[len(out)-1].Path.String() != values.String() {
 			out = append(out, obstacle)
 		}

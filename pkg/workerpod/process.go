@@ -86,6 +86,7 @@ func placeEnv(master string) []corev1.EnvVar {
 		fromField(ReplicatedJobEnv, "metadata.labels['"+jobset.ReplicatedJobNameKey+"']"),
 		fromField(ReplicasEnv, "metadata.labels['"+jobset.ReplicatedJobReplicas+"']"),
 		fromField(JobIndexEnv, "metadata.labels['"+jobset.JobIndexKey+"']"),
+		fromField(PodAddressEnv, "status.podIP"),
 		fromField(PodIndexEnv, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"),
 	}
 	if master != "" {

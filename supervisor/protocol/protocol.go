@@ -12,7 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 //	{"version":1,"type":"start","epoch":3,"restarts":2}
 //
 // A supervisor says hello first, and from then on what becomes of its worker; the agent says what
-// to do. Nobody authenticates: whoever reaches the socket is in this Pod and can harm only it.
+// to do. There is no authentication: whoever reaches the socket is in this Pod and can harm only it.
 // A message of another version, of an unknown type, or longer than MaxLine ends the connection.
 package protocol
 

@@ -19,10 +19,10 @@ func TestWhatIsWrongIsOneLine(t *testing.T) {
 	t.Parallel()
 	env := Env{Lookup: func(string) (string, bool) { return "x\ny", true }}
 	env.Number("A", 1, 0, 9)
-	env.Directory("B", "socket", 107, "mend it")
+	env.Directory("B", "socket", 107, "fix it")
 	var stderr strings.Builder
 	Tell(&stderr, "program", fmt.Errorf("starting: %w", env.Err()))
-	want := `program: A is "x\ny"; set a whole number from 0 to 9, or leave it out for 1 | B is "x\ny", which is not an absolute path; mend it` + "\n"
+	want := `program: A is "x\ny"; set a whole number from 0 to 9, or leave it out for 1 | B is "x\ny", which is not an absolute path; fix it` + "\n"
 	if stderr.String() != want {
 		t.Errorf("got  %s\nwant %s", stderr.String(), want)
 	}

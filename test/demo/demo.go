@@ -245,7 +245,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 	}{
 		{"break: the group is told to leave epoch 1", func() bool { deprecated, _ := d.view.epochs(); return deprecated == 1 }},
 		{"both agents are back and report epoch 2", func() bool { return d.view.allReport(workers, 2) }},
-		{"lift: the whole group stands at epoch 2", func() bool { _, synced := d.view.epochs(); return synced == 2 }},
+		{"lift: the whole group has reached epoch 2", func() bool { _, synced := d.view.epochs(); return synced == 2 }},
 	}
 	for _, moment := range moments {
 		at, err := d.view.await(ctx, moment.text, patience, moment.met)

@@ -107,7 +107,7 @@ func (w *world) periodPasses(d *decider) bool {
 	return older && js.since > 0
 }
 
-// idle reports whether all have done what they can, but for those that may take for ever: a Pod, or a worker, in its
+// idle reports whether all have done what they can, but for those that may take any time: a Pod, or a worker, in its
 // grace, and a Job controller that is away.
 func (w *world) idle(d *decider) bool {
 	for _, s := range w.enabled(nil) {

@@ -63,7 +63,7 @@ type basis struct {
 	succeeded, winning bool
 	// action is what the failure policy says.
 	action jobset.FailurePolicyAction
-	// moves: Pods stand on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
+	// moves: Pods run on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
 	moves, lacks bool
 }
 

@@ -37,7 +37,7 @@ SPDX-License-Identifier: Apache-2.0
 //	trace.go           a schedule as a table
 //	mutants/           a command that puts mistakes into the decisions and looks whether they are found
 //	testdata/          the main stories as tables, and what the search found against the rules
-//	                   and, as mended-*, what it found once and must not happen again
+//	                   and, as fixed-*, what it found once and must not happen again
 //
 // # The properties
 //

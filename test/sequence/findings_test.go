@@ -35,7 +35,7 @@ func TestFindings(t *testing.T) {
 			pokes: pokeWipe, wipeAtOne: true, lag: 1, running: true,
 		}, 1},
 		// P24 counts only while the group assembles. A Pod that restarts in a group that runs, and whose
-		// agent never comes to report, is waited for for ever: nobody else fails, and nothing is lost.
+		// agent never comes to report, is waited for indefinitely: nobody else fails, and nothing is lost.
 		"a-Pod-that-never-comes-back": {scenario{
 			rjobs: []replicatedJob{{"w", 1, 2, -1}}, kinds: hang | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true,
 			clock: true, hangsAnyTime: true,
@@ -59,7 +59,7 @@ func TestFindings(t *testing.T) {
 			s.workers = 1
 			found := s.run()
 			if found == nil {
-				t.Fatal("the finding is mended: search this in TestEverySchedule from now on")
+				t.Fatal("the finding is fixed: search this in TestEverySchedule from now on")
 			}
 			if propertyOf(found.err) != tc.property {
 				t.Errorf("%v, want property %d", found.err, tc.property)

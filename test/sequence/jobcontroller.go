@@ -84,7 +84,7 @@ func (w *world) forgetSucceeded(uid int16, size int8) {
 	w.publish(uid)
 }
 
-// surplus reports whether a Pod stands in the slot of an older one, which the Job controller mends.
+// surplus reports whether a Pod stands in the slot of an older one, which the Job controller corrects.
 func (w *world) surplus(p *pod) bool {
 	for i := range w.pods {
 		if q := &w.pods[i]; q.job == p.job && q.index == p.index && q.uid < p.uid && q.live() && p.live() {

@@ -27,8 +27,8 @@ func (w *world) startAgent(at, ago int) error {
 
 // agentLooks is an agent that sees the next version of the JobSet. Versions that make no
 // difference to it pass by in the same step; so do all, unseen, if its watch broke.
-func (w *world) agentLooks(at int, anew bool) error {
-	if anew {
+func (w *world) agentLooks(at int, again bool) error {
+	if again {
 		w.pods[at].agent.view = int8(len(w.views) - 2)
 	}
 	for {

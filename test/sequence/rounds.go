@@ -75,7 +75,7 @@ func (p *pod) view(self agent.Self, seen agent.JobSet) agent.View {
 	if p.sup.strayed {
 		v.Now = clockAt.Add(6 * time.Second)
 	}
-	v.Self.Ending, v.Self.Told = p.sup.ending, p.sup.told
+	v.Self.Ending, v.Self.EndReported = p.sup.ending, p.sup.told
 	if p.sup.leaving {
 		v.Self.Leaving = "told"
 	}
@@ -99,7 +99,7 @@ func (p *pod) learn(v agent.View) {
 	case agent.ByBypass:
 		a.lifted = byBypass
 	}
-	s.ending, s.told, s.leaving = v.Self.Ending, v.Self.Told, v.Self.Leaving != ""
+	s.ending, s.told, s.leaving = v.Self.Ending, v.Self.EndReported, v.Self.Leaving != ""
 	for i, worker := range v.Workers {
 		s.containers[i].knows = knowledgeFrom(worker, s.containers[i].knows.late)
 	}

@@ -100,7 +100,7 @@ const (
 	podFailure
 	everyFailure failures = 1<<iota - 1
 
-	// hang is a Pod that never comes to run. Only a deadline mends that.
+	// hang is a Pod that never comes to run. Only a deadline ends that.
 	hang failures = 1 << 5
 	// containerDeath is a container that is killed with its supervisor, brokenLink a connection that ends:
 	// they are for process mode.

@@ -103,7 +103,7 @@ func (w *world) checkTolerance(js *jobSet) error {
 	return nil
 }
 
-// mustLeave reports whether a Pod stands on a node that it has to leave and can.
+// mustLeave reports whether a Pod runs on a node that it has to leave and can.
 func (w *world) mustLeave(js *jobSet) bool {
 	if w.sc.ft == nil || int(js.inPlace)+int(js.counted) >= int(w.sc.maxRestarts) {
 		return false
@@ -112,7 +112,7 @@ func (w *world) mustLeave(js *jobSet) bool {
 	return v.moves(w.sc)
 }
 
-// moves reports whether Pods of the current attempt stand on nodes that they have to leave.
+// moves reports whether Pods of the current attempt run on nodes that they have to leave.
 func (v *view) moves(sc *scenario) bool {
 	if sc.ft == nil || v.js.suspend || v.js.phase != unfinished {
 		return false

@@ -104,7 +104,7 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 		add(jobFails)
 	}
 	if w.left.pokes > 0 && !p.deleting {
-		if w.sc.pokes&pokeForge != 0 && (!p.agent.looked || p.worker > 0) { // else only a user's hand could mend it
+		if w.sc.pokes&pokeForge != 0 && (!p.agent.looked || p.worker > 0) { // else only a user could repair it
 			add(forgeEpoch)
 		}
 		if w.sc.pokes&pokeDouble != 0 {
@@ -170,7 +170,7 @@ func (w *world) trouble(s step) error {
 			w.era++
 		}
 		js.status = status{}
-		w.book = book{pending: true} // S begins anew, and so does what the properties compare
+		w.book = book{pending: true} // S begins again, and so does what the properties compare
 	case recreateJobSet:
 		w.left.pokes--
 		js = jobSet{uid: w.newUID(), exists: true, size: js.size}

@@ -53,7 +53,7 @@ type Timings struct {
 	KillGrace time.Duration
 	// ContainerStart and ContainerStop stand for the work of a container runtime per container.
 	ContainerStart, ContainerStop time.Duration
-	// BackoffInitial doubles with each crash up to BackoffMax, and starts anew after BackoffReset without one.
+	// BackoffInitial doubles with each crash up to BackoffMax, and starts again after BackoffReset without one.
 	// A zero BackoffInitial means no backoff.
 	BackoffInitial, BackoffMax, BackoffReset time.Duration
 	// SyncRetry is the time before a failed start is tried again.

@@ -37,7 +37,7 @@ func TestAProbeDecidesAfterAsManyEqualAnswersAsItsThreshold(t *testing.T) {
 	}{
 		"one success suffices":      {corev1.Probe{}, []bool{false, true}, []probeResult{probePending, probeOK}},
 		"three failures by default": {corev1.Probe{}, []bool{false, false, false}, []probeResult{probePending, probePending, probeFailed}},
-		"a success starts anew":     {corev1.Probe{FailureThreshold: 2}, []bool{false, true, false, false}, []probeResult{probePending, probeOK, probePending, probeFailed}},
+		"a success starts again":    {corev1.Probe{FailureThreshold: 2}, []bool{false, true, false, false}, []probeResult{probePending, probeOK, probePending, probeFailed}},
 		"a higher success threshold": {corev1.Probe{SuccessThreshold: 2}, []bool{true, false, true, true},
 			[]probeResult{probePending, probePending, probePending, probeOK}},
 	} {

@@ -128,7 +128,7 @@ func otherControllers() {
 		group.eventually(group.jobs).Should(BeEmpty())
 	}, SpecTimeout(specTime))
 
-	It("C173 C174: are deleted when their time to live is over, and make nothing anew while a finalizer of somebody else holds them", func(ctx SpecContext) {
+	It("C173 C174: are deleted when their time to live is over, and recreate nothing while a finalizer of somebody else holds them", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Strategy: jobset.Recreate, Workers: 1, Change: func(js *jobset.JobSet) {
 			js.Spec.TTLSecondsAfterFinished = ptr.To[int32](1)
 			js.Finalizers = []string{finalizerOfStory}

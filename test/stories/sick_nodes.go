@@ -191,7 +191,7 @@ func label(ctx context.Context, node, value string) {
 	Expect(api.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// isOff expects that none of the Pods stands on a node.
+// isOff expects that none of the Pods runs on a node.
 func (r *Round) isOff(node string) {
 	GinkgoHelper()
 	for _, pod := range r.Pods {

@@ -180,7 +180,7 @@ func TestContainer(t *testing.T) {
 			p.container.Break()
 			p.hello(protocol.Runs)
 		},
-		"P70: a container that is killed says nothing any more, and begins anew": func(p *pod, network Network) {
+		"P70: a container that is killed says nothing any more, and restarts": func(p *pod, network Network) {
 			p.runs(1)
 			p.container.Kill()
 			p.ends(137)

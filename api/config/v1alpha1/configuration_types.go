@@ -227,13 +227,13 @@ type InPlaceRestart struct {
 	// the worker Pods that run on a node and have not reported are deleted, so that
 	// they are recreated, elsewhere if need be. After a second period all Jobs are
 	// recreated, which counts towards maxRestarts. Pods that wait for a node are
-	// waited for. 0: for ever. Default: 10m.
+	// waited for. 0: no limit. Default: 10m.
 	// +optional
 	AssemblyGracePeriod *metav1.Duration `json:"assemblyGracePeriod,omitempty"`
 
 	// forcefulDeletionGracePeriod is how long, after the end of its own termination
 	// grace, a worker Pod on a node that is not ready may keep its group waiting.
-	// Then it is deleted with grace period 0: nobody waits for the node to say that
+	// Then it is deleted with grace period 0, without waiting for the node to say that
 	// its containers have stopped, so set it only where a node that is not ready is
 	// sure to be fenced. 0: never. Default: 0.
 	// +optional

@@ -64,7 +64,7 @@ func setInternalCertManagementDefaults(cfg *Configuration) {
 		certs.Enable = ptr.To(true)
 	}
 	if !*certs.Enable {
-		return // names that nobody reads would only mislead
+		return // names that nothing reads would only mislead
 	}
 	if certs.WebhookServiceName == nil {
 		certs.WebhookServiceName = ptr.To(DefaultWebhookServiceName)

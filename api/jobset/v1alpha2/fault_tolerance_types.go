@@ -50,7 +50,7 @@ type FaultTolerance struct {
 	DeletionOnFailureGracePeriodSeconds *int32 `json:"deletionOnFailureGracePeriodSeconds,omitempty"`
 
 	// forcefulDeletionGracePeriodSeconds is how long after a Pod or a Job should have been gone it
-	// is deleted by force: nobody waits for the node to say that the containers have stopped, and
+	// is deleted by force, without waiting for the node to say that the containers have stopped, and
 	// on a node that is only cut off they may still run. Default: 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -34,12 +34,12 @@ const (
 	// agents need, so the group waits for them.
 	JobSetAgentAccessDenied JobSetConditionType = "AgentAccessDenied"
 	// JobSetUnhealthy: Pods are failed and not replaced, missing, or not running. The JobSet is
-	// reset if that does not mend itself in time.
+	// reset unless they recover in time.
 	JobSetUnhealthy JobSetConditionType = "Unhealthy"
 	// JobSetResourcesDeployed: Jobs or Pods of the JobSet may use resources. It is True before the
 	// first of them is created or resumed, and False when none is left that may run.
 	JobSetResourcesDeployed JobSetConditionType = "ResourcesDeployed"
-	// JobSetOnSickNodes: Pods stand on nodes with a label of effect NoExecute, and are not moved
+	// JobSetOnSickNodes: Pods run on nodes with a label of effect NoExecute, and are not moved
 	// because maxRestarts is used up. The message names them.
 	JobSetOnSickNodes JobSetConditionType = "OnSickNodes"
 	// JobSetElasticResizing: an elastic ReplicatedJob runs with another size than it is to have, or
@@ -155,6 +155,13 @@ type ReplicatedJobStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	SyncedWorkers int32 `json:"syncedWorkers,omitempty"`
+
+	// address is the IPv4 address of the Pod with rank 0 in syncedEpoch, as its agent reported it, written together
+	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: they find the
+	// DNS name of that Pod there.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	Address string `json:"address,omitempty"`
 
 	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
 	// ElasticJobSet only.

@@ -1739,6 +1739,9 @@ var schemaYAML = typed.YAMLObject(`types:
                     - name: active
                       type:
                         scalar: numeric
+                    - name: address
+                      type:
+                        scalar: string
                     - name: elastic
                       type:
                         map:

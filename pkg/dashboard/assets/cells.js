@@ -191,7 +191,7 @@ export class Cells {
 
   key(event) {
     const n = this.cells.length, page = this.columns * 10;
-    // Those that failed come first: while a group restarts, nobody runs.
+    // Those that failed come first: while a group restarts, no worker runs.
     const next = () => {
       for (const wanted of [(cell) => shapeOf(cell.s) === "cross", (cell) => !runs(cell)])
         for (let k = 1; k <= n; k++) if (wanted(this.cells[(this.active + k) % n])) return (this.active + k) % n;

@@ -12,7 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 //	4. the webhook server listens     WaitForFiles, then the server
 //	5. the replica is ready           Readiness: the API server trusts what we serve
 //
-// Liveness is served during all of it, so that a slow step 3 restarts nobody.
+// Liveness is served during all of it, so that a slow step 3 causes no restart.
 package cert
 
 import (

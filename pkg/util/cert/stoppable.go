@@ -14,7 +14,7 @@ import (
 
 // stoppableManager is a manager that a rotator cannot keep from stopping. The library reads the
 // Secret with a context that never ends: if the manager is stopped before the cache of the
-// Secret has synced, that read blocks for ever, and the manager waits for its whole grace period.
+// Secret has synced, that read blocks indefinitely, and the manager waits for its whole grace period.
 type stoppableManager struct{ manager.Manager }
 
 // Add adds a runnable, and wraps the rotator so that it ends with its context.

@@ -32,7 +32,7 @@ func (r rotates) NeedLeaderElection() bool        { return true }
 
 func TestRotatorEndsInTime(t *testing.T) {
 	t.Parallel()
-	t.Run("with its context, though it waits for ever", func(t *testing.T) {
+	t.Run("with its context, though it waits indefinitely", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		waits := make(chan struct{})

@@ -41,9 +41,9 @@ var _ = Describe("The events of a JobSet", func() {
 
 		const last = "jobset failed due to reaching max number of restarts (first failed job: js-a-0)"
 		w.HasConditions(js, isResumed, isRestarted, True(jobset.JobSetFailed, "ReachedMaxRestarts", last))
-		w.HasTold(js, toldSuspend, toldResume,
-			Warning("DefaultFailurePolicy", first), Warning("RestartJobSetFailurePolicyAction", first), toldReady,
-			toldSuspend, toldResume,
+		w.HasEvents(js, eventSuspend, eventResume,
+			Warning("DefaultFailurePolicy", first), Warning("RestartJobSetFailurePolicyAction", first), eventReady,
+			eventSuspend, eventResume,
 			Warning("ReachedMaxRestarts", last))
 		for _, condition := range Now(w, js).Status.Conditions {
 			Expect(condition.ObservedGeneration).To(BeZero(), condition.Type)
@@ -61,8 +61,8 @@ var _ = Describe("The events of a JobSet", func() {
 		w.Suspend(js)
 
 		w.HasConditions(js, isRestartedAnd("JobSetSuspended", "jobset is suspended"), isSuspended)
-		w.HasTold(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
-			toldSuspend, Normal("JobSetSuspended", "jobset is suspended"))
+		w.HasEvents(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
+			eventSuspend, Normal("JobSetSuspended", "jobset is suspended"))
 	})
 
 	It("C140 C209 C223: end a restart that fails", func(ctx SpecContext) {
@@ -76,7 +76,7 @@ var _ = Describe("The events of a JobSet", func() {
 
 		const last = "jobset failed due to reaching max number of restarts (first failed job: js-b-0)"
 		w.HasConditions(js, isRestartedAnd("JobSetFailed", "jobset failed"), True(jobset.JobSetFailed, "ReachedMaxRestarts", last))
-		w.HasTold(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
+		w.HasEvents(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
 			Warning("ReachedMaxRestarts", last), Normal("JobSetFailed", "jobset failed"))
 	})
 
@@ -111,7 +111,7 @@ var _ = Describe("The events of a JobSet", func() {
 		released := time.Now()
 		held.Release()
 
-		w.HasTold(js, toldComplete)
+		w.HasEvents(js, eventComplete)
 		w.HasConditions(js, isCompleted)
 		var list eventsv1.EventList
 		Expect(w.Client.List(ctx, &list, client.InNamespace(w.Namespace))).To(Succeed())

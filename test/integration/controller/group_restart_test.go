@@ -19,7 +19,7 @@ import (
 )
 
 var _ = Describe("A group restart", func() {
-	It("P13: leaves the status alone while all workers stand at the synced epoch", func(ctx SpecContext) {
+	It("P13: leaves the status alone while all workers are at the synced epoch", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(3, 10))
 

@@ -90,14 +90,14 @@ func patched(w *World) []string {
 
 // The conditions and events of everyday life.
 var (
-	isSuspended  = True(jobset.JobSetSuspended, "SuspendedJobs", "jobset is suspended")
-	isResumed    = False(jobset.JobSetSuspended, "ResumeJobs", "jobset is resumed")
-	isCompleted  = True(jobset.JobSetCompleted, "AllJobsCompleted", "jobset completed successfully")
-	isRestarted  = False(jobset.JobSetRestarting, "JobsReady", "all jobs are ready")
-	toldSuspend  = Normal("SuspendedJobs", "jobset is suspended")
-	toldResume   = Normal("ResumeJobs", "jobset is resumed")
-	toldComplete = Normal("AllJobsCompleted", "jobset completed successfully")
-	toldReady    = Normal("JobsReady", "all jobs are ready")
+	isSuspended   = True(jobset.JobSetSuspended, "SuspendedJobs", "jobset is suspended")
+	isResumed     = False(jobset.JobSetSuspended, "ResumeJobs", "jobset is resumed")
+	isCompleted   = True(jobset.JobSetCompleted, "AllJobsCompleted", "jobset completed successfully")
+	isRestarted   = False(jobset.JobSetRestarting, "JobsReady", "all jobs are ready")
+	eventSuspend  = Normal("SuspendedJobs", "jobset is suspended")
+	eventResume   = Normal("ResumeJobs", "jobset is resumed")
+	eventComplete = Normal("AllJobsCompleted", "jobset completed successfully")
+	eventReady    = Normal("JobsReady", "all jobs are ready")
 )
 
 // isRestartedAnd is the end of a restart that did not end with all Jobs ready.

@@ -142,7 +142,7 @@ var _ = Describe("A Job that goes away", func() {
 		w.HasConditions(js, isCompleted)
 	})
 
-	It("C97 C327: mends a JobSet whose label on it was edited, which stops until then", func(ctx SpecContext) {
+	It("C97 C327: repairs a JobSet whose label on it was edited, which stops until then", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(AB())
 		jobs := w.HasJobs(js, 4)

@@ -92,7 +92,7 @@ var _ = Describe("A JobSet in a queue", func() {
 			Expect(template.Spec.SchedulingGates).To(HaveLen(1))
 		}
 		Expect(uids(w.Jobs(js))).To(Equal(uids(jobs)))
-		w.HasTold(js, toldSuspend, toldResume, toldSuspend, toldResume)
+		w.HasEvents(js, eventSuspend, eventResume, eventSuspend, eventResume)
 		w.HasCounted(js, Counters{})
 		w.JobController.Completes(w.Jobs(js)...)
 		w.HasConditions(js, isResumed, isCompleted)

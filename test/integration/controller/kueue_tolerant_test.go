@@ -173,7 +173,7 @@ var _ = Describe("A JobSet with faultTolerance in a queue", func() {
 		w.HasCounted(q.js, Counters{Restarts: 1, CountTowardsMax: 1})
 	})
 
-	It("P80: has no Pods to wait for while it is suspended, and time anew when it is admitted again", func(ctx SpecContext) {
+	It("P80: has no Pods to wait for while it is suspended, and its time again when it is admitted again", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js := suspended(tolerant(AB(), anHour))
 		f := js.Spec.FaultTolerance

@@ -99,7 +99,7 @@ var _ = Describe("The restart of a single Job", func() {
 		w.JobController.Completes(jobs...)
 		w.Finishes(js, jobset.JobSetCompleted, "AllJobsCompleted")
 		w.HasConditions(js, isCompleted)
-		w.HasTold(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")), toldComplete)
+		w.HasEvents(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")), eventComplete)
 		w.HasCounted(js, Counters{})
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Succeeded: 3, JobRestarts: []int32{0, 1, 0}, JobRestartsCountTowardsMax: []int32{0, 1, 0}},
 			jobset.ReplicatedJobStatus{Succeeded: 1})
@@ -116,7 +116,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 		countsRestarts(w, js, "a", jobRestarts{All: []int32{3}})
 		told := Warning("RestartJobAndIgnoreMaxRestartsFailurePolicyAction", applying(jobset.RestartJobAndIgnoreMaxRestarts, "js-a-0"))
-		w.HasTold(js, told, told, told)
+		w.HasEvents(js, told, told, told)
 		Expect(w.Conditions(js)).To(BeEmpty())
 		w.HasCounted(js, Counters{})
 	})
@@ -132,7 +132,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 		const message = "jobset failed due to reaching max number of restarts (first failed job: js-b-2)"
 		w.HasConditions(js, True(jobset.JobSetFailed, "ReachedMaxRestarts", message))
-		w.HasTold(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")),
+		w.HasEvents(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")),
 			Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-a-0")), Warning("ReachedMaxRestarts", message))
 		countsRestarts(w, js, "a", jobRestarts{[]int32{1}, []int32{1}})
 		countsRestarts(w, js, "b", jobRestarts{[]int32{0, 1, 0}, []int32{0, 1, 0}})
@@ -182,7 +182,7 @@ var _ = Describe("The restart of a single Job", func() {
 		Expect(written).To(Equal([]jobRestarts{{[]int32{1, 0, 0}, []int32{1, 0, 0}}, {[]int32{1, 0, 1}, []int32{1, 0, 1}}}))
 		w.JobController.CollectsAll(js, 2)
 		Expect(label(w.HasJobs(js, 4), jobAttemptKey)).To(Equal(map[string]string{"js-a-0": "0", "js-b-0": "1", "js-b-1": "0", "js-b-2": "1"}))
-		w.HasTold(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-0")),
+		w.HasEvents(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-0")),
 			Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-2")))
 	})
 
@@ -218,7 +218,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 		countsRestarts(w, js, "b", jobRestarts{[]int32{0, 1, 0}, []int32{0, 1, 0}})
 		Expect(names(w.Deleting(js, 1))).To(Equal([]string{"js-b-1"}))
-		w.HasTold(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")))
+		w.HasEvents(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-b-1")))
 	})
 })
 
@@ -239,7 +239,7 @@ var _ = Describe("The feature gate RestartJob", func() {
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3},
 			jobset.ReplicatedJobStatus{Active: 1, Ready: 1, JobRestarts: []int32{1}, JobRestartsCountTowardsMax: []int32{1}})
 		Expect(uids(w.Jobs(js))).To(Equal(uids(jobs)))
-		w.HasTold(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-a-0")))
+		w.HasEvents(js, Warning("RestartJobFailurePolicyAction", applying(jobset.RestartJob, "js-a-0")))
 	})
 
 	DescribeTable("C29 C111 C135 C329: going off, restarts the whole JobSet instead and keeps what was counted,",
@@ -257,7 +257,7 @@ var _ = Describe("The feature gate RestartJob", func() {
 			w.JobController.Fails(w.Job(js, "b", 2), exceeded, "")
 			w.Counts(js, counters)
 			w.HasConditions(js, True(jobset.JobSetRestarting, "FailurePolicy_alone", applying(instead, "js-b-2")))
-			w.HasTold(js, Warning(string(action)+"FailurePolicyAction", applying(action, "js-a-0")),
+			w.HasEvents(js, Warning(string(action)+"FailurePolicyAction", applying(action, "js-a-0")),
 				Warning("FailurePolicy_alone", applying(instead, "js-b-2")), Warning(event, applying(instead, "js-b-2")))
 			w.JobController.CollectsAll(js, 4)
 
@@ -279,7 +279,7 @@ var _ = Describe("The feature gate RestartJob", func() {
 		func(ctx SpecContext, restartJob bool, action jobset.FailurePolicyAction, counted int32) {
 			w := newWorld(ctx, WithGates(gates.Set{RestartJob: restartJob}))
 			js := w.Create(alone(action, counted))
-			var told []Told
+			var told []Event
 
 			for restart := range int32(3) {
 				if counted > 0 && restart == counted {
@@ -291,10 +291,10 @@ var _ = Describe("The feature gate RestartJob", func() {
 				w.JobController.Readies(w.HasJobs(js, 4)...)
 				w.HasConditions(js, isRestarted)
 				told = append(told, Warning("FailurePolicy_alone", applying(action, "js-a-0")),
-					Warning(string(action)+"FailurePolicyAction", applying(action, "js-a-0")), toldReady)
+					Warning(string(action)+"FailurePolicyAction", applying(action, "js-a-0")), eventReady)
 			}
 
-			w.HasTold(js, told...)
+			w.HasEvents(js, told...)
 			w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 		},
 		Entry("O291: off and counted", false, jobset.RestartJobSet, int32(1)),

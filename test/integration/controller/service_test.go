@@ -138,7 +138,7 @@ var _ = Describe("The headless Service", func() {
 		js := w.Create(AB())
 
 		w.HasJobs(js, 4)
-		w.HasTold(js, Warning("HeadlessServiceCreationFailed", "this write was refused by the test"))
+		w.HasEvents(js, Warning("HeadlessServiceCreationFailed", "this write was refused by the test"))
 		first := w.Manager.Made(func(write Write) bool { return createService(write) || AJob("create")(write) })[0]
 		Expect(first.String()).To(Equal("create Service"))
 	})

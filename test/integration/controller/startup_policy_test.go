@@ -17,12 +17,12 @@ import (
 
 // The conditions and events of a start in order.
 var (
-	startIsUnderWay    = True(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
-	startWasUnderWay   = False(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
-	startIsThrough     = True(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
-	startWasThrough    = False(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
-	toldStartUnderWay  = Normal("InOrderStartupPolicyInProgress", "in order startup policy is in progress")
-	toldStartIsThrough = Normal("InOrderStartupPolicyCompleted", "in order startup policy has completed")
+	startIsUnderWay     = True(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	startWasUnderWay    = False(jobset.JobSetStartupPolicyInProgress, "InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	startIsThrough      = True(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
+	startWasThrough     = False(jobset.JobSetStartupPolicyCompleted, "InOrderStartupPolicyCompleted", "in order startup policy has completed")
+	eventStartUnderWay  = Normal("InOrderStartupPolicyInProgress", "in order startup policy is in progress")
+	eventStartIsThrough = Normal("InOrderStartupPolicyCompleted", "in order startup policy has completed")
 )
 
 func startingIn(order jobset.StartupPolicyOptions, js *jobset.JobSet) *jobset.JobSet {
@@ -65,7 +65,7 @@ var _ = Describe("A start in order", func() {
 
 		w.JobController.Readies(rest[2])
 		w.HasConditions(js, startWasUnderWay, startIsThrough)
-		w.HasTold(js, toldStartUnderWay, toldStartIsThrough)
+		w.HasEvents(js, eventStartUnderWay, eventStartIsThrough)
 		Expect(since(w, js, jobset.JobSetStartupPolicyInProgress)).
 			To(Equal(since(w, js, jobset.JobSetStartupPolicyCompleted)), "one ended when the other began")
 	})
@@ -82,7 +82,7 @@ var _ = Describe("A start in order", func() {
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 
 		w.HasConditions(js, startWasUnderWay, startIsThrough)
-		w.HasTold(js, toldStartUnderWay, toldStartIsThrough)
+		w.HasEvents(js, eventStartUnderWay, eventStartIsThrough)
 	})
 
 	It("C148: takes ended Jobs for started ones, and a ReplicatedJob without Jobs too", func(ctx SpecContext) {
@@ -128,9 +128,9 @@ var _ = Describe("A start in order", func() {
 		w.JobController.Readies(jobs[1:]...)
 		w.HasConditions(js, startWasUnderWay, startIsThrough, isRestarted)
 		Expect(attempts(w, js)).To(Equal(map[string]int{"1": 4}))
-		w.HasTold(js, toldStartUnderWay, toldStartIsThrough,
+		w.HasEvents(js, eventStartUnderWay, eventStartIsThrough,
 			Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
-			toldStartUnderWay, toldReady, toldStartIsThrough)
+			eventStartUnderWay, eventReady, eventStartIsThrough)
 	})
 
 	It("C51 C323: ends with a Job that fails, for the failure policy comes first", func(ctx SpecContext) {
@@ -163,7 +163,7 @@ var _ = Describe("A suspended JobSet with a startup policy", func() {
 			w.CountsJobs(js, jobset.ReplicatedJobStatus{Suspended: 3}, jobset.ReplicatedJobStatus{Suspended: 1})
 			sleeps(w, js, "js-a-0", "js-b-0", "js-b-1", "js-b-2")
 			w.HasConditions(js, isSuspended)
-			w.HasTold(js, toldSuspend)
+			w.HasEvents(js, eventSuspend)
 		},
 		Entry("InOrder", jobset.InOrder),
 		Entry("AnyOrder", jobset.AnyOrder),
@@ -179,7 +179,7 @@ var _ = Describe("A suspended JobSet with a startup policy", func() {
 		sleeps(w, js)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{})
 		w.HasConditions(js, isResumed)
-		w.HasTold(js, toldSuspend, toldResume)
+		w.HasEvents(js, eventSuspend, eventResume)
 	})
 
 	It("C151 C166 C322 C364 O320: resumes in order, and is resumed at once", func(ctx SpecContext) {
@@ -196,7 +196,7 @@ var _ = Describe("A suspended JobSet with a startup policy", func() {
 		w.HasConditions(js, isResumed, startIsUnderWay)
 		w.JobController.Readies(w.Jobs(js)[1:]...)
 		w.HasConditions(js, isResumed, startWasUnderWay, startIsThrough)
-		w.HasTold(js, toldSuspend, toldStartUnderWay, toldResume, toldStartIsThrough)
+		w.HasEvents(js, eventSuspend, eventStartUnderWay, eventResume, eventStartIsThrough)
 	})
 
 	It("C151 C171: that had started before starts in order again", func(ctx SpecContext) {

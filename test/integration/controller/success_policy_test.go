@@ -72,13 +72,13 @@ var _ = Describe("A JobSet with a success policy", func() {
 
 		w.HasConditions(js, isCompleted)
 		Expect(Now(w, js).Status.TerminalState).To(Equal("Completed"))
-		w.HasTold(js, toldComplete) // events that are not sent yet are gone with a manager
+		w.HasEvents(js, eventComplete) // events that are not sent yet are gone with a manager
 		w.Manager.Stop()
 		Expect(w.Client.Delete(ctx, jobs[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 		w.StartManager()
 		w.StaysUntouched(js)
 		w.HasConditions(js, isCompleted)
-		w.HasTold(js, toldComplete)
+		w.HasEvents(js, eventComplete)
 		Expect(w.Manager.Tried(AJob("create"))).To(BeEmpty())
 	})
 
@@ -94,8 +94,8 @@ var _ = Describe("A JobSet with a success policy", func() {
 
 		w.HasConditions(js, isRestartedAnd("JobSetCompleted", "jobset completed successfully"), isCompleted)
 		message := applying(jobset.RestartJobSet, "js-a-0")
-		w.HasTold(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
-			toldComplete, Normal("JobSetCompleted", "jobset completed successfully"))
+		w.HasEvents(js, Warning("DefaultFailurePolicy", message), Warning("RestartJobSetFailurePolicyAction", message),
+			eventComplete, Normal("JobSetCompleted", "jobset completed successfully"))
 	})
 
 	It("C112 C116: does not count Jobs of an earlier attempt", func(ctx SpecContext) {

@@ -142,7 +142,7 @@ var _ = Describe("What a live JobSet with faultTolerance asks for", func() {
 var _ = Describe("The feature gate FaultTolerance", func() {
 	offAgain := func(w *World) { GinkgoHelper(); w.StartManager(WithGates(GateOn)) }
 
-	It("P81 P89: off and on again over a JobSet that is unhealthy, forgets what it saw and starts to look anew", func(ctx SpecContext) {
+	It("P81 P89: off and on again over a JobSet that is unhealthy, forgets what it saw and starts to look again", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js := patient(AB())
 		js.Spec.FaultTolerance.AdmissionGracePeriodSeconds = ptr.To[int32](0)

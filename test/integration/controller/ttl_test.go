@@ -67,7 +67,7 @@ var _ = Describe("A JobSet that has finished", func() {
 
 		Eventually(func() *metav1.Time { return Now(w, js).DeletionTimestamp }).ShouldNot(BeNil())
 		w.HasConditions(js, isCompleted)
-		w.HasTold(js, toldComplete)
+		w.HasEvents(js, eventComplete)
 		var last string
 		for _, write := range w.Manager.Made(AnyWrite) {
 			last = write.String()

@@ -218,7 +218,7 @@ var _ = Describe("The claims of a JobSet", func() {
 		js := w.Create(withClaims(AB(), claimPolicy(deleted, "scratch", "spare"), claimPolicy(kept, "models")))
 
 		w.HasJobs(js, 4)
-		w.HasTold(js, Warning("PVCCreationFailed",
+		w.HasEvents(js, Warning("PVCCreationFailed",
 			"creating PersistentVolumeClaim "+w.Namespace+"/scratch-js: this write was refused by the test"))
 		var order []string
 		for _, write := range w.Manager.Made(AnyWrite) {

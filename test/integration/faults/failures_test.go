@@ -28,7 +28,7 @@ type failure struct {
 	happen func(ctx context.Context, g *group, dice *rand.Rand) (replaced int, err error)
 	// charge is the most that it may cost. One, but for the corner that property 4 names.
 	charge int32
-	// renews: a supervisor begins anew. If its connection breaks while the first start is under way, nobody knows
+	// renews: a supervisor restarts. If its connection breaks while the first start is under way, nobody knows
 	// whether it received it, and the group has to restart once more (P62).
 	renews bool
 	// settle is how long the group must stay up before it counts as recovered.

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
-// recreating is a JobSet of two Jobs of five workers, all of which are made anew when one of them fails.
+// recreating is a JobSet of two Jobs of five workers, all of which are recreated when one of them fails.
 type recreating struct {
 	*world
 	strategy jobset.JobSetRestartStrategy

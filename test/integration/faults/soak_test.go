@@ -23,7 +23,7 @@ import (
 )
 
 // soak is what a long run does beside restarting groups in place: it restarts JobSets of the other strategies, too, and
-// looks at what processes hold. In a soak none of them is killed: it would begin anew.
+// looks at what processes hold. In a soak none of them is killed: it would begin at zero.
 type soak struct {
 	*world
 	began time.Time

@@ -81,7 +81,7 @@ var _ = Describe("In-place restart", func() {
 			soak.round(ctx, s, done)
 		}
 		Expect(soak.report()).To(BeEmpty(), "what grew")
-		Expect(w.managerRestarts()).To(BeZero(), "a manager that begins anew does not show that it does not grow")
+		Expect(w.managerRestarts()).To(BeZero(), "a manager that restarts does not show that it does not grow")
 	})
 })
 

@@ -27,7 +27,7 @@ import (
 
 // observer sees every state of every JobSet in a namespace and checks the
 // invariants: epochs and counters never fall, D <= S, S rises
-// by one, and whenever it does, the whole group stands at the new epoch. Who
+// by one, and whenever it does, the whole group has reached the new epoch. Who
 // the group is, it works out from the spec, not by the code under test.
 type observer struct {
 	world *World
@@ -115,7 +115,7 @@ func (o *observer) checkLift(write Write) func() {
 	}
 }
 
-// missingAt lists the workers that the spec wants and that neither stand at the epoch nor are done.
+// missingAt lists the workers that the spec wants and that neither have reached the epoch nor are done.
 func missingAt(js *jobset.JobSet, jobs []batchv1.Job, pods []corev1.Pod, epoch string) []string {
 	var missing []string
 	for _, rjob := range js.Spec.ReplicatedJobs {

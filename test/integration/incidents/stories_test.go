@@ -123,7 +123,7 @@ var _ = Describe("An operator sees", func() {
 		cause := `container worker of worker pod ` + last[0].Name + ` exited with code 3 on node ` + last[0].Spec.NodeName
 		i.minute("03:02, eight restarts later", sees{
 			event:     `Warning InPlaceRestartStarted: ` + cause + `; all workers of epoch 8 restart in place`,
-			condition: `RestartingJobSet=False WorkersSynced: all 2 workers stand at epoch 9`,
+			condition: `RestartingJobSet=False WorkersSynced: all 2 workers have reached epoch 9`,
 			plugin:    `(?s)State: +running at epoch 9\b.*Restarts: +8 of 9 used, 1 left .*(InPlace +\d to \d +\S+ \(\S+ ago\) +\d+\.\ds +` + cause + `\s+){5}`,
 			alerts:    []string{"JobSetRestartBudgetNearlySpent", "JobSetRestartLoop", "JobSetRestartLoopSlow"},
 		})

@@ -34,6 +34,7 @@ const (
 	pendingFile  = "pkg/policy/pending_success.go"
 	pauseFile    = "pkg/policy/quick_failures.go"
 	failureFile  = "pkg/policy/failure_policy.go"
+	budgetFile   = "pkg/policy/budget.go"
 	agentFile    = "agent/decide.go"
 )
 
@@ -73,13 +74,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "charge per Pod", file: resultFile,
-		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))",
-		new: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace)) * max(1, int32(v.group.reported))",
+		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
+		new: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup)) * max(1, int32(v.group.reported))",
 	},
 	{
 		name: "charge on resume", file: jobsFile,
 		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
-		new:       "r.changes |= changes(oneIf(len(r.plan.ResumeJobs) > 0)) * chargeInPlace",
+		new:       "r.changes |= changes(oneIf(len(r.plan.ResumeJobs) > 0)) * chargeGroup",
 		scenarios: "suspend",
 	},
 	{
@@ -144,7 +145,7 @@ var mutants = []mutant{
 		new: "max(1, js.Synced),",
 	},
 	{
-		name: "spend one restart too many", file: failureFile,
+		name: "spend one restart too many", file: budgetFile,
 		old:       "UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts()",
 		new:       "UsedRestarts(&v.JobSet.Status, v.Gates) > v.maxRestarts()",
 		scenarios: "1 restart allowed",
@@ -169,8 +170,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "do not wait for a success that is not seen yet", file: pendingFile,
-		old:       "return r.and(lookAgain(left)), left > 0",
-		new:       "return r.and(lookAgain(left)), false",
+		old:       "return r.and(requeueAfter(left)), left > 0",
+		new:       "return r.and(requeueAfter(left)), false",
 		scenarios: "driver succeeds",
 	},
 	{
@@ -216,7 +217,7 @@ var mutants = []mutant{
 		scenarios: "deadline, a claim|old Pods",
 	},
 	{
-		name: "wait for ever", file: progressFile,
+		name: "wait indefinitely", file: progressFile,
 		old:       "case len(overTime) == len(late):",
 		new:       "case false:",
 		scenarios: "claim",
@@ -229,8 +230,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "recreate who is late and charge nobody", file: progressFile,
-		old:       "return r.and(chargedRestart(constants.DefaultFailurePolicyReason,",
-		new:       "return r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,",
+		old:       "return r.and(v.charge(restart, lastFailure(missing)))",
+		new:       "return r.and(restart)",
 		scenarios: "claim",
 	},
 	{
@@ -254,7 +255,7 @@ var mutants = []mutant{
 	{
 		name: "charge what a rule exempts", file: failureFile,
 		old:       "\t\tr.plan.Restart = action\n",
-		new:       "\t\tr.plan.Restart, r.changes = action, r.changes|charge\n",
+		new:       "\t\tr.plan.Restart, r.changes = action, r.changes|chargeAllJobs\n",
 		scenarios: "rules",
 	},
 	{
@@ -265,13 +266,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "a break is not charged", file: resultFile,
-		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeInPlace))",
+		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
 		new: "",
 	},
 	{
 		name: "charge each rung of the ladder", file: inPlaceFile,
 		old:       "r = r.and(restartAll(constants.DefaultFailurePolicyReason,",
-		new:       "r.changes |= charge\n\t\tr = r.and(restartAll(constants.DefaultFailurePolicyReason,",
+		new:       "r.changes |= chargeAllJobs\n\t\tr = r.and(restartAll(constants.DefaultFailurePolicyReason,",
 		scenarios: "2 failures",
 	},
 	{

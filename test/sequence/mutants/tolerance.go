@@ -30,8 +30,8 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "charge a move", file: sickNodesFile,
-		old:       "r.changes |= deprecate | breaksGroup\n",
-		new:       "r.changes |= deprecate | breaksGroup | chargeInPlace\n",
+		old:       "return r.and(restart)\n",
+		new:       "return r.and(v.charge(restart, \"\"))\n",
 		scenarios: "tolerance, a mark",
 	},
 	{
@@ -53,7 +53,7 @@ var faultTolerance = []mutant{
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
-		name: "allow one retry too many", file: failureFile,
+		name: "allow one retry too many", file: budgetFile,
 		old:       "return int64(v.tolerance.RetryLimit)",
 		new:       "return int64(v.tolerance.RetryLimit) + 1",
 		scenarios: "1 retry allowed",
@@ -66,8 +66,8 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "give the quota away while a Pod lives", file: deployedFile,
-		old:       "case !told || pods+jobs > 0 ||",
-		new:       "case !told || jobs > 0 ||",
+		old:       "case !reported || pods+jobs > 0 ||",
+		new:       "case !reported || jobs > 0 ||",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{

@@ -35,7 +35,7 @@ type FaultToleranceApplyConfiguration struct {
 	// JobSet has failed, so that their Pods can be looked at. Default: 0.
 	DeletionOnFailureGracePeriodSeconds *int32 `json:"deletionOnFailureGracePeriodSeconds,omitempty"`
 	// forcefulDeletionGracePeriodSeconds is how long after a Pod or a Job should have been gone it
-	// is deleted by force: nobody waits for the node to say that the containers have stopped, and
+	// is deleted by force, without waiting for the node to say that the containers have stopped, and
 	// on a node that is only cut off they may still run. Default: 600.
 	ForcefulDeletionGracePeriodSeconds *int32 `json:"forcefulDeletionGracePeriodSeconds,omitempty"`
 	// successTTLSeconds is how long after completion the Jobs are kept. Then they are deleted, and

@@ -74,7 +74,7 @@ func update(file string, change func([]byte) ([]byte, error)) error {
 	return os.Rename(part, file)
 }
 
-// object keeps the values that nobody here looks at byte for byte.
+// object keeps the values that are not looked at here byte for byte.
 type object map[string]json.RawMessage
 
 // parse reads the configuration, its runtimes and its default runtime.

@@ -9,16 +9,16 @@ import "testing"
 
 func TestTold(t *testing.T) {
 	t.Parallel()
-	told := newTold()
+	reported := newReported()
 	for _, step := range []struct {
 		value string
 		want  bool
 	}{{"", true}, {"", false}, {"x", true}, {"x", false}, {"", true}} {
-		if got := told.isNews("pod", step.value); got != step.want {
+		if got := reported.changed("pod", step.value); got != step.want {
 			t.Errorf("P12: value %q: news %v, want %v", step.value, got, step.want)
 		}
 	}
-	if !told.isNews("another", "") {
-		t.Error("P12: what was told about a Pod is no longer news of another")
+	if !reported.changed("another", "") {
+		t.Error("P12: what was reported about a Pod is no longer news of another")
 	}
 }

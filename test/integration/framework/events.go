@@ -20,34 +20,34 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Told is what an event tells a user.
-type Told struct{ Type, Reason, Note string }
+// Event is an event without its object and times.
+type Event struct{ Type, Reason, Note string }
 
 // Normal is an event of type Normal.
-func Normal(reason, note string) Told { return Told{corev1.EventTypeNormal, reason, note} }
+func Normal(reason, note string) Event { return Event{corev1.EventTypeNormal, reason, note} }
 
 // Warning is an event of type Warning.
-func Warning(reason, note string) Told { return Told{corev1.EventTypeWarning, reason, note} }
+func Warning(reason, note string) Event { return Event{corev1.EventTypeWarning, reason, note} }
 
 // Told lists the events about an object, in the order in which they happened. Events are sent side by side, but named by the time they were made.
-func (w *World) Told(about client.Object) []Told {
+func (w *World) Told(about client.Object) []Event {
 	GinkgoHelper()
 	var list eventsv1.EventList
 	Expect(w.Client.List(w.Context, &list, client.InNamespace(w.Namespace))).To(Succeed())
 	slices.SortFunc(list.Items, func(a, b eventsv1.Event) int { return cmp.Compare(a.Name, b.Name) })
-	var told []Told
+	var told []Event
 	for i := range list.Items {
 		if event := &list.Items[i]; event.Regarding.UID == about.GetUID() {
-			told = append(told, Told{event.Type, event.Reason, event.Note})
+			told = append(told, Event{event.Type, event.Reason, event.Note})
 		}
 	}
 	return told
 }
 
-// HasTold waits until exactly these events exist about an object.
-func (w *World) HasTold(about client.Object, wanted ...Told) {
+// HasEvents waits until exactly these events exist about an object.
+func (w *World) HasEvents(about client.Object, wanted ...Event) {
 	GinkgoHelper()
-	Eventually(func() []Told { return w.Told(about) }).Should(Equal(wanted))
+	Eventually(func() []Event { return w.Told(about) }).Should(Equal(wanted))
 }
 
 // Condition is a condition of a JobSet without its times.

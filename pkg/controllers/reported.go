@@ -7,8 +7,8 @@ package controllers
 
 import "k8s.io/apimachinery/pkg/types"
 
-// told is what users were told last about a JobSet, so that they are not told again.
-type told struct {
+// reported is what was last reported about a JobSet, so that it is not reported twice.
+type reported struct {
 	// values are by the object that they were found in, troubles by the reason of their event.
 	values   map[types.UID]string
 	troubles map[string]trouble
@@ -17,12 +17,12 @@ type told struct {
 // trouble is the note of an event, and the version of the JobSet that it was first recorded about.
 type trouble struct{ note, version string }
 
-func newTold() told {
-	return told{values: map[types.UID]string{}, troubles: map[string]trouble{}}
+func newReported() reported {
+	return reported{values: map[types.UID]string{}, troubles: map[string]trouble{}}
 }
 
-// isNews reports whether users were not told last that an object has this value, and takes it as told.
-func (t *told) isNews(object types.UID, value string) bool {
+// changed stores the value of an object as reported. It reports whether the last one differed.
+func (t *reported) changed(object types.UID, value string) bool {
 	last, ok := t.values[object]
 	t.values[object] = value
 	return !ok || last != value
@@ -30,7 +30,7 @@ func (t *told) isNews(object types.UID, value string) bool {
 
 // firstVersion returns the version of the JobSet that this note was first recorded about, which is
 // the present one unless it was the last note for that reason.
-func (t *told) firstVersion(reason, note, present string) string {
+func (t *reported) firstVersion(reason, note, present string) string {
 	if t.troubles[reason].note != note {
 		t.troubles[reason] = trouble{note, present}
 	}

@@ -42,7 +42,7 @@ func TestMended(t *testing.T) {
 			sc.name, sc.lag = name, 20
 			sc.left = budgets{9, 9, 9, 9, 9, 9, 0}
 			sc.defaults()
-			rows := actsOf(t, "mended-"+name)
+			rows := actsOf(t, "fixed-"+name)
 			w, d := sc.start(), newDecider(&sc)
 			for i, act := range rows {
 				next, err := w.doing(act, d)
