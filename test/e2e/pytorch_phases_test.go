@@ -36,7 +36,7 @@ func (p trainerPhases) total() time.Duration {
 const trainerPhasesEntry = "phases of a restart of a training"
 
 // trainerRestarts is how often each training is restarted.
-const trainerRestarts = 5
+const trainerRestarts = 3
 
 // long is a training that goes on for longer than it is looked at.
 var long = pace{stepSeconds: 0.5, saveEvery: 1}
