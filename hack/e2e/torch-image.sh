@@ -20,8 +20,8 @@ linked() {
   done
 }
 
-# mended: torchrun of bookworm is written for Python 3.10. Since 3.11 a loop over flags leaves out NONE, and it fails.
-mended() {
+# repaired: torchrun of bookworm is written for Python 3.10. Since 3.11 a loop over flags leaves out NONE, and it fails.
+repaired() {
   sed -i 's/for s in Std:/for s in Std.__members__.values():/' "$tree/usr/lib/python3/dist-packages/torch/distributed/elastic/multiprocessing/api.py"
 }
 
@@ -43,7 +43,7 @@ tried() {
   in_tree $PYTHON -c 'import torch.distributed.run; assert torch.distributed.is_available(); torch.ones(2, 2) @ torch.ones(2, 2)'
 }
 
-layer torch hack/e2e/torch-image.sh linked mended shrunk compiled tried
+layer torch hack/e2e/torch-image.sh linked repaired shrunk compiled tried
 hack/offline-kind/build.sh mkimage
 "$TOOLS/mkimage" -out "$archive" -tag "$image" -layer "$LAYER" -skeleton -env PATH=/usr/bin:/bin
 say "built $image, $(du -h "$archive" | cut -f1)"
