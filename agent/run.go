@@ -64,6 +64,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	p := &process{
 		self:          Self{UID: cfg.JobSetUID},
 		uidConfigured: cfg.JobSetUID != "",
+		address:       cfg.Address,
 		barrier:       deps.Barrier,
 		log:           deps.Log,
 		reported:      make(chan reported),
@@ -94,7 +95,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		case <-ctx.Done():
 		}
 	}
-	deps.Log.Info("start", "namespace", cfg.Namespace, "pod", cfg.PodName, "jobset", cfg.JobSetName, "uid", cfg.JobSetUID)
+	deps.Log.Info("start", "namespace", cfg.Namespace, "pod", cfg.PodName, "jobSet", cfg.JobSetName, "uid", cfg.JobSetUID)
 	p.children.Go(func() { watch.run(ctx) })
 	return p.loop(ctx, states, broken)
 }
@@ -122,6 +123,8 @@ type process struct {
 	// uidConfigured: the UID of the JobSet comes from the configuration.
 	uidConfigured bool
 	jobSet        JobSet
+	// address is what this Pod tells of itself; empty if nothing.
+	address string
 	// barrier is nil in process mode, and supervisors and workers are in container mode.
 	barrier     Barrier
 	supervisors *supervisors
@@ -191,7 +194,7 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		}
 		action := Decide(View{Self: p.self, JobSet: p.jobSet})
 		if action.Kind == Restart {
-			p.log.Info("restart", "because", action.Because)
+			p.log.Info("restart", "reason", action.Because)
 			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because), Self: p.self}, nil
 		}
 		if err := p.perform(ctx, action); err != nil {
@@ -231,7 +234,7 @@ func (p *process) perform(ctx context.Context, action Action) error {
 func (p *process) hold(because string) {
 	if p.self.Lifted == Held && because != p.waiting {
 		p.waiting = because
-		p.log.Info("hold", "because", because)
+		p.log.Info("hold", "reason", because)
 	}
 }
 
@@ -240,9 +243,10 @@ func (p *process) hold(because string) {
 func (p *process) report(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
 	p.cancelReport()
 	ctx, p.stopReport = context.WithCancel(ctx)
+	says := statement{epoch: epoch, exit: exit, address: p.address}
 	repeat, workers := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done), p.jobSet.Workers
 	p.children.Go(func() {
-		owner, ok := p.reporter.run(ctx, epoch, exit)
+		owner, ok := p.reporter.run(ctx, says)
 		if !ok {
 			return
 		}
@@ -252,7 +256,7 @@ func (p *process) report(ctx context.Context, epoch int32, exit *protocol.Worker
 			return
 		}
 		if repeat {
-			p.reporter.repeat(ctx, epoch, exit, workers)
+			p.reporter.repeat(ctx, says, workers)
 		}
 	})
 }
@@ -270,6 +274,6 @@ func (p *process) lift(how Lifted, because string) error {
 	}
 	p.self.Lifted = how
 	p.lifted.Store(true)
-	p.log.Info("lift", "epoch", p.self.Epoch, "because", because)
+	p.log.Info("lift", "epoch", p.self.Epoch, "reason", because)
 	return nil
 }

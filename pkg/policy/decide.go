@@ -73,20 +73,22 @@ func Decide(in Input) (Plan, error) {
 	switch {
 	case v.waitsForIntent(&sum):
 		sum = sum.onlyIntent()
+		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
 	case v.waitsForDeployed(&sum):
 		sum = sum.withoutJobs()
+		v.traceRule("deployed first", "ResourcesDeployed in the place of the first Jobs (P86)")
 	case v.watched && !sum.ends:
 		sum = v.runSteps(groupSteps, sum)
 	}
 	switch {
 	case sum.err != nil:
-		return Plan{}, sum.err
+		return Plan{Steps: v.steps}, sum.err
 	case sum.plan.Confirm != nil:
-		return Plan{Confirm: sum.plan.Confirm, Status: *in.JobSet.Status.DeepCopy()}, nil
+		return Plan{Confirm: sum.plan.Confirm, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	sum.ends = false
 	if sum = v.runSteps(lastSteps, sum); sum.plan.ReadChildren {
-		return Plan{ReadChildren: true, Status: *in.JobSet.Status.DeepCopy()}, nil
+		return Plan{ReadChildren: true, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	return sum.compose(v), nil
 }
@@ -94,7 +96,11 @@ func Decide(in Input) (Plan, error) {
 // runSteps adds the results of steps, up to the first that ends the pass.
 func (v *view) runSteps(steps []step, sum result) result {
 	for _, decide := range steps {
-		if sum = sum.and(decide(v, sum)); sum.ends {
+		next := decide(v, sum)
+		if v.Trace {
+			v.trace(decide, next)
+		}
+		if sum = sum.and(next); sum.ends {
 			break
 		}
 	}
@@ -156,12 +162,13 @@ func createService(v *view, _ result) result {
 func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	counts := slices.Clone(decided)
 	for i := range counts {
-		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].SyncedWorkers, counts[i].Elastic = nil, nil, 0, nil
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].Elastic = nil, nil, nil
+		counts[i].SyncedWorkers, counts[i].Address = 0, ""
 	}
 	return keepRest(counts, stored)
 }
 
-// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, and sizes.
+// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, sizes, and addresses.
 func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
 	for i := range stored {
@@ -171,7 +178,7 @@ func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJob
 		if was := byName[fresh[i].Name]; was != nil {
 			fresh[i].JobRestarts = was.JobRestarts
 			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
-			fresh[i].SyncedWorkers, fresh[i].Elastic = was.SyncedWorkers, was.Elastic
+			fresh[i].SyncedWorkers, fresh[i].Address, fresh[i].Elastic = was.SyncedWorkers, was.Address, was.Elastic
 		}
 	}
 	return fresh

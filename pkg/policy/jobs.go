@@ -42,7 +42,7 @@ func createJobs(v *view, before result) result {
 	case v.claimLeaving():
 		return r.and(requeueAfter(leavingClaimInterval))
 	}
-	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).KeepAway(v.SickNodes.KeepAway)
+	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
 	for i, rjob := range v.turn {
 		var batch []*batchv1.Job
 		for _, index := range indexes[i] {

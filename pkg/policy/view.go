@@ -21,6 +21,8 @@ import (
 type view struct {
 	Input
 	observed Observed
+	// steps is what the steps did so far, if Trace asks for that.
+	steps []Step
 	// end is the condition that ended the JobSet, if it is finished.
 	end      metav1.Condition
 	finished bool

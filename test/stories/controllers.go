@@ -237,7 +237,7 @@ func (g *Group) runsOf(name string) Container {
 // firstOf is when a Pod of a ReplicatedJob was first seen to be like this.
 func (g *Group) firstOf(name string, like func(*corev1.Pod) bool) time.Time {
 	return g.record.first(func(v view) bool {
-		return v.pod != nil && v.pod.Labels[jobset.ReplicatedJobNameKey] == name && like(v.pod)
+		return v.Pod != nil && v.Pod.Labels[jobset.ReplicatedJobNameKey] == name && like(v.Pod)
 	})
 }
 

@@ -178,9 +178,25 @@ var schemaYAML = typed.YAMLObject(`types:
                   type:
                     map:
                       fields:
+                      - name: environment
+                        type:
+                          scalar: string
                       - name: mode
                         type:
                           scalar: string
+                      - name: progress
+                        type:
+                          map:
+                            fields:
+                            - name: maxExtensionSeconds
+                              type:
+                                scalar: numeric
+                            - name: stallSeconds
+                              type:
+                                scalar: numeric
+                            - name: startSeconds
+                              type:
+                                scalar: numeric
                       - name: recreatePodOnExitCodes
                         type:
                           list:
@@ -1736,10 +1752,35 @@ var schemaYAML = typed.YAMLObject(`types:
                     - name: active
                       type:
                         scalar: numeric
+                    - name: address
+                      type:
+                        scalar: string
                     - name: elastic
                       type:
                         map:
                           fields:
+                          - name: ceiling
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: nodes
+                                  type:
+                                    scalar: numeric
+                                - name: refusals
+                                  type:
+                                    scalar: numeric
+                                - name: refusedTime
+                                  type:
+                                    scalar: untyped
+                                - name: retryTime
+                                  type:
+                                    scalar: untyped
+                                - name: size
+                                  type:
+                                    scalar: numeric
                           - name: current
                             type:
                               scalar: numeric
@@ -1749,6 +1790,16 @@ var schemaYAML = typed.YAMLObject(`types:
                           - name: lastResizeTime
                             type:
                               scalar: untyped
+                          - name: limit
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: reason
+                                  type:
+                                    scalar: string
                     - name: failed
                       type:
                         scalar: numeric

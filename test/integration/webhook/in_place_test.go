@@ -185,7 +185,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 		u.admits(InPlace(JobSet("js", Replicated("driver", 1, 1), Replicated("workers", 2, 4)), 3))
 
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	DescribeTable("P41 W48 W49 W50: refuses a Job", refusesOne, entries(jobViolations))
@@ -296,7 +296,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 			u.admits(js)
 
-			Expect(u.warnings).To(ConsistOf(ContainSubstring(text)))
+			Expect(u.Warnings).To(ConsistOf(ContainSubstring(text)))
 		},
 		Entry("no account for the agent", func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.ServiceAccountName = "" },
 			"serviceAccountName: is not set"),
