@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"fmt"
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -49,7 +50,7 @@ var _ = Describe("how long a training with PyTorch takes to go on", Serial, Labe
 			round := t.RunsAt(1)
 			for restart := range trainerRestarts {
 				t.steps(round)
-				at := t.kill(round.Pods[1+restart%(ranks-1)])
+				at := t.strike(way, round, 1+restart%(ranks-1))
 				next := t.RunsAt(round.Epoch + 1)
 				next.IsInPlaceOf(round)
 				t.measured(way, t.Phases(at, next), next)
@@ -64,7 +65,7 @@ var _ = Describe("how long a training with PyTorch takes to go on", Serial, Labe
 		round := t.RunsAttempt(0)
 		for restart := range int32(trainerRestarts) {
 			t.steps(round)
-			at := t.kill(round.Pods[1+restart%(ranks-1)])
+			at := t.strike(recreateWay, round, 1+int(restart)%(ranks-1))
 			next := t.RunsAttempt(restart + 1)
 			next.IsAllNew(round)
 			t.measured(recreateWay, t.PhasesOfRecreate(at, next, restart+1), next)
@@ -103,7 +104,9 @@ func startsBy(js *jobset.JobSet, way string) {
 		podOf(js).Containers[0].Command = []string{"python3", "/train/train.py"}
 	}
 	if way == containerWay {
-		js.Spec.FailurePolicy.InPlaceRestart.Mode = jobset.ContainerMode
+		// With gate ElasticJobSet the size may change, so the manager cannot give the variables in container mode.
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode}
+		namesRanks(js)
 	}
 }
 
@@ -114,12 +117,27 @@ func recreated(js *jobset.JobSet) {
 	job := &js.Spec.ReplicatedJobs[0].Template.Spec
 	job.BackoffLimit, job.Completions = ptr.To[int32](0), ptr.To[int32](ranks)
 	podOf(js).RestartPolicy = corev1.RestartPolicyNever
+	namesRanks(js)
+}
+
+// namesRanks writes the variables of PyTorch into the template.
+func namesRanks(js *jobset.JobSet) {
 	setVariable(js, corev1.EnvVar{Name: "RANK", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
 		FieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']",
 	}}})
 	setVariable(js, corev1.EnvVar{Name: "WORLD_SIZE", Value: fmt.Sprint(ranks)})
 	setVariable(js, corev1.EnvVar{Name: "MASTER_ADDR", Value: nameOfRankZero(js.Name)})
 	setVariable(js, corev1.EnvVar{Name: "MASTER_PORT", Value: "29500"})
+}
+
+// strike kills a rank and returns when. Without a supervisor it is the first process of its container, which nobody can
+// kill from inside.
+func (t *training) strike(way string, round *stories.Round, place int) time.Time {
+	GinkgoHelper()
+	if way == processWay || way == torchrunWay {
+		return t.kill(round.Pods[place])
+	}
+	return t.Tell(syscall.SIGKILL, round.Worker(place))
 }
 
 // milestone is when the last rank of a round had come to a message in its present start; rank 0 alone tells its steps.
