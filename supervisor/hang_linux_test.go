@@ -49,6 +49,18 @@ func TestAWorkerThatGivesNoSignIsKilled(t *testing.T) {
 	}
 }
 
+func TestTheLineOfAnEndHasTheLastStep(t *testing.T) {
+	t.Parallel()
+	p := supervise(t, `echo 119 > $JOBSET_PROGRESS_FILE; exit 7`)
+	p.hello()
+	p.watched(2)
+	p.ready(2)
+	p.prints(" run=end epoch=2 code=7 step=119\n") // P129
+	p.watched(3)
+	p.ready(3)
+	p.prints(" run=end epoch=3 code=7 step=119\n")
+}
+
 func TestAWorkerThatGivesSignsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `echo "socket $NOTIFY_SOCKET watchdog $WATCHDOG_USEC"; i=0; while [ $i -lt 25 ]; do i=$((i+1)); echo $i > $JOBSET_PROGRESS_FILE; sleep 0.1; done; exit 7`,

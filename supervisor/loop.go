@@ -155,6 +155,12 @@ func (s *Supervisor) perform(a Action) {
 		if err := writeDone(DoneFile(s.Settings), *a.Done); err != nil {
 			s.Log.Error("the worker has finished, and no file says so", "error", err)
 		}
+	case a.Mark != nil:
+		m := *a.Mark
+		if m.Run == protocol.RunEnd {
+			m.Step = s.lastStep()
+		}
+		s.Log.Info(a.Say, m.Words()...)
 	case a.Say != "":
 		s.Log.Info(a.Say)
 	case a.Finish:
@@ -192,6 +198,15 @@ func (s *Supervisor) judge() *protocol.Hang {
 	}
 	s.beat.Reset(beat)
 	return nil
+}
+
+// lastStep returns the last step that the worker which has ended told, up to its end; 0 if it told none.
+func (s *Supervisor) lastStep() int64 {
+	if s.state.Run.Progress == nil || s.state.Run.Bypass {
+		return 0
+	}
+	s.watch, _ = s.watch.look(0, s.Host.Signs())
+	return s.watch.step
 }
 
 // stopped returns a timer that does not run.

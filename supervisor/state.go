@@ -95,7 +95,7 @@ type Event struct {
 	Signal syscall.Signal
 }
 
-// Action is what a supervisor does because of an event. Exactly one field is set, Finish and Code apart.
+// Action is what a supervisor does because of an event. Exactly one field is set, except for Say and Mark, Finish and Code.
 type Action struct {
 	// Send a message to the agent, if one is connected.
 	Send *protocol.Message
@@ -109,8 +109,9 @@ type Action struct {
 	Timeout time.Duration
 	// Done: write the file that says so, with this message.
 	Done *protocol.Message
-	// Say a line in the log of the container.
-	Say string
+	// Say a line in the log of the container, with a Mark for programs if there is one.
+	Say  string
+	Mark *protocol.Mark
 	// Finish: the supervisor ends with Code.
 	Finish bool
 	Code   int

@@ -91,7 +91,7 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 		return s, refuse(m, fmt.Sprintf("start has epoch %d, it must be at least 1", m.Epoch))
 	case s.Phase == Held, s.Phase == Ended && (!same || m.Bypass):
 		s = State{Phase: Running, Run: asked}
-		return s, []Action{say("starting the worker of %s", asked), {Spawn: &asked}}
+		return s, []Action{mark(protocol.RunStart, s, "starting the worker of %s", asked), {Spawn: &asked}}
 	case !same:
 		return s, refuse(m, fmt.Sprintf("the worker of %s has not ended", s.Run))
 	case s.Phase == Ended:
@@ -138,7 +138,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	exit.Stopped, exit.Hung = s.Stopping || s.Terminated, s.Hung
 	asked := exit.Stopped || exit.Hung.Hung()
 	s.Exited, s.Exit = true, exit
-	actions := []Action{say("the worker of %s ended %s", s.Run, describe(exit))}
+	actions := []Action{mark(protocol.RunEnd, s, "the worker of %s ended %s", s.Run, describe(exit))}
 	// As the first process of its namespace a supervisor that ends takes every other process with it, so
 	// only a supervisor that stays has to kill what is left.
 	switch {
@@ -253,7 +253,20 @@ func refuse(m protocol.Message, because string) []Action {
 
 func send(m protocol.Message) Action          { return Action{Send: &m} }
 func say(format string, values ...any) Action { return Action{Say: fmt.Sprintf(format, values...)} }
-func finish(code int) Action                  { return Action{Finish: true, Code: code} }
+
+// mark says a line in which programs find the run (P129).
+func mark(what protocol.RunEvent, s State, format string, values ...any) Action {
+	m := protocol.Mark{Run: what, Epoch: s.Run.Epoch, Rank: protocol.NoRank, Exit: s.Exit}
+	m.Hung, m.Exit.Hung = s.Exit.Hung.Hung(), protocol.Hang{}
+	if s.Run.World.Size > 0 {
+		m.Rank = s.Run.World.Rank
+	}
+	a := say(format, values...)
+	a.Mark = &m
+	return a
+}
+
+func finish(code int) Action { return Action{Finish: true, Code: code} }
 
 // String names a run in messages.
 func (r Run) String() string {

@@ -133,11 +133,14 @@ func showDisruption(to, pod *corev1.Pod) {
 // beginning says most.
 const longestSchedulerMessage = 300
 
-// whyUnscheduled returns what the scheduler says of a Pod that it cannot place, "" if it says nothing.
+// whyUnscheduled returns what the scheduler says of a Pod that it cannot place, "" if it has not tried.
 func whyUnscheduled(pod *corev1.Pod) string {
 	c := conditionOf(pod, corev1.PodScheduled)
-	if c == nil || c.Status != corev1.ConditionFalse {
+	switch {
+	case c == nil || c.Status != corev1.ConditionFalse:
 		return ""
+	case c.Message == "":
+		return "the scheduler gives no reason"
 	}
 	if len(c.Message) <= longestSchedulerMessage+len("...") {
 		return c.Message

@@ -192,8 +192,8 @@ func TestGroupsThatJoin(t *testing.T) {
 	// js-a-0 completed at epoch 1; w ran with it; b waited for a.
 	joined := func(deprecated, synced int32, picture string, withB bool) Input {
 		return inPlace(deprecated, synced, picture, func(in *Input) {
-			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("a").Workers(1).Obj(),
-				*builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
+			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("a").Workers(1).Obj(),
+				builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
 			a := builders.MakeJob(in.JobSet, "a", 0).Complete().Obj()
 			in.Jobs = append(in.Jobs, a)
 			in.Pods[a.UID] = append(in.Pods[a.UID], worker(a, 0, "ok1"))

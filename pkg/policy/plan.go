@@ -64,6 +64,8 @@ type Input struct {
 	NotReady map[string]bool
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
+	// Trace: the plan says what each step did.
+	Trace bool
 }
 
 // Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
@@ -172,6 +174,8 @@ type Plan struct {
 	Replaced []Replacement
 	// RequeueAfter is when to look again even if nothing changes; 0 means never.
 	RequeueAfter time.Duration
+	// Steps is what each step did, if Input.Trace asks for that.
+	Steps []Step
 }
 
 // Resume is a Job to resume.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -54,6 +55,8 @@ type demo struct {
 	options
 	dir, marker string
 	began       time.Time
+	// managerLog is the log file of the manager.
+	managerLog string
 
 	cluster *cluster.Cluster
 	runtime *simnode.ProcessRuntime
@@ -119,14 +122,35 @@ func (d *demo) startNodes(context.Context) error {
 }
 
 func (d *demo) startManager(ctx context.Context) error {
-	d.say("start the manager with --feature-gates=InPlaceRestart=true")
-	_, err := d.cluster.StartManager(ctx, cluster.ManagerOptions{
+	args := []string{"--feature-gates=InPlaceRestart=true"}
+	if d.logLevel > 0 {
+		args = append(args, fmt.Sprintf("--zap-log-level=%d", d.logLevel))
+	}
+	d.say("start the manager with %s", strings.Join(args, " "))
+	manager, err := d.cluster.StartManager(ctx, cluster.ManagerOptions{
 		Program: d.Manager,
 		Alone:   true,
-		Args:    []string{"--feature-gates=InPlaceRestart=true"},
+		Args:    args,
 		Config:  "inPlaceRestart:\n  agentImage: " + cluster.AgentImage + "\n",
 	})
+	if err == nil {
+		d.managerLog = manager.LogFile
+	}
 	return err
+}
+
+// keepLog copies the log of the manager, which is removed with all else that the demo wrote.
+func (d *demo) keepLog() error {
+	if d.logLevel == 0 || d.managerLog == "" {
+		return nil
+	}
+	text, err := os.ReadFile(d.managerLog)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(d.Root, "bin", "demo-manager.log")
+	d.say("the log of the manager is in %s", path)
+	return os.WriteFile(path, text, 0o644)
 }
 
 func (d *demo) createJobSet(ctx context.Context) error {

@@ -30,12 +30,15 @@ import (
 type options struct {
 	cluster.Programs
 	keep bool
+	// logLevel is that of the manager, whose log is kept if it is not 0.
+	logLevel int
 }
 
 func main() {
 	var o options
 	o.Flags()
 	flag.BoolVar(&o.keep, "keep", false, "leave the cluster running until interrupted")
+	flag.IntVar(&o.logLevel, "log-level", 0, "level of the manager's log, which is copied to bin/demo-manager.log if it is not 0")
 	flag.Parse()
 
 	// Libraries would log between the lines of the demo.
@@ -68,5 +71,5 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
-	return os.RemoveAll(dir)
+	return errors.Join(d.keepLog(), os.RemoveAll(dir))
 }

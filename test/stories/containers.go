@@ -60,7 +60,7 @@ func restartTenTimes(ctx SpecContext, shape Shape) {
 		after := group.RunsAt(epoch)
 		after.IsInPlaceOf(before)
 		group.Charged(epoch - 1)
-		group.measured(told, after)
+		group.report(group.Phases(told, after))
 		if epoch == 2 {
 			group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason,
 				fmt.Sprintf("container worker of worker pod %s exited with code 1 on node %s", victim.Pod.Name, victim.Pod.Spec.NodeName))
@@ -174,10 +174,10 @@ func containersEnd() {
 		// It runs again after a while, so who looks late looks back.
 		group.eventually(func() time.Time {
 			return group.record.first(func(v view) bool {
-				if v.pod == nil || v.pod.UID != shipper.Pod.UID {
+				if v.Pod == nil || v.Pod.UID != shipper.Pod.UID {
 					return false
 				}
-				status := containerStatus(v.pod, shipper.Name)
+				status := containerStatus(v.Pod, shipper.Name)
 				return status != nil && status.RestartCount == 2 && state(status) == "CrashLoopBackOff"
 			})
 		}).ShouldNot(BeZero(), "the wait after the third exit")

@@ -31,9 +31,9 @@ type simulation struct {
 	plane      *cluster.Cluster
 	containers *simnode.ProcessRuntime
 
-	manager string
-	run     *process.Process
-	gate    bool
+	manager, plugin string
+	run             *process.Process
+	gate            bool
 }
 
 var _ stories.Cluster = &simulation{}

@@ -31,7 +31,7 @@ var _ = stories.Tell()
 var _ = BeforeSuite(func(ctx SpecContext) {
 	framework.Quiet()
 	programs := framework.BuildPrograms()
-	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager}
+	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager, plugin: framework.Build("./cmd/kubectl-jobset")}
 	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})
 	var err error
 	s.containers, err = programs.Containers(s.dir)

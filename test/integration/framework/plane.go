@@ -52,7 +52,11 @@ func StartControlPlane(options cluster.Options) *cluster.Cluster {
 // manager itself, below a directory.
 func StartInstalledControlPlane(ctx context.Context, dir string, controllers cluster.Controllers) *cluster.Cluster {
 	GinkgoHelper()
-	plane := StartControlPlane(cluster.Options{Dir: dir, Controllers: &controllers})
+	plane := StartControlPlane(cluster.Options{
+		Dir: dir, Controllers: &controllers,
+		// The names of simulated nodes do not resolve, and the API server asks kubelets for logs.
+		APIServer: []string{"--kubelet-preferred-address-types=InternalIP"},
+	})
 	Expect(plane.Install(ctx)).To(Succeed())
 	return plane
 }
