@@ -29,7 +29,7 @@ var processMode = []mutant{
 	},
 	{
 		name: "exit 0 is restarted", file: stepFile,
-		old: "case !exit.Stopped && exit.Code == 0:",
+		old: "case !asked && exit.Code == 0:",
 		new: "case false:",
 	},
 	{
