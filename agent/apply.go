@@ -44,6 +44,9 @@ func (v View) Apply(action Action) (View, []Send) {
 		if world.Size > 0 {
 			start.World = &world
 		}
+		if action.Kind == Lift {
+			start.Progress = v.JobSet.Progress
+		}
 		return v, v.tell(canStart, start)
 	case StopWorkers:
 		if !v.Self.Ending {

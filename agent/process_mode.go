@@ -64,7 +64,7 @@ func (p *process) round(ctx context.Context) {
 			p.hold(action.Because)
 			return
 		case Report:
-			p.log.Info("report", "epoch", action.Epoch, "because", action.Because)
+			p.log.Info("report", "epoch", action.Epoch, "reason", action.Because)
 			p.report(ctx, action.Epoch, after.Self.Tell)
 		case Leave:
 			if !p.leave(ctx, action, after.Self) {
@@ -72,10 +72,10 @@ func (p *process) round(ctx context.Context) {
 				return
 			}
 		case StopWorkers:
-			p.log.Info("stop", "epoch", p.self.Epoch, "because", action.Because)
+			p.log.Info("stop", "epoch", p.self.Epoch, "reason", action.Because)
 			p.cancelReport()
 		case Lift, Bypass:
-			p.log.Info("lift", "epoch", action.Epoch, "because", action.Because)
+			p.log.Info("lift", "epoch", action.Epoch, "reason", action.Because)
 			p.cancelReport()
 		}
 		p.self, p.workers = after.Self, after.Workers
@@ -99,7 +99,7 @@ func (p *process) leave(ctx context.Context, action Action, after Self) bool {
 	}
 	if !p.left {
 		p.left = true
-		p.log.Info("leave", "because", action.Because)
+		p.log.Info("leave", "reason", action.Because)
 		if after.Tell != nil {
 			p.report(ctx, 0, after.Tell)
 		}

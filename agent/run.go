@@ -95,7 +95,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		case <-ctx.Done():
 		}
 	}
-	deps.Log.Info("start", "namespace", cfg.Namespace, "pod", cfg.PodName, "jobset", cfg.JobSetName, "uid", cfg.JobSetUID)
+	deps.Log.Info("start", "namespace", cfg.Namespace, "pod", cfg.PodName, "jobSet", cfg.JobSetName, "uid", cfg.JobSetUID)
 	p.children.Go(func() { watch.run(ctx) })
 	return p.loop(ctx, states, broken)
 }
@@ -194,7 +194,7 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		}
 		action := Decide(View{Self: p.self, JobSet: p.jobSet})
 		if action.Kind == Restart {
-			p.log.Info("restart", "because", action.Because)
+			p.log.Info("restart", "reason", action.Because)
 			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because), Self: p.self}, nil
 		}
 		if err := p.perform(ctx, action); err != nil {
@@ -234,7 +234,7 @@ func (p *process) perform(ctx context.Context, action Action) error {
 func (p *process) hold(because string) {
 	if p.self.Lifted == Held && because != p.waiting {
 		p.waiting = because
-		p.log.Info("hold", "because", because)
+		p.log.Info("hold", "reason", because)
 	}
 }
 
@@ -274,6 +274,6 @@ func (p *process) lift(how Lifted, because string) error {
 	}
 	p.self.Lifted = how
 	p.lifted.Store(true)
-	p.log.Info("lift", "epoch", p.self.Epoch, "because", because)
+	p.log.Info("lift", "epoch", p.self.Epoch, "reason", because)
 	return nil
 }

@@ -54,6 +54,9 @@ type wireJobSet struct {
 		Suspend       bool `json:"suspend"`
 		FailurePolicy struct {
 			RestartStrategy string `json:"restartStrategy"`
+			InPlaceRestart  struct {
+				Progress *protocol.Progress `json:"progress"`
+			} `json:"inPlaceRestart"`
 		} `json:"failurePolicy"`
 
 		ReplicatedJobs []struct {
@@ -194,6 +197,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Restarts:   o.Status.Restarts + o.Status.InPlaceRestarts,
 		World:      o.world(at),
 		Outside:    o.outside(at),
+		Progress:   o.Spec.FailurePolicy.InPlaceRestart.Progress,
 		Workers:    o.workers(),
 	}
 	for _, c := range o.Status.Conditions {

@@ -214,6 +214,28 @@ func TestTheStartTellsTheWorld(t *testing.T) {
 	}
 }
 
+func TestTheStartTellsTheDeadlines(t *testing.T) {
+	t.Parallel()
+	object := wireJobSet{}
+	text := `{"spec":{"failurePolicy":{"inPlaceRestart":{"progress":{"startSeconds":600,"stallSeconds":30,"maxExtensionSeconds":3600}}}}}`
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	view := View{JobSet: object.jobSet(Place{}), Workers: []Worker{{Container: "w", State: Idle}}}
+	for name, tc := range map[string]struct {
+		kind Kind
+		want *protocol.Progress
+	}{
+		"P131: with an epoch":     {Lift, &protocol.Progress{StartSeconds: 600, StallSeconds: 30, MaxExtensionSeconds: 3600}},
+		"P131: not with a bypass": {Bypass, nil},
+	} {
+		_, sends := view.Apply(Action{Kind: tc.kind, Epoch: 2})
+		if diff := cmp.Diff(tc.want, sends[0].Message.Progress); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	t.Parallel()
 	got, err := statement{epoch: 7}.patch()

@@ -22,8 +22,7 @@ import (
 
 // container is the Host that runs a command in the container of the supervisor.
 type container struct {
-	command   []string
-	variables []Variable
+	command []string
 	// changed receives SIGCHLD. One in the channel is as good as many.
 	changed chan os.Signal
 	log     *slog.Logger
@@ -33,16 +32,19 @@ type container struct {
 	// oomKills is how many processes the kernel had killed for memory when the worker started.
 	oomKills int64
 	killer   killer
+	// set names the files of the mailbox, which is nil if the worker is not watched.
+	set     Settings
+	mailbox *mailbox
 }
 
 // newContainer returns a Host. Not as the first process of a namespace it never leaves its thread,
 // because the worker dies with the thread that started it.
-func newContainer(command []string, variables []Variable, changed chan os.Signal, log *slog.Logger) *container {
+func newContainer(set Settings, command []string, changed chan os.Signal, log *slog.Logger) *container {
 	adoptOrphans()
 	if !isFirst() {
 		runtime.LockOSThread()
 	}
-	return &container{command: command, variables: variables, changed: changed, log: log}
+	return &container{set: set, command: command, changed: changed, log: log}
 }
 
 // isFirst reports whether this is the first process of a namespace, with which all others end.
@@ -52,13 +54,44 @@ func (c *container) Changed() <-chan os.Signal { return c.changed }
 
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills = killer{}, oomKills()
-	pid, err := execute(c.command, workerEnv(os.Environ(), c.variables, r))
+	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
 		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
 		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
 	}
 	c.child = pid
 	return nil
+}
+
+// listen opens the mailbox of a run that is watched, and returns the variables that say where it is. Without a mailbox
+// the worker runs unwatched, since a worker that cannot give signs does not hang.
+func (c *container) listen(r Run) []string {
+	if c.mailbox != nil {
+		_ = c.mailbox.close()
+		c.mailbox = nil
+	}
+	if r.Progress == nil || r.Bypass {
+		return nil
+	}
+	opened, err := openMailbox(c.set, r)
+	if err != nil {
+		c.log.Error("the worker is not watched for hangs: the socket for its signs cannot be opened", "error", err)
+		return nil
+	}
+	c.mailbox = opened
+	variables := []string{protocol.NotifySocketEnv + "=" + opened.path, protocol.ProgressFileEnv + "=" + opened.file}
+	if stall := r.Progress.StallSeconds; stall > 0 {
+		variables = append(variables, fmt.Sprintf("%s=%d", protocol.WatchdogEnv, (time.Duration(stall)*time.Second).Microseconds()))
+	}
+	return variables
+}
+
+// Signs of a worker that cannot give any are those of one that is alive.
+func (c *container) Signs() Signs {
+	if c.mailbox == nil {
+		return Signs{Alive: true}
+	}
+	return c.mailbox.take()
 }
 
 // Signal does nothing without a child. One that has ended is not reaped, so its number is not reused.

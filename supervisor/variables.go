@@ -31,13 +31,18 @@ func (e *environment) variables() []Variable {
 	return all
 }
 
-// workerEnv is the environment of the container with the variables of a run in the place of others of these names. One
-// whose value the agent does not know is not set.
-func workerEnv(environ []string, variables []Variable, r Run) []string {
-	env := slices.DeleteFunc(slices.Clone(environ), func(text string) bool {
-		name, _, _ := strings.Cut(text, "=")
-		return slices.ContainsFunc(variables, func(v Variable) bool { return v.Name == name })
-	})
+// workerEnv is the environment of the container with the variables of a run, and others of the supervisor, in the place
+// of those of the same names. One whose value the agent does not know is not set.
+func workerEnv(environ []string, variables []Variable, r Run, others ...string) []string {
+	replaced := make([]string, 0, len(variables)+len(others))
+	for _, v := range variables {
+		replaced = append(replaced, v.Name)
+	}
+	for _, other := range others {
+		replaced = append(replaced, nameOf(other))
+	}
+	env := slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return slices.Contains(replaced, nameOf(variable)) })
+	env = append(env, others...)
 	known := r.values()
 	for _, v := range variables {
 		if value, ok := expand(v.Value, known); ok {
@@ -45,6 +50,11 @@ func workerEnv(environ []string, variables []Variable, r Run) []string {
 		}
 	}
 	return env
+}
+
+func nameOf(variable string) string {
+	name, _, _ := strings.Cut(variable, "=")
+	return name
 }
 
 // values returns what the placeholders stand for in a run, "" for what is not known.

@@ -33,7 +33,7 @@ func injectionOf(cfg *configapi.Configuration) workerpod.Injection {
 
 // createsAccess reports whether the manager grants agents the access that they need.
 func createsAccess(cfg *configapi.Configuration) bool {
-	return cfg.InPlaceRestart == nil || ptr.Deref(cfg.InPlaceRestart.CreateAccess, true)
+	return cfg.InPlaceRestart == nil || ptr.Deref(cfg.InPlaceRestart.CreateAccess, configapi.DefaultCreateAccess)
 }
 
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.

@@ -6,10 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -18,7 +14,8 @@ import (
 // autoscalingOf returns how the sizes of elastic JobSets are planned: what the configuration says, else the defaults.
 func autoscalingOf(cfg *configapi.Configuration, g gates.Set) controllers.Autoscaling {
 	autoscaling := controllers.Autoscaling{
-		Interval: 30 * time.Second, CooldownUp: 5 * time.Minute, ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{"nvidia.com/gpu"},
+		Interval: configapi.DefaultAutoscalingInterval, CooldownUp: configapi.DefaultCooldownUp, CooldownDown: configapi.DefaultCooldownDown,
+		ShrinkAfter: configapi.DefaultShrinkAfter, Accelerators: configapi.DefaultAccelerators(), ReservePercent: configapi.DefaultReservePercent,
 		Gates: g, NoForce: toleranceOf(cfg).NoForce, ForcesStuck: progressOf(cfg).ForcefulDeletion > 0,
 	}
 	given := cfg.ElasticAutoscaling

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -104,22 +103,11 @@ func newCacheOptions(gates gates.Set) cache.Options {
 	return options
 }
 
-// defaultConcurrentReconciles is how many JobSets are reconciled at the same time: one
-// that creates thousands of Jobs must not delay a group restart of another.
-const defaultConcurrentReconciles = 8
-
-// defaultAssemblyGracePeriod is how long a group may assemble before
-// missing Pods are recreated.
-const defaultAssemblyGracePeriod = 10 * time.Minute
-
-// defaultNotReadyGracePeriod is how long a worker may be not ready before condition WorkersNotReady says so.
-const defaultNotReadyGracePeriod = time.Minute
-
-// defaultQuickFailureMaxPause is as long as the longest pause of a kubelet.
-const defaultQuickFailureMaxPause = 5 * time.Minute
-
 func progressOf(cfg *configapi.Configuration) policy.Progress {
-	progress := policy.Progress{Assembly: defaultAssemblyGracePeriod, NotReady: defaultNotReadyGracePeriod, QuickFailurePause: defaultQuickFailureMaxPause}
+	progress := policy.Progress{
+		Assembly: configapi.DefaultAssemblyGracePeriod, ForcefulDeletion: configapi.DefaultInPlaceForcefulDeletion,
+		NotReady: configapi.DefaultNotReadyGracePeriod, QuickFailurePause: configapi.DefaultQuickFailureMaxPause,
+	}
 	if cfg.InPlaceRestart == nil {
 		return progress
 	}
@@ -144,9 +132,9 @@ func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {
 		// in the process.
 		SkipNameValidation: ptr.To(true),
 	}
-	options.MaxConcurrentReconciles = defaultConcurrentReconciles
+	options.MaxConcurrentReconciles = int(configapi.DefaultMaxConcurrentReconciles)
 	if cfg.Controller != nil {
-		options.MaxConcurrentReconciles = int(ptr.Deref(cfg.Controller.MaxConcurrentReconciles, defaultConcurrentReconciles))
+		options.MaxConcurrentReconciles = int(ptr.Deref(cfg.Controller.MaxConcurrentReconciles, configapi.DefaultMaxConcurrentReconciles))
 	}
 	return options
 }

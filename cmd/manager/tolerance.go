@@ -35,7 +35,7 @@ func toleranceOf(cfg *configapi.Configuration) tolerance.Limits {
 	set(&limits.Defaults.DeletionOnFailure, given.DeletionOnFailureGracePeriod)
 	set(&limits.Defaults.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
 	set(&limits.Defaults.SuccessTTL, given.SuccessTTL)
-	limits.NoForce = !ptr.Deref(given.ForcefulDeletion, true)
+	limits.NoForce = !ptr.Deref(given.ForcefulDeletion, configapi.DefaultForcefulDeletion)
 	if given.RetryLimit != nil {
 		limits.Defaults.RetryLimit = *given.RetryLimit
 	}

@@ -81,7 +81,7 @@ func TestTheEnvironmentOfAWorker(t *testing.T) {
 			change: func(js *jobset.JobSet, _ *corev1.Container) { sized(js, 4, 1) },
 			want:   map[string]string{"JOBSET_WORLD_SIZE": "4", "JOBSET_RANK": "3", "JOBSET_MASTER_ADDR": "train-workers-0-0.train"},
 		},
-		"P120: container mode, several of both: nobody can add up the rank": {
+		"P120: container mode, several of both: the rank is left out": {
 			mode:   jobset.ContainerMode,
 			change: func(js *jobset.JobSet, _ *corev1.Container) { sized(js, 2, 4) },
 			want:   map[string]string{"JOBSET_WORLD_SIZE": "8", "JOBSET_MASTER_ADDR": "train-workers-0-0.train"},
@@ -112,7 +112,7 @@ func TestTheEnvironmentOfAWorker(t *testing.T) {
 			change: func(js *jobset.JobSet, _ *corev1.Container) { sized(js, 4, 1) },
 			want:   map[string]string{"JOBSET_MASTER_ADDR": "train-workers-0-0.train"},
 		},
-		"P120: without host names nobody knows rank 0": {
+		"P120: without host names rank 0 has no address": {
 			mode: jobset.ContainerMode,
 			change: func(js *jobset.JobSet, _ *corev1.Container) {
 				js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(false)}
@@ -172,7 +172,7 @@ func TestTheEnvironmentOfPyTorch(t *testing.T) {
 		"P121: process mode":                   {mode: jobset.ProcessMode, written: torch, want: process},
 		"P121: by the configuration":           {mode: jobset.ProcessMode, byDefault: torch, want: process},
 		"P121: not with None":                  {mode: jobset.ProcessMode, byDefault: torch, written: jobset.NoEnvironment, want: none},
-		"P121: not if nobody asks":             {mode: jobset.ProcessMode, want: none},
+		"P121: not without being asked for":    {mode: jobset.ProcessMode, want: none},
 		"P121: the configuration may say None": {mode: jobset.ProcessMode, byDefault: jobset.NoEnvironment, want: none},
 		"P121: what the author sets stays": {
 			mode: jobset.ProcessMode, written: torch,

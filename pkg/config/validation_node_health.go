@@ -25,7 +25,7 @@ func validateNodeHealth(cfg *configapi.Configuration) field.ErrorList {
 	}
 	path := field.NewPath("nodeHealth")
 	var errs field.ErrorList
-	if ptr.Deref(health.MonitorNodes, false) && !ptr.Deref(health.InjectAntiAffinities, true) {
+	if ptr.Deref(health.MonitorNodes, false) && !ptr.Deref(health.InjectAntiAffinities, configapi.DefaultInjectAntiAffinities) {
 		errs = append(errs, field.Invalid(path.Child("monitorNodes"), true,
 			"must not be true while injectAntiAffinities is false: Pods could come back to the node that they are moved off; leave it out, or set both to true"))
 	}

@@ -139,6 +139,9 @@ func (a access[T]) write(ctx context.Context, r *JobSetReconciler, js *jobset.Jo
 		return r.repair(ctx, from.DeepCopyObject().(client.Object), to)
 	}
 	err := r.client.Create(ctx, to.DeepCopyObject().(client.Object))
+	if err == nil {
+		wrote(ctx, "Created a "+a.kind, "agents need rights", "object", klog.KObj(to))
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return cannotGrant(err, "creating "+a.kind, to)
 	}
@@ -160,6 +163,7 @@ func (r *JobSetReconciler) repair(ctx context.Context, from, to client.Object) e
 	if err := r.client.Patch(ctx, to, client.MergeFrom(from)); !isGone(err) && err != nil {
 		return cannotGrant(err, "changing", to)
 	}
+	wrote(ctx, "Patched the rights of agents", "they differ from what agents need", "object", klog.KObj(to))
 	return nil
 }
 

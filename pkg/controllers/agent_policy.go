@@ -167,7 +167,7 @@ func (p *AgentPolicy) conclude(ctx context.Context, first bool) {
 	log := ctrl.LoggerFrom(ctx)
 	switch {
 	case gap != "":
-		log.Info("Nothing restricts what agents may patch", "because", gap)
+		log.Info("Nothing restricts what agents may patch", "reason", gap)
 	case !first:
 		log.Info("The admission policy of agents is in force again")
 	}

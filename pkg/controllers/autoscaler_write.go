@@ -56,8 +56,9 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 			a.tell(js, kindOf(d.State), reasonOf(d.State), fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
 		}
 	}
-	if len(changed) == 0 {
-		return a.setWaiting(ctx, js, decisions)
+	// A ceiling comes before the change of size that it is for: without it the next plan would grow again what was refused.
+	if written, err := a.setStatus(ctx, js, decisions); err != nil || !written || len(changed) == 0 {
+		return err
 	}
 	patch, err := resizePatch(js, jobs, decisions, changed, a.clock.Now())
 	if err != nil {
@@ -74,6 +75,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 		delete(a.reported, d.Key)
 		a.resized[d.Key] = a.clock.Now()
 		metrics.ElasticResized(d.Size > jobs[i].Size)
+		wrote(ctx, "Resized a ReplicatedJob", d.Because, "jobSet", klog.KObj(js), "replicatedJob", d.ReplicatedJob, "from", jobs[i].Size, "pods", d.Size)
 		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,
 			fmt.Sprintf("ReplicatedJob %s from %d to %d Pods: %s", d.ReplicatedJob, jobs[i].Size, d.Size, d.Because))
 	}

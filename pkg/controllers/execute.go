@@ -27,14 +27,14 @@ import (
 // what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	c := r.startChanges()
-	if err := each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job) }); err != nil {
+	if err := each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job, whyDeleted(plan)) }); err != nil {
 		return err
 	}
 	if plan.TellDeleted != nil {
 		r.tell(js, *plan.TellDeleted)
 	}
 	for _, deletion := range plan.DeletePods {
-		if err := each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, deletion.Force) }); err != nil {
+		if err := each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, &deletion) }); err != nil {
 			return err
 		}
 		r.tell(js, deletion.Event)
@@ -75,24 +75,25 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	return nil
 }
 
-func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job) error {
+func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job, reason string) error {
 	err := r.client.Delete(ctx, &batchv1.Job{ObjectMeta: named(job)},
 		client.PropagationPolicy(metav1.DeletePropagationForeground),
 		client.Preconditions{UID: &job.UID})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Job %s: %w", klog.KObj(job), err)
 	}
+	wrote(ctx, "Deleted a Job", reason, "job", klog.KObj(job))
 	return nil
 }
 
 // deletePod deletes a worker Pod that keeps its group waiting, unless it changed
 // since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
 // podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
-func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, force bool) error {
+func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, deletion *policy.PodDeletion) error {
 	seen := &corev1.Pod{ObjectMeta: named(pod)}
 	seen.ResourceVersion = pod.ResourceVersion
 	var options []client.DeleteOption
-	if force {
+	if deletion.Force {
 		options = append(options, client.GracePeriodSeconds(0))
 		if err := r.failPod(ctx, pod, seen); err != nil {
 			return ignoreChanged(fmt.Errorf("marking Pod %s, which is to be deleted by force, as Failed: %w", klog.KObj(pod), err))
@@ -102,6 +103,7 @@ func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, force
 	if err := r.client.Delete(ctx, seen, options...); err != nil {
 		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
+	wrote(ctx, "Deleted a Pod", deletion.Event.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", deletion.Force)
 	return nil
 }
 
@@ -130,12 +132,17 @@ func (r *JobSetReconciler) deleteJobSet(ctx context.Context, js *jobset.JobSet) 
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting JobSet %s, whose TTL has expired: %w", klog.KObj(js), err)
 	}
+	wrote(ctx, "Deleted the JobSet", "its TTL has expired")
 	return nil
 }
 
 func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet, service *corev1.Service) error {
 	err := r.client.Create(ctx, service)
-	if err == nil || apierrors.IsAlreadyExists(err) {
+	switch {
+	case err == nil:
+		wrote(ctx, "Created the Service", "missing", "service", klog.KObj(service))
+		return nil
+	case apierrors.IsAlreadyExists(err):
 		return nil // a Service of that name is left alone, whoever created it
 	}
 	r.tellTrouble(ctx, js, constants.HeadlessServiceCreationFailedReason, err)
@@ -144,7 +151,10 @@ func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet,
 
 // createClaim creates a PersistentVolumeClaim. One of that name is left alone, whoever created it.
 func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	if err := r.client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
+	switch err := r.client.Create(ctx, claim); {
+	case err == nil:
+		wrote(ctx, "Created a PersistentVolumeClaim", "missing", "claim", klog.KObj(claim))
+	case !apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("creating PersistentVolumeClaim %s: %w", klog.KObj(claim), err)
 	}
 	return nil
@@ -155,6 +165,7 @@ func (r *JobSetReconciler) scaleJob(ctx context.Context, scale policy.Scale) err
 	if err != nil {
 		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(scale.Job), scale.Workers, err)
 	}
+	wrote(ctx, "Scaled a Job", "the JobSet asks for another size", "job", klog.KObj(scale.Job), "pods", scale.Workers)
 	return nil
 }
 
@@ -168,6 +179,7 @@ func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job
 	if err != nil {
 		return fmt.Errorf("job %q creation failed with error: %w", job.Name, err)
 	}
+	wrote(ctx, "Created a Job", whyCreated(job), "job", klog.KObj(job))
 	r.memory.forJobSet(js).unseen.add(client.ObjectKeyFromObject(job).String(), r.clock.Now())
 	return nil
 }
@@ -184,6 +196,7 @@ func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) err
 	if err := r.patchJob(ctx, job, `"spec":{"suspend":true}`, false); err != nil {
 		return fmt.Errorf("suspending Job %s: %w", klog.KObj(job), err)
 	}
+	wrote(ctx, "Suspended a Job", "the JobSet is suspended", "job", klog.KObj(job))
 	return nil
 }
 
@@ -200,6 +213,7 @@ func (r *JobSetReconciler) resumeJob(ctx context.Context, resume policy.Resume) 
 	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(&from)); !isGone(err) && err != nil {
 		return fmt.Errorf("resuming Job %s: %w", klog.KObj(resume.From), err)
 	}
+	wrote(ctx, "Resumed a Job", "the JobSet runs", "job", klog.KObj(resume.From))
 	return nil
 }
 

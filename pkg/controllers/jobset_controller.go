@@ -16,6 +16,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -130,6 +131,7 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 	}
 	builder := ctrl.NewControllerManagedBy(mgr).
 		For(&jobset.JobSet{}).
+		WithLogConstructor(passLogger(mgr.GetLogger(), "jobset", "jobSet", func(req *ctrl.Request) types.NamespacedName { return req.NamespacedName })).
 		Watches(&batchv1.Job{}, &jobEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates}).
 		Owns(&corev1.Service{})
 	if gates.InPlaceRestart {
@@ -162,9 +164,11 @@ func SetupJobSetReconciler(ctx context.Context, mgr ctrl.Manager, gates gates.Se
 // Reconcile makes one pass over a JobSet (look, decide, act, tell), unless it is too early for the next one.
 func (r *JobSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if r.awaitsCache(req.NamespacedName) {
+		skipped(ctx, "the cache has yet to show Jobs that were created")
 		return ctrl.Result{RequeueAfter: unseenInterval}, nil
 	}
 	if wait := r.memory.forKey(req.NamespacedName).pace.startPass(r.clock.Now()); wait > 0 {
+		skipped(ctx, "the last one was just before", "wait", wait)
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	result, err := r.pass(ctx, req)
@@ -186,7 +190,12 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		r.memory.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
-	if js.DeletionTimestamp != nil || !managedHere(js) {
+	switch {
+	case js.DeletionTimestamp != nil:
+		skipped(ctx, "the JobSet is being deleted")
+		return ctrl.Result{}, nil
+	case !managedHere(js):
+		skipped(ctx, "another controller manages the JobSet", "managedBy", *js.Spec.ManagedBy)
 		return ctrl.Result{}, nil
 	}
 	plan, err := r.decide(ctx, js)
@@ -197,6 +206,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}
 	if current, err := r.isCurrent(ctx, js, &plan); err != nil || !current {
+		skipped(ctx, "the JobSet changed, or cannot be read past the cache")
 		return ctrl.Result{RequeueAfter: passInterval}, err
 	}
 	switch err := r.execute(ctx, js, &plan); {
@@ -245,18 +255,18 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 	if err != nil {
 		return policy.Plan{}, err
 	}
-	plan, err := policy.Decide(in)
+	plan, err := decide(ctx, in)
 	if err == nil && plan.Confirm != nil {
 		if in, err = r.confirm(ctx, in, plan.Confirm); err != nil {
 			return policy.Plan{}, err
 		}
-		plan, err = policy.Decide(in)
+		plan, err = decide(ctx, in)
 	}
 	if err == nil && plan.ReadChildren {
 		if in, err = r.readChildren(ctx, in); err != nil {
 			return policy.Plan{}, err
 		}
-		plan, err = policy.Decide(in)
+		plan, err = decide(ctx, in)
 	}
 	if err != nil {
 		return policy.Plan{}, fmt.Errorf("deciding about JobSet %s: %w", klog.KObj(js), err)
@@ -268,6 +278,16 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		remembered.assembly.set(plan.ClockStands, in.Now)
 	}
 	return plan, nil
+}
+
+// decide asks the policy, and logs its steps if they are logged.
+func decide(ctx context.Context, in policy.Input) (policy.Plan, error) {
+	in.Trace = ctrl.LoggerFrom(ctx).V(logSteps).Enabled()
+	plan, err := policy.Decide(in)
+	if in.Trace {
+		logDecision(ctx, in.JobSet, &plan)
+	}
+	return plan, err
 }
 
 // managedHere reports whether this controller acts on the JobSet.

@@ -16,8 +16,17 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// memory keeps what is not in the API: what was reported to users, and clocks that only delay.
-// No decision depends on it, so it may be lost at any time, and a new leader starts without it.
+// memory keeps what is not in the API. It may be lost at any time, and a new leader starts without it. Nothing that the
+// metrics keep is read by a decision. What depends on the fields of remembered:
+//
+//	pace, unseen               when the next pass and the next write of counts are made, never what they do
+//	assembly, answered,        the clock of the assembly (P24, P48): without them a deadline comes later
+//	lostTouch, leading
+//	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
+//	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
+//	firstFailure               the cause in messages (P21); the break itself follows from the Pods
+//	access                     which rights of agents are reported as missing (P56): without it they are asked for again
+//	reported                   which events are not repeated
 type memory struct {
 	mu sync.Mutex
 	// leading is when this manager made its first pass as the leader, with synced caches.

@@ -65,6 +65,7 @@ func SetupPodReconciler(ctx context.Context, mgr ctrl.Manager, progress policy.P
 	}
 	err = builder.TypedControllerManagedBy[podsOfJob](mgr).
 		Named("pod").
+		WithLogConstructor(passLogger(mgr.GetLogger(), "pod", "job", func(job *podsOfJob) types.NamespacedName { return job.NamespacedName })).
 		Watches(&corev1.Pod{}, placementEvents{}).
 		Complete(r)
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 	if len(followers) == 0 {
 		return ctrl.Result{}, nil
 	}
-	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod) }); err != nil {
+	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod, "not in the domain of its leader") }); err != nil {
 		return ctrl.Result{}, err
 	}
 	if js := jobSetOf(ctx, r.client, leader); js != nil {
@@ -125,7 +126,7 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*c
 	if policy.Bypassed(js) {
 		return ctrl.Result{RequeueAfter: r.patience}, nil
 	}
-	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod) }); err != nil {
+	if err := all(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod, "its leader finds no node in its domain") }); err != nil {
 		return ctrl.Result{}, err
 	}
 	topology, _ := placement.Topology(leader)
@@ -150,7 +151,7 @@ func (r *PodReconciler) nodeOf(ctx context.Context, pod *corev1.Pod) (*corev1.No
 
 // evict marks a Pod as disrupted and deletes it. The mark comes first: without it the
 // deletion looks like a failure.
-func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod) error {
+func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod, reason string) error {
 	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	if !placement.IsMarked(pod) {
 		patch, err := disruptionPatch(metav1.NewTime(r.clock.Now()))
@@ -167,6 +168,7 @@ func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Pod %s, which is not in the domain of its leader: %w", klog.KObj(pod), err)
 	}
+	wrote(ctx, "Deleted a Pod", reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName)
 	return nil
 }
 

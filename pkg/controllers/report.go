@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,6 +47,7 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	remembered := r.memory.forJobSet(js)
 	if interval := max(plan.CountsInterval, remembered.pace.countsDelay()); onlyCounts(&js.Status, plan) {
 		if wait := remembered.pace.untilWrite(r.clock.Now(), interval); wait > 0 {
+			ctrl.LoggerFrom(ctx).V(logSkipped).Info("Skipped the write of the status", "reason", "only counts changed", "wait", wait)
 			return ctrl.Result{RequeueAfter: earlier(wait, plan.RequeueAfter)}, nil
 		}
 	}
@@ -57,6 +59,7 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 		}
 		return ctrl.Result{}, fmt.Errorf("writing the status of JobSet %s: %w", klog.KObj(js), err)
 	}
+	wrote(ctx, "Wrote the status", whyWritten(&js.Status, plan), "epoch", ptr.Deref(plan.Status.SyncedEpoch, 0))
 	remembered.pace.lastWrite = r.clock.Now()
 	if plan.ClockMoved > 0 {
 		remembered.assembly.moved(plan.Status.AssemblingSince, plan.ClockMoved)
@@ -81,7 +84,10 @@ func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, 
 		return nil // the pass is retried, and comes back here
 	}
 	pace.lastWrite = r.clock.Now()
-	if err := r.client.Status().Update(ctx, update); err != nil && !apierrors.IsConflict(err) {
+	switch err := r.client.Status().Update(ctx, update); {
+	case err == nil:
+		wrote(ctx, "Wrote the status", "counts, although a change failed", "epoch", ptr.Deref(js.Status.SyncedEpoch, 0))
+	case !apierrors.IsConflict(err):
 		return fmt.Errorf("writing the counts of JobSet %s: %w", klog.KObj(js), err)
 	}
 	return nil

@@ -153,5 +153,6 @@ func (r *JobSetReconciler) forceJob(ctx context.Context, job *batchv1.Job) error
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Job %s by force: %w", klog.KObj(job), err)
 	}
+	wrote(ctx, "Deleted a Job by force", constants.ForcefulDeletionReason, "job", klog.KObj(job))
 	return nil
 }

@@ -20,6 +20,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 )
 
 // Rules are, for each resource, the labels of nodes that say it is sick there.
@@ -32,13 +34,21 @@ type Rule struct {
 	Moves bool
 }
 
-// DefaultRules are those of Autopilot, a health check for nodes with GPUs.
-func DefaultRules() Rules {
-	return Rules{"nvidia.com/gpu": {
-		{Key: "autopilot.ibm.com/gpuhealth", Value: "ERR"},
-		{Key: "autopilot.ibm.com/gpuhealth", Value: "EVICT", Moves: true},
-	}}
+// RulesOf returns the rules that a configuration asks for.
+func RulesOf(taints map[corev1.ResourceName][]configapi.ResourceTaint) Rules {
+	rules := Rules{}
+	for resource, list := range taints {
+		for _, taint := range list {
+			rules[resource] = append(rules[resource], Rule{
+				Key: taint.Key, Value: taint.Value, Moves: taint.Effect == corev1.TaintEffectNoExecute,
+			})
+		}
+	}
+	return rules
 }
+
+// DefaultRules are the rules of a configuration that says nothing.
+func DefaultRules() Rules { return RulesOf(configapi.DefaultResourceTaints()) }
 
 // Mark is a label of a node off which Pods that request the resource are moved.
 type Mark struct {

@@ -73,20 +73,22 @@ func Decide(in Input) (Plan, error) {
 	switch {
 	case v.waitsForIntent(&sum):
 		sum = sum.onlyIntent()
+		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
 	case v.waitsForDeployed(&sum):
 		sum = sum.withoutJobs()
+		v.traceRule("deployed first", "ResourcesDeployed in the place of the first Jobs (P86)")
 	case v.watched && !sum.ends:
 		sum = v.runSteps(groupSteps, sum)
 	}
 	switch {
 	case sum.err != nil:
-		return Plan{}, sum.err
+		return Plan{Steps: v.steps}, sum.err
 	case sum.plan.Confirm != nil:
-		return Plan{Confirm: sum.plan.Confirm, Status: *in.JobSet.Status.DeepCopy()}, nil
+		return Plan{Confirm: sum.plan.Confirm, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	sum.ends = false
 	if sum = v.runSteps(lastSteps, sum); sum.plan.ReadChildren {
-		return Plan{ReadChildren: true, Status: *in.JobSet.Status.DeepCopy()}, nil
+		return Plan{ReadChildren: true, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	return sum.compose(v), nil
 }
@@ -94,7 +96,11 @@ func Decide(in Input) (Plan, error) {
 // runSteps adds the results of steps, up to the first that ends the pass.
 func (v *view) runSteps(steps []step, sum result) result {
 	for _, decide := range steps {
-		if sum = sum.and(decide(v, sum)); sum.ends {
+		next := decide(v, sum)
+		if v.Trace {
+			v.trace(decide, next)
+		}
+		if sum = sum.and(next); sum.ends {
 			break
 		}
 	}

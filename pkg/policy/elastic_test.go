@@ -169,8 +169,8 @@ func TestAddresses(t *testing.T) {
 		"P122: which is gone if rank 0 tells none":               {inPlace(1, 1, "2 2", stored), ""},
 		"P122: what is no address is ignored":                    {inPlace(1, 1, "2 2", stored, tells(0, "evil.example.com")), ""},
 		"P122: an address of IPv6 is ignored":                    {inPlace(1, 1, "2 2", tells(0, "fd00::1")), ""},
-		"P122: nobody asks the others":                           {inPlace(1, 1, "2 2", tells(1, "10.0.0.2")), ""},
-		"P122: nor the first Pod of another Job":                 {inPlace(1, 1, "2 2", tells(0, "10.0.0.1"), jobIndex("1")), ""},
+		"P122: what other ranks tell is ignored":                 {inPlace(1, 1, "2 2", tells(1, "10.0.0.2")), ""},
+		"P122: also of the first Pod of another Job":             {inPlace(1, 1, "2 2", tells(0, "10.0.0.1"), jobIndex("1")), ""},
 		"P122: a group that assembles keeps that of its epoch":   {inPlace(1, 1, "2 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
 		"P122: a group that runs keeps it":                       {inPlace(0, 1, "1 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
 		"P122: so does the break":                                {inPlace(0, 1, "2 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
@@ -192,8 +192,8 @@ func TestGroupsThatJoin(t *testing.T) {
 	// js-a-0 completed at epoch 1; w ran with it; b waited for a.
 	joined := func(deprecated, synced int32, picture string, withB bool) Input {
 		return inPlace(deprecated, synced, picture, func(in *Input) {
-			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("a").Workers(1).Obj(),
-				*builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
+			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("a").Workers(1).Obj(),
+				builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
 			a := builders.MakeJob(in.JobSet, "a", 0).Complete().Obj()
 			in.Jobs = append(in.Jobs, a)
 			in.Pods[a.UID] = append(in.Pods[a.UID], worker(a, 0, "ok1"))

@@ -76,7 +76,7 @@ func followSuspend(v *view, _ result) result {
 }
 
 func (v *view) suspendJobs() result {
-	r := tell(becomesTrue(jobset.JobSetSuspended, constants.SuspendedReason, constants.SuspendedMessage),
+	r := tell(becomesTrue(jobset.JobSetSuspended, constants.JobSetSuspendedReason, constants.JobSetSuspendedMessage),
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage))
 	for _, job := range v.observed.Active {
 		if !suspended(job) {

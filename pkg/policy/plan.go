@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Input is everything that a decision may look at. Decide changes nothing in it.
@@ -63,6 +64,8 @@ type Input struct {
 	NotReady map[string]bool
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
+	// Trace: the plan says what each step did.
+	Trace bool
 }
 
 // Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
@@ -97,6 +100,8 @@ type Failure struct {
 	ExitCode  int32
 	// Reason is the kubelet's, such as OOMKilled, or that of a disruption; it may be empty.
 	Reason string
+	// Hang is how the worker hung, if it did (P133).
+	Hang protocol.Hang
 	// Replaced is why the Pod asked to be replaced (P70), if it did.
 	Replaced string
 	// NoSandbox: the Pod lost its sandbox, and with it all of its containers (P74).
@@ -169,6 +174,8 @@ type Plan struct {
 	Replaced []Replacement
 	// RequeueAfter is when to look again even if nothing changes; 0 means never.
 	RequeueAfter time.Duration
+	// Steps is what each step did, if Input.Trace asks for that.
+	Steps []Step
 }
 
 // Resume is a Job to resume.

@@ -142,7 +142,7 @@ func join[T any](a, b []T) []T {
 // compose makes a plan of what all steps decided.
 func (r *result) compose(v *view) Plan {
 	plan := r.plan
-	plan.Foreign = v.observed.Foreign
+	plan.Foreign, plan.Steps = v.observed.Foreign, v.steps
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
 	r.apply(v, &plan.Status)
@@ -154,6 +154,7 @@ func (r *result) compose(v *view) Plan {
 			plan.Events = append(plan.Events, n.event)
 		}
 	}
+	v.keepActive(&plan.Status)
 	return plan
 }
 

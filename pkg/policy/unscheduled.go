@@ -87,12 +87,18 @@ const longestSchedulerMessage = 300
 
 // schedulerMessage returns why a Pod has no node, "" if nothing says so.
 func schedulerMessage(pod *corev1.Pod) string {
+	message, _ := Unschedulable(pod)
+	return message
+}
+
+// Unschedulable reports whether the scheduler has found no node for a Pod, and what it says.
+func Unschedulable(pod *corev1.Pod) (message string, unschedulable bool) {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return CutMessage(c.Message)
+			return CutMessage(c.Message), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // CutMessage cuts what the scheduler says of a Pod to the reported length.

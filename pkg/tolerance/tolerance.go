@@ -10,6 +10,7 @@ package tolerance
 import (
 	"time"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -46,11 +47,14 @@ type Limits struct {
 func Builtin() Limits {
 	return Limits{
 		Defaults: Settings{
-			Admission: time.Minute, Warmup: 5 * time.Minute, Failure: time.Minute,
-			RetryPause: 90 * time.Second, RetryLimit: 3,
-			ForcefulDeletion: 10 * time.Minute, SuccessTTL: 7 * 24 * time.Hour,
+			Admission: configapi.DefaultAdmissionGracePeriod, Warmup: configapi.DefaultWarmupGracePeriod,
+			Failure:    configapi.DefaultFailureGracePeriod,
+			RetryPause: configapi.DefaultRetryPause, RetryLimit: configapi.DefaultRetryLimit,
+			DeletionOnFailure: configapi.DefaultDeletionOnFailureGracePeriod,
+			ForcefulDeletion:  configapi.DefaultForcefulDeletionGracePeriod, SuccessTTL: configapi.DefaultSuccessTTL,
 		},
-		Maximum: 24 * time.Hour,
+		Maximum: configapi.DefaultGracePeriodMaximum,
+		NoForce: !configapi.DefaultForcefulDeletion,
 	}
 }
 

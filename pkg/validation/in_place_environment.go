@@ -29,7 +29,7 @@ func inPlaceEnvironment(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	if !children.NeedsService(js) {
 		errs = append(errs, field.Invalid(specPath.Child("network", "enableDNSHostnames"), false, fmt.Sprintf(
-			"must be true %s: the others find rank 0 by its host name", withTorch)))
+			"must be true %s: workers find rank 0 by its host name", withTorch)))
 	}
 	inContainers := workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ContainerMode // the other mode has obstacles of its own
 	for i := range js.Spec.ReplicatedJobs {
@@ -68,17 +68,17 @@ func torchInContainers(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
 		errs = append(errs, field.Invalid(windows, string(corev1.Windows), fmt.Sprintf(
 			"must not be set %s, which is for programs on Linux: use Linux, or remove environment", withTorch)))
 	}
-	instead := fmt.Sprintf("with mode %s each start of a worker tells it; make that possible, or ", jobset.ProcessMode)
+	instead := fmt.Sprintf("use mode %s, which sets the variables at each start of a worker, or ", jobset.ProcessMode)
 	at := children.PlaceOf(js, rjob, g.ElasticJobSet)
 	switch {
 	case !at.KnowsSize():
 		errs = append(errs, field.Invalid(modePath, jobset.ContainerMode, fmt.Sprintf(
-			"cannot carry environment %s for replicatedJob %s: its size may change, and the environment of a container cannot; %s"+
+			"cannot provide environment %s for replicatedJob %s: its size may change, and the environment of a container cannot; %s"+
 				"set elastic with minInstances equal to maxInstances", jobset.TorchEnvironment, rjob.Name, instead)))
 	case !at.KnowsRank():
 		errs = append(errs, field.Invalid(modePath, jobset.ContainerMode, fmt.Sprintf(
-			"cannot carry environment %s for replicatedJob %s: it has several Jobs of several Pods, and nobody knows the rank of a Pod before it exists; %s"+
-				"let replicas or parallelism be 1", jobset.TorchEnvironment, rjob.Name, instead)))
+			"cannot provide environment %s for replicatedJob %s: it has several Jobs of several Pods, so the rank of a Pod is not known before it is created; %s"+
+				"set replicas or parallelism to 1", jobset.TorchEnvironment, rjob.Name, instead)))
 	}
 	return errs
 }

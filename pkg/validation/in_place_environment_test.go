@@ -30,22 +30,22 @@ func TestEnvironment(t *testing.T) {
 		pod(js, 1).Containers[0].Env = []corev1.EnvVar{{Name: "RANK"}, {Name: "PET_NNODES", Value: "4"}, {Name: "PET_MASTER_PORT"}}
 	}
 	runCreate(t, processJobSet, map[string]createCase{
-		"P121: process mode carries it for any size":  {gates: elastic, mut: withTorchIn(jobset.ProcessMode)},
-		"P121: container mode carries it for one Job": {gates: gateOn, mut: withTorchIn(jobset.ContainerMode, oneJob)},
-		"P121: container mode carries it for Jobs of one Pod": {
+		"P121: process mode provides it for any size":  {gates: elastic, mut: withTorchIn(jobset.ProcessMode)},
+		"P121: container mode provides it for one Job": {gates: gateOn, mut: withTorchIn(jobset.ContainerMode, oneJob)},
+		"P121: container mode provides it for Jobs of one Pod": {
 			gates: gateOn, mut: withTorchIn(jobset.ContainerMode, func(js *jobset.JobSet) {
 				job(js, 1).Completions, job(js, 1).Parallelism = ptr.To[int32](1), ptr.To[int32](1)
 			}),
 		},
 		"P121: container mode knows no rank among several Jobs of several Pods": {
 			gates: gateOn, mut: withTorchIn(jobset.ContainerMode),
-			want: []violation{invalid(policyPath+".mode", "cannot carry environment Torch for replicatedJob workers: it has several Jobs of several Pods, "+
-				"and nobody knows the rank of a Pod before it exists; with mode Process each start of a worker tells it; make that possible, or let replicas or parallelism be 1")},
+			want: []violation{invalid(policyPath+".mode", "cannot provide environment Torch for replicatedJob workers: it has several Jobs of several Pods, "+
+				"so the rank of a Pod is not known before it is created; use mode Process, which sets the variables at each start of a worker, or set replicas or parallelism to 1")},
 		},
 		"P121: container mode knows no size that may change": {
 			gates: elastic, mut: withTorchIn(jobset.ContainerMode, leaderOnly),
-			want: []violation{invalid(policyPath+".mode", "cannot carry environment Torch for replicatedJob leader: its size may change, and the environment of a container cannot; "+
-				"with mode Process each start of a worker tells it; make that possible, or set elastic with minInstances equal to maxInstances")},
+			want: []violation{invalid(policyPath+".mode", "cannot provide environment Torch for replicatedJob leader: its size may change, and the environment of a container cannot; "+
+				"use mode Process, which sets the variables at each start of a worker, or set elastic with minInstances equal to maxInstances")},
 		},
 		"P121: equal bounds fix the size": {
 			gates: elastic,
@@ -83,7 +83,7 @@ func TestEnvironment(t *testing.T) {
 		},
 		"P121: no host names": {
 			gates: gateOn, mut: withTorchIn(jobset.ProcessMode, func(js *jobset.JobSet) { js.Spec.Network.EnableDNSHostnames = ptr.To(false) }),
-			want: []violation{invalid("spec.network.enableDNSHostnames", "must be true when failurePolicy.inPlaceRestart.environment is Torch: the others find rank 0 by its host name")},
+			want: []violation{invalid("spec.network.enableDNSHostnames", "must be true when failurePolicy.inPlaceRestart.environment is Torch: workers find rank 0 by its host name")},
 		},
 	})
 }

@@ -41,6 +41,14 @@ func withGrace(seconds int32) func(js *jobset.JobSet) {
 	return func(js *jobset.JobSet) { js.Spec.FailurePolicy.InPlaceRestart.StopGracePeriodSeconds = &seconds }
 }
 
+func inOrder(js *jobset.JobSet) {
+	js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
+}
+
+func afterReady(js *jobset.JobSet) {
+	js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
+}
+
 func TestMode(t *testing.T) {
 	process := func(change func(spec *corev1.PodSpec, worker *corev1.Container)) func(*jobset.JobSet) {
 		return withMode(jobset.ProcessMode, func(js *jobset.JobSet) { change(pod(js, 0), &pod(js, 0).Containers[0]) })
@@ -48,6 +56,10 @@ func TestMode(t *testing.T) {
 	runCreate(t, processJobSet, map[string]createCase{
 		"P60: process mode":                               {gates: gateOn, mut: withMode(jobset.ProcessMode, withGrace(0))},
 		"P60: container mode":                             {gates: gateOn, mut: withMode(jobset.ContainerMode)},
+		"P126: process mode, in order":                    {gates: gateOn, mut: withMode(jobset.ProcessMode, inOrder)},
+		"P126: process mode, after others are ready":      {gates: gateOn, mut: withMode(jobset.ProcessMode, afterReady)},
+		"P19: container mode, in order":                   {gates: gateOn, mut: withMode(jobset.ContainerMode, inOrder), want: []violation{invalid("spec.startupPolicy.startupPolicyOrder", "use mode Process")}},
+		"P19: no mode is container mode":                  {gates: gateOn, mut: afterReady, want: []violation{invalid("spec.replicatedJobs[1].dependsOn[0].status", "use mode Process")}},
 		"P60: container mode asks nothing of a container": {gates: gateOn, mut: withMode(jobset.ContainerMode, func(js *jobset.JobSet) { pod(js, 0).Containers[0].Command = nil })},
 		"P60: what is not possible is refused with its place, all at once": {
 			gates: gateOn,

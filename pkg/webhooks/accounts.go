@@ -11,6 +11,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -43,7 +44,7 @@ func accountWarnings(ctx context.Context, reviews client.Writer, js *jobset.JobS
 		seen.Insert(account)
 		narrowed, err := isNarrowed(ctx, reviews, js.Namespace, account)
 		if err != nil { // no reason to refuse a JobSet
-			ctrl.LoggerFrom(ctx).Error(err, "Cannot check whether a service account loses rights")
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot check whether a service account loses rights", "serviceAccount", klog.KRef(js.Namespace, account))
 		}
 		if narrowed {
 			warnings = append(warnings, validation.NarrowedAccount(i, account))

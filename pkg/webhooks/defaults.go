@@ -8,8 +8,6 @@ package webhooks
 import (
 	"fmt"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -24,26 +22,26 @@ func Default(js *jobset.JobSet, g gates.Set) {
 	if restartsInPlace(js, g) {
 		defaultInPlace(js)
 	}
-	setDefault(&js.Spec.SuccessPolicy, jobset.SuccessPolicy{Operator: jobset.OperatorAll})
-	setDefault(&js.Spec.StartupPolicy, jobset.StartupPolicy{StartupPolicyOrder: jobset.AnyOrder})
+	setDefault(&js.Spec.SuccessPolicy, jobset.SuccessPolicy{Operator: jobset.DefaultSuccessPolicyOperator})
+	setDefault(&js.Spec.StartupPolicy, jobset.StartupPolicy{StartupPolicyOrder: jobset.DefaultStartupPolicyOrder})
 
 	for i := range js.Spec.ReplicatedJobs {
 		job := &js.Spec.ReplicatedJobs[i].Template.Spec
-		setDefault(&job.CompletionMode, batchv1.IndexedCompletion)
+		setDefault(&job.CompletionMode, jobset.DefaultCompletionMode)
 		if job.Template.Spec.RestartPolicy == "" {
-			job.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+			job.Template.Spec.RestartPolicy = jobset.DefaultRestartPolicy
 		}
 	}
 
 	setDefault(&js.Spec.Network, jobset.Network{})
-	setDefault(&js.Spec.Network.EnableDNSHostnames, true)
-	setDefault(&js.Spec.Network.PublishNotReadyAddresses, true)
+	setDefault(&js.Spec.Network.EnableDNSHostnames, jobset.DefaultEnableDNSHostnames)
+	setDefault(&js.Spec.Network.PublishNotReadyAddresses, jobset.DefaultPublishNotReadyAddresses)
 
 	if js.Spec.FailurePolicy != nil {
 		nameRules(js.Spec.FailurePolicy.Rules)
 	}
 	for i := range js.Spec.VolumeClaimPolicies {
-		whenDeleted := jobset.RetentionPolicyDelete
+		whenDeleted := jobset.DefaultRetentionPolicy
 		setDefault(&js.Spec.VolumeClaimPolicies[i].RetentionPolicy, jobset.VolumeRetentionPolicy{WhenDeleted: &whenDeleted})
 	}
 }
@@ -69,7 +67,7 @@ func nameRules(rules []jobset.FailurePolicyRule) {
 	}
 }
 
-func ruleName(number int) string { return fmt.Sprintf("failurePolicyRule%d", number) }
+func ruleName(number int) string { return fmt.Sprintf(jobset.DefaultFailurePolicyRuleName, number) }
 
 // setDefault fills an absent field.
 func setDefault[T any](field **T, value T) {

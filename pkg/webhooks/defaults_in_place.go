@@ -7,12 +7,10 @@ package webhooks
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 func restartsInPlace(js *jobset.JobSet, g gates.Set) bool {
@@ -28,7 +26,7 @@ func defaultInPlace(js *jobset.JobSet) {
 		setDefault(&job.PodReplacementPolicy, batchv1.Failed)
 		defaultSize(job, 1)
 		if job.Template.Spec.RestartPolicy == "" {
-			job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			job.Template.Spec.RestartPolicy = jobset.DefaultInPlaceRestartPolicy
 		}
 	}
 }
@@ -41,7 +39,7 @@ func defaultMode(js *jobset.JobSet) {
 		policy.Mode, _ = workerpod.DefaultMode(js)
 	}
 	if policy.Mode == jobset.ProcessMode {
-		setDefault(&policy.StopGracePeriodSeconds, protocol.DefaultStopGraceSeconds)
+		setDefault(&policy.StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
 	}
 }
 

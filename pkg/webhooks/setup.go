@@ -10,6 +10,8 @@ package webhooks
 import (
 	"fmt"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -33,15 +35,25 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 	if g.InPlaceRestart && cluster.GrantsAccess {
 		validator.reviews = mgr.GetClient()
 	}
-	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).WithValidator(validator).Complete()
+	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).WithValidator(validator).WithLogConstructor(logOf("jobSet")).Complete()
 	if err != nil {
 		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
 	}
 	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder}
 	server := mgr.GetWebhookServer()
 	defaulter := jobSetDefaulter{gates: g, decoder: decoder}
-	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter)})
-	server.Register(mutatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.mutate)})
-	server.Register(validatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.validate)})
+	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter), LogConstructor: logOf("jobSet")})
+	server.Register(mutatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.mutate), LogConstructor: logOf("pod")})
+	server.Register(validatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.validate), LogConstructor: logOf("pod")})
 	return nil
+}
+
+// logOf returns the loggers of requests, with the object under the key that the controllers use.
+func logOf(key string) func(logr.Logger, *admission.Request) logr.Logger {
+	return func(log logr.Logger, req *admission.Request) logr.Logger {
+		if req == nil {
+			return log
+		}
+		return log.WithValues(key, klog.KRef(req.Namespace, req.Name), "user", req.UserInfo.Username, "requestID", req.UID)
+	}
 }

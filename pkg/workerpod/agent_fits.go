@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 )
 
 const (
@@ -68,9 +70,9 @@ func agentResources(spec *corev1.PodSpec, with Injection) corev1.ResourceRequire
 	}
 	requests, limits := Options{Resources: with.Resources}.resources()
 	out := corev1.ResourceRequirements{Requests: requests, Limits: limits}
-	for name, least := range leastLimits {
+	for name, least := range configapi.DefaultAgentLimits() {
 		if allLimit(spec, name) {
-			limit(&out, name, resource.MustParse(least))
+			limit(&out, name, least)
 		}
 	}
 	if !isGuaranteed(spec) {
@@ -80,11 +82,6 @@ func agentResources(spec *corev1.PodSpec, with Injection) corev1.ResourceRequire
 		out.Requests[name] = out.Limits[name].DeepCopy()
 	}
 	return out
-}
-
-// leastLimits are used where an agent must have a limit. With less CPU it would take a second to report.
-var leastLimits = map[corev1.ResourceName]string{
-	corev1.ResourceCPU: "100m", corev1.ResourceMemory: "64Mi", corev1.ResourceEphemeralStorage: "64Mi",
 }
 
 // limit sets a limit that is missing, to the request if that is higher.

@@ -38,8 +38,8 @@ type Place struct {
 // KnowsSize reports whether the number of workers stays the same as long as a Pod exists.
 func (at Place) KnowsSize() bool { return at.Each > 0 && !at.Resizable }
 
-// KnowsRank reports whether the rank of a worker is the index of its Pod or of its Job. Nobody can add up a sum of both
-// for a Pod, which only the kubelet knows.
+// KnowsRank reports whether the rank of a worker is the index of its Pod or of its Job. A template cannot hold the sum of
+// both, because all Pods of a Job share it.
 func (at Place) KnowsRank() bool { return at.Jobs == 1 || at.Each == 1 && !at.Resizable }
 
 // environment is what the workers of a Job find, beside what their author sets.

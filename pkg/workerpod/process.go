@@ -95,9 +95,17 @@ func placeEnv(master string) []corev1.EnvVar {
 	return env
 }
 
+// supervisor is where a container finds it.
+var supervisor = path.Join(protocol.Dir, protocol.Binary)
+
+// Supervised reports whether a supervisor is the first process of a container.
+func Supervised(worker *corev1.Container) bool {
+	return len(worker.Command) > 0 && worker.Command[0] == supervisor
+}
+
 // supervise puts a supervisor before the command of a worker, whose restart rules are set.
 func supervise(worker *corev1.Container) {
-	worker.Command = append([]string{path.Join(protocol.Dir, protocol.Binary), "--"}, worker.Command...)
+	worker.Command = append([]string{supervisor, "--"}, worker.Command...)
 	worker.Env = append(worker.Env,
 		corev1.EnvVar{Name: protocol.DirEnv, Value: protocol.Dir},
 		corev1.EnvVar{Name: protocol.ContainerEnv, Value: worker.Name})
@@ -133,7 +141,7 @@ func passedCodes(rules []corev1.ContainerRestartRule) string {
 // StopGraceSeconds returns how long a worker in process mode has between SIGTERM and SIGKILL.
 func StopGraceSeconds(policy *jobset.FailurePolicy) int32 {
 	if policy == nil || policy.InPlaceRestart == nil {
-		return protocol.DefaultStopGraceSeconds
+		return jobset.DefaultStopGracePeriodSeconds
 	}
-	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, protocol.DefaultStopGraceSeconds)
+	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
 }

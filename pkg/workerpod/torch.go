@@ -24,8 +24,8 @@ const (
 )
 
 // torchVariables are those by which torchrun finds its peers, and those that torchrun would set for a program that
-// is started without it (P121). Restarts are the group's, so torchrun is to make none. Who is of another group or
-// epoch has another identifier, and completes no rendezvous.
+// is started without it (P121). The group restarts, so torchrun must not. A process of
+// another group or epoch has another identifier, and completes no rendezvous.
 func torchVariables(uid string) []variable {
 	return []variable{
 		{torchPrefix + "NNODES", protocol.SizePlaceholder},
@@ -44,8 +44,8 @@ func torchVariables(uid string) []variable {
 	}
 }
 
-// TorchEnv returns the position of a variable by which the author of a container talks to torchrun, or -1. Such a
-// container gets no variables of torchrun: half of them from here and half from there would fit by chance only.
+// TorchEnv returns the position of the first variable that the author of a container sets for torchrun, or -1. Such a
+// container gets none from us: a mix of both would be consistent by chance only.
 func TorchEnv(c *corev1.Container) int {
 	for i := range c.Env {
 		if strings.HasPrefix(c.Env[i].Name, torchPrefix) {

@@ -12,9 +12,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -215,16 +215,11 @@ func (o Options) agentEnv() []corev1.EnvVar {
 // resources has no CPU limit: throttled to a tenth of a core the agent would
 // take half a second to report, and thousands of agents wait for the last one.
 func (o Options) resources() (requests, limits corev1.ResourceList) {
+	r := configapi.DefaultAgentResources()
 	if o.Resources != nil {
-		r := o.Resources.DeepCopy()
-		return r.Requests, r.Limits
+		r = *o.Resources.DeepCopy()
 	}
-	return corev1.ResourceList{
-			corev1.ResourceCPU:    resource.MustParse("10m"),
-			corev1.ResourceMemory: resource.MustParse("32Mi"),
-		}, corev1.ResourceList{
-			corev1.ResourceMemory: resource.MustParse("64Mi"),
-		}
+	return r.Requests, r.Limits
 }
 
 // barrierPortOf keeps the probe on the port that the agent really serves.

@@ -33,7 +33,7 @@ const (
 	// StopGraceEnv, of an agent, is the GraceSeconds of its messages.
 	StopGraceEnv = "STOP_GRACE_SECONDS"
 
-	// DefaultStopGraceSeconds is what a worker has between SIGTERM and SIGKILL, as the kubelet gives.
+	// DefaultStopGraceSeconds is that of the API, which agents cannot import: it would add 3 MB to them.
 	DefaultStopGraceSeconds = 2
 	// MaxStopGraceSeconds is the most that may be set.
 	MaxStopGraceSeconds = 3600

@@ -127,6 +127,8 @@ type Exit struct {
 	OOMKilled bool `json:"oomKilled,omitempty"`
 	// Stopped: a stop, or a signal that ends the container, came before the end.
 	Stopped bool `json:"stopped,omitempty"`
+	// Hung: the worker was killed because it gave no sign of life for too long (P133).
+	Hung Hang `json:"hung,omitzero"`
 	// Time is when the worker's main process ended.
 	Time time.Time `json:"time"`
 }
@@ -142,8 +144,10 @@ type Message struct {
 	Restarts     int32  `json:"restarts,omitempty"`
 	World        *World `json:"world,omitempty"`
 	GraceSeconds int32  `json:"graceSeconds,omitempty"`
-	Exit         *Exit  `json:"exit,omitempty"`
-	Because      string `json:"because,omitempty"`
+	// Progress, with Start, are the deadlines of a worker that gives signs (P131); nil if it gives none.
+	Progress *Progress `json:"progress,omitempty"`
+	Exit     *Exit     `json:"exit,omitempty"`
+	Because  string    `json:"because,omitempty"`
 }
 
 // Encode returns a message as a line, in this version.

@@ -8,11 +8,12 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
+
+	"sigs.k8s.io/jobset/pkg/phases"
 )
 
 // outcomeTable shows what trainings came to that something happened to.
@@ -112,7 +113,6 @@ func minMedianMax(values []time.Duration) string {
 	if len(values) == 0 {
 		return "-"
 	}
-	slices.Sort(values)
-	median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-	return fmt.Sprintf("%.2f / %.2f / %.2f", values[0].Seconds(), median.Seconds(), values[len(values)-1].Seconds())
+	least, median, most := phases.Spread(values)
+	return fmt.Sprintf("%.2f / %.2f / %.2f", least.Seconds(), median.Seconds(), most.Seconds())
 }

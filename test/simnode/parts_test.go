@@ -311,6 +311,7 @@ func TestWhatIsNotSupportedIsRefusedVisibly(t *testing.T) {
 		"an exec probe": {func(p *corev1.Pod) {
 			p.Spec.InitContainers[0].StartupProbe.ProbeHandler = corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}
 		}, reasonUnsupported},
+		"a liveness probe": {func(p *corev1.Pod) { p.Spec.InitContainers[0].LivenessProbe = &corev1.Probe{} }, reasonUnsupported},
 		"a volume": {func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 			p.Spec.InitContainers[0].VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}

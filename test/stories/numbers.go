@@ -13,13 +13,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/phases"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
-// Phases is one group restart, from the moment a worker was told to fail. The
-// ends of Break, Back and Lift are when we saw them in the API, the others are
-// told by the processes, so the clocks of nodes count.
+// Phases is one group restart, from the moment a worker was told to fail. The start of the last worker is told by its
+// process, so the clocks of nodes count.
 type Phases struct {
+	phases.Restart
 	Strategy jobset.JobSetRestartStrategy
 	// Process is process mode.
 	Process bool
@@ -28,38 +29,19 @@ type Phases struct {
 	Measured bool
 	// FirstStart: from the creation of the JobSet until its last worker has started; zero but in the first restart of a group.
 	FirstStart time.Duration
-	// Break: from the failure until the group is told to restart.
-	Break time.Duration
-	// Back: until the last agent has reported. Without agents: until the last new Pod has its node.
-	Back time.Duration
-	// Lift: until the workers may start. Without agents there is no such moment.
-	Lift time.Duration
-	// Run: until the last worker has started.
-	Run time.Duration
 }
-
-// Total is from the failure to the last worker's start.
-func (p Phases) Total() time.Duration { return p.Break + p.Back + p.Lift + p.Run }
 
 // PhasesEntry is the name of the report entries that hold a Phases.
 const PhasesEntry = "phases of a restart"
 
 // Phases are those of the restart in place that led to this round.
 func (g *Group) Phases(failed time.Time, round *Round) Phases {
-	broke := g.record.broke(round.Epoch - 1)
-	back := g.record.allReported(g.shape.size(), round.Epoch)
-	lifted := g.record.lifted(round.Epoch)
-	if back.After(lifted) {
-		back = lifted // Pods and JobSets come by two watches
-	}
-	return Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)}
+	return Phases{Restart: g.record.seen().InPlace(failed, g.shape.size(), round.Epoch, round.LastStart())}
 }
 
 // PhasesOfRecreate are those of the nth full restart, which led to this round.
 func (g *Group) PhasesOfRecreate(failed time.Time, round *Round, restarts int32) Phases {
-	broke := g.record.restarted(restarts)
-	back := g.record.allPlaced(round.Pods)
-	return Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)}
+	return Phases{Restart: g.record.seen().Recreate(failed, round.Pods, restarts, round.LastStart())}
 }
 
 // started keeps how long the first start took for the report of the first restart.

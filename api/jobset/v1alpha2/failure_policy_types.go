@@ -124,6 +124,34 @@ type InPlaceRestartPolicy struct {
 	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
 	// +optional
 	Environment WorkerEnvironment `json:"environment,omitempty"`
+
+	// progress says when a worker that runs is taken for one that hangs, and restarted with its
+	// group like one that failed. The worker gives signs of life by the protocol of sd_notify(3),
+	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
+	// Process. May be changed at any time; workers that run keep the deadlines of their start.
+	// +optional
+	Progress *ProgressPolicy `json:"progress,omitempty"`
+}
+
+// ProgressPolicy are the deadlines of a worker that gives signs of life, each container for itself. The
+// time is that in which its supervisor could run: a node that stands still is no hang.
+type ProgressPolicy struct {
+	// startSeconds is how long a worker may take from its start to its first sign. 0 or absent: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StartSeconds *int32 `json:"startSeconds,omitempty"`
+
+	// stallSeconds is how long a worker may take from one sign to the next: at least 5. 0 or absent: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StallSeconds *int32 `json:"stallSeconds,omitempty"`
+
+	// maxExtensionSeconds bounds by how much a worker may extend a deadline with EXTEND_TIMEOUT_USEC,
+	// counted from its last sign. Defaults to 3600.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:default=3600
+	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
 }
 
 // FailurePolicyRule is an action and the failed Jobs it applies to. A Job must

@@ -153,7 +153,7 @@ var _ = Describe("The rights of an agent", func() {
 		Expect(n.agentOf(own).Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
 	})
 
-	It("P122: let the first Pod of a ReplicatedJob tell its address beside its epoch, and nothing that is none", func(ctx SpecContext) {
+	It("P122: let the first Pod of a ReplicatedJob report an IPv4 address beside its epoch, and nothing else", func(ctx SpecContext) {
 		n := newNode(ctx)
 		first := n.ranks("first", "0", "0")
 		agent := n.agentOf(first)

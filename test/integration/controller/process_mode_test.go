@@ -56,7 +56,7 @@ var _ = Describe("A group whose processes restart", func() {
 		Expect(address()).To(Equal("10.1.2.3"), "that of the epoch, as long as the group assembles")
 		w.Agents.Report(2, pods[1], pods[2])
 		w.Reaches(train, 1, 2)
-		Expect(address()).To(BeEmpty(), "what is no address is told to nobody")
+		Expect(address()).To(BeEmpty(), "what is no address is not handed on")
 	})
 
 	It("P66: names the worker that failed first, though the manager that leads has not seen it", func(ctx SpecContext) {

@@ -36,8 +36,8 @@ var _ = Describe("Pod Security restricted", func() {
 	// create asks for the Pod that is made of a worker, in a namespace that enforces.
 	create := func(ctx SpecContext, spec corev1.PodSpec) error {
 		u := newRestrictedUser(ctx)
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.space, Name: "worker"}, Spec: spec}
-		return u.client.Create(ctx, pod, client.DryRunAll)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Space, Name: "worker"}, Spec: spec}
+		return u.Client.Create(ctx, pod, client.DryRunAll)
 	}
 	brought, added := Entry("P42: that its author brings", prepare), Entry("P54: that is added", inject)
 

@@ -17,6 +17,8 @@ type mutant struct {
 	scenarios string
 	// full: only a scenario of that level finds it.
 	full bool
+	// plans: it is in the planner of elastic groups, and FuzzRefusals is to find it.
+	plans bool
 }
 
 const (
@@ -31,6 +33,7 @@ const (
 	successFile  = "pkg/policy/success_policy.go"
 	intentFile   = "pkg/policy/intent.go"
 	progressFile = "pkg/policy/progress.go"
+	refusedFile  = "pkg/elastic/refused.go"
 	pendingFile  = "pkg/policy/pending_success.go"
 	pauseFile    = "pkg/policy/quick_failures.go"
 	failureFile  = "pkg/policy/failure_policy.go"
@@ -227,6 +230,31 @@ var mutants = []mutant{
 		old:       "return v.synced > 0 &&",
 		new:       "return false &&",
 		scenarios: "elastic, 1 plan, Pods that hang",
+	},
+	{
+		name: "lacking in a running group", file: "pkg/elastic/shrink.go", plans: true,
+		old: "if !j.Running {",
+		new: "if true {",
+	},
+	{
+		name: "wait for what is refused", file: refusedFile, plans: true,
+		old: "if late > 0 && !j.noRoom",
+		new: "if false && !j.noRoom",
+	},
+	{
+		name: "grow to what was refused", file: refusedFile, plans: true,
+		old: "if p.in.Now.Before(c.Until) &&",
+		new: "if false &&",
+	},
+	{
+		name: "try what is refused as often as ever", file: refusedFile, plans: true,
+		old: "next.Refusals = last.Refusals + 1",
+		new: "next.Refusals = 1",
+	},
+	{
+		name: "forget growth that came to nothing", file: "pkg/elastic/plan.go", plans: true,
+		old: "if j.grew() {",
+		new: "if false {",
 	},
 	{
 		name: "recreate who is late and charge nobody", file: progressFile,

@@ -1,0 +1,29 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha2
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Defaults of a new JobSet, which its webhook fills in. Fields whose default stands in the schema have a
+// kubebuilder marker at their type instead. Those of spec.faultTolerance are set by the configuration of the manager.
+const (
+	DefaultSuccessPolicyOperator    = OperatorAll
+	DefaultStartupPolicyOrder       = AnyOrder
+	DefaultEnableDNSHostnames       = true
+	DefaultPublishNotReadyAddresses = true
+	DefaultRetentionPolicy          = RetentionPolicyDelete
+	DefaultCompletionMode           = batchv1.IndexedCompletion
+	// DefaultRestartPolicy is that of Pods; where workers restart in place it is DefaultInPlaceRestartPolicy.
+	DefaultRestartPolicy        = corev1.RestartPolicyOnFailure
+	DefaultInPlaceRestartPolicy = corev1.RestartPolicyNever
+	// DefaultStopGracePeriodSeconds is what a worker has in process mode between SIGTERM and SIGKILL.
+	DefaultStopGracePeriodSeconds = 2
+	// DefaultFailurePolicyRuleName is that of a rule, with its position.
+	DefaultFailurePolicyRuleName = "failurePolicyRule%d"
+)
