@@ -46,7 +46,9 @@ var long = pace{stepSeconds: 0.5, saveEvery: 1}
 var _ = Describe("how long a training with PyTorch takes to go on", Serial, Label(pytorch, "numbers"), func() {
 	for _, way := range []string{processWay, torchrunWay, containerWay} {
 		It("P124: "+way, func(ctx SpecContext) {
-			t := train(ctx, long, goesOn, func(js *jobset.JobSet) { startsBy(js, way) })
+			p := long
+			p.container = way == containerWay
+			t := train(ctx, p, goesOn, func(js *jobset.JobSet) { startsBy(js, way) })
 			round := t.RunsAt(1)
 			for restart := range trainerRestarts {
 				t.steps(round)

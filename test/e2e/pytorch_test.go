@@ -52,6 +52,8 @@ type pace struct {
 	stepSeconds float64
 	saveEvery   int
 	failAt      int
+	// container is container mode, in which no program knows its epoch.
+	container bool
 }
 
 // quick is a training that takes some ten seconds.
@@ -76,7 +78,7 @@ func train(ctx SpecContext, p pace, changes ...func(*jobset.JobSet)) *training {
 		Skip(torchImageVariable + " names no image with PyTorch, which hack/e2e/torch-image.sh builds")
 	}
 	written := exampleOf("in-place-restart.yaml")
-	group := stories.Create(ctx, stories.Shape{Workers: ranks, Process: true, Change: func(js *jobset.JobSet) {
+	group := stories.Create(ctx, stories.Shape{Workers: ranks, Process: !p.container, Change: func(js *jobset.JobSet) {
 		shape := podOf(js).DeepCopy()
 		written.Spec.DeepCopyInto(&js.Spec)
 		pod := podOf(js)
