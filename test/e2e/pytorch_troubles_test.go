@@ -130,8 +130,8 @@ var _ = Describe("a training with PyTorch ends with the same weights as one that
 		same(t, after, "the manager is replaced while the group assembles", at)
 	}, SpecTimeout(specTime))
 
-	It("P123: when the node of rank 0 is lost, and the old rank 0 comes back and saves what it had", Label("node-loss"), func(ctx SpecContext) {
-		// Rank 0 is nearly always between a step and its checkpoint, and that is where it stops.
+	It("P123: when the node of rank 0 is lost, and comes back with the old rank 0", Label("node-loss"), func(ctx SpecContext) {
+		// A checkpoint of each step, so that an old rank 0 that goes on has something to save.
 		t := train(ctx, pace{stepSeconds: 1, saveEvery: 1}, leaveLostNodesSoon)
 		before := t.RunsAt(1)
 		node := before.Pods[0].Spec.NodeName
