@@ -24,6 +24,8 @@ import (
 
 // pod is a Pod in process mode, in a synctest bubble: its shared volume, and the way to the socket.
 type pod struct {
+	// address is what its agent tells of it, empty if nothing.
+	address    string
 	name       string
 	containers []string
 	dir        string
@@ -88,6 +90,7 @@ func (p *pod) start(t *testing.T, fake *fakeAPI) *agentProcess {
 	t.Helper()
 	cfg := testConfig
 	cfg.PodName, cfg.Containers, cfg.SupervisorDir, cfg.StopGrace = p.name, p.containers, p.dir, 2*time.Second
+	cfg.Address = p.address
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := &agentProcess{stop: stop, ended: make(chan struct{}), log: &lockedBuffer{}}
 	log := slog.New(slog.NewTextHandler(a.log, nil))

@@ -20,7 +20,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
@@ -108,12 +107,12 @@ func (a *api) get(ctx context.Context, query url.Values) (io.ReadCloser, error) 
 	return a.do(ctx, http.MethodGet, a.jobSets+"?"+query.Encode(), acceptJSON, nil)
 }
 
-// patch reports on the Pod what reportPatch says. It returns the UID of the Pod's JobSet, from the label
+// patch reports on the Pod what is said. It returns the UID of the Pod's JobSet, from the label
 // of the Pod, or "" if the response has none.
-func (a *api) patch(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, err error) {
-	patch, err := reportPatch(epoch, exit)
+func (a *api) patch(ctx context.Context, says statement) (jobSetUID string, err error) {
+	patch, err := says.patch()
 	if err != nil {
-		return "", fmt.Errorf("encoding the report of epoch %d: %w", epoch, err)
+		return "", fmt.Errorf("encoding the report of epoch %d: %w", says.epoch, err)
 	}
 	query := url.Values{"fieldManager": {fieldManager}}
 	// Little of the response is needed, so ask for the metadata instead of the whole Pod.

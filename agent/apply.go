@@ -37,8 +37,15 @@ func (v View) Apply(action Action) (View, []Send) {
 	case Lift, Bypass:
 		v.lift(action)
 		start := protocol.Message{Type: protocol.Start, Epoch: action.Epoch, Bypass: action.Kind == Bypass, Restarts: v.JobSet.Restarts}
-		if world := v.JobSet.World; action.Kind == Lift && world.Size > 0 {
+		world := v.JobSet.World
+		if action.Kind == Bypass {
+			world = v.JobSet.Outside
+		}
+		if world.Size > 0 {
 			start.World = &world
+		}
+		if action.Kind == Lift {
+			start.Progress = v.JobSet.Progress
 		}
 		return v, v.tell(canStart, start)
 	case StopWorkers:

@@ -35,6 +35,8 @@ const (
 	envReplicas        = "REPLICATED_JOB_REPLICAS"
 	envJobIndex        = "JOB_INDEX"
 	envPodIndex        = "JOB_COMPLETION_INDEX"
+	envMasterName      = "MASTER_NAME"
+	envPodAddress      = "POD_IP"
 )
 
 const (
@@ -66,6 +68,8 @@ type Config struct {
 	SupervisorDir string
 	// Place is where the Pod stands in its JobSet, in process mode.
 	Place Place
+	// Address is that of the Pod, if the others need it because it has rank 0 (P122).
+	Address string
 	// StopGrace is how long a worker may take to end when it is told to.
 	StopGrace time.Duration
 }
@@ -84,6 +88,10 @@ func FromEnv(lookup func(string) (string, bool)) (Config, error) {
 	if cfg.Containers = env.containers(); len(cfg.Containers) > 0 {
 		cfg.SupervisorDir = env.directory()
 		cfg.Place = env.place()
+		// An address of IPv6 is not told: programs write it in more than one way, and the DNS name serves.
+		if address := env.Get(envPodAddress); cfg.Place.isFirst() && protocol.IsAddress(address) {
+			cfg.Address = address
+		}
 		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, jobset.DefaultStopGracePeriodSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
 	} else {
 		cfg.BarrierPort = env.Number(envBarrierPort, defaultBarrierPort, 1, 65535)
@@ -124,7 +132,22 @@ func (e *environment) place() Place {
 		Jobs:          e.Number(envReplicas, 1, 1, math.MaxInt32),
 		Job:           e.Number(envJobIndex, 0, 0, math.MaxInt32),
 		Index:         e.Number(envPodIndex, 0, 0, math.MaxInt32),
+		Master:        e.master(),
 	}
+}
+
+// master reads the name that workers get as the address of rank 0.
+func (e *environment) master() string {
+	name := e.Get(envMasterName)
+	if name == "" {
+		return ""
+	}
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		e.Reject(envMasterName, fmt.Sprintf("is %q: %s", name, strings.Join(problems, ", ")),
+			"set the DNS name of the first Pod of the ReplicatedJob, or leave it out")
+		return ""
+	}
+	return name
 }
 
 func (e *environment) address(variable string) string {

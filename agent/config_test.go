@@ -72,6 +72,35 @@ func TestFromEnv(t *testing.T) {
 				c.Containers, c.SupervisorDir, c.StopGrace, c.BarrierPort, c.Place = []string{"main"}, "/jobset", time.Hour, 0, Place{Jobs: 1}
 			}),
 		},
+		"P120: the place of the Pod and the name of rank 0": {
+			environ("WORKER_CONTAINERS", "main", "SUPERVISOR_DIR", "/jobset", "REPLICATED_JOB_NAME", "workers", "REPLICATED_JOB_REPLICAS", "3",
+				"JOB_INDEX", "2", "JOB_COMPLETION_INDEX", "5", "MASTER_NAME", "train-workers-0-0.train"),
+			want(func(c *Config) {
+				c.Containers, c.SupervisorDir, c.StopGrace, c.BarrierPort = []string{"main"}, "/jobset", 2*time.Second, 0
+				c.Place = Place{ReplicatedJob: "workers", Jobs: 3, Job: 2, Index: 5, Master: "train-workers-0-0.train"}
+			}),
+		},
+		"P122: the address of rank 0": {
+			environ("WORKER_CONTAINERS", "main", "SUPERVISOR_DIR", "/jobset", "REPLICATED_JOB_NAME", "workers", "POD_IP", "10.1.2.3"),
+			want(func(c *Config) {
+				c.Containers, c.SupervisorDir, c.StopGrace, c.BarrierPort = []string{"main"}, "/jobset", 2*time.Second, 0
+				c.Place, c.Address = Place{ReplicatedJob: "workers", Jobs: 1}, "10.1.2.3"
+			}),
+		},
+		"P122: not of the others": {
+			environ("WORKER_CONTAINERS", "main", "SUPERVISOR_DIR", "/jobset", "REPLICATED_JOB_NAME", "workers", "JOB_COMPLETION_INDEX", "1", "POD_IP", "10.1.2.3"),
+			want(func(c *Config) {
+				c.Containers, c.SupervisorDir, c.StopGrace, c.BarrierPort = []string{"main"}, "/jobset", 2*time.Second, 0
+				c.Place = Place{ReplicatedJob: "workers", Jobs: 1, Index: 1}
+			}),
+		},
+		"P122: not one of IPv6": {
+			environ("WORKER_CONTAINERS", "main", "SUPERVISOR_DIR", "/jobset", "REPLICATED_JOB_NAME", "workers", "POD_IP", "fd00::1"),
+			want(func(c *Config) {
+				c.Containers, c.SupervisorDir, c.StopGrace, c.BarrierPort = []string{"main"}, "/jobset", 2*time.Second, 0
+				c.Place = Place{ReplicatedJob: "workers", Jobs: 1}
+			}),
+		},
 		"P60: no containers, no process mode": {
 			environ("WORKER_CONTAINERS", "", "SUPERVISOR_DIR", "here", "STOP_GRACE_SECONDS", "x"), want(func(*Config) {}),
 		},

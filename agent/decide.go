@@ -78,6 +78,10 @@ type JobSet struct {
 	Restarts int32
 	// World is the place of our worker in the synced epoch; workers are told in process mode.
 	World protocol.World
+	// Outside is its place by the specification, which it is told during a bypass.
+	Outside protocol.World
+	// Progress is when a worker hangs (P131), nil if nobody watches it; workers are told in process mode.
+	Progress *protocol.Progress
 	// Workers is how many Pods its specification asks for. No decision depends on it.
 	Workers int
 }

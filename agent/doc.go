@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package agent is the process that runs beside the worker in every Pod of a JobSet whose
 // restart strategy is InPlaceRestart. It holds the worker at a barrier until the whole
 // group of workers is back, and restarts its Pod in place when the group must restart.
-// It reads one JobSet, writes at most two annotations of its own Pod, and keeps no state.
+// It reads one JobSet, writes at most three annotations of its own Pod, and keeps no state.
 //
 // There are two modes. In container mode the agent ends when its Pod must restart, and the kubelet
 // restarts all containers: a new agent process always means that no older worker runs in this

@@ -108,6 +108,42 @@ func TestTheReportInProcessMode(t *testing.T) {
 		c.wantLeft("pid 7", c.actors...)
 		c.wantPatches(2)
 	})
+	rankZero := func(t *testing.T, fake *fakeAPI) *crew {
+		fake.set(at(0, 0))
+		c := &crew{t: t, fake: fake, pod: newPod(t, "a", "x")}
+		c.pod.address = "10.1.2.3"
+		c.agent = c.pod.start(t, fake)
+		c.actors = append(c.actors, c.pod.supervise(t, "x"))
+		return c
+	}
+	addressed := func(w http.ResponseWriter, r *http.Request, body string) bool {
+		if kindOf(r) != "patch" || !strings.Contains(body, protocol.AddressKey) {
+			return false
+		}
+		refuse(w, http.StatusForbidden, "Forbidden", "an older policy", 0)
+		return true
+	}
+	bubble(t, "P122: the address is told with the epoch, in one patch, each time", func(t *testing.T, fake *fakeAPI) {
+		c := rankZero(t, fake)
+		c.wantPatches(1)
+		c.move(at(0, 1))
+		c.actors[0].fails(1)
+		c.wantPatches(2)
+		for _, r := range fake.seen("patch") {
+			if !strings.Contains(r.body, `"jobset.sigs.k8s.io/address":"10.1.2.3"`) || !strings.Contains(r.body, `"jobset.sigs.k8s.io/epoch":`) {
+				t.Errorf("the patch is %s", r.body)
+			}
+		}
+	})
+	bubble(t, "P122: where the address is refused, the epoch is reported without it at once", func(t *testing.T, fake *fakeAPI) {
+		fake.meddleBody(addressed)
+		c := rankZero(t, fake)
+		wantReport(t, fake, "a", "1")
+		c.wantPatches(2)
+		if log := c.agent.log.String(); !strings.Contains(log, "the report was refused until it left out") {
+			t.Errorf("the log does not say so:\n%s", log)
+		}
+	})
 	bubble(t, "P72: it is repeated while the agent is held, ever more rarely, and not after the lift", func(t *testing.T, fake *fakeAPI) {
 		c := assembled(t, fake, "x")
 		began := time.Now()

@@ -25,26 +25,26 @@ type reporter struct {
 
 // run returns true once the epoch is reported, with the UID of the Pod's JobSet if the response
 // had it; false if the context ends first. In process mode it tells an exit too, if there is one (P66), or
-// that alone if epoch is 0.
+// that alone if the epoch is 0, and the address of rank 0 (P122).
 //
 // It retries after every error. If the Pod does not exist, the kubelet is about to stop this
 // process; conflicts and full queues are temporary, and missing rights can be granted.
 // Sending the same patch twice does no harm.
-func (r *reporter) run(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, ok bool) {
+func (r *reporter) run(ctx context.Context, says statement) (jobSetUID string, ok bool) {
 	retries := backoff{timing: r.timing, rand: r.rand}
-	errs := retryLog{log: r.log.With("epoch", epoch)}
+	errs := retryLog{log: r.log.With("epoch", says.epoch)}
 	for {
-		uid, err := r.once(ctx, epoch, exit)
-		if exit != nil && (errors.Is(err, errExit) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity)) {
-			if epoch == 0 {
+		uid, err := r.once(ctx, says)
+		if says != says.bare() && (errors.Is(err, errExit) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity)) {
+			if says.epoch == 0 {
 				r.log.Warn("telling why this Pod must be replaced was refused", "error", err)
 				return "", false
 			}
 			// The group waits for the epoch, and for nothing else.
 			refused := err
-			if uid, err = r.once(ctx, epoch, nil); err == nil {
-				r.log.Warn("the report was refused until it left out how the worker ended", "epoch", epoch, "error", refused,
-					"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.WorkerExitKey)
+			if uid, err = r.once(ctx, says.bare()); err == nil {
+				r.log.Warn("the report was refused until it left out how the worker ended, and the address", "epoch", says.epoch, "error", refused,
+					"fix", "install the admission policy of this version, and let webhooks pass annotations "+protocol.WorkerExitKey+" and "+protocol.AddressKey)
 			}
 		}
 		if err == nil {
@@ -65,21 +65,21 @@ func (r *reporter) run(ctx context.Context, epoch int32, exit *protocol.WorkerEx
 // repeat repeats a report until the context ends, ever more rarely (P72). It overwrites a
 // patch of an agent that died while that was on its way. A large group takes longer to report: its
 // agents would repeat themselves while others still wait for their turn, and make them wait longer.
-func (r *reporter) repeat(ctx context.Context, epoch int32, exit *protocol.WorkerExit, workers int) {
+func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 	first := r.timing.Repeat + time.Duration(workers)*r.timing.RepeatPerWorker
 	for delay := min(first, r.timing.RepeatCap); ; delay = min(2*delay, r.timing.RepeatCap) {
 		// Agents that reported together do not come back together.
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return
 		}
-		if _, ok := r.run(ctx, epoch, exit); !ok {
+		if _, ok := r.run(ctx, says); !ok {
 			return
 		}
 	}
 }
 
-func (r *reporter) once(ctx context.Context, epoch int32, exit *protocol.WorkerExit) (jobSetUID string, err error) {
+func (r *reporter) once(ctx context.Context, says statement) (jobSetUID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Request)
 	defer cancel()
-	return r.api.patch(ctx, epoch, exit)
+	return r.api.patch(ctx, says)
 }

@@ -187,6 +187,8 @@ func (w Worker) ending() string {
 		return w.Problem
 	case w.Exit == nil:
 		return "its container was restarted"
+	case w.Exit.Hung.Hung():
+		return fmt.Sprintf("it hung: %s", w.Exit.Hung)
 	case w.Exit.OOMKilled:
 		return "out of memory"
 	case w.Exit.Signal != 0:

@@ -64,6 +64,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	p := &process{
 		self:          Self{UID: cfg.JobSetUID},
 		uidConfigured: cfg.JobSetUID != "",
+		address:       cfg.Address,
 		barrier:       deps.Barrier,
 		log:           deps.Log,
 		reported:      make(chan reported),
@@ -122,6 +123,8 @@ type process struct {
 	// uidConfigured: the UID of the JobSet comes from the configuration.
 	uidConfigured bool
 	jobSet        JobSet
+	// address is what this Pod tells of itself; empty if nothing.
+	address string
 	// barrier is nil in process mode, and supervisors and workers are in container mode.
 	barrier     Barrier
 	supervisors *supervisors
@@ -240,9 +243,10 @@ func (p *process) hold(because string) {
 func (p *process) report(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
 	p.cancelReport()
 	ctx, p.stopReport = context.WithCancel(ctx)
+	says := statement{epoch: epoch, exit: exit, address: p.address}
 	repeat, workers := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done), p.jobSet.Workers
 	p.children.Go(func() {
-		owner, ok := p.reporter.run(ctx, epoch, exit)
+		owner, ok := p.reporter.run(ctx, says)
 		if !ok {
 			return
 		}
@@ -252,7 +256,7 @@ func (p *process) report(ctx context.Context, epoch int32, exit *protocol.Worker
 			return
 		}
 		if repeat {
-			p.reporter.repeat(ctx, epoch, exit, workers)
+			p.reporter.repeat(ctx, says, workers)
 		}
 	})
 }

@@ -54,10 +54,14 @@ type wireJobSet struct {
 		Suspend       bool `json:"suspend"`
 		FailurePolicy struct {
 			RestartStrategy string `json:"restartStrategy"`
+			InPlaceRestart  struct {
+				Progress *protocol.Progress `json:"progress"`
+			} `json:"inPlaceRestart"`
 		} `json:"failurePolicy"`
 
 		ReplicatedJobs []struct {
-			Replicas int32 `json:"replicas"`
+			Name     string `json:"name"`
+			Replicas int32  `json:"replicas"`
 			Template struct {
 				Spec struct {
 					Parallelism *int32 `json:"parallelism"`
@@ -79,6 +83,7 @@ type wireJobSet struct {
 		ReplicatedJobsStatus []struct {
 			Name          string `json:"name"`
 			SyncedWorkers int32  `json:"syncedWorkers"`
+			Address       string `json:"address"`
 		} `json:"replicatedJobsStatus"`
 	} `json:"status"`
 }
@@ -117,6 +122,20 @@ type Place struct {
 	ReplicatedJob string
 	// Jobs is the number of Jobs of the ReplicatedJob, Job the index of ours, Index that of the Pod in it.
 	Jobs, Job, Index int
+	// Master is the DNS name of rank 0 of the ReplicatedJob; empty if it has none.
+	Master string
+}
+
+// isFirst reports whether the Pod has rank 0.
+func (at Place) isFirst() bool { return at.ReplicatedJob != "" && at.Job == 0 && at.Index == 0 }
+
+// world returns the place among the workers of a ReplicatedJob whose Jobs have so many each.
+func (at Place) world(each int) protocol.World {
+	size := at.Jobs * each
+	if at.Job >= at.Jobs || at.Index >= each || size > math.MaxInt32 {
+		return protocol.World{}
+	}
+	return protocol.World{Size: int32(size), Rank: int32(at.Job*each + at.Index), Master: at.Master}
 }
 
 // world returns the place of a Pod among the workers of its ReplicatedJob in the synced epoch.
@@ -125,21 +144,37 @@ func (o *wireJobSet) world(at Place) protocol.World {
 		if status.Name != at.ReplicatedJob || at.Jobs < 1 {
 			continue
 		}
-		if each := int(status.SyncedWorkers) / at.Jobs; at.Job < at.Jobs && at.Index < each {
-			return protocol.World{Size: status.SyncedWorkers, Rank: int32(at.Job*each + at.Index)}
+		if protocol.IsAddress(status.Address) {
+			at.Master = status.Address
+		}
+		return at.world(int(status.SyncedWorkers) / at.Jobs)
+	}
+	return protocol.World{}
+}
+
+// outside returns the place of a Pod by the specification: outside of all epochs no status has the sizes (P34).
+func (o *wireJobSet) outside(at Place) protocol.World {
+	for i := range o.Spec.ReplicatedJobs {
+		if o.Spec.ReplicatedJobs[i].Name == at.ReplicatedJob {
+			return at.world(workersOf(o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism))
 		}
 	}
 	return protocol.World{}
+}
+
+// workersOf returns how many Pods a Job has at a time.
+func workersOf(parallelism *int32) int {
+	if parallelism == nil {
+		return 1
+	}
+	return max(0, int(*parallelism))
 }
 
 // workers returns how many Pods the JobSet has at most at a time: from 0 to MaxInt32, since pauses are multiples of it (W141).
 func (o *wireJobSet) workers() int {
 	sum := 0
 	for i := range o.Spec.ReplicatedJobs {
-		each := 1
-		if p := o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism; p != nil {
-			each = max(0, int(*p))
-		}
+		each := workersOf(o.Spec.ReplicatedJobs[i].Template.Spec.Parallelism)
 		sum = min(sum+max(0, int(o.Spec.ReplicatedJobs[i].Replicas))*each, math.MaxInt32)
 	}
 	return sum
@@ -161,6 +196,8 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Synced:     max(0, o.Status.SyncedEpoch),
 		Restarts:   o.Status.Restarts + o.Status.InPlaceRestarts,
 		World:      o.world(at),
+		Outside:    o.outside(at),
+		Progress:   o.Spec.FailurePolicy.InPlaceRestart.Progress,
 		Workers:    o.workers(),
 	}
 	for _, c := range o.Status.Conditions {
@@ -174,15 +211,30 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 // errExit: how a worker ended cannot be written, so it is left out.
 var errExit = errors.New("the exit of a worker cannot be encoded")
 
-// reportPatch returns the merge patch of a report. It contains only the annotation of an
-// epoch that is not 0, and that of an exit that is not nil.
-func reportPatch(epoch int32, exit *protocol.WorkerExit) ([]byte, error) {
+// statement is what a report says.
+type statement struct {
+	// epoch of the Pod; 0 if that is not said.
+	epoch int32
+	// exit is how a worker ended; nil if that is not said.
+	exit *protocol.WorkerExit
+	// address is that of the Pod, empty if it is not said. It goes with an epoch only.
+	address string
+}
+
+// bare returns the part that the group waits for.
+func (s statement) bare() statement { return statement{epoch: s.epoch} }
+
+// patch returns the merge patch that says it. It contains the annotations of what is said, and no other.
+func (s statement) patch() ([]byte, error) {
 	annotations := map[string]string{}
-	if epoch != 0 {
-		annotations[epochKey] = strconv.Itoa(int(epoch))
+	if s.epoch != 0 {
+		annotations[epochKey] = strconv.Itoa(int(s.epoch))
+		if s.address != "" {
+			annotations[protocol.AddressKey] = s.address
+		}
 	}
-	if exit != nil {
-		value, err := exit.Encode()
+	if s.exit != nil {
+		value, err := s.exit.Encode()
 		if err != nil {
 			return nil, errors.Join(errExit, err)
 		}

@@ -132,7 +132,7 @@ func TestTheWorldOfAWorker(t *testing.T) {
 	t.Parallel()
 	var object wireJobSet
 	text, err := json.Marshal(jobset.JobSet{Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{
-		{Name: "leader", SyncedWorkers: 1}, {Name: "workers", SyncedWorkers: 6},
+		{Name: "leader", SyncedWorkers: 1, Address: "bad"}, {Name: "workers", SyncedWorkers: 6}, {Name: "told", SyncedWorkers: 2, Address: "10.1.2.3"},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +150,9 @@ func TestTheWorldOfAWorker(t *testing.T) {
 		"P102: one that has left the group":         {Place{ReplicatedJob: "workers", Jobs: 1, Index: 6}, protocol.World{}},
 		"P102: one that does not know where it is":  {Place{Jobs: 1}, protocol.World{}},
 		"P102: one whose ReplicatedJob has no size": {Place{ReplicatedJob: "other", Jobs: 1}, protocol.World{}},
+		"P122: with the address of rank 0":          {Place{ReplicatedJob: "told", Jobs: 1, Index: 1, Master: "t-told-0-0.t"}, protocol.World{Size: 2, Rank: 1, Master: "10.1.2.3"}},
+		"P122: what is no address is not handed on": {Place{ReplicatedJob: "leader", Jobs: 1, Master: "t-leader-0-0.t"}, protocol.World{Size: 1, Master: "t-leader-0-0.t"}},
+		"P120: with the name of rank 0":             {Place{ReplicatedJob: "workers", Jobs: 1, Index: 1, Master: "t-w-0-0.t"}, protocol.World{Size: 6, Rank: 1, Master: "t-w-0-0.t"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,16 +163,49 @@ func TestTheWorldOfAWorker(t *testing.T) {
 	}
 }
 
+func TestThePlaceOfAWorkerOutsideOfAllEpochs(t *testing.T) {
+	t.Parallel()
+	var object wireJobSet
+	rjob := jobset.ReplicatedJob{Name: "workers", Replicas: 2}
+	rjob.Template.Spec.Parallelism = ptr.To[int32](3)
+	text, err := json.Marshal(jobset.JobSet{
+		Spec:   jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{Name: "leader", Replicas: 1}, rjob}},
+		Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{{Name: "workers", SyncedWorkers: 4}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		place Place
+		want  protocol.World
+	}{
+		"P120: by the specification":        {Place{ReplicatedJob: "workers", Jobs: 2, Job: 1, Index: 2, Master: "m"}, protocol.World{Size: 6, Rank: 5, Master: "m"}},
+		"P120: one Pod is the default":      {Place{ReplicatedJob: "leader", Jobs: 1}, protocol.World{Size: 1}},
+		"P120: one that has no place there": {Place{ReplicatedJob: "workers", Jobs: 2, Job: 1, Index: 3}, protocol.World{}},
+		"P120: an unknown ReplicatedJob":    {Place{Jobs: 1}, protocol.World{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := object.jobSet(tc.place).Outside; got != tc.want {
+				t.Errorf("world %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTheStartTellsTheWorld(t *testing.T) {
 	t.Parallel()
-	world := protocol.World{Size: 4, Rank: 3}
-	view := View{JobSet: JobSet{Restarts: 1, World: world}, Workers: []Worker{{Container: "w", State: Idle}}}
+	world, outside := protocol.World{Size: 4, Rank: 3}, protocol.World{Size: 5, Rank: 3}
+	view := View{JobSet: JobSet{Restarts: 1, World: world, Outside: outside}, Workers: []Worker{{Container: "w", State: Idle}}}
 	for name, tc := range map[string]struct {
 		kind Kind
 		want *protocol.World
 	}{
-		"P102: with an epoch":     {Lift, &world},
-		"P102: not with a bypass": {Bypass, nil},
+		"P102: of an epoch":                         {Lift, &world},
+		"P120: of the specification, with a bypass": {Bypass, &outside},
 	} {
 		_, sends := view.Apply(Action{Kind: tc.kind, Epoch: 2})
 		if diff := cmp.Diff(tc.want, sends[0].Message.World); diff != "" {
@@ -178,9 +214,31 @@ func TestTheStartTellsTheWorld(t *testing.T) {
 	}
 }
 
+func TestTheStartTellsTheDeadlines(t *testing.T) {
+	t.Parallel()
+	object := wireJobSet{}
+	text := `{"spec":{"failurePolicy":{"inPlaceRestart":{"progress":{"startSeconds":600,"stallSeconds":30,"maxExtensionSeconds":3600}}}}}`
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	view := View{JobSet: object.jobSet(Place{}), Workers: []Worker{{Container: "w", State: Idle}}}
+	for name, tc := range map[string]struct {
+		kind Kind
+		want *protocol.Progress
+	}{
+		"P131: with an epoch":     {Lift, &protocol.Progress{StartSeconds: 600, StallSeconds: 30, MaxExtensionSeconds: 3600}},
+		"P131: not with a bypass": {Bypass, nil},
+	} {
+		_, sends := view.Apply(Action{Kind: tc.kind, Epoch: 2})
+		if diff := cmp.Diff(tc.want, sends[0].Message.Progress); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	t.Parallel()
-	got, err := reportPatch(7, nil)
+	got, err := statement{epoch: 7}.patch()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +248,7 @@ func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 	// P66: and that of an exit, with the epoch or without.
 	exit := &protocol.WorkerExit{Container: "x", Epoch: 6, Exit: protocol.Exit{Code: 1}}
 	for epoch, want := range map[int32]string{7: `"jobset.sigs.k8s.io/epoch":"7",`, 0: ""} {
-		got, err := reportPatch(epoch, exit)
+		got, err := statement{epoch: epoch, exit: exit}.patch()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,6 +256,12 @@ func TestTheReportNamesNothingButItsAnnotation(t *testing.T) {
 			`"{\"container\":\"x\",\"epoch\":6,\"code\":1,\"time\":\"0001-01-01T00:00:00Z\"}"}}}`
 		if string(got) != want {
 			t.Errorf("patch %s, want %s", got, want)
+		}
+	}
+	// P122: and that of an address, with an epoch only.
+	for epoch, want := range map[int32]string{7: `{"metadata":{"annotations":{"jobset.sigs.k8s.io/address":"10.1.2.3","jobset.sigs.k8s.io/epoch":"7"}}}`, 0: `{"metadata":{"annotations":{}}}`} {
+		if got, err := (statement{epoch: epoch, address: "10.1.2.3"}).patch(); err != nil || string(got) != want {
+			t.Errorf("patch %s, %v, want %s", got, err, want)
 		}
 	}
 }

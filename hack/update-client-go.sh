@@ -17,9 +17,9 @@ api=sigs.k8s.io/jobset/api/jobset/v1alpha2
 pkg=sigs.k8s.io/jobset/client-go
 crd=$PWD/config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml
 header=hack/boilerplate.go.txt
-# Types of Kubernetes inside of ours have apply configurations already.
+# A Job template has an apply configuration already. PersistentVolumeClaims stay as they are, as in JobSet v0.12: the Kubeflow
+# Trainer fills them in so.
 externals=k8s.io/api/batch/v1.JobTemplateSpec:k8s.io/client-go/applyconfigurations/batch/v1
-externals+=,k8s.io/api/core/v1.PersistentVolumeClaim:k8s.io/client-go/applyconfigurations/core/v1
 
 # The pinned generators. Go's build cache makes this quick from the second time on.
 bin=$PWD/bin/tools/codegen

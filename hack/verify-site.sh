@@ -5,12 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/goenv.sh
 . hack/verified.sh
-unchanged hack/site docs/pictures
-cd hack/site
+unchanged hack/publish/go.mod hack/publish/site docs/pictures
+cd hack/publish/site
 
 status=0
 go vet ./check ./pictures || status=1
 go test ./check ./pictures || status=1
-go run ./pictures -check ../../docs/pictures || status=1
-[ "$status" != 0 ] || { cd ../.. && passed; }
+go run ./pictures -check ../../../docs/pictures || status=1
+[ "$status" != 0 ] || { cd ../../.. && passed; }
 exit "$status"

@@ -13,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -34,16 +32,19 @@ type container struct {
 	// oomKills is how many processes the kernel had killed for memory when the worker started.
 	oomKills int64
 	killer   killer
+	// set names the files of the mailbox, which is nil if the worker is not watched.
+	set     Settings
+	mailbox *mailbox
 }
 
 // newContainer returns a Host. Not as the first process of a namespace it never leaves its thread,
 // because the worker dies with the thread that started it.
-func newContainer(command []string, changed chan os.Signal, log *slog.Logger) *container {
+func newContainer(set Settings, command []string, changed chan os.Signal, log *slog.Logger) *container {
 	adoptOrphans()
 	if !isFirst() {
 		runtime.LockOSThread()
 	}
-	return &container{command: command, changed: changed, log: log}
+	return &container{set: set, command: command, changed: changed, log: log}
 }
 
 // isFirst reports whether this is the first process of a namespace, with which all others end.
@@ -53,13 +54,44 @@ func (c *container) Changed() <-chan os.Signal { return c.changed }
 
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills = killer{}, oomKills()
-	pid, err := execute(c.command, workerEnv(os.Environ(), r))
+	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
 		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
 		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
 	}
 	c.child = pid
 	return nil
+}
+
+// listen opens the mailbox of a run that is watched, and returns the variables that say where it is. Without a mailbox
+// the worker runs unwatched, since a worker that cannot give signs does not hang.
+func (c *container) listen(r Run) []string {
+	if c.mailbox != nil {
+		_ = c.mailbox.close()
+		c.mailbox = nil
+	}
+	if r.Progress == nil || r.Bypass {
+		return nil
+	}
+	opened, err := openMailbox(c.set, r)
+	if err != nil {
+		c.log.Error("the worker is not watched for hangs: the socket for its signs cannot be opened", "error", err)
+		return nil
+	}
+	c.mailbox = opened
+	variables := []string{protocol.NotifySocketEnv + "=" + opened.path, protocol.ProgressFileEnv + "=" + opened.file}
+	if stall := r.Progress.StallSeconds; stall > 0 {
+		variables = append(variables, fmt.Sprintf("%s=%d", protocol.WatchdogEnv, (time.Duration(stall)*time.Second).Microseconds()))
+	}
+	return variables
+}
+
+// Signs of a worker that cannot give any are those of one that is alive.
+func (c *container) Signs() Signs {
+	if c.mailbox == nil {
+		return Signs{Alive: true}
+	}
+	return c.mailbox.take()
 }
 
 // Signal does nothing without a child. One that has ended is not reaped, so its number is not reused.
@@ -168,26 +200,6 @@ func setSignalMask(mask uint64) (before uint64) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, uintptr(unsafe.Pointer(&mask)),
 		uintptr(unsafe.Pointer(&before)), unsafe.Sizeof(mask), 0, 0)
 	return before
-}
-
-// workerEnv is the environment of the container with the variables of a run.
-func workerEnv(environ []string, r Run) []string {
-	env := make([]string, 0, len(environ)+4)
-	for _, variable := range environ {
-		switch name, _, _ := strings.Cut(variable, "="); name {
-		case protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv:
-		default:
-			env = append(env, variable)
-		}
-	}
-	set := func(name string, value int32) { env = append(env, name+"="+strconv.Itoa(int(value))) }
-	set(protocol.EpochEnv, r.Epoch)
-	set(protocol.RestartsEnv, r.Restarts)
-	if r.World.Size > 0 {
-		set(protocol.WorldSizeEnv, r.World.Size)
-		set(protocol.RankEnv, r.World.Rank)
-	}
-	return env
 }
 
 // execCode is the exit code of a command that cannot be executed.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // newLog returns a logger that writes to a descriptor, and never waits long for whoever reads it: the
@@ -64,6 +66,6 @@ func (w *patientWriter) write(descriptor int) {
 type prefixed struct{ slog.Handler }
 
 func (h prefixed) Handle(ctx context.Context, r slog.Record) error {
-	r.Message = "jobset-supervisor: " + r.Message
+	r.Message = protocol.LogPrefix + r.Message
 	return h.Handler.Handle(ctx, r)
 }

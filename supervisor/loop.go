@@ -16,6 +16,8 @@ import (
 )
 
 const (
+	// beat is how often the signs of a worker are looked at.
+	beat       = time.Second
 	firstSweep = time.Millisecond
 	lastSweep  = 100 * time.Millisecond
 	// writeTimeout bounds how long an agent that does not read can hold the supervisor up.
@@ -32,6 +34,8 @@ type Host interface {
 	Kill()
 	// Look returns how the main process ended if it has since the last look, and whether nothing of the worker is left.
 	Look() (exited *protocol.Exit, empty bool)
+	// Signs returns the signs of life of a worker that is watched since the last call (P130).
+	Signs() Signs
 	// Changed receives when it is time to look.
 	Changed() <-chan os.Signal
 }
@@ -61,6 +65,11 @@ type Supervisor struct {
 	timeoutOf Phase
 	sweep     *time.Timer
 	nextSweep time.Duration
+
+	// watch judges the run that is watched, once in each beat; lastBeat is when it did.
+	watch    watch
+	beat     *time.Timer
+	lastBeat time.Time
 }
 
 // DoneFile is the file that says that the worker of a container has finished (P67).
@@ -71,9 +80,7 @@ func DoneFile(set Settings) string {
 // Run is the one loop. It returns the exit code, and why the Pod must be replaced if it must. The worker is looked at
 // before anything else is heard, so that one that has ended is never taken for one that was told to (P67).
 func (s *Supervisor) Run() (code int, leave string) {
-	s.timeout, s.sweep = time.NewTimer(time.Hour), time.NewTimer(time.Hour)
-	s.timeout.Stop()
-	s.sweep.Stop()
+	s.timeout, s.sweep, s.beat = stopped(), stopped(), stopped()
 	s.state.Phase = Held
 	s.arrivals = make(chan arrival)
 	over := make(chan struct{})
@@ -93,6 +100,8 @@ func (s *Supervisor) Run() (code int, leave string) {
 			happened.Timeout = s.timeoutOf
 		case <-s.sweep.C:
 			s.kill()
+		case <-s.beat.C:
+			happened.Hung = s.judge()
 		}
 		exited, empty := s.Host.Look()
 		if exited != nil {
@@ -130,6 +139,7 @@ func (s *Supervisor) perform(a Action) {
 		if exit := s.Host.Start(*a.Spawn); exit != nil {
 			s.handle(Event{Exited: exit})
 		} else {
+			s.begin()
 			s.handle(Event{Started: true})
 		}
 	case a.Signal != 0:
@@ -145,6 +155,12 @@ func (s *Supervisor) perform(a Action) {
 		if err := writeDone(DoneFile(s.Settings), *a.Done); err != nil {
 			s.Log.Error("the worker has finished, and no file says so", "error", err)
 		}
+	case a.Mark != nil:
+		m := *a.Mark
+		if m.Run == protocol.RunEnd {
+			m.Step = s.lastStep()
+		}
+		s.Log.Info(a.Say, m.Words()...)
 	case a.Say != "":
 		s.Log.Info(a.Say)
 	case a.Finish:
@@ -157,6 +173,47 @@ func (s *Supervisor) kill() {
 	s.Host.Kill()
 	s.sweep.Reset(s.nextSweep)
 	s.nextSweep = min(2*s.nextSweep, lastSweep)
+}
+
+// begin watches the worker that has just started, if it is to be watched.
+func (s *Supervisor) begin() {
+	s.beat.Stop()
+	if s.state.Watched() {
+		s.watch, s.lastBeat = watch{limits: *s.state.Run.Progress}, time.Now()
+		s.beat.Reset(beat)
+	}
+}
+
+// judge returns how the worker hangs, nil if it does not. Of a time in which the supervisor did not get to look
+// only one beat counts (P131).
+func (s *Supervisor) judge() *protocol.Hang {
+	if !s.state.Watched() {
+		return nil
+	}
+	now := time.Now()
+	next, hang := s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
+	s.watch, s.lastBeat = next, now
+	if hang.Hung() {
+		return &hang
+	}
+	s.beat.Reset(beat)
+	return nil
+}
+
+// lastStep returns the last step that the worker which has ended told, up to its end; 0 if it told none.
+func (s *Supervisor) lastStep() int64 {
+	if s.state.Run.Progress == nil || s.state.Run.Bypass {
+		return 0
+	}
+	s.watch, _ = s.watch.look(0, s.Host.Signs())
+	return s.watch.step
+}
+
+// stopped returns a timer that does not run.
+func stopped() *time.Timer {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	return timer
 }
 
 // receive returns the event that something from the agent is.

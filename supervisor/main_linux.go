@@ -70,7 +70,7 @@ func dispatch(args []string, signals signals) (int, error) {
 }
 
 func runCommand(set Settings, command []string, signals signals, log *slog.Logger) int {
-	host := newContainer(command, signals.child, log)
+	host := newContainer(set, command, signals.child, log)
 	s := &Supervisor{
 		Settings: set, Host: host, Log: log, Terminate: signals.end, Signals: signals.other,
 		Dial: func() (Conn, error) { return dial(filepath.Join(set.Dir, protocol.Socket)) },

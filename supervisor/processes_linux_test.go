@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 func TestWhoIsKilled(t *testing.T) {
@@ -106,22 +104,5 @@ func TestKillsForMemoryAreCounted(t *testing.T) {
 		if got := oomKills(); got != tc.want {
 			t.Errorf("P66: of %q %d kills are read, want %d", tc.text, got, tc.want)
 		}
-	}
-}
-
-func TestTheVariablesOfARunReplaceOlderOnes(t *testing.T) {
-	got := workerEnv([]string{"A=1", protocol.EpochEnv + "=9", "B==x", protocol.RestartsEnv + "=9", "NOTHING"}, Run{Epoch: 3, Restarts: 2})
-	want := []string{"A=1", "B==x", "NOTHING", protocol.EpochEnv + "=3", protocol.RestartsEnv + "=2"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("P62: (-want +got):\n%s", diff)
-	}
-	got = workerEnv([]string{protocol.RankEnv + "=9"}, Run{Epoch: 3, World: protocol.World{Size: 4, Rank: 1}})
-	want = []string{protocol.EpochEnv + "=3", protocol.RestartsEnv + "=0", protocol.WorldSizeEnv + "=4", protocol.RankEnv + "=1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("P102: (-want +got):\n%s", diff)
-	}
-	got = workerEnv([]string{protocol.RankEnv + "=9", protocol.WorldSizeEnv + "=9"}, Run{Epoch: 3})
-	if diff := cmp.Diff([]string{protocol.EpochEnv + "=3", protocol.RestartsEnv + "=0"}, got); diff != "" {
-		t.Errorf("P102: what is not known is not set (-want +got):\n%s", diff)
 	}
 }

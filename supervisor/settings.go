@@ -31,6 +31,8 @@ type Settings struct {
 	KillTimeout time.Duration
 	// Pass holds the exit codes that Kubernetes acts on (P68).
 	Pass ExitCodes
+	// Variables are set at each start of the worker (P120).
+	Variables []Variable
 }
 
 // ExitCodes is a set of exit codes.
@@ -44,6 +46,7 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 		Container:   env.container(),
 		KillTimeout: killTimeout,
 		Pass:        env.exitCodes(),
+		Variables:   env.variables(),
 	}
 	return s, env.Err()
 }

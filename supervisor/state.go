@@ -43,6 +43,8 @@ type Run struct {
 	Bypass   bool
 	Restarts int32
 	World    protocol.World
+	// Progress is when it hangs (P131); nil if nobody watches it.
+	Progress *protocol.Progress
 }
 
 // State is all that a supervisor decides on. One that has just started is Held.
@@ -57,8 +59,15 @@ type State struct {
 	// Terminated: a signal that ends the container has come. Nothing is started any more, and the kubelet
 	// sends SIGKILL when its grace is over.
 	Terminated bool
+	// Hung is how the worker hangs, for which it is killed (P133).
+	Hung protocol.Hang
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
+}
+
+// Watched reports whether a worker that gives no sign is to be ended (P131): not if it was told to end, nor in a bypass.
+func (s State) Watched() bool {
+	return s.Run.Progress != nil && !s.Run.Bypass && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated
 }
 
 // Runs reports whether the main process of a worker may run.
@@ -76,6 +85,8 @@ type Event struct {
 	Started bool
 	// Exited is how the main process of the worker ended, or how it failed to start.
 	Exited *protocol.Exit
+	// Hung: the worker has given no sign for too long.
+	Hung *protocol.Hang
 	// Empty: nothing descends from the supervisor.
 	Empty bool
 	// Timeout: the time that was set in this phase is over.
@@ -84,7 +95,7 @@ type Event struct {
 	Signal syscall.Signal
 }
 
-// Action is what a supervisor does because of an event. Exactly one field is set, Finish and Code apart.
+// Action is what a supervisor does because of an event. Exactly one field is set, except for Say and Mark, Finish and Code.
 type Action struct {
 	// Send a message to the agent, if one is connected.
 	Send *protocol.Message
@@ -98,8 +109,9 @@ type Action struct {
 	Timeout time.Duration
 	// Done: write the file that says so, with this message.
 	Done *protocol.Message
-	// Say a line in the log of the container.
-	Say string
+	// Say a line in the log of the container, with a Mark for programs if there is one.
+	Say  string
+	Mark *protocol.Mark
 	// Finish: the supervisor ends with Code.
 	Finish bool
 	Code   int

@@ -24,6 +24,8 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 		return s, []Action{send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass})}
 	case e.Exited != nil:
 		return exited(s, *e.Exited, set)
+	case e.Hung != nil:
+		return hung(s, *e.Hung, set)
 	case e.Empty:
 		return emptied(s)
 	case e.Timeout != "":
@@ -75,7 +77,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 
 // start runs a worker, but never a second one beside it, and never an epoch again (P62).
 func start(s State, m protocol.Message, set Settings) (State, []Action) {
-	asked := Run{Epoch: m.Epoch, Bypass: m.Bypass, Restarts: m.Restarts}
+	asked := Run{Epoch: m.Epoch, Bypass: m.Bypass, Restarts: m.Restarts, Progress: m.Progress}
 	if m.World != nil {
 		asked.World = *m.World
 	}
@@ -89,7 +91,7 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 		return s, refuse(m, fmt.Sprintf("start has epoch %d, it must be at least 1", m.Epoch))
 	case s.Phase == Held, s.Phase == Ended && (!same || m.Bypass):
 		s = State{Phase: Running, Run: asked}
-		return s, []Action{say("starting the worker of %s", asked), {Spawn: &asked}}
+		return s, []Action{mark(protocol.RunStart, s, "starting the worker of %s", asked), {Spawn: &asked}}
 	case !same:
 		return s, refuse(m, fmt.Sprintf("the worker of %s has not ended", s.Run))
 	case s.Phase == Ended:
@@ -119,14 +121,24 @@ func stop(s State, grace time.Duration, set Settings) (State, []Action) {
 	return s, []Action{{Signal: syscall.SIGTERM}, {Timeout: max(grace, time.Nanosecond)}}
 }
 
+// hung ends a worker that gives no sign any more (P133): at once, since what hangs saves nothing.
+func hung(s State, h protocol.Hang, set Settings) (State, []Action) {
+	if !s.Watched() {
+		return s, nil
+	}
+	s.Phase, s.Hung = Killing, h
+	return s, []Action{say("the worker of %s hangs, and is killed: %s", s.Run, h), {Kill: true}, {Timeout: set.KillTimeout}}
+}
+
 // exited decides what the end of the worker's main process means: of the worker, of the container, or only of an epoch.
 func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	if s.Exited {
 		return s, nil
 	}
-	exit.Stopped = s.Stopping || s.Terminated
+	exit.Stopped, exit.Hung = s.Stopping || s.Terminated, s.Hung
+	asked := exit.Stopped || exit.Hung.Hung()
 	s.Exited, s.Exit = true, exit
-	actions := []Action{say("the worker of %s ended %s", s.Run, describe(exit))}
+	actions := []Action{mark(protocol.RunEnd, s, "the worker of %s ended %s", s.Run, describe(exit))}
 	// As the first process of its namespace a supervisor that ends takes every other process with it, so
 	// only a supervisor that stays has to kill what is left.
 	switch {
@@ -139,11 +151,11 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	case s.Leave != "":
 		s, more := left(s)
 		return s, append(actions, more...)
-	case !exit.Stopped && exit.Code == 0:
+	case !asked && exit.Code == 0:
 		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)}
 		// The file first: a container that ended with 0 and has none does not count as done (P67).
 		return s, append(actions, Action{Done: &done}, send(done), finish(0))
-	case !exit.Stopped && set.Pass[exit.Code]:
+	case !asked && set.Pass[exit.Code]:
 		return s, append(actions, finish(exit.Code))
 	case s.Phase == Killing: // since its time to end was over
 		return s, actions
@@ -241,7 +253,20 @@ func refuse(m protocol.Message, because string) []Action {
 
 func send(m protocol.Message) Action          { return Action{Send: &m} }
 func say(format string, values ...any) Action { return Action{Say: fmt.Sprintf(format, values...)} }
-func finish(code int) Action                  { return Action{Finish: true, Code: code} }
+
+// mark says a line in which programs find the run (P129).
+func mark(what protocol.RunEvent, s State, format string, values ...any) Action {
+	m := protocol.Mark{Run: what, Epoch: s.Run.Epoch, Rank: protocol.NoRank, Exit: s.Exit}
+	m.Hung, m.Exit.Hung = s.Exit.Hung.Hung(), protocol.Hang{}
+	if s.Run.World.Size > 0 {
+		m.Rank = s.Run.World.Rank
+	}
+	a := say(format, values...)
+	a.Mark = &m
+	return a
+}
+
+func finish(code int) Action { return Action{Finish: true, Code: code} }
 
 // String names a run in messages.
 func (r Run) String() string {

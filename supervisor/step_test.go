@@ -26,6 +26,15 @@ func startAt(epoch int32) Event {
 	return Event{Message: &protocol.Message{Type: protocol.Start, Epoch: epoch, Restarts: 7}}
 }
 
+var deadlines = &protocol.Progress{StallSeconds: 10}
+
+// watchAt starts a worker that is watched.
+func watchAt(epoch int32) Event {
+	return Event{Message: &protocol.Message{Type: protocol.Start, Epoch: epoch, Progress: deadlines}}
+}
+
+func silent() Event { return Event{Hung: &protocol.Hang{SilentSeconds: 10}} }
+
 func bypass() Event {
 	return Event{Message: &protocol.Message{Type: protocol.Start, Bypass: true}}
 }
@@ -87,6 +96,9 @@ func showMessage(m protocol.Message) string {
 		if m.Exit.Stopped {
 			text += " stopped"
 		}
+		if m.Exit.Hung.Hung() {
+			text += " hung"
+		}
 	}
 	return text
 }
@@ -100,6 +112,8 @@ func TestStep(t *testing.T) {
 	ended1 := after(failed, gone)
 	outlived := after(failed, over(Killing))
 	signalled := after(runs, received(syscall.SIGTERM))
+	watched := []Event{watchAt(1), begun}
+	hangs := after(watched, silent())
 	for name, tc := range map[string]struct {
 		events []Event
 		want   string
@@ -200,6 +214,20 @@ func TestStep(t *testing.T) {
 		"P69a: another signal after a stop is passed on":                   {after(asked, received(syscall.SIGUSR1)), "signal 10"},
 		"P69: after a signal nothing is started":                           {after(signalled, startAt(1)), "refused 1"},
 		"P69: a signal and leave":                                          {after(signalled, leave(), exit(0), gone), "finish 143"},
+		"P133: a worker that hangs is killed at once":                      {hangs, "kill, timeout 10s"},
+		"P133: and is told as one that hung":                               {after(hangs, exit(137), gone), "ready 1 code 137 hung"},
+		"P133: whatever its code, no code is passed on":                    {after(hangs, exit(42), gone), "ready 1 code 42 hung"},
+		"P133: nor is it done":                                             {after(hangs, exit(0), gone), "ready 1 code 0 hung"},
+		"P133: hello while it is killed":                                   {after(hangs, connected), "hello w running 1"},
+		"P133: a stop while it is killed":                                  {after(hangs, stopIn(5)), ""},
+		"P133: SIGTERM while it is killed":                                 {after(hangs, received(syscall.SIGTERM)), "finish 143"},
+		"P133: what SIGKILL does not kill makes it stuck":                  {after(hangs, over(Killing)), "stuck 1, timeout 1m0s"},
+		"P133: the next epoch has not hung":                                {after(hangs, exit(137), gone, startAt(2), begun, exit(1), gone), "ready 2 code 1"},
+		"P133: it has ended before":                                        {after(watched, exit(1), silent()), ""},
+		"P131: it was told to stop before":                                 {after(watched, stopIn(5), silent()), ""},
+		"P131: the container is ending":                                    {after(watched, received(syscall.SIGTERM), silent()), ""},
+		"P131: nobody watches it":                                          {after(runs, silent()), ""},
+		"P131: nobody watches a bypass":                                    {[]Event{{Message: &protocol.Message{Type: protocol.Start, Bypass: true, Progress: deadlines}}, begun, silent()}, ""},
 		"P61: a message that is nobody's is nothing":                       {[]Event{{Message: &protocol.Message{Type: protocol.Done}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +256,7 @@ type world struct {
 
 // possible are the events that may happen in a world.
 func (w world) possible() []Event {
-	events := []Event{connected, startAt(1), startAt(2), bypass(), stopIn(0), leave(), received(syscall.SIGTERM), received(syscall.SIGHUP)}
+	events := []Event{connected, startAt(1), watchAt(2), bypass(), stopIn(0), leave(), received(syscall.SIGTERM), received(syscall.SIGHUP), silent()}
 	if w.alive {
 		events = append(events, exit(0), exit(1), exit(42), exit(137))
 	} else {
@@ -287,7 +315,7 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 			if i != len(actions)-1 {
 				t.Errorf("an action follows the end: %s", show(actions))
 			}
-			natural := e.Exited != nil && e.Exited.Code == 0 && !w.stopped && !w.terminated
+			natural := e.Exited != nil && e.Exited.Code == 0 && !w.stopped && !w.terminated && !before.Hung.Hung()
 			if (a.Code == 0) != natural || filed != natural {
 				t.Errorf("P67 P69: it ends with %d, file: %t: %+v, %+v", a.Code, filed, before, e)
 			}

@@ -25,8 +25,8 @@ import (
 
 // injectOptions are the flags of `kubectl jobset inject`.
 type injectOptions struct {
-	file, output, image string
-	all                 bool
+	file, output, image, environment string
+	all                              bool
 }
 
 func newInject(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
@@ -74,6 +74,7 @@ the first is shown.`,
 	command.Flags().StringVarP(&o.file, "filename", "f", "", "file with JobSets, - for standard input; other objects in it are skipped")
 	command.Flags().StringVarP(&o.output, "output", "o", "yaml", "yaml or diff: the Jobs, or what is added to the manifest")
 	command.Flags().StringVar(&o.image, "agent-image", version.AgentImage, "image of the agent: inPlaceRestart.agentImage in the configuration of the manager")
+	command.Flags().StringVar(&o.environment, "environment", "", "environment of JobSets that name none, Torch or None: inPlaceRestart.environment in the configuration of the manager")
 	command.Flags().BoolVar(&o.all, "all", false, "show the Jobs of all indexes")
 	return command
 }
@@ -82,6 +83,8 @@ func (o *injectOptions) validate(args []string) error {
 	switch {
 	case o.output != "yaml" && o.output != "diff":
 		return fmt.Errorf("--output is %q, it must be yaml or diff", o.output)
+	case o.environment != "" && o.environment != string(jobset.TorchEnvironment) && o.environment != string(jobset.NoEnvironment):
+		return fmt.Errorf("--environment is %q, it must be %s or %s", o.environment, jobset.TorchEnvironment, jobset.NoEnvironment)
 	case (o.file == "") == (len(args) == 0) || len(args) > 1:
 		return errors.New("name one JobSet, or a file, as in: kubectl jobset inject -f FILE")
 	}
@@ -132,7 +135,7 @@ func (o *injectOptions) show(m manifest) (string, []string, error) {
 	if err != nil {
 		return "", warnings, err
 	}
-	with := workerpod.Injection{Image: o.image}
+	with := workerpod.Injection{Image: o.image, Environment: jobset.WorkerEnvironment(o.environment)}
 	after, err := renderJobs(m.stored, with, o.all)
 	if err != nil || o.output == "yaml" {
 		return strings.Join(after, "---\n"), warnings, err

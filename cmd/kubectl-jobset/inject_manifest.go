@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -32,8 +33,12 @@ import (
 // manifest is a JobSet as its author wrote it, and as it is stored.
 type manifest struct{ written, stored *jobset.JobSet }
 
-// allGates: a manifest is not refused for features that its cluster may have.
-var allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true}
+// gatesOf: a manifest is not refused for features that its cluster may have. That sizes change is assumed only of
+// a JobSet that says so, since it costs variables of workers (P120).
+func gatesOf(js *jobset.JobSet) gates.Set {
+	elastic := slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })
+	return gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: elastic}
+}
 
 // readManifests returns the JobSets among YAML documents, with defaults.
 func readManifests(text []byte, namespace string) ([]manifest, error) {
@@ -62,7 +67,7 @@ func readManifests(text []byte, namespace string) ([]manifest, error) {
 		written.Namespace = cmp.Or(written.Namespace, namespace)
 		schemaDefaults(written, object)
 		stored := written.DeepCopy()
-		webhooks.Default(stored, allGates)
+		webhooks.Default(stored, gatesOf(stored))
 		found = append(found, manifest{written, stored})
 	}
 }
@@ -85,9 +90,10 @@ func schemaDefaults(js *jobset.JobSet, object map[string]any) {
 
 // admit is what admission would say.
 func (m manifest) admit(image string) ([]string, error) {
-	errs := validation.Create(m.stored, allGates)
-	errs = append(errs, validation.InCluster(m.stored, allGates, validation.Cluster{AgentImage: image})...)
-	warnings := append(validation.DefaultWarnings(m.written, allGates), validation.Warnings(m.stored, allGates)...)
+	on := gatesOf(m.stored)
+	errs := validation.Create(m.stored, on)
+	errs = append(errs, validation.InCluster(m.stored, on, validation.Cluster{AgentImage: image})...)
+	warnings := append(validation.DefaultWarnings(m.written, on), validation.Warnings(m.stored, on)...)
 	return warnings, errs.ToAggregate()
 }
 

@@ -158,6 +158,31 @@ func TestInjectShowsWhatIsAdded(t *testing.T) {
 	}
 }
 
+func TestInjectShowsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	asked := strings.Replace(tenLines, "restartStrategy: InPlaceRestart", "restartStrategy: InPlaceRestart, inPlaceRestart: {environment: Torch}", 1)
+	for name, tc := range map[string]struct {
+		text string
+		args []string
+		want bool
+	}{
+		"P121: that the JobSet names":        {asked, nil, true},
+		"P121: that the configuration names": {tenLines, []string{"--environment=Torch"}, true},
+		"P121: none":                         {tenLines, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := injectFile(t, tc.text, tc.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(out, "PET_NODE_RANK={rank}"); got != tc.want || !strings.Contains(out, "JOBSET_RANK={rank}") {
+				t.Errorf("shows the variables of PyTorch: %t, want %t, in:\n%s", got, tc.want, out)
+			}
+		})
+	}
+}
+
 func TestInjectByName(t *testing.T) {
 	t.Parallel()
 	s := serving(jobset.InPlaceRestart, nil)
@@ -189,11 +214,12 @@ func TestInjectRefuses(t *testing.T) {
 	}{
 		"P58: what admission refuses, with the path": {text: strings.Replace(tenLines, "parallelism: 2", "parallelism: 2, completions: 3", 1),
 			want: "JobSet train: spec.replicatedJobs[0].template.spec.completions: Invalid value: 3: replicatedJob workers: completions and parallelism must be set and equal"},
-		"P58: no image":            {text: tenLines, args: []string{"--agent-image="}, want: "the manager adds it if inPlaceRestart.agentImage of its configuration names an image"},
-		"P58: a field with a typo": {text: strings.Replace(tenLines, "maxRestarts", "maxrestart", 1), want: `unknown field "maxrestart"`},
-		"P58: no JobSet":           {text: "kind: Namespace\napiVersion: v1\n", want: "train.yaml: no JobSet of jobset.x-k8s.io/v1alpha2"},
-		"P58: a name and a file":   {text: tenLines, args: []string{"train"}, want: "name one JobSet, or a file, as in: kubectl jobset inject -f FILE"},
-		"P58: an unknown format":   {text: tenLines, args: []string{"-o", "json"}, want: `--output is "json", it must be yaml or diff`},
+		"P58: no image":                {text: tenLines, args: []string{"--agent-image="}, want: "the manager adds it if inPlaceRestart.agentImage of its configuration names an image"},
+		"P58: a field with a typo":     {text: strings.Replace(tenLines, "maxRestarts", "maxrestart", 1), want: `unknown field "maxrestart"`},
+		"P58: no JobSet":               {text: "kind: Namespace\napiVersion: v1\n", want: "train.yaml: no JobSet of jobset.x-k8s.io/v1alpha2"},
+		"P58: a name and a file":       {text: tenLines, args: []string{"train"}, want: "name one JobSet, or a file, as in: kubectl jobset inject -f FILE"},
+		"P121: an unknown environment": {text: tenLines, args: []string{"--environment=torch"}, want: `--environment is "torch", it must be Torch or None`},
+		"P58: an unknown format":       {text: tenLines, args: []string{"-o", "json"}, want: `--output is "json", it must be yaml or diff`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,6 +27,12 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
   # Which elastic jobs have least of what they want, and which accelerators are free?
   kubectl jobset elastic -A
 
+  # What did the workers print in which epoch, and who failed first?
+  kubectl jobset logs train
+
+  # How long does my JobSet take to restart, with each strategy?
+  kubectl jobset compare -f train.yaml
+
   # A web page on this machine that shows all of it live
   kubectl jobset dashboard train
 
@@ -40,7 +46,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newElastic(flags, streams), newInject(flags, streams), newDashboard(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
 	return root
 }
 

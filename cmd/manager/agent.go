@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -24,7 +25,10 @@ func injectionOf(cfg *configapi.Configuration) workerpod.Injection {
 	if cfg.InPlaceRestart == nil {
 		return workerpod.Injection{}
 	}
-	return workerpod.Injection{Image: cfg.InPlaceRestart.AgentImage, Resources: cfg.InPlaceRestart.AgentResources}
+	return workerpod.Injection{
+		Image: cfg.InPlaceRestart.AgentImage, Resources: cfg.InPlaceRestart.AgentResources,
+		Environment: jobset.WorkerEnvironment(cfg.InPlaceRestart.Environment),
+	}
 }
 
 // createsAccess reports whether the manager grants agents the access that they need.

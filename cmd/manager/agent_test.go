@@ -25,6 +25,7 @@ func TestAgentsOfTheConfiguration(t *testing.T) {
 	}{
 		"P52: nothing is said":         {nil, workerpod.Injection{}, true},
 		"P52: an image and resources":  {&configapi.InPlaceRestart{AgentImage: "agent", AgentResources: small}, workerpod.Injection{Image: "agent", Resources: small}, true},
+		"P121: an environment":         {&configapi.InPlaceRestart{Environment: "Torch"}, workerpod.Injection{Environment: "Torch"}, true},
 		"P56: access comes from afar":  {&configapi.InPlaceRestart{CreateAccess: ptr.To(false)}, workerpod.Injection{}, false},
 		"P56: access is ours, in word": {&configapi.InPlaceRestart{CreateAccess: ptr.To(true)}, workerpod.Injection{}, true},
 	} {

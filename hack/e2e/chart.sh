@@ -12,7 +12,7 @@ repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
 release=jobset system=jobset-chart-system team=jobset-chart-team
 crd=jobsets.jobset.x-k8s.io
 
-hack/build-helm.sh
+hack/build-tool.sh helm
 helm() { bin/tools/helm --namespace "$system" "$@"; }
 kubectl=$(hack/build-cluster.sh --print-dir)/kubectl
 [ -x "$kubectl" ] || kubectl=kubectl

@@ -1,4 +1,4 @@
-# The cost of starting a JobSet, see docs/performance.md. Included from Makefile.
+# What JobSet costs, and how fast it restarts, see docs/performance.md. Included from Makefile.
 
 ##@ Performance
 
@@ -10,7 +10,7 @@ BENCH_PROFILES ?=## directory for CPU and allocation profiles of `make bench`
 .PHONY: bench
 bench: cluster ## Measure CPU and allocations of the controller per Job; fails if they do not grow linearly
 	go test -run='^$$' -bench=DecideJobs -benchtime=200ms ./pkg/policy
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench \
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench start \
 	  --jobs='$(BENCH_JOBS)' --repeat='$(BENCH_REPEAT)' --rate='$(BENCH_RATE)' --profiles='$(BENCH_PROFILES)'
 
 BENCH_JOBSETS ?= 1000## number of JobSets at rest in `make bench-rest`
@@ -18,5 +18,31 @@ BENCH_NODES ?= 5000## number of nodes whose heartbeats `make bench-rest` measure
 
 .PHONY: bench-rest
 bench-rest: cluster ## Measure JobSets at rest with and without faultTolerance, and heartbeats of nodes; fails if a heartbeat makes a pass
-	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench \
-	  --rest='$(BENCH_JOBSETS)' --nodes='$(BENCH_NODES)'
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench rest \
+	  --jobsets='$(BENCH_JOBSETS)' --nodes='$(BENCH_NODES)'
+
+N ?= 100 500 1000## numbers of workers to measure in `make bench-restart`
+BENCH_RESTARTS ?= 5## number of restarts of each kind in `make bench-restart`; the median counts
+BENCH_DEFAULT_RESTARTS ?= 5## the same for Recreate with default limits, which is slow; 0 skips it
+MODE ?= container## what `make bench-restart` measures: container, or process: process mode beside container mode and a tuned Recreate, above 1,000 workers alone; both: both modes, at any size
+BENCH_API_PROFILES ?=## directory for CPU profiles of kube-apiserver, of one more restart of each group in `make bench-restart`
+BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in `make bench-restart`
+
+.PHONY: bench-restart
+bench-restart: build cluster ## Measure a group restart, in place and by Recreate (MODE); writes bin/bench-restart.md, fails if a budget is exceeded
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart \
+	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --profiles='$(BENCH_API_PROFILES)'
+
+SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N; many JobSets, and losses; one JobSet of many Jobs
+SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
+SCALE_PODS ?= 10## number of workers of each of them
+SCALE_JOBS ?= 5000 10000## numbers of Jobs of one JobSet in `make bench-scale`
+SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: container or process
+
+.PHONY: bench-scale
+bench-scale: N = 1000 5000
+bench-scale: BENCH_RESTARTS = 3
+bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=both --report=bin/bench-scale.md \
+	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' \
+	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'

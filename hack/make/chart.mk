@@ -7,13 +7,13 @@ CHART_DIR ?= $(CURDIR)/bin/charts## `make helm-package`: directory for the packa
 
 .PHONY: update-chart
 update-chart: tool-kustomize ## Copy CRD, roles, webhooks and policy from config/ into the chart, and its values into its README
-	@hack/build-helm.sh helm-docs
+	@hack/build-tool.sh helm-docs
 	@bin/tools/helm-docs --chart-search-root charts/jobset --sort-values-order file --log-level warning
-	@cd hack/chart && go run . update
+	@cd hack/publish/chart && go run . update
 
 .PHONY: helm
 helm: ## Build bin/tools/helm
-	@hack/build-helm.sh
+	@hack/build-tool.sh helm
 
 .PHONY: helm-lint
 helm-lint: helm ## Lint the chart
@@ -25,7 +25,7 @@ helm-template: helm ## Print what the chart installs; HELM_ARGS="--set ..." chan
 
 .PHONY: helm-package
 helm-package: helm ## Package the chart with the image IMAGE_REPO/manager:IMAGE_TAG
-	@hack/chart/package.sh '$(CHART_VERSION)' '$(IMAGE_REPO)/manager' '$(IMAGE_TAG)' '$(CHART_DIR)'
+	@hack/publish/chart/package.sh '$(CHART_VERSION)' '$(IMAGE_REPO)/manager' '$(IMAGE_TAG)' '$(CHART_DIR)'
 
 .PHONY: test-e2e-chart
 test-e2e-chart: ## Install, upgrade and uninstall the chart on the cluster of KUBECONFIG, which has the images and no JobSet

@@ -15,6 +15,10 @@ release: ## Build binaries, images, manifests, chart, plugin, bills of materials
 verify-release: ## Build a release twice, in two places, and compare the checksums
 	@IMAGE_REPO='$(IMAGE_REPO)' PLUGIN_PLATFORMS='$(PLUGIN_PLATFORMS)' hack/release/verify.sh $(VERSION)
 
+.PHONY: verify-dropin
+verify-dropin: ## Build the Kubeflow Trainer and its tests against this repository
+	@hack/dropin/verify.sh
+
 .PHONY: licences
 licences: build kubectl-plugin ## Check the licences of all modules in the programs of a release
 	@go run ./hack/release licences bin/manager bin/agent bin/supervisor bin/kubectl-jobset

@@ -45,7 +45,7 @@ build() { go build -ldflags "$ldflags" -o "$1" "$2"; }
 step "tools"
 go build -o "$work/" ./hack/release ./hack/offline-kind/cmd/mkimage
 hack/build-tool.sh kustomize
-hack/build-helm.sh
+hack/build-tool.sh helm
 "$work/release" notes -out="$directory/release-notes.md" -version="$version" CHANGELOG.md
 
 for arch in amd64 arm64; do
@@ -108,7 +108,7 @@ done
 
 step "chart"
 # helm writes the time into its archive, so the files are packed again.
-hack/chart/package.sh "$version" "$repo/manager" "" "$work/chart" >/dev/null
+hack/publish/chart/package.sh "$version" "$repo/manager" "" "$work/chart" >/dev/null
 mkdir "$work/files"
 tar -xzf "$work/chart/jobset-${version#v}.tgz" -C "$work/files"
 "$work/release" archive -out="$directory/jobset-${version#v}.tgz" -time="$time" "$work/files"

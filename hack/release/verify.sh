@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 version=${1:-$(sed -n 's/^## \(v[^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)}
 tools=$PWD/bin/tools
 hack/build-tool.sh kustomize
-hack/build-helm.sh
+hack/build-tool.sh helm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

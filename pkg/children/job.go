@@ -35,6 +35,8 @@ type Builder struct {
 	byJob    bool
 	// injection is what is added to worker Pods without an agent.
 	injection workerpod.Injection
+	// elastic: sizes may change.
+	elastic bool
 	// sick says which nodes Pods keep away from.
 	sick nodehealth.Rules
 }
@@ -62,6 +64,12 @@ func (b *Builder) CountJobRestarts(on bool) *Builder {
 // InjectAgents says which agents Pods without one get, if the JobSet restarts in place.
 func (b *Builder) InjectAgents(with workerpod.Injection) *Builder {
 	b.injection = with
+	return b
+}
+
+// Elastic says whether the number of Pods of a Job may change (gate ElasticJobSet).
+func (b *Builder) Elastic(on bool) *Builder {
+	b.elastic = on
 	return b
 }
 
@@ -100,7 +108,7 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 		pods.Annotations[jobset.NodeSelectorStrategyKey] = job.Annotations[jobset.NodeSelectorStrategyKey]
 	}
 	if workerpod.IsInjected(js, rjob) {
-		job.Spec.Template = workerpod.Inject(job, js.Spec.FailurePolicy, b.injection)
+		job.Spec.Template = workerpod.Inject(job, js.Spec.FailurePolicy, b.injection, b.place(rjob, jobIndex))
 	}
 	job.Spec.Template.Spec.Affinity = b.sick.KeepAway(&job.Spec.Template.Spec)
 	// Always explicit, so that the Job never starts before the JobSet does.

@@ -14,10 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // agentResources are those that an agent may ask for.
 var agentResources = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage)}
+
+// environments are those that workers may find.
+var environments = []string{string(jobset.TorchEnvironment), string(jobset.NoEnvironment)}
 
 // validateAgent checks what the manager puts into Pods: a mistake here would fail every Job of the strategy.
 func validateAgent(cfg *configapi.Configuration) field.ErrorList {
@@ -28,6 +32,9 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	var errs field.ErrorList
 	if image := cfg.InPlaceRestart.AgentImage; strings.ContainsFunc(image, unicode.IsSpace) {
 		errs = append(errs, field.Invalid(path.Child("agentImage"), image, "must be an image reference, without spaces"))
+	}
+	if environment := cfg.InPlaceRestart.Environment; environment != "" && !slices.Contains(environments, environment) {
+		errs = append(errs, field.NotSupported(path.Child("environment"), environment, environments))
 	}
 	if resources := cfg.InPlaceRestart.AgentResources; resources != nil {
 		errs = append(errs, validateAgentResources(path.Child("agentResources"), resources)...)

@@ -24,6 +24,12 @@ func TestValidateAgent(t *testing.T) {
 			text: `inPlaceRestart: {agentImage: "registry:5000/jobset/agent:v1@sha256:0", createAccess: false,
 				agentResources: {requests: {cpu: 10m, memory: 32Mi, ephemeral-storage: 1Mi}, limits: {cpu: 1, memory: 32Mi}}}`,
 		},
+		"P121: an environment": {text: `inPlaceRestart: {environment: Torch}`},
+		"P121: no environment": {text: `inPlaceRestart: {environment: None}`},
+		"P121: an unknown environment": {
+			text: `inPlaceRestart: {environment: torch}`,
+			want: []string{`inPlaceRestart.environment: Unsupported value: "torch": supported values: "Torch", "None"`},
+		},
 		"P52: an image with a space": {
 			text: `inPlaceRestart: {agentImage: "agent v1"}`,
 			want: []string{`inPlaceRestart.agentImage: Invalid value: "agent v1": must be an image reference, without spaces`},

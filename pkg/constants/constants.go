@@ -36,7 +36,8 @@ const MaxParallelism = 50
 // EventAction is the action of every event that the JobSet controller records.
 const EventAction = "Reconciling"
 
-// Condition reasons and messages. An event carries the reason and message of the condition it announces.
+// Condition reasons and messages. The first two pairs and that of a suspended JobSet are imported by other projects: keep
+// their names (P125a). An event carries the reason and message of the condition it announces.
 const (
 	AllJobsCompletedReason  = "AllJobsCompleted"
 	AllJobsCompletedMessage = "jobset completed successfully"
@@ -69,12 +70,12 @@ const (
 	RestartingEndedCompletedReason  = "JobSetCompleted"
 	RestartingEndedCompletedMessage = AllJobsCompletedMessage
 	RestartingEndedSuspendedReason  = "JobSetSuspended"
-	RestartingEndedSuspendedMessage = SuspendedMessage
+	RestartingEndedSuspendedMessage = JobSetSuspendedMessage
 
-	SuspendedReason  = "SuspendedJobs"
-	SuspendedMessage = "jobset is suspended"
-	ResumedReason    = "ResumeJobs"
-	ResumedMessage   = "jobset is resumed"
+	JobSetSuspendedReason  = "SuspendedJobs"
+	JobSetSuspendedMessage = "jobset is suspended"
+	ResumedReason          = "ResumeJobs"
+	ResumedMessage         = "jobset is resumed"
 )
 
 // Reasons of in-place restart.

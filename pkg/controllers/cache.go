@@ -69,7 +69,7 @@ func stripPod(obj any) (any, error) {
 			DeletionTimestamp: pod.DeletionTimestamp,
 			OwnerReferences:   pod.OwnerReferences,
 			Labels:            pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations: pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, batchv1.JobCompletionIndexAnnotation,
+			Annotations: pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},

@@ -33,7 +33,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
 			GenerateName: "p-", DeletionGracePeriodSeconds: ptr.To[int64](30),
 			Labels:        map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x", "app": "big"},
-			Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
+			Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", jobset.AddressKey: "10.1.2.3", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
 			Finalizers:    []string{"other", batchv1.JobTrackingFinalizer},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 		},
@@ -59,7 +59,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 			DeletionGracePeriodSeconds: ptr.To[int64](30),
 
 			Labels:      map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
-			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1"},
+			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", jobset.AddressKey: "10.1.2.3", batchv1.JobCompletionIndexAnnotation: "1"},
 			Finalizers:  []string{batchv1.JobTrackingFinalizer},
 		},
 		Spec: corev1.PodSpec{

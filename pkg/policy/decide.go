@@ -162,12 +162,13 @@ func createService(v *view, _ result) result {
 func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	counts := slices.Clone(decided)
 	for i := range counts {
-		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].SyncedWorkers, counts[i].Elastic = nil, nil, 0, nil
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].Elastic = nil, nil, nil
+		counts[i].SyncedWorkers, counts[i].Address = 0, ""
 	}
 	return keepRest(counts, stored)
 }
 
-// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, and sizes.
+// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, sizes, and addresses.
 func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
 	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
 	for i := range stored {
@@ -177,7 +178,7 @@ func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJob
 		if was := byName[fresh[i].Name]; was != nil {
 			fresh[i].JobRestarts = was.JobRestarts
 			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
-			fresh[i].SyncedWorkers, fresh[i].Elastic = was.SyncedWorkers, was.Elastic
+			fresh[i].SyncedWorkers, fresh[i].Address, fresh[i].Elastic = was.SyncedWorkers, was.Address, was.Elastic
 		}
 	}
 	return fresh

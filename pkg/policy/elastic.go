@@ -12,6 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // scaleJobs gives the unfinished Jobs as many Pods as their template asks for
@@ -40,15 +42,32 @@ func scaleJobs(v *view, _ result) result {
 	return r
 }
 
-// setSyncedWorkers writes how many workers each ReplicatedJob has in the epoch that starts, so that all agents
-// of an epoch tell their workers the same (P102). All Jobs of a ReplicatedJob have the same size.
+// setSyncedWorkers writes how many workers each ReplicatedJob has in the epoch that starts, and where rank 0 is, so that
+// all agents of an epoch tell their workers the same (P102, P122). All Jobs of a ReplicatedJob have the same size.
 func (v *view) setSyncedWorkers(statuses []jobset.ReplicatedJobStatus) {
-	each := v.builtSizes()
+	each, addresses := v.builtSizes(), v.group.addresses()
 	for i := range statuses {
 		if rjob := v.observed.byName[statuses[i].Name]; rjob != nil {
 			statuses[i].SyncedWorkers = int32(min(each[statuses[i].Name]*int64(rjob.replicas), math.MaxInt32))
+			statuses[i].Address = addresses[statuses[i].Name]
 		}
 	}
+}
+
+// addresses returns where rank 0 of each ReplicatedJob is, as far as its agent told an address. A worker may have written it:
+// what is no address is ignored, so that its peers find nothing else in their environment (P122).
+func (g *group) addresses() map[string]string {
+	found := map[string]string{}
+	for i := range g.jobs {
+		job := &g.jobs[i]
+		if len(job.slots) == 0 || job.slots[0].Index != 0 || job.slots[0].State != SlotMember || children.OwnValue(job.Job, jobset.JobIndexKey) != "0" {
+			continue
+		}
+		if address := job.slots[0].Pod.Annotations[jobset.AddressKey]; protocol.IsAddress(address) {
+			found[replicatedJobOf(job.Job)] = address
+		}
+	}
+	return found
 }
 
 // builtSizes returns how many workers the Jobs of each ReplicatedJob have.

@@ -148,14 +148,52 @@ func TestWorldSizes(t *testing.T) {
 	}
 }
 
+// TestAddresses: where rank 0 is in an epoch is written with it, and stays (P122).
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	tells := func(pod int, address string) func(in *Input) {
+		return func(in *Input) { in.Pods[in.Jobs[0].UID][pod].Annotations[jobset.AddressKey] = address }
+	}
+	stored := func(in *Input) {
+		in.JobSet.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", SyncedWorkers: 2, Address: "10.0.0.7"}}
+	}
+	jobIndex := func(index string) func(in *Input) {
+		return func(in *Input) { in.Jobs[0].Labels[jobset.JobIndexKey] = index }
+	}
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"P122: a lift writes what rank 0 tells":                  {inPlace(1, 1, "2 2", tells(0, "10.0.0.1")), "10.0.0.1"},
+		"P122: and replaces that of the epoch before":            {inPlace(1, 1, "2 2", stored, tells(0, "10.0.0.1")), "10.0.0.1"},
+		"P122: which is gone if rank 0 tells none":               {inPlace(1, 1, "2 2", stored), ""},
+		"P122: what is no address is ignored":                    {inPlace(1, 1, "2 2", stored, tells(0, "evil.example.com")), ""},
+		"P122: an address of IPv6 is ignored":                    {inPlace(1, 1, "2 2", tells(0, "fd00::1")), ""},
+		"P122: what other ranks tell is ignored":                 {inPlace(1, 1, "2 2", tells(1, "10.0.0.2")), ""},
+		"P122: also of the first Pod of another Job":             {inPlace(1, 1, "2 2", tells(0, "10.0.0.1"), jobIndex("1")), ""},
+		"P122: a group that assembles keeps that of its epoch":   {inPlace(1, 1, "2 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
+		"P122: a group that runs keeps it":                       {inPlace(0, 1, "1 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
+		"P122: so does the break":                                {inPlace(0, 1, "2 1", stored, tells(0, "10.0.0.1")), "10.0.0.7"},
+		"P122: nothing is written before the first epoch stands": {inPlace(0, 0, "1 -", tells(0, "10.0.0.1")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			statuses := decideOnce(t, tc.in).Status.ReplicatedJobsStatus
+			if len(statuses) != 1 || statuses[0].Address != tc.want {
+				t.Errorf("statuses %+v, want address %q", statuses, tc.want)
+			}
+		})
+	}
+}
+
 // TestGroupsThatJoin: a ReplicatedJob that waited for another to complete joins the group (P19).
 func TestGroupsThatJoin(t *testing.T) {
 	t.Parallel()
 	// js-a-0 completed at epoch 1; w ran with it; b waited for a.
 	joined := func(deprecated, synced int32, picture string, withB bool) Input {
 		return inPlace(deprecated, synced, picture, func(in *Input) {
-			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("a").Workers(1).Obj(),
-				*builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
+			in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("a").Workers(1).Obj(),
+				builders.MakeReplicatedJob("b").Workers(1).DependsOn("a", jobset.DependencyComplete).Obj())
 			a := builders.MakeJob(in.JobSet, "a", 0).Complete().Obj()
 			in.Jobs = append(in.Jobs, a)
 			in.Pods[a.UID] = append(in.Pods[a.UID], worker(a, 0, "ok1"))

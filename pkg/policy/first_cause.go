@@ -53,6 +53,8 @@ func (f *Failure) String() string {
 		return fmt.Sprintf("worker pod %s lost its sandbox: node %s restarted, or the runtime of the Pod was killed", f.Pod, f.Node)
 	case f.Replaced != "":
 		what = fmt.Sprintf("worker pod %s could not restart in place (%s)", f.Pod, f.Replaced)
+	case f.Hang.Hung():
+		what = fmt.Sprintf("container %s of worker pod %s hung: %s", f.Container, f.Pod, f.Hang)
 	case f.Container == "":
 		what = fmt.Sprintf("worker pod %s failed%s", f.Pod, parenthesized(f.Reason))
 	default:

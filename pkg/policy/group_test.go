@@ -175,7 +175,7 @@ func TestLiftWaitsForTheJobsWanted(t *testing.T) {
 		"P46: a Job whose turn has not come is not missing": {
 			inPlace(1, 1, "2 2", claimTerminates, func(in *Input) {
 				in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs,
-					*builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
+					builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
 			}),
 			lifted(2),
 		},

@@ -135,7 +135,7 @@ func TestIncompleteGroup(t *testing.T) {
 	done := func(indexes string) func(*Input) { return onJob(0, completed(indexes)) }
 	waitedFor := func(in *Input) { // the second Job is another ReplicatedJob's, which waited for the first
 		in.JobSet.Spec.ReplicatedJobs[0].Replicas = 1
-		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
+		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
 		in.Jobs[1] = builders.MakeJob(in.JobSet, "x", 0).Workers(1).Obj()
 		in.Pods = map[types.UID][]*corev1.Pod{in.Jobs[1].UID: {worker(in.Jobs[1], 0, "2")}}
 	}

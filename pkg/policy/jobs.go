@@ -42,7 +42,7 @@ func createJobs(v *view, before result) result {
 	case v.claimLeaving():
 		return r.and(requeueAfter(leavingClaimInterval))
 	}
-	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).KeepAway(v.SickNodes.KeepAway)
+	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
 	for i, rjob := range v.turn {
 		var batch []*batchv1.Job
 		for _, index := range indexes[i] {
@@ -76,7 +76,7 @@ func followSuspend(v *view, _ result) result {
 }
 
 func (v *view) suspendJobs() result {
-	r := tell(becomesTrue(jobset.JobSetSuspended, constants.SuspendedReason, constants.SuspendedMessage),
+	r := tell(becomesTrue(jobset.JobSetSuspended, constants.JobSetSuspendedReason, constants.JobSetSuspendedMessage),
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage))
 	for _, job := range v.observed.Active {
 		if !suspended(job) {

@@ -21,7 +21,7 @@ import (
 // driven splits the Jobs of a picture: the first is the driver's, and its success is the JobSet's. Its Pods keep their names.
 func driven(in *Input) {
 	driver := builders.MakeReplicatedJob("driver").Replicas(1).Workers(*in.Jobs[0].Spec.Completions).Obj()
-	in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *driver)
+	in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, driver)
 	in.JobSet.Spec.ReplicatedJobs[0].Replicas = int32(len(in.Jobs) - 1)
 	in.JobSet.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll, TargetReplicatedJobs: []string{"driver"}}
 	for i, job := range in.Jobs {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Input is everything that a decision may look at. Decide changes nothing in it.
@@ -99,6 +100,8 @@ type Failure struct {
 	ExitCode  int32
 	// Reason is the kubelet's, such as OOMKilled, or that of a disruption; it may be empty.
 	Reason string
+	// Hang is how the worker hung, if it did (P133).
+	Hang protocol.Hang
 	// Replaced is why the Pod asked to be replaced (P70), if it did.
 	Replaced string
 	// NoSandbox: the Pod lost its sandbox, and with it all of its containers (P74).

@@ -43,8 +43,8 @@ import (
 func assemblyClock(v *view, before result) result {
 	stored := v.JobSet.Status.AssemblingSince
 	// What kept the first Jobs of an attempt from being created, Pods of the attempt before or a
-	// claim, is not the fault of the new Pods.
-	startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0
+	// claim, is not the fault of the new Pods. Nor is the time that others took which they waited for.
+	startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0 || v.startsNext(&before.plan)
 	cameBack := v.isTrue(jobset.JobSetInPlaceRestartDisabled)
 	switch {
 	case !v.inPlace:

@@ -6,11 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // findTurn returns the ReplicatedJobs whose Jobs may be created or resumed now, in
@@ -27,7 +31,7 @@ func (v *view) findTurn() []*jobset.ReplicatedJob {
 	for i := range v.JobSet.Spec.ReplicatedJobs {
 		rjob := &v.JobSet.Spec.ReplicatedJobs[i]
 		seen := v.observed.byName[rjob.Name]
-		runs := seen.started() && seen.Suspended == 0
+		runs := v.started(seen) && seen.Suspended == 0
 		if inOrder && runs || !v.dependenciesReached(rjob) {
 			continue
 		}
@@ -45,8 +49,56 @@ func (v *view) startsInOrder() bool {
 }
 
 // started reports whether all Jobs of a ReplicatedJob are ready or have ended.
-func (r *replicatedJob) started() bool {
-	return int64(r.Failed)+int64(r.Ready)+int64(r.Succeeded) == int64(r.replicas)
+func (v *view) started(r *replicatedJob) bool {
+	ready := int64(r.Ready)
+	if v.back != nil {
+		ready = v.back[r.Name]
+	}
+	return int64(r.Failed)+ready+int64(r.Succeeded) == int64(r.replicas)
+}
+
+// jobsBack counts, by ReplicatedJob, the Jobs whose workers are all done or back: at S+1 while the group assembles, at S while
+// it runs. In process mode others wait for that, and not for readiness: a worker that is held, such as an sshd, is never
+// ready (P126). So the pass that sees the last report gives the next Jobs their turn and does not lift. It returns nil if
+// the group has no order of start, or readiness decides.
+func (v *view) jobsBack() map[string]int64 {
+	if !v.watched || workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) != jobset.ProcessMode || !v.hasOrder() {
+		return nil
+	}
+	back := make(map[string]int64, len(v.observed.byName))
+	for _, job := range v.observed.Active {
+		if job.DeletionTimestamp == nil && hasCondition(job, batchv1.JobSuccessCriteriaMet) {
+			back[replicatedJobOf(job)]++
+		}
+	}
+	for i := range v.group.jobs {
+		if job := &v.group.jobs[i]; v.allBack(job) {
+			back[replicatedJobOf(job.Job)]++
+		}
+	}
+	return back
+}
+
+func (v *view) allBack(job *jobSlots) bool {
+	back := job.done.size()
+	for i := range job.slots {
+		if job.slots[i].State == slotDone || v.isBack(job.slots[i]) {
+			back++
+		}
+	}
+	return back == job.size
+}
+
+// startsNext reports whether a plan starts Jobs that waited for the workers of others.
+func (v *view) startsNext(plan *Plan) bool {
+	return v.back != nil && len(plan.CreateJobs)+len(plan.ResumeJobs) > 0
+}
+
+// hasOrder reports whether some ReplicatedJobs wait for others to be ready.
+func (v *view) hasOrder() bool {
+	return v.startsInOrder() || slices.ContainsFunc(v.JobSet.Spec.ReplicatedJobs, func(rjob jobset.ReplicatedJob) bool {
+		return slices.ContainsFunc(rjob.DependsOn, func(d jobset.DependsOn) bool { return d.Status == jobset.DependencyReady })
+	})
 }
 
 // dependenciesReached reports whether everything that a ReplicatedJob depends on has happened.
@@ -58,7 +110,7 @@ func (v *view) dependenciesReached(rjob *jobset.ReplicatedJob) bool {
 			return false
 		case dependency.Status == jobset.DependencyComplete && first.Succeeded != first.replicas:
 			return false
-		case dependency.Status == jobset.DependencyReady && !first.started():
+		case dependency.Status == jobset.DependencyReady && !v.started(first):
 			return false
 		}
 	}

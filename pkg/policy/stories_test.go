@@ -49,7 +49,7 @@ func TestWorkersThatAreDone(t *testing.T) {
 	t.Parallel()
 	later := func(in *Input) {
 		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs,
-			*builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
+			builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
 	}
 	tellAll(t, map[string]story{
 		"C261: a worker fails after another succeeded: all Jobs are recreated, charged once": {moments: []moment{
@@ -108,7 +108,7 @@ func TestWorkersThatAreDone(t *testing.T) {
 
 // withSecond is a ReplicatedJob beside the one of the first picture.
 func withSecond(in *Input) {
-	in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, *builders.MakeReplicatedJob("wb").Workers(1).Obj())
+	in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("wb").Workers(1).Obj())
 }
 
 // TestPodsThatGo: a lost worker is noticed when it is lost, and nothing is lifted without it.

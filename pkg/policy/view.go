@@ -38,6 +38,8 @@ type view struct {
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
 	group group
+	// back is how many Jobs of each ReplicatedJob have all workers back; nil if others wait for readiness (P126).
+	back map[string]int64
 	// move are the Pods that have to leave their nodes.
 	move move
 }
@@ -57,11 +59,12 @@ func newView(in Input) (*view, error) {
 		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
 		v.Progress.Assembly = v.tolerance.Warmup // P80
 	}
-	if !v.finished {
-		v.turn = v.findTurn()
-	}
 	if v.watched {
 		v.group = v.lookAtGroup()
+	}
+	if !v.finished {
+		v.back = v.jobsBack()
+		v.turn = v.findTurn()
 	}
 	if len(in.SickNodes.Marked) > 0 {
 		v.move = v.findMove()

@@ -43,10 +43,10 @@ func ReportedFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
 
 func reportedFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
 	exit, ok := exitIn(pod, epoch)
-	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" {
+	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" && !exit.Hung.Hung() {
 		return Failure{}, exit, false
 	}
-	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave}
+	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave, Hang: exit.Hung}
 	if exit.OOMKilled {
 		failure.Reason = "OOMKilled"
 	}

@@ -53,7 +53,15 @@ func TestTheFirstCauseIsReported(t *testing.T) {
 		"P66: a later epoch is nothing":        {inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":2,"code":3}`)), reported},
 		"P66: what is no exit is nothing":      {inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":1,"code":"3"}`)), reported},
 		"P66: nor is what is too long":         {inPlace(0, 1, "2 1", exitReport(0, one+string(make([]byte, 512)))), reported},
-		"P66: a Pod that failed since":         {inPlace(0, 1, "F1 1", exitReport(0, one), confirmed(0)), first},
+		"P133: it hung": {
+			inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":1,"code":137,"signal":9,"hung":{"silentSeconds":30,"signed":true,"step":119}}`)),
+			"container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1",
+		},
+		"P133: it hung, and ended with 0 when it was about to be killed": {
+			inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":1,"code":0,"hung":{"silentSeconds":600}}`)),
+			"container worker of worker pod js-w-0-0 hung: no sign within 600 s of its start on node n1",
+		},
+		"P66: a Pod that failed since": {inPlace(0, 1, "F1 1", exitReport(0, one), confirmed(0)), first},
 		"P70: a Pod that asked for another": {
 			inPlace(0, 1, "F1 1", exitReport(0, `{"container":"worker","epoch":1,"code":0,"leave":"container worker cannot be stopped"}`), confirmed(0)),
 			"worker pod js-w-0-0 could not restart in place (container worker cannot be stopped) on node n1",

@@ -165,7 +165,7 @@ func TestTextOfStates(t *testing.T) {
 		"A group that was suspended counts from when it was resumed": {resumed, []string{"assembling for 2s,"}, nil},
 		"A group that comes back without a restart counts from the status, and nothing is said of a cause": {clocked,
 			[]string{"assembling for 90s, the workers are held until all report epoch 4\n"}, []string{"Because"}},
-		"A suspended JobSet waits for nobody": {training(1, 1, 1, 1).Suspend(true).Condition(jobset.JobSetSuspended, true, constants.SuspendedReason, "", ago(time.Minute)).Obj(),
+		"A suspended JobSet waits for nobody": {training(1, 1, 1, 1).Suspend(true).Condition(jobset.JobSetSuspended, true, constants.JobSetSuspendedReason, "", ago(time.Minute)).Obj(),
 			[]string{"suspended for 60s\n"}, []string{"Workers:"}},
 		"A JobSet that is to be suspended is shown as suspended": {training(1, 1, 1, 1).Suspend(true).Obj(), []string{"State:     suspended\n"}, nil},
 		"The annotation is named":                                {bypassed, []string{"bypassed\n", "annotation jobset.sigs.k8s.io/disable-in-place-restart is set"}, []string{"Workers:"}},

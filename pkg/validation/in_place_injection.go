@@ -117,7 +117,7 @@ func injectedWarnings(js *jobset.JobSet, i int) []string {
 		return nil // the author has said nothing about restarts of the containers, see inPlaceMode
 	}
 	rjob := &js.Spec.ReplicatedJobs[i]
-	template := workerpod.Inject(&batchv1.Job{Spec: rjob.Template.Spec}, js.Spec.FailurePolicy, workerpod.Injection{})
+	template := workerpod.Inject(&batchv1.Job{Spec: rjob.Template.Spec}, js.Spec.FailurePolicy, workerpod.Injection{}, workerpod.Place{})
 	alone := slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.RestartPolicy == nil })
 	if !alone { // every container has a policy of its own, so that of the Pod is for init containers
 		template.Spec.RestartPolicy = corev1.RestartPolicyNever

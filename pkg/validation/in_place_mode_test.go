@@ -41,6 +41,14 @@ func withGrace(seconds int32) func(js *jobset.JobSet) {
 	return func(js *jobset.JobSet) { js.Spec.FailurePolicy.InPlaceRestart.StopGracePeriodSeconds = &seconds }
 }
 
+func inOrder(js *jobset.JobSet) {
+	js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
+}
+
+func afterReady(js *jobset.JobSet) {
+	js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
+}
+
 func TestMode(t *testing.T) {
 	process := func(change func(spec *corev1.PodSpec, worker *corev1.Container)) func(*jobset.JobSet) {
 		return withMode(jobset.ProcessMode, func(js *jobset.JobSet) { change(pod(js, 0), &pod(js, 0).Containers[0]) })
@@ -48,6 +56,10 @@ func TestMode(t *testing.T) {
 	runCreate(t, processJobSet, map[string]createCase{
 		"P60: process mode":                               {gates: gateOn, mut: withMode(jobset.ProcessMode, withGrace(0))},
 		"P60: container mode":                             {gates: gateOn, mut: withMode(jobset.ContainerMode)},
+		"P126: process mode, in order":                    {gates: gateOn, mut: withMode(jobset.ProcessMode, inOrder)},
+		"P126: process mode, after others are ready":      {gates: gateOn, mut: withMode(jobset.ProcessMode, afterReady)},
+		"P19: container mode, in order":                   {gates: gateOn, mut: withMode(jobset.ContainerMode, inOrder), want: []violation{invalid("spec.startupPolicy.startupPolicyOrder", "use mode Process")}},
+		"P19: no mode is container mode":                  {gates: gateOn, mut: afterReady, want: []violation{invalid("spec.replicatedJobs[1].dependsOn[0].status", "use mode Process")}},
 		"P60: container mode asks nothing of a container": {gates: gateOn, mut: withMode(jobset.ContainerMode, func(js *jobset.JobSet) { pod(js, 0).Containers[0].Command = nil })},
 		"P60: what is not possible is refused with its place, all at once": {
 			gates: gateOn,
@@ -130,14 +142,15 @@ func TestMode(t *testing.T) {
 			}),
 			want: []violation{invalid("spec.volumeClaimPolicies[0].templates[0].metadata.name", "is reserved for the supervisor, when failurePolicy.inPlaceRestart.mode is Process: rename this claim")},
 		},
-		"P66: reports in a Pod template": {
+		"P66 P122: reports in a Pod template": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
-				job(js, 0).Template.Annotations = map[string]string{jobset.EpochKey: "1", "jobset.sigs.k8s.io/worker-exit": "{}"}
+				job(js, 0).Template.Annotations = map[string]string{jobset.EpochKey: "1", "jobset.sigs.k8s.io/worker-exit": "{}", "jobset.sigs.k8s.io/address": "10.0.0.1"}
 			},
 			want: []violation{
 				forbidden(leaderEpoch, "counts as back before it runs; remove it"),
 				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/worker-exit]", "counts as one whose worker has ended; remove it"),
+				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/address]", "sends the other workers to that address; remove it"),
 			},
 		},
 	})

@@ -75,19 +75,22 @@ func inPlaceSize(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
 		"replicatedJob %s: completions and parallelism must be set and equal %s: all workers run at the same time", rj.Name, because))}
 }
 
-// inPlaceOrder refuses startup orders: workers that wait for others to be ready cannot restart together with them.
+// inPlaceOrder refuses orders of start in container mode. In process mode others wait for the agents of a ReplicatedJob, and
+// all workers start at one lift (P126).
 func inPlaceOrder(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	const reason = "all workers restart together, which cannot keep an order"
+	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
+		return nil
+	}
+	why := fmt.Sprintf("when failurePolicy.inPlaceRestart.mode is %s: Pods are ready only after the barrier is lifted, and all workers of "+
+		"a group start at one lift; use mode %s, in which others wait until the workers are held at the barrier", jobset.ContainerMode, jobset.ProcessMode)
 	var errs field.ErrorList
 	if p := js.Spec.StartupPolicy; p != nil && p.StartupPolicyOrder == jobset.InOrder {
-		errs = append(errs, field.Invalid(specPath.Child("startupPolicy", "startupPolicyOrder"), p.StartupPolicyOrder,
-			fmt.Sprintf("must not be InOrder %s: %s", because, reason)))
+		errs = append(errs, field.Invalid(specPath.Child("startupPolicy", "startupPolicyOrder"), p.StartupPolicyOrder, "must not be InOrder "+why))
 	}
 	for i, rj := range js.Spec.ReplicatedJobs {
 		for j, dep := range rj.DependsOn {
 			if dep.Status == jobset.DependencyReady {
-				errs = append(errs, field.Invalid(replicatedJobPath(i).Child("dependsOn").Index(j).Child("status"), dep.Status,
-					fmt.Sprintf("must not be Ready %s: %s", because, reason)))
+				errs = append(errs, field.Invalid(replicatedJobPath(i).Child("dependsOn").Index(j).Child("status"), dep.Status, "must not be Ready "+why))
 			}
 		}
 	}

@@ -105,15 +105,15 @@ func TestInPlaceJobs(t *testing.T) {
 			},
 			want: []violation{invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")},
 		},
-		"P19, C262: order": {
+		"P19, C262: an order in container mode": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
 				js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder
 				js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "leader", Status: jobset.DependencyReady}}
 			},
 			want: []violation{
-				invalid("spec.startupPolicy.startupPolicyOrder", "all workers restart together"),
-				invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together"),
+				invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.inPlaceRestart.mode is Container: Pods are ready only after the barrier is lifted"),
+				invalid("spec.replicatedJobs[1].dependsOn[0].status", "must not be Ready when failurePolicy.inPlaceRestart.mode is Container: Pods are ready only after the barrier is lifted"),
 			},
 		},
 		"P19: dependsOn Complete is accepted": {

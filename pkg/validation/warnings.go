@@ -36,6 +36,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default: the first failure of a worker fails the JobSet "+
 			"instead of restarting it; set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
+	out = append(out, progressWarnings(js)...)
 	for i := range js.Spec.ReplicatedJobs {
 		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
 			out = append(out, injectedWarnings(js, i)...)

@@ -88,7 +88,7 @@ func TestAccountsThatLoseRights(t *testing.T) {
 		for i := range 1000 {
 			rjob := builders.MakeReplicatedJob("w").Obj()
 			rjob.Template.Spec.Template.Spec.ServiceAccountName = strings.Repeat("a", i%100+1)
-			js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, *rjob)
+			js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, rjob)
 		}
 		r := &reviewer{}
 		accountWarnings(t.Context(), r, js)

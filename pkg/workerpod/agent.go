@@ -29,6 +29,8 @@ const (
 	ReplicasEnv        = "REPLICATED_JOB_REPLICAS"
 	JobIndexEnv        = "JOB_INDEX"
 	PodIndexEnv        = "JOB_COMPLETION_INDEX"
+	MasterNameEnv      = "MASTER_NAME"
+	PodAddressEnv      = "POD_IP"
 
 	// BarrierPath answers 200 once the worker may start.
 	BarrierPath = "/barrier-is-lifted"

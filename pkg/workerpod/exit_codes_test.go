@@ -95,7 +95,7 @@ func BenchmarkInject(b *testing.B) {
 			b.Run(fmt.Sprintf("containers=%d/rules=%d", containers, rules), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					Inject(job, nil, Injection{Image: "agent"})
+					Inject(job, nil, Injection{Image: "agent"}, Place{})
 				}
 			})
 		}
@@ -107,7 +107,7 @@ func TestInjectCostsBySumAndNotByProduct(t *testing.T) {
 		job := manyRules(containers, rules)
 		return float64(testing.Benchmark(func(b *testing.B) {
 			for b.Loop() {
-				Inject(job, nil, Injection{Image: "agent"})
+				Inject(job, nil, Injection{Image: "agent"}, Place{})
 			}
 		}).NsPerOp())
 	}

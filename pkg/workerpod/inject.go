@@ -28,11 +28,11 @@ const (
 // token, and, depending on the mode of the failure policy, a probe and rules by which the
 // containers restart in place, or a supervisor in each of them (P61). Exit codes that
 // podFailurePolicy acts on, and recreatePodOnExitCodes of the failure policy, do not restart
-// workers in place.
+// workers in place. Workers find in their environment where they stand (P120).
 //
 // Fields that the template sets keep their values. A template that holds an agent is
 // returned unchanged.
-func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection) corev1.PodTemplateSpec {
+func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at Place) corev1.PodTemplateSpec {
 	out := *job.Spec.Template.DeepCopy()
 	spec := &out.Spec
 	if HoldsAgent(spec) {
@@ -42,17 +42,18 @@ func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection) core
 		spec.RestartPolicy = corev1.RestartPolicyNever
 	}
 	spec.ServiceAccountName = serviceAccount(spec) // required in a Pod with a token volume
+	env := environmentOf(policy, with, at, spec)
 	if ModeOf(policy) == jobset.ProcessMode {
-		injectProcess(job, policy, with, spec)
+		injectProcess(job, policy, with, env, spec)
 	} else {
-		injectContainer(job, policy, with, spec)
+		injectContainer(job, policy, with, env, spec)
 	}
 	spec.Volumes = append(spec.Volumes, tokenVolume())
 	return out
 }
 
 // injectContainer adds the agent and the rules by which all containers of a Pod restart.
-func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
+func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, env environment, spec *corev1.PodSpec) {
 	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestartAllContainers, recreate: RecreatePodOn(policy)}
 	for i := range spec.Containers {
 		worker := &spec.Containers[i]
@@ -60,6 +61,7 @@ func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Inject
 			worker.RestartPolicyRules = rules.of(worker.Name)
 		}
 		setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
+		env.addFixed(worker)
 	}
 	spec.InitContainers = append(spec.InitContainers, injectedAgent(spec, job.Name, with))
 }

@@ -59,7 +59,7 @@ func TestInject(t *testing.T) {
 			if tc.Server != "" {
 				with.Server = version.MustParseGeneric(tc.Server)
 			}
-			got := workerpod.Inject(job, tc.FailurePolicy, with)
+			got := workerpod.Inject(job, tc.FailurePolicy, with, workerpod.Place{})
 			if *update {
 				write(t, file, before, got)
 				return
@@ -75,7 +75,7 @@ func TestInject(t *testing.T) {
 				t.Errorf("Inject changed its argument:\n%s", diff)
 			}
 			job.Spec.Template = got
-			if diff := cmp.Diff(got, workerpod.Inject(job, tc.FailurePolicy, with)); diff != "" {
+			if diff := cmp.Diff(got, workerpod.Inject(job, tc.FailurePolicy, with, workerpod.Place{})); diff != "" {
 				t.Errorf("Inject twice (-once +twice):\n%s", diff)
 			}
 		})
@@ -100,7 +100,7 @@ func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
 		Containers: []corev1.Container{{Name: "a", Command: []string{"a"}}, {Name: "b", Command: []string{"b"}}},
 	}}}}
 	process := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}}
-	spec := workerpod.Inject(job, process, workerpod.Injection{Image: "agent:v1"}).Spec
+	spec := workerpod.Inject(job, process, workerpod.Injection{Image: "agent:v1"}, workerpod.Place{}).Spec
 	if len(spec.InitContainers) != 1 {
 		t.Fatalf("P75: %d init containers are added, want the agent alone", len(spec.InitContainers))
 	}
@@ -156,7 +156,7 @@ func TestEveryExitCodeIsHandledOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := &batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: tc.rules}, Template: *userPod()}}
 			policy := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: tc.recreate}}
-			rules := workerpod.Inject(job, policy, workerpod.Injection{}).Spec.Containers[0].RestartPolicyRules
+			rules := workerpod.Inject(job, policy, workerpod.Injection{}, workerpod.Place{}).Spec.Containers[0].RestartPolicyRules
 			if workerpod.ActionOn(rules, 0) != "" {
 				t.Error("success restarts something")
 			}

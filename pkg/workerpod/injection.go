@@ -18,6 +18,8 @@ type Injection struct {
 	Image string
 	// Resources of the agent. Nil means the default.
 	Resources *corev1.ResourceRequirements
+	// Environment is that of JobSets that name none.
+	Environment jobset.WorkerEnvironment
 	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 }

@@ -96,15 +96,23 @@ func podObstacles(path *field.Path, spec *corev1.PodSpec) []Obstacle {
 	if spec.HostPID {
 		out = append(out, Obstacle{Path: path.Child("hostPID"), Value: true, Reason: foreign, Fix: "remove it"})
 	}
-	const windows = "asks for Windows, for which there is no supervisor"
-	if spec.OS != nil && spec.OS.Name == corev1.Windows {
-		out = append(out, Obstacle{Path: path.Child("os", "name"), Value: spec.OS.Name, Reason: windows, Fix: "use Linux"})
-	}
-	if spec.NodeSelector[corev1.LabelOSStable] == string(corev1.Windows) {
-		out = append(out, Obstacle{Path: path.Child("nodeSelector").Key(corev1.LabelOSStable), Value: string(corev1.Windows), Reason: windows, Fix: "use Linux"})
+	for _, windows := range WindowsFields(path, spec) {
+		out = append(out, Obstacle{Path: windows, Value: string(corev1.Windows), Reason: "asks for Windows, for which there is no supervisor", Fix: "use Linux"})
 	}
 	for i := range spec.Volumes {
 		out = append(out, reserved(path.Child("volumes").Index(i).Child("name"), spec.Volumes[i].Name, "volume")...)
+	}
+	return out
+}
+
+// WindowsFields returns the fields of a Pod that ask for Windows.
+func WindowsFields(pod *field.Path, spec *corev1.PodSpec) []*field.Path {
+	var out []*field.Path
+	if spec.OS != nil && spec.OS.Name == corev1.Windows {
+		out = append(out, pod.Child("os", "name"))
+	}
+	if spec.NodeSelector[corev1.LabelOSStable] == string(corev1.Windows) {
+		out = append(out, pod.Child("nodeSelector").Key(corev1.LabelOSStable))
 	}
 	return out
 }

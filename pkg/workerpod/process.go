@@ -25,13 +25,14 @@ const SupervisorName = "jobset-supervisor"
 // reservedEnv are variables of a worker in process mode that are not its author's.
 var reservedEnv = []string{
 	protocol.DirEnv, protocol.ContainerEnv, protocol.PassExitCodesEnv, protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv,
+	protocol.VariablesEnv,
 }
 
 // injectProcess adds what process mode needs (P61) to a template without an agent: a supervisor as
 // the first process of each worker, since images of workers do not have it in a volume of the Pod; and the
 // agent, a sidecar like any other, which restarts alone. The agent installs the supervisor in its postStart
 // hook: the kubelet starts no further container before it has ended, and no container is needed for it (P75).
-func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, spec *corev1.PodSpec) {
+func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, env environment, spec *corev1.PodSpec) {
 	rules := restarts{failures: NewPodFailures(job.Spec.PodFailurePolicy), action: corev1.ContainerRestartRuleActionRestart,
 		recreate: append(slices.Clone(RecreatePodOn(policy)), protocol.ExitLeave)}
 	names := make([]string, len(spec.Containers))
@@ -41,6 +42,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		worker.RestartPolicyRules = rules.of(worker.Name)
 		worker.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 		supervise(worker)
+		env.addAtStart(worker)
 		if !with.takesContainerPolicies() {
 			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
 		}
@@ -49,7 +51,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
 		Image: with.Image,
-		Env: append(append(Options{}.agentEnv(), placeEnv()...),
+		Env: append(append(Options{}.agentEnv(), placeEnv(env.Master)...),
 			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
 			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
 			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))}),
@@ -79,18 +81,31 @@ func meetingMount() corev1.VolumeMount {
 }
 
 // placeEnv tells an agent where its Pod stands, so that it can tell its workers their rank (P102).
-func placeEnv() []corev1.EnvVar {
-	return []corev1.EnvVar{
+func placeEnv(master string) []corev1.EnvVar {
+	env := []corev1.EnvVar{
 		fromField(ReplicatedJobEnv, "metadata.labels['"+jobset.ReplicatedJobNameKey+"']"),
 		fromField(ReplicasEnv, "metadata.labels['"+jobset.ReplicatedJobReplicas+"']"),
 		fromField(JobIndexEnv, "metadata.labels['"+jobset.JobIndexKey+"']"),
+		fromField(PodAddressEnv, "status.podIP"),
 		fromField(PodIndexEnv, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"),
 	}
+	if master != "" {
+		env = append(env, corev1.EnvVar{Name: MasterNameEnv, Value: master})
+	}
+	return env
+}
+
+// supervisor is where a container finds it.
+var supervisor = path.Join(protocol.Dir, protocol.Binary)
+
+// Supervised reports whether a supervisor is the first process of a container.
+func Supervised(worker *corev1.Container) bool {
+	return len(worker.Command) > 0 && worker.Command[0] == supervisor
 }
 
 // supervise puts a supervisor before the command of a worker, whose restart rules are set.
 func supervise(worker *corev1.Container) {
-	worker.Command = append([]string{path.Join(protocol.Dir, protocol.Binary), "--"}, worker.Command...)
+	worker.Command = append([]string{supervisor, "--"}, worker.Command...)
 	worker.Env = append(worker.Env,
 		corev1.EnvVar{Name: protocol.DirEnv, Value: protocol.Dir},
 		corev1.EnvVar{Name: protocol.ContainerEnv, Value: worker.Name})

@@ -22,6 +22,9 @@ const (
 	// PassExitCodesEnv, of a supervisor, are exit codes that are left to Kubernetes (P68): codes from 1 to 255 and
 	// ranges of them, with commas, such as "3,40-49". All but 3 are "1-2,4-255".
 	PassExitCodesEnv = "JOBSET_PASS_EXIT_CODES"
+	// VariablesEnv, of a supervisor, are the variables that it sets when it starts its worker: NAME=VALUE with spaces
+	// between them, where placeholders stand for what the run decides. Default: DefaultVariables.
+	VariablesEnv = "JOBSET_VARIABLES"
 
 	// WorkerContainersEnv, of an agent, are the containers with a supervisor, with commas. It turns process mode on.
 	WorkerContainersEnv = "WORKER_CONTAINERS"
@@ -34,4 +37,17 @@ const (
 	MaxStopGraceSeconds = 3600
 	// MaxSocketPath is how long the path of a Unix socket may be on Linux.
 	MaxSocketPath = 107
+)
+
+// The placeholders in VariablesEnv. A variable with one that is not known is not set.
+const (
+	EpochPlaceholder    = "{epoch}"
+	RestartsPlaceholder = "{restarts}"
+	SizePlaceholder     = "{size}"
+	RankPlaceholder     = "{rank}"
+	MasterPlaceholder   = "{master}"
+
+	// DefaultVariables are those of Pods that were built by a manager without VariablesEnv.
+	DefaultVariables = EpochEnv + "=" + EpochPlaceholder + " " + RestartsEnv + "=" + RestartsPlaceholder + " " +
+		WorldSizeEnv + "=" + SizePlaceholder + " " + RankEnv + "=" + RankPlaceholder
 )

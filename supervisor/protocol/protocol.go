@@ -54,19 +54,22 @@ const (
 // ExitLeave is the exit code of a supervisor whose Pod must be replaced (P70).
 const ExitLeave = 65
 
-// The variables that a worker gets beside those of its container (P62, P102).
+// The variables that a worker gets at each start, beside those of its container (P120).
 const (
 	EpochEnv    = "JOBSET_EPOCH"
 	RestartsEnv = "JOBSET_RESTARTS"
-	// WorldSizeEnv and RankEnv are set only if the agent knows them.
-	WorldSizeEnv = "JOBSET_WORLD_SIZE"
-	RankEnv      = "JOBSET_RANK"
+	// WorldSizeEnv, RankEnv and MasterAddrEnv are set only if the agent knows them.
+	WorldSizeEnv  = "JOBSET_WORLD_SIZE"
+	RankEnv       = "JOBSET_RANK"
+	MasterAddrEnv = "JOBSET_MASTER_ADDR"
 )
 
 // World is the place of a worker among those of its ReplicatedJob (P102). Size 0 means that it is not known.
 type World struct {
 	Size int32 `json:"size"`
 	Rank int32 `json:"rank"`
+	// Master is the address of rank 0, empty if it is not known.
+	Master string `json:"master,omitempty"`
 }
 
 // Type names a message.
@@ -124,6 +127,8 @@ type Exit struct {
 	OOMKilled bool `json:"oomKilled,omitempty"`
 	// Stopped: a stop, or a signal that ends the container, came before the end.
 	Stopped bool `json:"stopped,omitempty"`
+	// Hung: the worker was killed because it gave no sign of life for too long (P133).
+	Hung Hang `json:"hung,omitzero"`
 	// Time is when the worker's main process ended.
 	Time time.Time `json:"time"`
 }
@@ -139,8 +144,10 @@ type Message struct {
 	Restarts     int32  `json:"restarts,omitempty"`
 	World        *World `json:"world,omitempty"`
 	GraceSeconds int32  `json:"graceSeconds,omitempty"`
-	Exit         *Exit  `json:"exit,omitempty"`
-	Because      string `json:"because,omitempty"`
+	// Progress, with Start, are the deadlines of a worker that gives signs (P131); nil if it gives none.
+	Progress *Progress `json:"progress,omitempty"`
+	Exit     *Exit     `json:"exit,omitempty"`
+	Because  string    `json:"because,omitempty"`
 }
 
 // Encode returns a message as a line, in this version.

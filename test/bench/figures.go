@@ -6,196 +6,210 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
+	"math"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
+
+// series is one scenario with all its restarts.
+type series struct {
+	scenario
+	results []result
+}
+
+// seriesOf groups restarts by scenario, in the order of their first appearance.
+func seriesOf(results []result) []series {
+	var all []series
+	for _, r := range results {
+		i := slices.IndexFunc(all, func(s series) bool { return s.scenario == r.scenario })
+		if i < 0 {
+			i = len(all)
+			all = append(all, series{scenario: r.scenario})
+		}
+		all[i].results = append(all[i].results, r)
+	}
+	return all
+}
+
+// spread is the median of some figures, the least and the greatest.
+type spread struct{ median, least, most float64 }
+
+// spreadOf takes the mean of the two in the middle, where there are two.
+func spreadOf(values []float64) spread {
+	if len(values) == 0 {
+		return spread{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return spread{median: (sorted[(n-1)/2] + sorted[n/2]) / 2, least: sorted[0], most: sorted[n-1]}
+}
+
+func (s series) spread(of func(result) float64) spread {
+	values := make([]float64, 0, len(s.results))
+	for _, r := range s.results {
+		values = append(values, of(r))
+	}
+	return spreadOf(values)
+}
+
+func (s series) median(of func(result) float64) float64 { return s.spread(of).median }
+
+func (s series) most(of func(result) float64) float64 { return s.spread(of).most }
+
+// Figures of one restart.
+func total(r result) float64          { return r.lastWorker.Seconds() }
+func wakesPerSecond(r result) float64 { return r.used.manager.wakes / r.window.Seconds() }
+func allRequests(r result) float64    { return float64(r.requests.total()) }
+
+// breaking and lifting are what the workers wait for the manager and the API server, as they see it.
+func breaking(r result) float64 { return (r.decided - r.firstReport).Seconds() }
+func lifting(r result) float64  { return (r.lift - r.lastReport).Seconds() }
+
+// ownShare is what of that is the manager's own.
+func ownShare(r result) float64 {
+	breaks, lifts, _ := r.requests.managersShare()
+	return (breaks + lifts).Seconds()
+}
+
+func cpuOf(process string) func(result) float64 {
+	return func(r result) float64 { return r.used.cpu[process] }
+}
+
+func requestsOf(client, kind string) func(result) float64 {
+	return func(r result) float64 { return float64(r.requests.of(client, kind)) }
+}
+
+func refusedOf(client string) func(result) float64 {
+	return func(r result) float64 { return float64(r.requests.refused[client]) }
+}
+
+func refusedToOthers(r result) float64 {
+	others := 0
+	for client, n := range r.requests.refused {
+		if client != agentClient {
+			others += n
+		}
+	}
+	return float64(others)
+}
+
+// statusWrites counts the writes of the JobSet's status.
+func statusWrites(r result) float64 { return requestsOf(managerClient, statusWrite)(r) }
+
+// tooManyWrites counts status writes beyond the budget: while the group assembles, one that is
+// not an epoch may be written a second. Requests are received before they are seen, so the lift
+// is between the sighting of the break and its own, and the break is not.
+func tooManyWrites(r result) float64 {
+	others := r.requests.between(managerClient, statusWrite, r.failed.Add(r.decided), r.failed.Add(r.lift)) - 1
+	return max(0, float64(others)-1-math.Floor((r.lift-r.decided).Seconds()))
+}
 
 const (
-	// tolerance is how much more a Job may cost in the largest JobSet than in the base.
-	tolerance = 1.20
-	// smallestBase: in smaller JobSets fixed costs, as the first requests of each
-	// kind, are too much of the cost of a Job to be a base for comparisons.
-	smallestBase = 500
+	// The manager's client is named after the field manager; its leader election is "manager".
+	managerClient = "jobset"
+	statusWrite   = "update jobsets/status"
+	agentClient   = "jobset-agent"
+	report        = "patch pods"
 )
 
-// usage is what a process used: since it started, or within a window.
-type usage struct {
-	At             time.Time
-	CPU            time.Duration
-	Bytes, Objects float64
-	Passes         int
-	// Requests to the API server, by HTTP method.
-	Requests map[string]int
-}
-
-// since returns what was used after an earlier sample.
-func (u usage) since(earlier usage) usage {
-	u.CPU -= earlier.CPU
-	u.Bytes -= earlier.Bytes
-	u.Objects -= earlier.Objects
-	u.Passes -= earlier.Passes
-	u.Requests = maps.Clone(u.Requests)
-	for method, count := range earlier.Requests {
-		u.Requests[method] -= count
-	}
-	return u
-}
-
-// result is one JobSet brought up, without what the process uses anyway.
-type result struct {
-	jobs   int
-	cpu    time.Duration
-	bytes  float64
-	allocs float64
-	passes float64
-	// requests by HTTP method.
-	requests map[string]float64
-	// took is wall time: it depends on the rate of the hand and on what else the machine does.
-	took time.Duration
-}
-
-// resultOf subtracts from a window what an idle process would have used in that time.
-func resultOf(jobs int, took time.Duration, used usage, idled time.Duration, idle usage) result {
-	share := took.Seconds() / idled.Seconds()
-	r := result{
-		jobs:     jobs,
-		took:     took,
-		cpu:      used.CPU - time.Duration(float64(idle.CPU)*share),
-		bytes:    used.Bytes - idle.Bytes*share,
-		allocs:   used.Objects - idle.Objects*share,
-		passes:   float64(used.Passes),
-		requests: map[string]float64{},
-	}
-	for method, count := range used.Requests {
-		r.requests[method] = float64(count)
-	}
-	return r
-}
-
-// mediansOf takes the median of each figure over the repeats, by number of Jobs.
-func mediansOf(results []result) []result {
-	byJobs := map[int][]result{}
-	for _, r := range results {
-		byJobs[r.jobs] = append(byJobs[r.jobs], r)
-	}
-	var medians []result
-	for _, jobs := range slices.Sorted(maps.Keys(byJobs)) {
-		of := func(figure func(result) float64) float64 {
-			var values []float64
-			for _, r := range byJobs[jobs] {
-				values = append(values, figure(r))
-			}
-			return median(values)
+// base is what a series is compared with: InPlaceRestart in a mode, of as many workers, on nodes with the same
+// delays, on the same control plane, without flow control of ours.
+func base(all []series, s series, mode jobset.InPlaceRestartMode) (series, bool) {
+	for _, other := range all {
+		if other.mode == mode && other.workers == s.workers && other.delays == s.delays && !other.flowControl {
+			return other, true
 		}
-		m := result{
-			jobs:     jobs,
-			cpu:      time.Duration(of(func(r result) float64 { return float64(r.cpu) })),
-			bytes:    of(func(r result) float64 { return r.bytes }),
-			allocs:   of(func(r result) float64 { return r.allocs }),
-			passes:   of(func(r result) float64 { return r.passes }),
-			took:     time.Duration(of(func(r result) float64 { return float64(r.took) })),
-			requests: map[string]float64{},
+	}
+	return series{}, false
+}
+
+// budget is one limit and what was measured.
+type budget struct {
+	what     string
+	limit    float64
+	measured float64
+}
+
+func (b budget) kept() bool { return b.measured <= b.limit }
+
+const (
+	ownShareLimit = 1.0 // seconds
+	perAgentLimit = 1.0
+)
+
+// budgetsOf judges each series of restarts in place; a limit holds in all restarts of it.
+func budgetsOf(all []series) []budget {
+	var budgets []budget
+	for _, s := range all {
+		if !s.inPlace() {
+			continue
 		}
-		for _, r := range byJobs[jobs] {
-			for method := range r.requests {
-				m.requests[method] = of(func(r result) float64 { return r.requests[method] })
+		name := func(what string) string {
+			return fmt.Sprintf("%s, %s, %d workers, delays %s, flow control %s", what, s.what(), s.workers, s.delays, onOff(s.flowControl))
+		}
+		perAgent := func(kind string) float64 { return s.most(requestsOf(agentClient, kind)) / float64(s.workers) }
+		if s.delays == noDelays {
+			budgets = append(budgets, budget{name("seconds of the manager's own"), ownShareLimit, s.most(ownShare)})
+		}
+		budgets = append(budgets,
+			budget{name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)})
+		if s.flowControl {
+			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))})
+		}
+		switch {
+		case s.mode == jobset.ProcessMode:
+			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))},
+				budget{name("new watches per agent"), 0, s.most(newWatches)},
+				budget{name("writes of Pod status"), 0, s.most(podStatusWrites)})
+		case s.flowControl:
+			budgets = append(budgets, budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
+				budget{name("patches per agent"), perAgentLimit, perAgent(report)})
+		}
+	}
+	return budgets
+}
+
+// asks are all kinds of requests of some series, by client and kind.
+func asks(all []series) []ask {
+	found := map[ask]bool{}
+	for _, s := range all {
+		for _, r := range s.results {
+			for a := range r.requests.by {
+				found[a] = true
 			}
 		}
-		medians = append(medians, m)
 	}
-	return medians
+	return slices.SortedFunc(maps.Keys(found), func(a, b ask) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind))
+	})
 }
 
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
-}
-
-// cost is a figure that has to be linear in the number of Jobs.
-type cost struct {
-	name, unit string
-	perJob     func(result) float64
-}
-
-var costs = []cost{
-	{"CPU", "ms", func(r result) float64 { return r.cpu.Seconds() * 1000 / float64(r.jobs) }},
-	{"bytes allocated", "KiB", func(r result) float64 { return r.bytes / 1024 / float64(r.jobs) }},
-	{"objects allocated", "", func(r result) float64 { return r.allocs / float64(r.jobs) }},
-}
-
-// printTable prints what each number of Jobs cost, and how the cost of a Job
-// compares with the smallest number and with the base of the verdict.
-func printTable(out io.Writer, results []result) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "\nJobs\tCPU s\tpasses\tPOST\tPUT\tPATCH\tGET\tDELETE\twall s\n")
-	for _, r := range results {
-		fmt.Fprintf(w, "%d\t%.2f\t%.0f\t", r.jobs, r.cpu.Seconds(), r.passes)
-		for _, method := range []string{"POST", "PUT", "PATCH", "GET", "DELETE"} {
-			fmt.Fprintf(w, "%.0f\t", r.requests[method])
-		}
-		fmt.Fprintf(w, "%.0f\n", r.took.Seconds())
-	}
-	base, _ := baseOf(results)
-	for _, c := range costs {
-		fmt.Fprintf(w, "\nJobs\t%s per Job\tto %d", strings.TrimSpace(c.name+" "+c.unit), results[0].jobs)
-		compare := base != nil && base.jobs != results[0].jobs
-		if compare {
-			fmt.Fprintf(w, "\tto %d", base.jobs)
-		}
-		fmt.Fprintln(w)
-		for _, r := range results {
-			fmt.Fprintf(w, "%d\t%.4g\t%.2f", r.jobs, c.perJob(r), c.perJob(r)/c.perJob(results[0]))
-			if compare {
-				fmt.Fprintf(w, "\t%.2f", c.perJob(r)/c.perJob(*base))
+// failures are all kinds of watches that could not begin.
+func failures(all []series) []failure {
+	found := map[failure]bool{}
+	for _, s := range all {
+		for _, r := range s.results {
+			for f := range r.requests.failed {
+				found[f] = true
 			}
-			fmt.Fprintln(w)
 		}
 	}
-	_ = w.Flush() // standard output
+	return slices.SortedFunc(maps.Keys(found), func(a, b failure) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind), cmp.Compare(a.code, b.code))
+	})
 }
 
-// baseOf returns the largest JobSet and the one it is compared with, nil if there is none.
-func baseOf(results []result) (base, largest *result) {
-	for i := range results {
-		if results[i].jobs >= smallestBase && base == nil {
-			base = &results[i]
-		}
-		largest = &results[i]
+func medianOf[T any](values []T, of func(T) float64) float64 {
+	figures := make([]float64, 0, len(values))
+	for _, v := range values {
+		figures = append(figures, of(v))
 	}
-	if base == largest {
-		return nil, largest
-	}
-	return base, largest
+	return spreadOf(figures).median
 }
 
-// judge fails if a Job costs more in the largest JobSet than it may.
-func judge(out io.Writer, results []result) error {
-	base, largest := baseOf(results)
-	if base == nil {
-		fmt.Fprintf(out, "\nNo verdict: that takes two numbers of Jobs of at least %d.\n", smallestBase)
-		return nil
-	}
-	var broken []string
-	var worst float64
-	for _, c := range costs {
-		ratio := c.perJob(*largest) / c.perJob(*base)
-		worst = max(worst, ratio)
-		if ratio > tolerance {
-			broken = append(broken, fmt.Sprintf("%s per Job at %d Jobs is %.2f times that at %d", c.name, largest.jobs, ratio, base.jobs))
-		}
-	}
-	if len(broken) > 0 {
-		return fmt.Errorf("the work is not linear in the number of Jobs (limit %.2f): %s", tolerance, strings.Join(broken, "; "))
-	}
-	fmt.Fprintf(out, "\nLinear: a Job of %d costs %.2f times what it costs at %d, or less (limit %.2f).\n", largest.jobs, worst, base.jobs, tolerance)
-	return nil
-}
+func secondsOf(d time.Duration) float64 { return d.Seconds() }

@@ -3,16 +3,22 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Command bench measures what it costs the controller to bring up a JobSet, and
-// fails if that grows faster than the number of its Jobs.
+// Command bench measures what JobSet costs, and how fast it is. See docs/performance.md for what the figures mean.
 //
-// Three processes take part, so that what is measured is the controller alone:
+//	bench start     what the controller uses to bring a JobSet up; fails if that grows faster than the number of Jobs
+//	bench rest      what it uses for JobSets that run, and for heartbeats of nodes
+//	bench restart   how long a group takes to run again after one worker failed, and what that costs: with
+//	                InPlaceRestart in one mode or both, and with Recreate on the same control plane
 //
-//	etcd, kube-apiserver   real ones, started from KUBEBUILDER_ASSETS
-//	bench                  creates the JobSet, plays the Job controller, asks for samples
-//	bench --manager        the controller; this one is measured
+// Processes, all of this machine:
 //
-// See docs/performance.md for what the figures mean.
+//	etcd, kube-apiserver                       real, from KUBEBUILDER_ASSETS
+//	bench                                      start, rest: creates JobSets and plays the Job controller
+//	                                           restart: simulated nodes; in them agents and supervisors,
+//	                                           their own code, and workers that do nothing
+//	bench controller                           start, rest: the controller alone, which is measured
+//	kube-controller-manager, kube-scheduler    restart: real ones
+//	manager                                    restart: bin/manager as it ships
 package main
 
 import (
@@ -27,76 +33,31 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-
-	"sigs.k8s.io/jobset/test/sizes"
 )
 
-type options struct {
-	assets, root string
-	jobs         sizes.Sizes
-	repeat, rate int
-	profiles     string
-	// jobSets and nodes, if not 0: measure what so many JobSets cost at rest, above so many nodes.
-	jobSets, nodes int
-	// tolerant gives the manager the feature gate FaultTolerance.
-	tolerant bool
-	// manager, a kubeconfig, makes this process the one that is measured.
-	manager string
+// commands add their flags and return what they do.
+var commands = map[string]func() func(context.Context) error{
+	"start": startCommand, "rest": restCommand, "restart": restartCommand, "controller": controllerCommand,
 }
 
 func main() {
-	o := options{jobs: sizes.Sizes{100, 500, 1000, 2000}}
-	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd and kube-apiserver")
-	flag.StringVar(&o.root, "root", ".", "root of this repository")
-	flag.Var(&o.jobs, "jobs", "numbers of Jobs to measure")
-	flag.IntVar(&o.repeat, "repeat", 3, "how often each number is measured; the median counts")
-	flag.IntVar(&o.rate, "rate", 100, "status updates of Jobs per second, the same for all numbers of Jobs")
-	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU and allocation profiles; taking them costs CPU")
-	flag.IntVar(&o.jobSets, "rest", 0, "measure this many JobSets at rest, with and without faultTolerance, instead of Jobs")
-	flag.IntVar(&o.nodes, "nodes", 0, "with --rest: the number of nodes whose heartbeats are measured")
-	flag.BoolVar(&o.tolerant, "tolerant", false, "with --manager: switch FaultTolerance on; used by the benchmark itself")
-	flag.StringVar(&o.manager, "manager", "", "run the controller with this kubeconfig; used by the benchmark itself")
-	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if o.manager != "" {
-		exit(manage(ctx, o))
-	}
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
-	exit(run(ctx, o))
-}
-
-func exit(err error) {
-	if err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
-func run(ctx context.Context, o options) error {
-	if o.assets == "" {
-		return errors.New("no control plane: run `make bench`, which builds it, or set KUBEBUILDER_ASSETS")
+func run(args []string) error {
+	if len(args) == 0 || commands[args[0]] == nil {
+		return errors.New("usage: bench start|rest|restart [flags], see test/bench/main.go")
 	}
-	if o.repeat < 1 || o.rate < 1 {
-		return errors.New("--repeat and --rate must be at least 1")
+	command := commands[args[0]]()
+	_ = flag.CommandLine.Parse(args[1:]) // it exits if it fails
+	if args[0] != "controller" {
+		klog.SetLogger(logr.Discard())
+		ctrl.SetLogger(logr.Discard())
 	}
-	b, err := newBench(ctx, o)
-	if err != nil {
-		return err
-	}
-	if o.jobSets > 0 {
-		rows, err := b.rest(ctx)
-		printRest(os.Stdout, rows)
-		return errors.Join(err, b.stop())
-	}
-	results, err := b.measureAll(ctx)
-	if err := errors.Join(err, b.stop()); err != nil {
-		return err
-	}
-	medians := mediansOf(results)
-	printTable(os.Stdout, medians)
-	return judge(os.Stdout, medians)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return command(ctx)
 }

@@ -8,180 +8,69 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	runtimemetrics "runtime/metrics"
-	"runtime/pprof"
+	"io"
+	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/flowcontrol"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-
-	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
-	"sigs.k8s.io/jobset/pkg/controllers"
-	"sigs.k8s.io/jobset/pkg/features"
-	"sigs.k8s.io/jobset/pkg/nodehealth"
-	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/process"
 )
 
-// What the benchmark writes to the standard input of the process it measures.
-// Each line is answered with a usage, in JSON, on standard output.
-const (
-	beginCommand = "begin" // and the name of a profile, if one is wanted
-	endCommand   = "end"
-)
-
-// manage runs the JobSet controller with the limits and gates that ship by
-// default, and takes samples of its own process, until ctx or standard input ends.
-func manage(ctx context.Context, o options) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	log := zap.New(zap.UseDevMode(true)) // to standard error, as the manager does
-	ctrl.SetLogger(log)
-	klog.SetLogger(log)
-	mgr, err := newManager(ctx, o)
-	if err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return errors.New("the caches of the manager do not fill")
-	}
-	err = answer(sampler{profiles: o.profiles})
-	cancel()
-	return errors.Join(err, <-ended)
+// manager is the manager binary, running with the rights that ship for it.
+type manager struct {
+	process *process.Process
+	metrics cluster.Scraper
 }
 
-func newManager(ctx context.Context, o options) (ctrl.Manager, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", o.manager)
-	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(configapi.DefaultClientConnectionQPS, int(configapi.DefaultClientConnectionBurst))
-	gates := features.Snapshot(features.New())
-	gates.FaultTolerance = o.tolerant
-	options := ctrl.Options{
-		Scheme:  scheme(),
-		Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache:   controllers.CacheOptions(gates),
-	}
-	options.Cache.ReaderFailOnMissingInformer = true
-	mgr, err := ctrl.NewManager(config, options)
-	if err != nil {
-		return nil, fmt.Errorf("creating the manager: %w", err)
-	}
-	health := controllers.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
-	return mgr, controllers.SetupJobSetReconciler(ctx, mgr, gates, policy.Progress{}, controllers.WithNodeHealth(health))
+func (p *plane) startManager(ctx context.Context) (*manager, error) {
+	started, metrics, err := p.StartMeteredManager(ctx, cluster.ManagerOptions{
+		Program: p.Programs.Manager, Alone: true,
+		Args: []string{"--feature-gates=InPlaceRestart=true"},
+		// Restarts follow one another: what is measured is not a pause.
+		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n",
+	})
+	return &manager{started, metrics}, err
 }
 
-// answer says that the manager runs, then answers each command.
-func answer(s sampler) error {
-	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(usage{}); err != nil {
-		return err
+func (m *manager) use(ctx context.Context) (managerUse, error) {
+	text, err := m.metrics.Scrape(ctx)
+	if err != nil {
+		return managerUse{}, err
 	}
-	commands := bufio.NewScanner(os.Stdin)
-	for commands.Scan() {
-		command, profile, _ := strings.Cut(commands.Text(), " ")
-		var u usage
-		var err error
-		if command == beginCommand {
-			u, err = s.begin(profile)
-		} else {
-			u, err = s.end()
+	values, err := sumMetrics(strings.NewReader(text))
+	if err != nil {
+		return managerUse{}, fmt.Errorf("parsing the metrics of the manager: %w", err)
+	}
+	return managerUse{
+		cpu:      values["process_cpu_seconds_total"],
+		bytes:    values["go_memstats_alloc_bytes_total"],
+		objects:  values["go_memstats_mallocs_total"],
+		wakes:    values["controller_runtime_reconcile_total/jobset"],
+		resident: values["process_resident_memory_bytes"],
+	}, nil
+}
+
+// sumMetrics reads metrics as text and sums them up by name, whatever their labels, and by the
+// name of the controller behind a slash, where that is a label.
+func sumMetrics(text io.Reader) (map[string]float64, error) {
+	values := map[string]float64{}
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
 		}
+		name := line[:strings.IndexAny(line+" ", "{ ")]
+		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("line %q: %w", line, err)
 		}
-		if err := out.Encode(u); err != nil {
-			return err
-		}
-	}
-	return commands.Err()
-}
-
-type sampler struct {
-	profiles, profile string
-	cpu               *os.File
-}
-
-// begin samples at the beginning of a window, on a heap without garbage.
-func (s *sampler) begin(profile string) (usage, error) {
-	s.profile = profile
-	if s.profiling() {
-		var err error
-		if s.cpu, err = os.Create(filepath.Join(s.profiles, profile+"-cpu.pprof")); err != nil {
-			return usage{}, err
-		}
-		if err := pprof.StartCPUProfile(s.cpu); err != nil {
-			return usage{}, err
+		values[name] += value
+		if _, label, labelled := strings.Cut(line, `controller="`); labelled {
+			controller, _, _ := strings.Cut(label, `"`)
+			values[name+"/"+controller] += value
 		}
 	}
-	runtime.GC()
-	return sample()
-}
-
-// end samples at the end of a window.
-func (s *sampler) end() (usage, error) {
-	u, err := sample()
-	if err != nil || !s.profiling() {
-		return u, err
-	}
-	pprof.StopCPUProfile()
-	allocs, err := os.Create(filepath.Join(s.profiles, s.profile+"-allocs.pprof"))
-	if err != nil {
-		return u, err
-	}
-	return u, errors.Join(s.cpu.Close(), pprof.Lookup("allocs").WriteTo(allocs, 0), allocs.Close())
-}
-
-func (s *sampler) profiling() bool { return s.profiles != "" && s.profile != "" }
-
-// sample says what this process has used since it started.
-func sample() (usage, error) {
-	var cpu syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &cpu); err != nil {
-		return usage{}, fmt.Errorf("reading the CPU time: %w", err)
-	}
-	heap := []runtimemetrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/allocs:objects"}}
-	runtimemetrics.Read(heap)
-	u := usage{
-		At:       time.Now(),
-		CPU:      time.Duration(cpu.Utime.Nano() + cpu.Stime.Nano()),
-		Bytes:    float64(heap[0].Value.Uint64()),
-		Objects:  float64(heap[1].Value.Uint64()),
-		Requests: map[string]int{},
-	}
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		return usage{}, fmt.Errorf("gathering metrics: %w", err)
-	}
-	for _, family := range families {
-		for _, metric := range family.GetMetric() {
-			count := int(metric.GetCounter().GetValue())
-			switch family.GetName() {
-			case "controller_runtime_reconcile_total":
-				u.Passes += count
-			case "rest_client_requests_total":
-				for _, label := range metric.GetLabel() {
-					if label.GetName() == "method" {
-						u.Requests[label.GetValue()] += count
-					}
-				}
-			}
-		}
-	}
-	return u, nil
+	return values, lines.Err()
 }

@@ -8,10 +8,10 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
+	"os"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -32,8 +32,6 @@ import (
 const (
 	// resting is how long JobSets that run are watched.
 	resting = time.Minute
-	// hands is how many requests play the other controllers at the same time.
-	hands = 8
 	// sickLabel is what the manager looks for.
 	sickLabel = "autopilot.ibm.com/gpuhealth"
 )
@@ -41,13 +39,29 @@ const (
 // atRest is one row of the table.
 type atRest struct {
 	what string
-	used usage
+	used processUse
 	took time.Duration
 }
 
+func restCommand() func(context.Context) error {
+	var o startOptions
+	o.Flags()
+	flag.IntVar(&o.jobSets, "jobsets", 1000, "number of JobSets at rest, with and without faultTolerance")
+	flag.IntVar(&o.nodes, "nodes", 5000, "number of nodes whose heartbeats are measured")
+	return func(ctx context.Context) error {
+		b, err := newStartBench(ctx, o)
+		if err != nil {
+			return err
+		}
+		rows, err := b.rest(ctx)
+		printRest(os.Stdout, rows)
+		return errors.Join(err, b.stop())
+	}
+}
+
 // rest measures JobSets of a Job and a Pod each, spread over the nodes.
-func (b *bench) rest(ctx context.Context) ([]atRest, error) {
-	if err := b.many(ctx, b.nodes, b.makeNode); err != nil {
+func (b *startBench) rest(ctx context.Context) ([]atRest, error) {
+	if err := atOnce(b.nodes, func(i int) error { return b.makeNode(ctx, i) }); err != nil {
 		return nil, fmt.Errorf("creating %d nodes: %w", b.nodes, err)
 	}
 	var rows []atRest
@@ -61,7 +75,7 @@ func (b *bench) rest(ctx context.Context) ([]atRest, error) {
 	return rows, nil
 }
 
-func (b *bench) restOf(ctx context.Context, tolerant bool) (rows []atRest, err error) {
+func (b *startBench) restOf(ctx context.Context, tolerant bool) (rows []atRest, err error) {
 	m, err := b.startManager(ctx, "--tolerant")
 	if err != nil {
 		return nil, err
@@ -81,7 +95,7 @@ func (b *bench) restOf(ctx context.Context, tolerant bool) (rows []atRest, err e
 	} else if err := measure("no JobSets", pauseOf(ctx, resting)); err != nil {
 		return rows, err
 	}
-	if err := b.many(ctx, b.jobSets, func(ctx context.Context, i int) error { return b.runs(ctx, i, tolerant) }); err != nil {
+	if err := atOnce(b.jobSets, func(i int) error { return b.runs(ctx, i, tolerant) }); err != nil {
 		return rows, fmt.Errorf("bringing up %d JobSets: %w", b.jobSets, err)
 	}
 	if err := m.settles(ctx); err != nil {
@@ -94,13 +108,13 @@ func (b *bench) restOf(ctx context.Context, tolerant bool) (rows []atRest, err e
 		return rows, nil
 	}
 	beats := fmt.Sprintf("%d heartbeats of nodes", b.nodes)
-	if err := measure(beats, func() error { return b.many(ctx, b.nodes, b.beat) }); err != nil {
+	if err := measure(beats, func() error { return atOnce(b.nodes, func(i int) error { return b.beat(ctx, i) }) }); err != nil {
 		return rows, err
 	}
 	if passes := rows[len(rows)-1].used.Passes; passes > 0 {
 		return rows, fmt.Errorf("%s made %d passes, want none", beats, passes)
 	}
-	err = measure("one node marked", func() error { return errors.Join(b.mark(ctx, 0), pauseOf(ctx, settling)()) })
+	err = measure("one node marked", func() error { return errors.Join(b.mark(ctx, 0), pauseOf(ctx, quietAtFirst)()) })
 	if passes := rows[len(rows)-1].used.Passes; err == nil && passes == 0 {
 		err = errors.New("a mark made no pass, so that heartbeats made none says nothing")
 	}
@@ -122,29 +136,10 @@ func (m *measured) settles(ctx context.Context) error {
 	return errors.New("the manager still makes passes a minute after the last change")
 }
 
-// many does a thing for each number below n, some at a time.
-func (b *bench) many(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range hands {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
 func nodeName(i int) string { return fmt.Sprintf("node-%04d", i) }
 
 // makeNode creates a node and its lease, as a kubelet does.
-func (b *bench) makeNode(ctx context.Context, i int) error {
+func (b *startBench) makeNode(ctx context.Context, i int) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), Labels: map[string]string{corev1.LabelHostname: nodeName(i)}}}
 	if err := b.client.Create(ctx, node); err != nil {
 		return err
@@ -153,7 +148,7 @@ func (b *bench) makeNode(ctx context.Context, i int) error {
 }
 
 // beat reports the status of a node, and renews its lease.
-func (b *bench) beat(ctx context.Context, i int) error {
+func (b *startBench) beat(ctx context.Context, i int) error {
 	now := time.Now().UTC()
 	status := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady","lastHeartbeatTime":%q}]}}`, now.Format(time.RFC3339))
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}}
@@ -166,14 +161,14 @@ func (b *bench) beat(ctx context.Context, i int) error {
 }
 
 // mark says that the GPUs of a node are sick.
-func (b *bench) mark(ctx context.Context, i int) error {
+func (b *startBench) mark(ctx context.Context, i int) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}}
 	label := fmt.Sprintf(`{"metadata":{"labels":{%q:"EVICT"}}}`, sickLabel)
 	return b.client.Patch(ctx, node, client.RawPatch(types.MergePatchType, []byte(label)))
 }
 
 // runs creates a JobSet, and plays all others until its Pod runs on a node and its Job is ready.
-func (b *bench) runs(ctx context.Context, i int, tolerant bool) error {
+func (b *startBench) runs(ctx context.Context, i int, tolerant bool) error {
 	js := newJobSet(1)
 	js.Name = fmt.Sprintf("bench-%04d", i)
 	if tolerant {
@@ -205,12 +200,14 @@ func (b *bench) runs(ctx context.Context, i int, tolerant bool) error {
 
 // printRest prints what was measured at rest.
 func printRest(w io.Writer, rows []atRest) {
-	fmt.Fprintln(w, "\n| | seconds | CPU s | passes | requests |\n|---|---|---|---|---|")
-	for _, row := range rows {
+	fmt.Fprintln(w)
+	row(w, "", "seconds", "CPU s", "passes", "requests")
+	rule(w, 5)
+	for _, r := range rows {
 		requests := 0
-		for _, n := range row.used.Requests {
+		for _, n := range r.used.Requests {
 			requests += n
 		}
-		fmt.Fprintf(w, "| %s | %.0f | %.2f | %d | %d |\n", row.what, row.took.Seconds(), row.used.CPU.Seconds(), row.used.Passes, requests)
+		row(w, r.what, whole(r.took.Seconds()), two(r.used.CPU.Seconds()), r.used.Passes, requests)
 	}
 }

@@ -6,86 +6,82 @@ SPDX-License-Identifier: Apache-2.0
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"sigs.k8s.io/jobset/test/process"
 )
 
-// ManagerOptions configures StartManager.
+// ManagerOptions configures a manager.
 type ManagerOptions struct {
+	// Name is that of its log and configuration; "manager" if it is empty.
+	Name string
 	// Program is the manager binary.
 	Program string
-	// Account is the service account it runs as, with the rights shipped for it.
-	Account types.NamespacedName
+	// Server is the URL by which it reaches the API server, if that is not the API server itself.
+	Server string
 	// Args are further arguments, as --feature-gates=InPlaceRestart=true.
 	Args []string
 	// Config are further blocks of its configuration, as YAML.
 	Config string
-	// Alone is a manager that elects no leader: where everything shares a few cores, a lease
-	// may not be renewed in time.
-	Alone bool
+	// LeaderElection are settings of its lease, as YAML. With Alone it elects no leader: where everything
+	// shares a few cores, a lease may not be renewed in time.
+	LeaderElection string
+	Alone          bool
 }
 
-// ManagerConfig is the configuration of a manager beside a control plane on this machine:
-// its certificates come as files.
-type ManagerConfig struct {
-	// WebhookHost, WebhookPort and CertDir are where the webhooks are served, and how.
-	WebhookHost string
-	WebhookPort int
-	CertDir     string
-	// Health is the address of the probes.
-	Health string
-	// More are further blocks, as YAML.
-	More string
-}
-
-// Write writes the configuration file.
-func (c ManagerConfig) Write(file string) error {
+// Manager prepares a manager as a process of its own, with the token of its service account, and says at
+// which URL it will be ready. It serves no metrics, unless the arguments say otherwise. Its webhooks are those that
+// the API server asks; without any, it serves some that nobody asks.
+func (c *Cluster) Manager(ctx context.Context, o ManagerOptions) (_ process.Command, ready string, err error) {
+	o.Name, o.Server = cmp.Or(o.Name, "manager"), cmp.Or(o.Server, c.Config.Host)
+	config, kubeconfig := filepath.Join(c.opts.Dir, o.Name+".yaml"), filepath.Join(c.opts.Dir, o.Name+".kubeconfig")
+	token, err := Token(ctx, c.Client, ManagerAccount)
+	if err != nil {
+		return process.Command{}, "", err
+	}
+	if err := WriteKubeconfig(kubeconfig, o.Server, c.Config.CAData, token); err != nil {
+		return process.Command{}, "", err
+	}
+	health, err := process.FreeAddress()
+	if err != nil {
+		return process.Command{}, "", err
+	}
+	host, port, certDir := c.Webhooks()
+	if len(c.webhooks.MutatingWebhooks)+len(c.webhooks.ValidatingWebhooks) == 0 {
+		host, certDir = process.Localhost, c.keys.dir
+		if port, err = process.FreePort(); err != nil {
+			return process.Command{}, "", err
+		}
+	}
 	text := fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 webhook: {host: %s, port: %d, certDir: %q}
 health: {healthProbeBindAddress: %q}
-%s`, c.WebhookHost, c.WebhookPort, c.CertDir, c.Health, c.More)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("writing the configuration of a manager: %w", err)
+metrics: {bindAddress: "0"}
+leaderElection: {leaderElect: %t, resourceNamespace: %s, %s}
+internalCertManagement: {enable: false}
+%s`, host, port, certDir, health, !o.Alone, ManagerAccount.Namespace, o.LeaderElection, o.Config)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return process.Command{}, "", fmt.Errorf("writing the configuration of a manager: %w", err)
 	}
-	return nil
+	args := append([]string{"--config=" + config, "--kubeconfig=" + kubeconfig}, o.Args...)
+	return process.Command{Dir: c.opts.Dir, Name: o.Name, Program: o.Program, Args: args}, "http://" + health + "/readyz", nil
 }
 
-// StartManager starts a manager as a process of its own, with the token of its
-// service account, and waits until its webhooks answer. It serves no metrics, unless the
-// arguments say otherwise.
-func (c *Cluster) StartManager(ctx context.Context, opts ManagerOptions) (*process.Process, error) {
-	token, err := Token(ctx, c.Client, opts.Account)
+// StartManager starts a manager, and waits until its webhooks answer.
+func (c *Cluster) StartManager(ctx context.Context, o ManagerOptions) (*process.Process, error) {
+	command, ready, err := c.Manager(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	config, kubeconfig := filepath.Join(c.opts.Dir, "manager.yaml"), filepath.Join(c.opts.Dir, "manager.kubeconfig")
-	if err := WriteKubeconfig(kubeconfig, c.Config.Host, c.Config.CAData, token); err != nil {
-		return nil, err
-	}
-	mc := ManagerConfig{More: fmt.Sprintf(`metrics: {bindAddress: "0"}
-leaderElection: {leaderElect: %t, resourceNamespace: %s}
-internalCertManagement: {enable: false}
-%s`, !opts.Alone, opts.Account.Namespace, opts.Config)}
-	if mc.Health, err = process.FreeAddress(); err != nil {
-		return nil, err
-	}
-	mc.WebhookHost, mc.WebhookPort, mc.CertDir = c.Webhooks()
-	if err := mc.Write(config); err != nil {
-		return nil, err
-	}
-	p, err := c.start("manager", opts.Program, append([]string{"--config=" + config, "--kubeconfig=" + kubeconfig}, opts.Args...)...)
+	p, err := process.Start(command)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.WaitReady(ctx, "http://"+mc.Health+"/readyz"); err != nil {
-		return nil, fmt.Errorf("waiting for the manager to be ready (see %s): %w", p.LogFile, err)
-	}
-	return p, nil
+	c.managers = append(c.managers, p)
+	return p, p.WaitReady(ctx, ready)
 }

@@ -23,23 +23,20 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"sigs.k8s.io/jobset/test/cluster"
 )
 
 type options struct {
-	assets, root, dashboard, promtool, keep    string
-	manager, agent, supervisor, worker, replay string
+	cluster.Programs
+	dashboard, promtool, keep, replay string
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl")
-	flag.StringVar(&o.root, "root", ".", "root of this repository")
+	o.Flags()
 	flag.StringVar(&o.dashboard, "dashboard", "config/components/grafana/jobset.json", "the dashboard")
 	flag.StringVar(&o.promtool, "promtool", "bin/tools/promtool", "the promtool binary")
-	flag.StringVar(&o.manager, "manager", "bin/manager", "the manager binary")
-	flag.StringVar(&o.agent, "agent", "bin/agent", "the agent binary")
-	flag.StringVar(&o.supervisor, "supervisor", "bin/supervisor", "the supervisor binary")
-	flag.StringVar(&o.worker, "worker", "bin/worker", "the worker binary")
 	flag.StringVar(&o.keep, "keep", "", "file to keep the recorded metrics in")
 	flag.StringVar(&o.replay, "replay", "", "file with recorded metrics to use instead of a new run")
 	flag.Parse()
@@ -54,13 +51,11 @@ func main() {
 }
 
 func run(o options) error {
-	for _, path := range []*string{&o.assets, &o.root, &o.promtool, &o.manager, &o.agent, &o.supervisor, &o.worker} {
-		absolute, err := filepath.Abs(*path)
-		if err != nil {
-			return fmt.Errorf("finding %s: %w", *path, err)
-		}
-		*path = absolute
+	promtool, err := filepath.Abs(o.promtool)
+	if err != nil {
+		return fmt.Errorf("finding promtool: %w", err)
 	}
+	o.promtool = promtool
 	text, err := os.ReadFile(o.dashboard)
 	if err != nil {
 		return fmt.Errorf("reading the dashboard: %w", err)

@@ -7,34 +7,24 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"sigs.k8s.io/jobset/test/cluster"
-	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
 const (
-	agentImage, workerImage = "jobset/agent:dev", "jobset/worker:dev"
-	accelerator             = "example.com/accelerator"
-	gates                   = "--feature-gates=InPlaceRestart=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,RestartJob=true"
-	patience                = 2 * time.Minute
+	accelerator = "example.com/accelerator"
+	gates       = "--feature-gates=InPlaceRestart=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,RestartJob=true"
+	patience    = 2 * time.Minute
 )
-
-var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
 
 // ends are what the JobSets of jobsets.yaml come to, as arguments of `kubectl wait`.
 var ends = [][]string{
@@ -50,15 +40,14 @@ type scene struct {
 	dir     string
 	cluster *cluster.Cluster
 
-	node     sync.WaitGroup
-	stopNode context.CancelFunc
-	scraper  scraper
+	stopNode func()
+	scraper  cluster.Scraper
 }
 
 // runScene runs the JobSets and returns what the manager said meanwhile.
 func runScene(ctx context.Context, o options) (scrapes []string, err error) {
-	if o.assets == "" {
-		return nil, errors.New("no control plane: run `make test-dashboard`, which builds it, or set KUBEBUILDER_ASSETS")
+	if err := o.Absolute("test-dashboard"); err != nil {
+		return nil, err
 	}
 	s := &scene{options: o}
 	if s.dir, err = os.MkdirTemp("", "jobset-dashboard-"); err != nil {
@@ -82,58 +71,29 @@ func runScene(ctx context.Context, o options) (scrapes []string, err error) {
 func (s *scene) startControlPlane(ctx context.Context) error {
 	fmt.Println("start a control plane, a simulated node and the manager")
 	var err error
-	s.cluster, err = cluster.Start(cluster.Options{Assets: s.assets, Root: s.root, Dir: s.dir, Controllers: &cluster.Controllers{}})
+	s.cluster, err = cluster.Start(cluster.Options{Assets: s.Assets, Root: s.Root, Dir: s.dir, Controllers: &cluster.Controllers{}})
 	if err != nil {
 		return err
 	}
-	_, err = s.cluster.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(s.root, "test/demo/config"))
-	return err
+	return s.cluster.Install(ctx)
 }
 
 func (s *scene) startNode(context.Context) error {
-	containers, err := simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
-		Images:   map[string][]string{agentImage: {s.agent}, workerImage: {s.worker}},
-		Programs: map[string]string{"/supervisor": s.supervisor},
-		LogDir:   filepath.Join(s.dir, "pods"),
-	})
+	containers, err := s.Containers(s.dir)
 	if err != nil {
 		return err
 	}
-	node, err := simnode.New(simnode.Options{
-		Client: s.cluster.Client, Name: "node", Runtime: containers, RootDir: filepath.Join(s.dir, "node"),
-		Extended: corev1.ResourceList{accelerator: resource.MustParse("4")},
-		// In place of the network namespace of a real Pod: the agent binds the address of its Pod alone.
-		EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
-			return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
-		},
-		Tokens: &simnode.TokenOptions{ServerURL: s.cluster.Config.Host, CAData: s.cluster.Config.CAData},
+	s.stopNode, err = s.cluster.RunNode(simnode.Options{
+		Name: "node", Runtime: containers, Extended: corev1.ResourceList{accelerator: resource.MustParse("4")},
 	})
-	if err != nil {
-		return fmt.Errorf("creating a simulated node: %w", err)
-	}
-	// It runs until stop, whatever happens to the context: Pods are to be stopped in order.
-	ctx, cancel := context.WithCancel(context.Background())
-	s.stopNode = cancel
-	s.node.Go(func() {
-		if err := node.Run(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintln(os.Stderr, "the simulated node stopped:", err)
-		}
-	})
-	return nil
+	return err
 }
 
-func (s *scene) startManager(ctx context.Context) error {
-	var err error
-	if s.scraper.address, err = process.FreeAddress(); err != nil {
-		return err
-	}
-	if s.scraper.token, err = cluster.Token(ctx, s.cluster.Client, managerAccount); err != nil {
-		return err
-	}
-	_, err = s.cluster.StartManager(ctx, cluster.ManagerOptions{
-		Program: s.manager, Account: managerAccount,
-		Args: []string{gates, "--metrics-bind-address=" + s.scraper.address},
-		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n" +
+func (s *scene) startManager(ctx context.Context) (err error) {
+	_, s.scraper, err = s.cluster.StartMeteredManager(ctx, cluster.ManagerOptions{
+		Program: s.Manager,
+		Args:    []string{gates},
+		Config: "inPlaceRestart: {agentImage: " + cluster.AgentImage + ", quickFailureMaxPause: 0s}\n" +
 			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, accelerators: [" + accelerator + "]}\n",
 	})
 	return err
@@ -141,19 +101,11 @@ func (s *scene) startManager(ctx context.Context) error {
 
 // record scrapes while the JobSets run, once before and twice after.
 func (s *scene) record(ctx context.Context) ([]string, error) {
-	var scrapes []string
-	// The manager is ready before it has made a certificate for its metrics.
-	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
-		text, err := s.scraper.scrape(ctx)
-		if err != nil {
-			return false, nil //nolint:nilerr // it is asked again
-		}
-		scrapes = append(scrapes, text)
-		return true, nil
-	})
+	first, err := s.scraper.Scrape(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("waiting for the metrics of the manager: %w", err)
+		return nil, err
 	}
+	scrapes := []string{first}
 	fmt.Println("record its metrics while JobSets complete, fail, restart and grow")
 	ended := make(chan error, 1)
 	go func() { ended <- s.runJobSets(ctx) }()
@@ -167,7 +119,7 @@ func (s *scene) record(ctx context.Context) ([]string, error) {
 			}
 			ended, after = nil, 0
 		case <-ticks.C:
-			text, err := s.scraper.scrape(ctx)
+			text, err := s.scraper.Scrape(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +133,7 @@ func (s *scene) record(ctx context.Context) ([]string, error) {
 }
 
 func (s *scene) runJobSets(ctx context.Context) error {
-	if _, err := s.cluster.Kubectl(ctx, "apply", "--server-side", "-f", filepath.Join(s.root, "test/dashboard/jobsets.yaml")); err != nil {
+	if _, err := s.cluster.Kubectl(ctx, "apply", "--server-side", "-f", filepath.Join(s.Root, "test/dashboard/jobsets.yaml")); err != nil {
 		return err
 	}
 	for _, end := range ends {
@@ -196,40 +148,9 @@ func (s *scene) runJobSets(ctx context.Context) error {
 func (s *scene) stop() error {
 	if s.stopNode != nil {
 		s.stopNode()
-		s.node.Wait()
 	}
 	if s.cluster == nil {
 		return nil
 	}
 	return s.cluster.Stop()
-}
-
-// scraper reads the metrics of the manager.
-type scraper struct{ address, token string }
-
-func (s scraper) scrape(ctx context.Context) (_ string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", nil)
-	if err != nil {
-		return "", fmt.Errorf("asking for metrics: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	insecure := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the manager signs its own
-	}}
-	defer insecure.CloseIdleConnections()
-	answer, err := insecure.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("reading metrics: %w", err)
-	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return "", fmt.Errorf("reading metrics: %w", err)
-	}
-	if answer.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("reading metrics: %s: %s", answer.Status, text)
-	}
-	return string(text), nil
 }

@@ -12,12 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
@@ -64,9 +62,8 @@ type demo struct {
 	runtime *simnode.ProcessRuntime
 	round   round
 	view    *view
-	nodes   sync.WaitGroup
-	// stopNodes stops the simulated nodes, and with them every container.
-	stopNodes context.CancelFunc
+	// stopNodes stop the simulated nodes, and with them every container.
+	stopNodes []func()
 }
 
 // run takes the steps of the demo. What it starts is stopped by end.
@@ -93,7 +90,7 @@ func (d *demo) say(format string, args ...any) {
 func (d *demo) startControlPlane(ctx context.Context) error {
 	d.say("start etcd, kube-apiserver, kube-controller-manager and kube-scheduler")
 	var err error
-	d.cluster, err = cluster.Start(cluster.Options{Assets: d.assets, Root: d.root, Dir: d.dir, Controllers: &cluster.Controllers{}})
+	d.cluster, err = cluster.Start(cluster.Options{Assets: d.Assets, Root: d.Root, Dir: d.dir, Controllers: &cluster.Controllers{}})
 	if err != nil {
 		return err
 	}
@@ -102,53 +99,26 @@ func (d *demo) startControlPlane(ctx context.Context) error {
 		return fmt.Errorf("asking the API server for its version: %w", err)
 	}
 	d.say("Kubernetes %s is up, with the JobSet CRD; install access rules", version.GitVersion)
-	_, err = d.cluster.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(d.root, "test/demo/config"))
-	return err
+	return d.cluster.Install(ctx)
 }
 
-// startNodes starts two simulated nodes. They run until end, whatever happens to
-// the context: Pods are to be stopped in order.
+// startNodes starts two simulated nodes, which run until end.
 func (d *demo) startNodes(context.Context) error {
 	d.say("start two simulated nodes, which run Pods as processes")
 	var err error
-	d.runtime, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
-		Images:   map[string][]string{"jobset/agent:dev": {d.agent}, "jobset/worker:dev": {d.worker}},
-		Programs: map[string]string{"/supervisor": d.supervisor, "/worker": d.worker},
-		LogDir:   filepath.Join(d.dir, "pods"),
-	})
-	if err != nil {
+	if d.runtime, err = d.Containers(d.dir); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stopNodes = cancel
 	for _, name := range []string{"node-a", "node-b"} {
-		node, err := simnode.New(simnode.Options{
-			Client:  d.cluster.Client,
-			Name:    name,
-			Runtime: d.runtime,
-			RootDir: filepath.Join(d.dir, name),
-			EnvFor:  d.podEnvironment,
-			Tokens:  &simnode.TokenOptions{ServerURL: d.cluster.Config.Host, CAData: d.cluster.Config.CAData},
-		})
+		stop, err := d.cluster.RunNode(simnode.Options{Name: name, Runtime: d.runtime, EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
+			return append(cluster.PodAddress(pod), corev1.EnvVar{Name: markerVariable, Value: d.dir})
+		}})
 		if err != nil {
-			return fmt.Errorf("creating simulated node %s: %w", name, err)
+			return err
 		}
-		d.nodes.Go(func() {
-			if err := node.Run(ctx); err != nil && ctx.Err() == nil {
-				d.say("simulated node %s stopped: %v", name, err)
-			}
-		})
+		d.stopNodes = append(d.stopNodes, stop)
 	}
 	return nil
-}
-
-// podEnvironment stands in for the network namespace that a real Pod has: the
-// agent binds the address of its Pod alone.
-func (d *demo) podEnvironment(pod *corev1.Pod) []corev1.EnvVar {
-	return []corev1.EnvVar{
-		{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP},
-		{Name: markerVariable, Value: d.dir},
-	}
 }
 
 func (d *demo) startManager(ctx context.Context) error {
@@ -158,11 +128,10 @@ func (d *demo) startManager(ctx context.Context) error {
 	}
 	d.say("start the manager with %s", strings.Join(args, " "))
 	manager, err := d.cluster.StartManager(ctx, cluster.ManagerOptions{
-		Program: d.manager,
-		Account: types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"},
+		Program: d.Manager,
 		Alone:   true,
 		Args:    args,
-		Config:  "inPlaceRestart:\n  agentImage: jobset/agent:dev\n",
+		Config:  "inPlaceRestart:\n  agentImage: " + cluster.AgentImage + "\n",
 	})
 	if err == nil {
 		d.managerLog = manager.LogFile
@@ -179,7 +148,7 @@ func (d *demo) keepLog() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(d.root, "bin", "demo-manager.log")
+	path := filepath.Join(d.Root, "bin", "demo-manager.log")
 	d.say("the log of the manager is in %s", path)
 	return os.WriteFile(path, text, 0o644)
 }
@@ -191,16 +160,15 @@ func (d *demo) createJobSet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.view, err = newView(d.cluster.Config); err != nil {
+	api, err := d.cluster.NewClient()
+	if err != nil {
 		return err
 	}
-	if err := d.view.follow(ctx, namespace, d.round.jobSet); err != nil {
-		return err
-	}
+	d.view = &view{client: api, name: d.round.jobSet}
 	if _, err := d.cluster.Kubectl(ctx, "apply", "--server-side", "-n", namespace, "-f", manifest); err != nil {
 		return err
 	}
-	_, err = d.view.await(ctx, "both workers run at epoch 1", patience, func() bool {
+	_, err = d.view.await(ctx, "both workers run at epoch 1", func() bool {
 		_, synced := d.view.epochs()
 		return synced == 1 && d.view.allReport(workers, 1) && d.view.allRun(workers, 0)
 	})
@@ -215,7 +183,7 @@ func (d *demo) createJobSet(ctx context.Context) error {
 
 // writeManifest returns the file that is applied.
 func (d *demo) writeManifest() (string, error) {
-	file := filepath.Join(d.root, sample)
+	file := filepath.Join(d.Root, sample)
 	if d.round.change == nil {
 		return file, nil
 	}
@@ -239,8 +207,11 @@ func (d *demo) writeManifest() (string, error) {
 // workersRun waits until all workers are processes, other ones than before, and returns when that was. The API
 // does not show it in process mode.
 func (d *demo) workersRun(ctx context.Context, before []observed) (time.Time, error) {
-	err := wait.PollUntilContextTimeout(ctx, 2*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		now := d.observe()
+	err := wait.PollUntilContextTimeout(ctx, 2*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		now, err := d.observe(ctx)
+		if err != nil {
+			return false, err
+		}
 		for i := range now {
 			if now[i].process == 0 || i < len(before) && now[i].process == before[i].process {
 				return false, nil
@@ -256,7 +227,10 @@ func (d *demo) workersRun(ctx context.Context, before []observed) (time.Time, er
 
 // killWorker kills one worker and follows the group restart.
 func (d *demo) killWorker(ctx context.Context) error {
-	before := d.observe()
+	before, err := d.observe(ctx)
+	if err != nil {
+		return err
+	}
 	victim := &before[0]
 	d.say("kill -9 %d, the worker of Pod %s", victim.process, victim.pod.Name)
 	killed := time.Now()
@@ -272,7 +246,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 		{"lift: the whole group has reached epoch 2", func() bool { _, synced := d.view.epochs(); return synced == 2 }},
 	}
 	for _, moment := range moments {
-		at, err := d.view.await(ctx, moment.text, patience, moment.met)
+		at, err := d.view.await(ctx, moment.text, moment.met)
 		if err != nil {
 			return err
 		}
@@ -283,7 +257,10 @@ func (d *demo) killWorker(ctx context.Context) error {
 		return err
 	}
 	d.say("%+5.2f s after the kill: both workers run again", at.Sub(killed).Seconds())
-	after := d.observe()
+	after, err := d.observe(ctx)
+	if err != nil {
+		return err
+	}
 	d.printPods(before, after)
 	if err := d.printEvents(ctx); err != nil {
 		return err
@@ -294,7 +271,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 func (d *demo) leaveRunning(ctx context.Context) {
 	fmt.Printf("\nThe cluster runs until you press Ctrl-C. In another shell:\n\n")
 	fmt.Printf("  export KUBECONFIG=%s\n", d.cluster.Kubeconfig)
-	fmt.Printf("  %s get jobsets,pods\n", filepath.Join(d.assets, "kubectl"))
+	fmt.Printf("  %s get jobsets,pods\n", filepath.Join(d.Assets, "kubectl"))
 	fmt.Printf("\nWorkers are the processes named worker: kill one and watch. Logs are in %s\n", d.dir)
 	<-ctx.Done()
 }
@@ -304,9 +281,8 @@ func (d *demo) end() error {
 	fmt.Println()
 	d.say("stop everything")
 	var errs []error
-	if d.stopNodes != nil {
-		d.stopNodes()
-		d.nodes.Wait()
+	for _, stop := range d.stopNodes {
+		stop()
 	}
 	if d.cluster != nil {
 		errs = append(errs, d.cluster.Stop())

@@ -17,30 +17,26 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"sigs.k8s.io/jobset/test/cluster"
 )
 
 type options struct {
-	assets, root, manager, agent, supervisor, worker string
-	keep                                             bool
+	cluster.Programs
+	keep bool
 	// logLevel is that of the manager, whose log is kept if it is not 0.
 	logLevel int
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.assets, "assets", os.Getenv("KUBEBUILDER_ASSETS"), "directory of etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl")
-	flag.StringVar(&o.root, "root", ".", "root of this repository")
-	flag.StringVar(&o.manager, "manager", "bin/manager", "the manager binary")
-	flag.StringVar(&o.agent, "agent", "bin/agent", "the agent binary")
-	flag.StringVar(&o.supervisor, "supervisor", "bin/supervisor", "the supervisor binary")
-	flag.StringVar(&o.worker, "worker", "bin/worker", "the worker binary")
+	o.Flags()
 	flag.BoolVar(&o.keep, "keep", false, "leave the cluster running until interrupted")
 	flag.IntVar(&o.logLevel, "log-level", 0, "level of the manager's log, which is copied to bin/demo-manager.log if it is not 0")
 	flag.Parse()
@@ -56,15 +52,8 @@ func main() {
 }
 
 func run(o options) error {
-	if o.assets == "" {
-		return errors.New("no control plane: run `make demo`, which builds it, or set KUBEBUILDER_ASSETS")
-	}
-	for _, path := range []*string{&o.assets, &o.root, &o.manager, &o.agent, &o.supervisor, &o.worker} {
-		absolute, err := filepath.Abs(*path)
-		if err != nil {
-			return fmt.Errorf("finding %s: %w", *path, err)
-		}
-		*path = absolute
+	if err := o.Absolute("demo"); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "jobset-demo-")
 	if err != nil {
@@ -78,7 +67,6 @@ func run(o options) error {
 	defer cancel()
 	d := &demo{options: o, dir: dir, marker: marker, began: time.Now()}
 	failed := d.run(ctx)
-	cancel() // no watch may stay open: the API server would wait for it
 	err = errors.Join(failed, d.end())
 	if err != nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)

@@ -28,16 +28,19 @@ type observed struct {
 	process int
 }
 
-func (d *demo) observe() []observed {
+func (d *demo) observe(ctx context.Context) ([]observed, error) {
+	if err := d.view.look(ctx); err != nil {
+		return nil, err
+	}
 	var all []observed
-	for _, pod := range d.view.snapshot() {
+	for _, pod := range d.view.pods {
 		process, _ := d.runtime.PID(pod.UID, workerContainer)
 		if d.round.supervised {
 			process = childOf(process)
 		}
 		all = append(all, observed{pod: pod, process: process})
 	}
-	return all
+	return all, nil
 }
 
 // childOf is the first child of a process that any of its threads started, 0 if it has none.
@@ -117,13 +120,7 @@ func (d *demo) check(before, after []observed) error {
 		expect(b.epoch() == "1" && a.epoch() == "2", "Pod %s went from epoch %q to %q, not from 1 to 2", a.pod.Name, b.epoch(), a.epoch())
 		expect(a.process != 0 && a.process != b.process, "the worker of Pod %s was process %d and is %d", a.pod.Name, b.process, a.process)
 	}
-	restarts := d.jobSet().Status.InPlaceRestarts
+	restarts := d.view.jobSet.Status.InPlaceRestarts
 	expect(restarts == 1, "status.inPlaceRestarts is %d, not 1", restarts)
 	return errors.Join(errs...)
-}
-
-func (d *demo) jobSet() jobset.JobSet {
-	d.view.mu.Lock()
-	defer d.view.mu.Unlock()
-	return d.view.jobSet
 }

@@ -6,19 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,98 +23,41 @@ import (
 
 const workerContainer = "worker"
 
-// view is what the API shows of the JobSet and its Pods, as it changes.
+// view is what the API shows of the JobSet and its Pods.
 type view struct {
-	client client.WithWatch
-
-	name    string
-	mu      sync.Mutex
-	jobSet  jobset.JobSet
-	pods    map[string]corev1.Pod
-	changed chan struct{} // closed at the next change
+	client client.Client
+	name   string
+	jobSet jobset.JobSet
+	pods   []corev1.Pod // by name
 }
 
-func newView(config *rest.Config) (*view, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobset.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("building a scheme: %w", err)
-		}
+// look reads both as they are now.
+func (v *view) look(ctx context.Context) error {
+	if err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v.name}, &v.jobSet); err != nil {
+		return fmt.Errorf("reading the JobSet of the demo: %w", err)
 	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("building a client: %w", err)
+	var pods corev1.PodList
+	if err := v.client.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{jobset.JobSetNameKey: v.name}); err != nil {
+		return fmt.Errorf("listing the Pods of the demo: %w", err)
 	}
-	return &view{client: c, pods: map[string]corev1.Pod{}, changed: make(chan struct{})}, nil
-}
-
-// follow watches until the context ends. An error ends it early.
-func (v *view) follow(ctx context.Context, namespace, name string) error {
-	pods, err := v.client.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace), client.MatchingLabels{jobset.JobSetNameKey: name})
-	if err != nil {
-		return fmt.Errorf("watching the Pods of the demo: %w", err)
-	}
-	jobSets, err := v.client.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(namespace))
-	if err != nil {
-		return fmt.Errorf("watching the JobSet of the demo: %w", err)
-	}
-	v.name = name
-	go func() {
-		defer pods.Stop()
-		defer jobSets.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case event := <-pods.ResultChan():
-				v.take(event)
-			case event := <-jobSets.ResultChan():
-				v.take(event)
-			}
-		}
-	}()
+	v.pods = pods.Items
+	slices.SortFunc(v.pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
 
-func (v *view) take(event watch.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch obj := event.Object.(type) {
-	case *corev1.Pod:
-		if event.Type == watch.Deleted {
-			delete(v.pods, obj.Name)
-		} else {
-			v.pods[obj.Name] = *obj
-		}
-	case *jobset.JobSet:
-		if obj.Name == v.name {
-			v.jobSet = *obj
-		}
+// await looks until the view is as wanted and returns when that was.
+func (v *view) await(ctx context.Context, what string, wanted func() bool) (time.Time, error) {
+	err := wait.PollUntilContextTimeout(ctx, 2*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		err := v.look(ctx)
+		return err == nil && wanted(), err
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("waiting until %s: %w", what, err)
 	}
-	close(v.changed)
-	v.changed = make(chan struct{})
+	return time.Now(), nil
 }
 
-// await waits until the view is as wanted and returns when that was.
-func (v *view) await(ctx context.Context, what string, within time.Duration, wanted func() bool) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	for {
-		v.mu.Lock()
-		met, changed := wanted(), v.changed
-		v.mu.Unlock()
-		if met {
-			return time.Now(), nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return time.Time{}, fmt.Errorf("waiting until %s: %w", what, context.Cause(ctx))
-		}
-	}
-}
-
-// epochs reads D and S. Call it under await only, as the functions below.
+// epochs reads D and S.
 func (v *view) epochs() (deprecated, synced int32) {
 	return ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0), ptr.Deref(v.jobSet.Status.SyncedEpoch, 0)
 }
@@ -137,24 +76,12 @@ func (v *view) allRun(workers int, restarts int32) bool {
 
 func (v *view) count(matches func(*corev1.Pod) bool) int {
 	n := 0
-	for name := range v.pods {
-		pod := v.pods[name]
-		if matches(&pod) {
+	for i := range v.pods {
+		if matches(&v.pods[i]) {
 			n++
 		}
 	}
 	return n
-}
-
-// snapshot returns the Pods, by name.
-func (v *view) snapshot() []corev1.Pod {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	pods := make([]corev1.Pod, 0, len(v.pods))
-	for _, name := range slices.Sorted(maps.Keys(v.pods)) {
-		pods = append(pods, v.pods[name])
-	}
-	return pods
 }
 
 func workerStatus(pod *corev1.Pod) *corev1.ContainerStatus {

@@ -19,6 +19,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/phases"
 	"sigs.k8s.io/jobset/test/stories"
 )
 
@@ -155,7 +156,6 @@ func spread(all []stories.Phases, size int, is func(stories.Phases) bool, of fun
 	if len(values) == 0 {
 		return "-", 0
 	}
-	slices.Sort(values)
-	median := (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-	return fmt.Sprintf("%.2f / %.2f / %.2f", values[0].Seconds(), median.Seconds(), values[len(values)-1].Seconds()), len(values)
+	least, median, most := phases.Spread(values)
+	return fmt.Sprintf("%.2f / %.2f / %.2f", least.Seconds(), median.Seconds(), most.Seconds()), len(values)
 }

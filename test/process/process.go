@@ -34,6 +34,9 @@ type Command struct {
 	Env []string
 }
 
+// LogFile is where the log is.
+func (c Command) LogFile() string { return filepath.Join(c.Dir, c.Name+".log") }
+
 // Process is a program that runs, or ran.
 type Process struct {
 	// LogFile holds what it printed.
@@ -48,7 +51,7 @@ type Process struct {
 // Start starts a program. It is in a process group of its own, so that an interrupt
 // from the keyboard reaches it through Stop only.
 func Start(c Command) (*Process, error) {
-	p := &Process{name: c.Name, LogFile: filepath.Join(c.Dir, c.Name+".log"), done: make(chan struct{})}
+	p := &Process{name: c.Name, LogFile: c.LogFile(), done: make(chan struct{})}
 	log, err := os.OpenFile(p.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the log of %s: %w", c.Name, err)

@@ -110,6 +110,7 @@ func cases() []searched {
 func processCases() []searched {
 	group := func(workers int8) []replicatedJob { return []replicatedJob{{"w", 1, workers, -1}} }
 	one, two := [maxReplicatedJobs]int8{1}, [maxReplicatedJobs]int8{2}
+	launcher, each := []replicatedJob{{"w", 1, 1, -1}, {"launcher", 1, 1, 0}}, [maxReplicatedJobs]int8{1, 1}
 	return []searched{
 		{scenario{name: "process mode, first start, 1 failure", rjobs: group(2), containers: one, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, bounded},
 		{scenario{name: "process mode, 1 failure", rjobs: group(2), containers: one, left: budgets{failures: 1}, lag: 1, lagInAll: 1, running: true}, quick},
@@ -128,6 +129,16 @@ func processCases() []searched {
 		{scenario{name: "process mode, a sandbox is gone, first start, crash", rjobs: group(2), containers: one, kinds: sandboxGone, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1}, bounded},
 		{scenario{name: "process mode, a short deadline, a long grace", rjobs: group(2), containers: one, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, clock: true, slowStops: true}, bounded},
 		{scenario{name: "process mode, pauses, 2 failures, crash", rjobs: group(1), containers: one, kinds: workerExit | agentCrash, left: budgets{failures: 2, leaders: 1}, lag: 1, lagInAll: 1, running: true, pauses: true}, bounded},
+		{scenario{name: "process mode, a launcher after its workers, first start, 1 failure", rjobs: launcher, order: ready, containers: each, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, bounded},
+		{scenario{name: "process mode, a launcher after its workers, first start, exits, crash", rjobs: launcher, order: ready, containers: each, kinds: workerExit | exitZero, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, oldCaches: true}, bounded},
+		{scenario{name: "process mode, a launcher after its workers, suspend", rjobs: launcher, order: ready, containers: each, left: budgets{suspends: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "process mode, a launcher after its workers, worker exits, suspend", rjobs: launcher, order: ready, containers: each, kinds: workerExit, left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true}, full},
+		{scenario{name: "process mode, a launcher after its workers, a Job is deleted", rjobs: launcher, order: ready, containers: each, kinds: workerExit | jobDeletion, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "process mode, in order, first start, 1 failure", rjobs: launcher, order: inOrder, containers: each, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, bounded},
+		{scenario{name: "process mode, in order, suspend", rjobs: launcher, order: inOrder, containers: each, left: budgets{suspends: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "process mode, in order, worker exits, suspend", rjobs: launcher, order: inOrder, containers: each, kinds: workerExit, left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true}, full},
+		{scenario{name: "process mode, in order, 2 failures", rjobs: launcher, order: inOrder, containers: each, left: budgets{failures: 2}, lag: 1, lagInAll: 1}, full},
+		{scenario{name: "process mode, 2 Jobs of workers before a launcher, 2 failures", rjobs: []replicatedJob{{"w", 2, 1, -1}, {"launcher", 1, 1, 0}}, order: ready, containers: each, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1}, full},
 	}
 }
 

@@ -195,6 +195,9 @@ func (w *world) follow(v view, plan *decided) (bool, error) {
 	if plan.err != nil {
 		return false, plan.err
 	}
+	if early := v.tooEarly(w.sc, plan.ops); early != "" {
+		return false, violates(3, "%s is started before all it waits for have reported", early)
+	}
 	fresh := w.jobSet.lag() == 0
 	changed := w.hold(plan.held)
 	changed = w.move(plan.moving) || changed

@@ -30,6 +30,7 @@ SPDX-License-Identifier: Apache-2.0
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
 //	planner.go         elastic groups, whose sizes a planner changes
+//	order.go           ReplicatedJobs that wait for others to be ready
 //	cases.go           the scenarios that are searched, and so the bounds; cases_tolerance.go: more of them
 //	search.go          all schedules within the bounds of a scenario, breadth first
 //	encode.go          the canonical form of a world, by which the search knows it again
@@ -44,7 +45,8 @@ SPDX-License-Identifier: Apache-2.0
 //  1. No two workers of one group run in different epochs with their barriers lifted by us.
 //  2. A worker that failed in an epoch never runs again in that epoch.
 //  3. D and S never decrease, D <= S, and every lift had the whole group at S+1 in the view it
-//     was decided on, and came after the pause of quick failures (P71).
+//     was decided on, and came after the pause of quick failures (P71). Jobs that wait for others to be ready come before
+//     the lift, and after those have reported (P126).
 //  4. Restarts are charged exactly once per group restart, and never for suspend, resume,
 //     resize, join, controller restarts or agent restarts before their report.
 //  5. When failures stop, the group runs in one epoch, or the JobSet is finished.
@@ -95,6 +97,8 @@ SPDX-License-Identifier: Apache-2.0
 //     leader. Each of its times may be over at any moment between two passes. Nodes are their marks on Pods: a
 //     replacement stands elsewhere. A write of a former leader may still create a Job when its successor has
 //     released the quota: scenarios with fault tolerance leave such late writes out.
+//
+//   - In scenarios with an order of start nobody passes by the agents: readiness, which decides then, is not modelled.
 //
 //   - A planner is any change of sizes within their bounds by one write, at any time.
 //

@@ -66,8 +66,8 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	}
 	for i, rjob := range o.sc.rjobs {
 		r := builders.MakeReplicatedJob(rjob.name).Replicas(int32(rjob.replicas)).Workers(int32(v.size[i]))
-		if rjob.after >= 0 {
-			r.DependsOn(o.sc.rjobs[rjob.after].name, jobset.DependencyComplete)
+		if rjob.after >= 0 && o.sc.order != inOrder {
+			r.DependsOn(o.sc.rjobs[rjob.after].name, [...]jobset.DependsOnStatus{complete: jobset.DependencyComplete, ready: jobset.DependencyReady}[o.sc.order])
 		}
 		if o.sc.ft != nil {
 			r.JobSpec(useGPU)
@@ -98,7 +98,7 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
 	}
 	if v.suspended != absent {
-		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.SuspendedReason, constants.SuspendedMessage, now)
+		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.JobSetSuspendedReason, constants.JobSetSuspendedMessage, now)
 	}
 	if v.gateOff != absent {
 		w.Condition(jobset.JobSetInPlaceRestartDisabled, v.gateOff == isTrue, constants.InPlaceRestartDisabledReason, "gate", now)
@@ -110,6 +110,13 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
 	js := w.Obj()
+	switch {
+	case o.sc.order == inOrder:
+		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
+		fallthrough
+	case o.sc.order == ready:
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
+	}
 	if o.sc.slowStops {
 		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](protocol.MaxStopGraceSeconds)}
 	}

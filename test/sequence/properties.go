@@ -317,10 +317,11 @@ func (v *view) standing(at int) (slots int, reason string) {
 	return slots, ""
 }
 
-// hasTurn reports whether the Jobs of a ReplicatedJob are to be there now.
+// hasTurn reports whether the Jobs of a ReplicatedJob are to be there at a lift. Those that wait for others to be ready are:
+// all start at one lift (P126).
 func (v *view) hasTurn(sc *scenario, rjob int) bool {
 	first := sc.rjobs[rjob].after
-	if first < 0 || v.find(int8(rjob), 0) >= 0 {
+	if first < 0 || v.find(int8(rjob), 0) >= 0 || sc.order != complete {
 		return true
 	}
 	for index := range sc.rjobs[first].replicas {

@@ -77,6 +77,8 @@ type scenario struct {
 	slowStops bool
 	// lateReports: before each Pod reported, an agent of it died whose report is still under way.
 	lateReports bool
+	// order is what a ReplicatedJob that comes after another waits for.
+	order order
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -85,9 +87,20 @@ type replicatedJob struct {
 	name     string
 	replicas int8
 	workers  int8
-	// after is the ReplicatedJob that has to complete first, -1 if none.
+	// after is the ReplicatedJob that has to complete first, or as the order says, -1 if none.
 	after int8
 }
+
+// order is an order of start.
+type order uint8
+
+const (
+	// complete is dependsOn: Complete.
+	complete order = iota
+	// ready is dependsOn: Ready, and inOrder the startup policy; both are for process mode (P126).
+	ready
+	inOrder
+)
 
 // failures is a set of kinds of failures.
 type failures uint16
@@ -209,6 +222,7 @@ func (sc *scenario) bounds() string {
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
 		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
 	} {
 		if b.is {
 			parts = append(parts, b.what)

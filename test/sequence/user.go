@@ -16,7 +16,7 @@ func (w *world) troubles(steps []step) []step {
 	if w.left.leaders > 0 {
 		steps = w.leaderChanges(steps)
 	}
-	if w.sc.ft != nil {
+	if w.sc.ft != nil || w.sc.kinds&jobDeletion != 0 {
 		steps = w.toleranceTroubles(steps)
 	}
 	if js.suspend {

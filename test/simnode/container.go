@@ -26,12 +26,12 @@ type containerRun struct {
 // runSignals is what the goroutines of one run tell. Each run has its own, so a late word about an old run is lost
 // instead of being taken for one about the new.
 type runSignals struct {
-	ctx                          context.Context // of the probes
-	cancel                       context.CancelFunc
-	probing                      bool
-	endedAt                      atomic.Int64
-	noticed                      atomic.Bool // the worker knows of the exit
-	startup, readiness, liveness atomic.Int32
+	ctx     context.Context // of the probe
+	cancel  context.CancelFunc
+	probing bool
+	endedAt atomic.Int64
+	noticed atomic.Bool // the worker knows of the exit
+	startup atomic.Int32
 }
 
 // refresh copies what is known about the run into the view.
@@ -40,8 +40,6 @@ func (c *containerRun) refresh() {
 		return
 	}
 	c.view.Startup = probeResult(c.signals.startup.Load())
-	c.view.Readiness = probeResult(c.signals.readiness.Load())
-	c.view.Liveness = probeResult(c.signals.liveness.Load())
 	select {
 	case <-c.proc.Done():
 	default:
@@ -67,7 +65,7 @@ func (c *containerRun) begin(w *podWorker, proc Process) {
 	}
 	v.State, v.StartedAt, v.FinishedAt, v.ExitCode = running, now, time.Time{}, 0
 	v.ID = fmt.Sprintf("simnode://%s-%s-%s", w.writer.uid, v.Spec.Name, strconv.FormatInt(now.UnixNano(), 36))
-	v.Startup, v.Readiness, v.Liveness = probePending, probePending, probePending
+	v.Startup = probePending
 	v.Waiting, v.Reset, v.RetryAt = nil, false, time.Time{}
 
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -75,14 +73,16 @@ func (c *containerRun) begin(w *podWorker, proc Process) {
 	go watchExit(w, proc, c.signals)
 }
 
-// beginProbes starts the probes of a run once its running state is reported, as a kubelet does: nobody sees a container
+// beginProbe starts the startup probe of a run once its running state is reported, as a kubelet does: nobody sees a container
 // started before it was seen running.
-func (c *containerRun) beginProbes(w *podWorker) {
+func (c *containerRun) beginProbe(w *podWorker) {
 	if c.view.State != running || c.signals.probing {
 		return
 	}
 	c.signals.probing = true
-	go runProbes(c.signals.ctx, w, c.view.Spec, w.podIP, c.view.StartedAt, c.signals)
+	if c.view.Spec.StartupProbe != nil {
+		go runProbe(c.signals.ctx, w, c.view.Spec, w.podIP, c.view.StartedAt, c.signals)
+	}
 }
 
 // removeForRestart forgets the run. How it really ended is forgotten with it: the API says the same of every container.
@@ -91,12 +91,12 @@ func (c *containerRun) removeForRestart() {
 	v.State, v.ID, v.ExitCode = absent, "", 0
 	v.Restarts++
 	v.Last = &corev1.ContainerStateTerminated{ExitCode: exitKilled, Reason: reasonRestartingAll, Message: removedMessage}
-	v.Startup, v.Readiness, v.Liveness = probePending, probePending, probePending
+	v.Startup = probePending
 	v.Waiting, v.Reset, v.RetryAt = nil, true, time.Time{}
 	c.proc = nil
 }
 
-func (c *containerRun) stopProbes() {
+func (c *containerRun) stopProbe() {
 	if c.signals != nil {
 		c.signals.cancel()
 	}
@@ -113,29 +113,16 @@ func watchExit(w *podWorker, proc Process, s *runSignals) {
 	}
 }
 
-// runProbes runs the startup probe to its verdict, then the others beside each other.
-func runProbes(ctx context.Context, w *podWorker, c *corev1.Container, podIP string, begun time.Time, s *runSignals) {
-	launch := func(p *corev1.Probe, into *atomic.Int32, final func(probeResult) bool) {
-		if p == nil {
-			return
-		}
-		target, err := probeTarget(c, p.HTTPGet, podIP)
-		if err != nil {
-			return // such a container was never started, see unsupported
-		}
-		(&prober{
-			probe: p, target: target, dial: w.node.opts.DialProbe, second: w.node.opts.Timings.Second, epoch: w.epoch, begun: begun, final: final,
-			report: func(r probeResult) {
-				if into.Swap(int32(r)) != int32(r) {
-					poke(w.wake)
-				}
-			},
-		}).run(ctx)
+// runProbe runs the startup probe to its verdict.
+func runProbe(ctx context.Context, w *podWorker, c *corev1.Container, podIP string, begun time.Time, s *runSignals) {
+	target, err := probeTarget(c, c.StartupProbe.HTTPGet, podIP)
+	if err != nil {
+		return // such a container was never started, see unsupported
 	}
-	launch(c.StartupProbe, &s.startup, func(probeResult) bool { return true })
-	if c.StartupProbe != nil && probeResult(s.startup.Load()) != probeOK {
-		return
+	timings := w.node.opts.Timings
+	p := &prober{probe: c.StartupProbe, target: target, dial: w.node.opts.DialProbe, second: timings.Second, epoch: w.epoch, begun: begun}
+	if verdict := p.run(ctx); verdict != probePending {
+		s.startup.Store(int32(verdict))
+		poke(w.wake)
 	}
-	go launch(c.LivenessProbe, &s.liveness, func(r probeResult) bool { return r == probeFailed })
-	launch(c.ReadinessProbe, &s.readiness, func(probeResult) bool { return false })
 }

@@ -34,13 +34,13 @@ SPDX-License-Identifier: Apache-2.0
 // computes the status from it (status.go, phase.go, conditions.go), decides (next.go, rules.go, backoff.go) and only
 // then acts (perform.go, container.go). Statuses are written beside it, in order (statuswriter.go).
 //
-// Honoured: order of init containers, sidecars, httpGet probes (startup, readiness, liveness; named ports; a long poll
+// Honoured: order of init containers, sidecars, httpGet startup probes (named ports; a long poll
 // is one probe), restart policies of Pod and container, restartPolicyRules, crash-loop backoff,
 // terminationGracePeriodSeconds, order of termination, deletion with grace, literal and fieldRef
 // environment, $(VAR) in command and args, emptyDir as a directory (VolumeDir) whose path replaces that of its mount in
 // command, args and environment, tokens bound to the Pod (TokenOptions).
 //
-// Refused, with a waiting reason that says so: exec, tcpSocket and grpc probes, lifecycle hooks but postStart exec, envFrom and other
+// Refused, with a waiting reason that says so: other probes, lifecycle hooks but postStart exec, envFrom and other
 // sources of environment, and mounts of volumes other than emptyDir, projected, downwardAPI and configMap.
 //
 // Left out: mounts (also of the volumes just named), images, users, security contexts, resource limits, network
@@ -51,7 +51,6 @@ SPDX-License-Identifier: Apache-2.0
 // dies of TERM here, while as process 1 of a container it would ignore it. Children of a process that left its session
 // are not found.
 //
-// A node that stops kills its containers and reports nothing, like a machine that loses power. When a node of the same
-// name starts again, containers that ran are lost (137, ContainerStatusUnknown) and what the kubelet rules say about
-// that code happens: a Pod restarts its containers or fails. Containers that had ended are remembered from the API.
+// A node that stops kills its containers and reports nothing, like a machine that loses power. One of the same name that
+// starts again knows nothing of Pods that ran there: give it another name.
 package simnode

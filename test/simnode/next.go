@@ -141,7 +141,7 @@ func (p *plan) planOneInit(i int, c *containerView) (done, again bool) {
 		return c.Kind == kindInit && c.ExitCode == 0, c.Kind == kindSidecar || c.ExitCode != 0
 	case c.Kind == kindInit:
 		return false, false
-	case c.Startup == probeFailed || c.Liveness == probeFailed:
+	case c.Startup == probeFailed:
 		p.Kill = append(p.Kill, i)
 		return false, true
 	}
@@ -157,7 +157,7 @@ func (p *plan) planRegular(v *podView) (alive bool) {
 		case c.State == absent, c.State == exited && c.restartable(v):
 			p.Start = append(p.Start, offset+i)
 			alive = true
-		case c.State == running && (c.Startup == probeFailed || c.Liveness == probeFailed):
+		case c.State == running && c.Startup == probeFailed:
 			p.Kill = append(p.Kill, offset+i)
 			if restartsAfterProbe(c.Spec, v.Pod.Spec.RestartPolicy) {
 				p.Start = append(p.Start, offset+i)

@@ -351,23 +351,3 @@ func TestPodsOfOtherNodesAreLeftAlone(t *testing.T) {
 		t.Errorf("%d workers ran, want 1", n)
 	}
 }
-
-func TestContainersLostWithTheirNodeStartAgain(t *testing.T) {
-	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
-	ip := w.status().PodIP
-	w.stop()
-	w.Expect(w.last()).To(gomega.Equal(allReady), "a node that stops reports nothing")
-
-	node, err := New(w.node.opts)
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- node.Run(ctx) }()
-	w.expect("Running | agent ready x1 last137 | worker ready x1 last137")
-	w.Expect(w.status().PodIP).To(gomega.Equal(ip))
-	cancel()
-	w.Expect(<-done).To(gomega.Succeed())
-}

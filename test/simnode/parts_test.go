@@ -280,7 +280,7 @@ func TestAPodWithoutAutomountGetsNoToken(t *testing.T) {
 func TestAnInjectedAgentGetsATokenOfItsOwn(t *testing.T) {
 	job := &batchv1.Job{}
 	job.Spec.Template.Spec = corev1.PodSpec{ServiceAccountName: "sa", AutomountServiceAccountToken: new(false), Containers: []corev1.Container{{Name: "worker"}}}
-	pod := &corev1.Pod{Spec: workerpod.Inject(job, nil, workerpod.Injection{Image: "agent"}).Spec}
+	pod := &corev1.Pod{Spec: workerpod.Inject(job, nil, workerpod.Injection{Image: "agent"}, workerpod.Place{}).Spec}
 	agent := &pod.Spec.InitContainers[0]
 	if !wantsToken(&TokenOptions{}, pod, agent) || wantsToken(&TokenOptions{}, pod, &pod.Spec.Containers[0]) {
 		t.Error("the agent, and it alone, is to have a token")
@@ -311,6 +311,7 @@ func TestWhatIsNotSupportedIsRefusedVisibly(t *testing.T) {
 		"an exec probe": {func(p *corev1.Pod) {
 			p.Spec.InitContainers[0].StartupProbe.ProbeHandler = corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}
 		}, reasonUnsupported},
+		"a liveness probe": {func(p *corev1.Pod) { p.Spec.InitContainers[0].LivenessProbe = &corev1.Probe{} }, reasonUnsupported},
 		"a volume": {func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 			p.Spec.InitContainers[0].VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}

@@ -123,7 +123,7 @@ func (w *podWorker) stop(c *containerRun, grace time.Duration) {
 	if c.view.State != running {
 		return
 	}
-	c.stopProbes()
+	c.stopProbe()
 	c.proc.Terminate()
 	t := time.NewTimer(grace)
 	defer t.Stop()
@@ -140,7 +140,7 @@ func (w *podWorker) stop(c *containerRun, grace time.Duration) {
 
 func (w *podWorker) killEverything() {
 	for _, c := range w.containers {
-		c.stopProbes()
+		c.stopProbe()
 		if c.proc != nil {
 			c.proc.Kill()
 		}
@@ -292,10 +292,8 @@ func (w *podWorker) sooner(t time.Time) {
 // probeGrace is the grace of a container that failed a probe, which may have one of its own.
 func (w *podWorker) probeGrace(pod *corev1.Pod, c *corev1.Container) time.Duration {
 	t := w.node.opts.Timings
-	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe} {
-		if p != nil && p.TerminationGracePeriodSeconds != nil {
-			return max(time.Duration(*p.TerminationGracePeriodSeconds)*t.Second, t.KillGrace)
-		}
+	if p := c.StartupProbe; p != nil && p.TerminationGracePeriodSeconds != nil {
+		return max(time.Duration(*p.TerminationGracePeriodSeconds)*t.Second, t.KillGrace)
 	}
 	return w.grace(pod)
 }

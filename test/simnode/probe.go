@@ -106,19 +106,17 @@ func probePort(c *corev1.Container, get *corev1.HTTPGetAction) (int, error) {
 	return 0, fmt.Errorf("httpGet port %q is neither a number nor a named port of the container", get.Port.StrVal)
 }
 
-// prober runs one probe against one run of a container until ctx ends.
+// prober runs the startup probe against one run of a container until it is decided, or ctx ends.
 type prober struct {
 	probe  *corev1.Probe
 	target *url.URL
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
-	second time.Duration          // how long a second in the Pod's spec lasts
-	epoch  time.Time              // start of the Pod, where the ticks count from
-	begun  time.Time              // start of the container, where the initial delay counts from
-	final  func(probeResult) bool // whether this verdict ends the probing of this run
-	report func(probeResult)
+	second time.Duration // how long a second in the Pod's spec lasts
+	epoch  time.Time     // start of the Pod, where the ticks count from
+	begun  time.Time     // start of the container, where the initial delay counts from
 }
 
-func (p *prober) run(ctx context.Context) {
+func (p *prober) run(ctx context.Context) probeResult {
 	client := &http.Client{
 		Timeout: time.Duration(orDefault(p.probe.TimeoutSeconds, 1)) * p.second,
 		Transport: &http.Transport{ // no proxy and no kept connections: every probe finds the process of the day
@@ -135,16 +133,14 @@ func (p *prober) run(ctx context.Context) {
 		last := time.Now()
 		ok := p.ask(ctx, client)
 		if ctx.Err() != nil {
-			return
+			break
 		}
 		if verdict, decided := counter.observe(ok); decided {
-			p.report(verdict)
-			if p.final(verdict) {
-				return
-			}
+			return verdict
 		}
 		due = probeTick(p.epoch, last, time.Now(), period)
 	}
+	return probePending
 }
 
 func (p *prober) ask(ctx context.Context, client *http.Client) bool {

@@ -19,18 +19,15 @@ const reasonUnsupported = "UnsupportedBySimulatedNode"
 
 // unsupported names the first thing about a container that cannot be honoured, or returns nothing.
 func unsupported(pod *corev1.Pod, c *corev1.Container) string {
-	for _, p := range []struct {
-		name  string
-		probe *corev1.Probe
-	}{{"startupProbe", c.StartupProbe}, {"readinessProbe", c.ReadinessProbe}, {"livenessProbe", c.LivenessProbe}} {
-		if p.probe == nil {
-			continue
+	if c.ReadinessProbe != nil || c.LivenessProbe != nil {
+		return fmt.Sprintf("container %s: of probes only startupProbe is supported by this simulated node", c.Name)
+	}
+	if p := c.StartupProbe; p != nil {
+		if p.HTTPGet == nil {
+			return fmt.Sprintf("container %s: startupProbe: only httpGet is supported by this simulated node", c.Name)
 		}
-		if p.probe.HTTPGet == nil {
-			return fmt.Sprintf("container %s: %s: only httpGet is supported by this simulated node", c.Name, p.name)
-		}
-		if _, err := probePort(c, p.probe.HTTPGet); err != nil {
-			return fmt.Sprintf("container %s: %s: %v", c.Name, p.name, err)
+		if _, err := probePort(c, p.HTTPGet); err != nil {
+			return fmt.Sprintf("container %s: startupProbe: %v", c.Name, err)
 		}
 	}
 	if l := c.Lifecycle; l != nil && (l.PreStop != nil || l.PostStart != nil && l.PostStart.Exec == nil) {

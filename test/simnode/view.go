@@ -57,7 +57,7 @@ type containerView struct {
 	// RetryAt is when to try again after the last attempt to start it failed.
 	RetryAt time.Time
 
-	Startup, Readiness, Liveness probeResult
+	Startup probeResult
 }
 
 // podView is one Pod as a sync sees it.
@@ -84,7 +84,7 @@ func (c *containerView) ready() bool {
 	if c.Kind == kindInit {
 		return c.State == exited && c.ExitCode == 0
 	}
-	return c.started() && (c.Spec.ReadinessProbe == nil || c.Readiness == probeOK)
+	return c.started()
 }
 
 // asksForRestartAll reports whether this container ended in a way that restarts all containers.

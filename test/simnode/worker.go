@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // podWorker runs one Pod. Its loop looks (view), decides (buildStatus, next), reports and acts, one sync after the
@@ -50,7 +49,7 @@ func newPodWorker(nodeCtx context.Context, n *Node, pod *corev1.Pod) *podWorker 
 		writer:     newStatusWriter(n.opts.Client, pod),
 		epoch:      time.Now(),
 		podDir:     filepath.Join(n.opts.RootDir, "pods", string(pod.UID)),
-		containers: adopt(pod),
+		containers: recordsOf(pod),
 		old:        ownedStatus(&pod.Status),
 	}
 }
@@ -138,7 +137,7 @@ func (w *podWorker) sync() bool {
 	for i, c := range w.containers {
 		c.view.Reset = false // told above, or not yet true
 		if v.Containers[i].State == running {
-			c.beginProbes(w)
+			c.beginProbe(w)
 		}
 	}
 	w.wakeAt = time.Time{}
@@ -210,11 +209,10 @@ func (w *podWorker) grace(pod *corev1.Pod) time.Duration {
 	return max(time.Duration(seconds)*t.Second, t.KillGrace)
 }
 
-// adopt makes the records of a Pod's containers from its status. For a new Pod that is nothing. After a restart of the
-// node, containers that ran are lost, and those that had ended are remembered.
-func adopt(pod *corev1.Pod) []*containerRun {
+// recordsOf makes the records of a Pod's containers.
+func recordsOf(pod *corev1.Pod) []*containerRun {
 	var runs []*containerRun
-	add := func(list []corev1.Container, statuses []corev1.ContainerStatus, init bool) {
+	add := func(list []corev1.Container, init bool) {
 		for i := range list {
 			run := &containerRun{view: containerView{Spec: &list[i], Kind: kindRegular}}
 			switch {
@@ -223,32 +221,10 @@ func adopt(pod *corev1.Pod) []*containerRun {
 			case init:
 				run.view.Kind = kindInit
 			}
-			for j := range statuses {
-				if statuses[j].Name == list[i].Name {
-					run.view.adopt(&statuses[j])
-				}
-			}
 			runs = append(runs, run)
 		}
 	}
-	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true)
-	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false)
+	add(pod.Spec.InitContainers, true)
+	add(pod.Spec.Containers, false)
 	return runs
-}
-
-func (c *containerView) adopt(s *corev1.ContainerStatus) {
-	c.Restarts, c.Last = s.RestartCount, s.LastTerminationState.Terminated
-	switch {
-	case s.State.Running != nil:
-		c.Restarts++
-		c.Last = &corev1.ContainerStateTerminated{
-			ExitCode: exitKilled, Reason: reasonUnknownEnd, ContainerID: s.ContainerID,
-			StartedAt: s.State.Running.StartedAt, FinishedAt: metav1.NewTime(time.Now().Truncate(time.Second)),
-			Message: "The container was lost when the simulated node stopped",
-		}
-	case s.State.Terminated != nil:
-		c.State, c.ID = exited, s.ContainerID
-		c.ExitCode = s.State.Terminated.ExitCode
-		c.StartedAt, c.FinishedAt = s.State.Terminated.StartedAt.Time, s.State.Terminated.FinishedAt.Time
-	}
 }

@@ -174,10 +174,10 @@ func containersEnd() {
 		// It runs again after a while, so who looks late looks back.
 		group.eventually(func() time.Time {
 			return group.record.first(func(v view) bool {
-				if v.pod == nil || v.pod.UID != shipper.Pod.UID {
+				if v.Pod == nil || v.Pod.UID != shipper.Pod.UID {
 					return false
 				}
-				status := containerStatus(v.pod, shipper.Name)
+				status := containerStatus(v.Pod, shipper.Name)
 				return status != nil && status.RestartCount == 2 && state(status) == "CrashLoopBackOff"
 			})
 		}).ShouldNot(BeZero(), "the wait after the third exit")

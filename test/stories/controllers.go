@@ -40,7 +40,7 @@ func otherControllers() {
 		before := group.RunsAttempt(0)
 		jobs := group.jobs()
 		group.Suspend(true)
-		group.Has(jobset.JobSetSuspended, metav1.ConditionTrue, constants.SuspendedReason)
+		group.Has(jobset.JobSetSuspended, metav1.ConditionTrue, constants.JobSetSuspendedReason)
 		// At once: the Job controller may not have suspended the Job yet.
 		group.change(func(js *jobset.JobSet) {
 			js.Spec.Suspend = ptr.To(false)
@@ -237,7 +237,7 @@ func (g *Group) runsOf(name string) Container {
 // firstOf is when a Pod of a ReplicatedJob was first seen to be like this.
 func (g *Group) firstOf(name string, like func(*corev1.Pod) bool) time.Time {
 	return g.record.first(func(v view) bool {
-		return v.pod != nil && v.pod.Labels[jobset.ReplicatedJobNameKey] == name && like(v.pod)
+		return v.Pod != nil && v.Pod.Labels[jobset.ReplicatedJobNameKey] == name && like(v.Pod)
 	})
 }
 

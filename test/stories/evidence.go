@@ -106,15 +106,15 @@ func (s *fixture) timeline() string {
 	defer s.record.mu.Unlock()
 	var out strings.Builder
 	for _, v := range s.record.views {
-		at := v.at.UTC().Format("15:04:05.000")
+		at := v.At.UTC().Format("15:04:05.000")
 		switch {
-		case v.jobSet != nil:
-			status, _ := yaml.Marshal(v.jobSet.Status)
-			fmt.Fprintf(&out, "%s JobSet %s\n%s", at, v.jobSet.Name, status)
-		case v.gone:
-			fmt.Fprintf(&out, "%s Pod %s gone\n", at, v.pod.Name)
+		case v.JobSet != nil:
+			status, _ := yaml.Marshal(v.JobSet.Status)
+			fmt.Fprintf(&out, "%s JobSet %s\n%s", at, v.JobSet.Name, status)
+		case v.Gone:
+			fmt.Fprintf(&out, "%s Pod %s gone\n", at, v.Pod.Name)
 		default:
-			fmt.Fprintf(&out, "%s Pod %s epoch %q %s\n", at, v.pod.Name, v.pod.Annotations[jobset.EpochKey], sketch(v.pod))
+			fmt.Fprintf(&out, "%s Pod %s epoch %q %s\n", at, v.Pod.Name, v.Pod.Annotations[jobset.EpochKey], sketch(v.Pod))
 		}
 	}
 	return out.String()

@@ -210,7 +210,7 @@ func (g *Group) RunsEventually() *Round {
 // IsSuspended waits until the JobSet says so and no Pod is left.
 func (g *Group) IsSuspended() {
 	GinkgoHelper()
-	g.Has(jobset.JobSetSuspended, "True", constants.SuspendedReason)
+	g.Has(jobset.JobSetSuspended, "True", constants.JobSetSuspendedReason)
 	g.eventually(func() []*corev1.Pod { return g.record.pods() }).Should(BeEmpty(), "Pods while suspended")
 }
 

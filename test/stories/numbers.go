@@ -13,13 +13,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/phases"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
-// Phases is one group restart, from the moment a worker was told to fail. The
-// ends of Break, Back and Lift are when we saw them in the API, the others are
-// told by the processes, so the clocks of nodes count.
+// Phases is one group restart, from the moment a worker was told to fail. The start of the last worker is told by its
+// process, so the clocks of nodes count.
 type Phases struct {
+	phases.Restart
 	Strategy jobset.JobSetRestartStrategy
 	// Process is process mode.
 	Process bool
@@ -28,44 +29,26 @@ type Phases struct {
 	Measured bool
 	// FirstStart: from the creation of the JobSet until its last worker has started; zero but in the first restart of a group.
 	FirstStart time.Duration
-	// Break: from the failure until the group is told to restart.
-	Break time.Duration
-	// Back: until the last agent has reported. Without agents: until the last new Pod has its node.
-	Back time.Duration
-	// Lift: until the workers may start. Without agents there is no such moment.
-	Lift time.Duration
-	// Run: until the last worker has started.
-	Run time.Duration
 }
-
-// Total is from the failure to the last worker's start.
-func (p Phases) Total() time.Duration { return p.Break + p.Back + p.Lift + p.Run }
 
 // PhasesEntry is the name of the report entries that hold a Phases.
 const PhasesEntry = "phases of a restart"
 
 // measured adds the phases of the restart that led to this round to the report.
 func (g *Group) measured(failed time.Time, round *Round) {
-	broke := g.record.broke(round.Epoch - 1)
-	back := g.record.allReported(g.shape.size(), round.Epoch)
-	lifted := g.record.lifted(round.Epoch)
-	if back.After(lifted) {
-		back = lifted // Pods and JobSets come by two watches
-	}
-	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Lift: lifted.Sub(back), Run: round.LastStart().Sub(lifted)})
+	g.report(g.record.seen().InPlace(failed, g.shape.size(), round.Epoch, round.LastStart()))
 }
 
 // measuredRecreate does the same for a full restart.
 func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32) {
-	broke := g.record.restarted(restarts)
-	back := g.record.allPlaced(round.Pods)
-	g.report(Phases{Break: broke.Sub(failed), Back: back.Sub(broke), Run: round.LastStart().Sub(back)})
+	g.report(g.record.seen().Recreate(failed, round.Pods, restarts, round.LastStart()))
 }
 
 // started keeps how long the first start took for the report of the first restart.
 func (g *Group) started(first *Round) { g.firstStart = first.LastStart().Sub(g.created) }
 
-func (g *Group) report(p Phases) {
+func (g *Group) report(restart phases.Restart) {
+	p := Phases{Restart: restart}
 	p.FirstStart, g.firstStart = g.firstStart, 0
 	p.Strategy, p.Process, p.Workers, p.Measured = g.shape.Strategy, g.shape.Process, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
 	AddReportEntry(PhasesEntry, p, ReportEntryVisibilityNever)

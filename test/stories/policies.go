@@ -93,7 +93,7 @@ func (g *Group) lastSeen(pod *corev1.Pod) *corev1.Pod {
 	g.record.mu.Lock()
 	defer g.record.mu.Unlock()
 	for i := len(g.record.views) - 1; i >= 0; i-- {
-		if seen := g.record.views[i].pod; seen != nil && seen.UID == pod.UID {
+		if seen := g.record.views[i].Pod; seen != nil && seen.UID == pod.UID {
 			return seen
 		}
 	}
@@ -211,11 +211,11 @@ func (g *Group) generations() (oldGone, newSeen time.Time) {
 	defer g.record.mu.Unlock()
 	for _, v := range g.record.views {
 		switch {
-		case v.pod == nil:
-		case v.gone && v.pod.Labels[constants.RestartsKey] == "0":
-			oldGone = v.at
-		case v.pod.Labels[constants.RestartsKey] == "1" && newSeen.IsZero():
-			newSeen = v.at
+		case v.Pod == nil:
+		case v.Gone && v.Pod.Labels[constants.RestartsKey] == "0":
+			oldGone = v.At
+		case v.Pod.Labels[constants.RestartsKey] == "1" && newSeen.IsZero():
+			newSeen = v.At
 		}
 	}
 	return oldGone, newSeen

@@ -6,11 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
+	"fmt"
 	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
@@ -50,6 +56,19 @@ func processMode() {
 		group.Tell(order.Exit(1), before.Worker(1))
 		group.RunsAt(2).IsInPlaceOf(before)
 		group.Charged(1)
+	}, SpecTimeout(specTime))
+
+	It("P130 P131 P133: start again when one hangs, which its supervisor kills when its limit is over", Contract, func(ctx SpecContext) {
+		const limit = 5
+		group := Create(ctx, Shape{Process: true, Change: func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Progress: &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](limit)}}
+		}})
+		before := group.RunsAt(1)
+		hung := group.Tell(order.Hang, before.Worker(1))
+		group.RunsAt(2).IsInPlaceOf(before)
+		group.Charged(1)
+		group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, fmt.Sprintf("hung: no sign for %d s at step ", limit))
+		Expect(group.BrokeAt(1).Sub(hung)).To(BeNumerically(">=", (limit-1)*time.Second), "the last sign was a moment before the order")
 	}, SpecTimeout(specTime))
 
 	It("P67: finish when all exit with 0", Contract, func(ctx SpecContext) {

@@ -8,6 +8,7 @@ package stories
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,13 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/phases"
 )
 
 // record is what the API showed of the JobSet and the Pods of one story, and
@@ -30,18 +31,10 @@ type record struct {
 	mu     sync.Mutex
 	latest map[string]*corev1.Pod
 	jobSet *jobset.JobSet
-	views  []view
+	views  phases.Views
 }
 
-// view is one change: of the JobSet, or of a Pod.
-type view struct {
-	at time.Time
-	// written is when the API server stored the status of a JobSet, cut to the second.
-	written time.Time
-	jobSet  *jobset.JobSet
-	pod     *corev1.Pod
-	gone    bool
-}
+type view = phases.View
 
 // follow records all JobSets and Pods of a namespace until the context ends. The API server ends a watch that is read too
 // slowly, as on a busy machine; an informer goes on where it ended.
@@ -91,7 +84,7 @@ func (r *record) take(object any, gone bool) {
 	switch seen := object.(type) {
 	case *corev1.Pod:
 		seen.ManagedFields = nil
-		r.views = append(r.views, view{at: now, pod: seen, gone: gone})
+		r.views = append(r.views, view{At: now, Pod: seen, Gone: gone})
 		if gone {
 			delete(r.latest, seen.Name)
 		} else {
@@ -100,7 +93,7 @@ func (r *record) take(object any, gone bool) {
 	case *jobset.JobSet:
 		written := statusWritten(seen)
 		seen.ManagedFields = nil
-		r.views = append(r.views, view{at: now, written: written, jobSet: seen})
+		r.views = append(r.views, view{At: now, Written: written, JobSet: seen})
 		r.jobSet = seen
 	}
 }
@@ -138,70 +131,33 @@ func statusWritten(js *jobset.JobSet) (last time.Time) {
 	return last
 }
 
+// seen is all that was seen until now.
+func (r *record) seen() phases.Views {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.views)
+}
+
 // first is when a view was first like this; zero if none was.
-func (r *record) first(like func(view) bool) time.Time { return r.firstView(like).at }
+func (r *record) first(like func(view) bool) time.Time { return r.firstView(like).At }
 
 func (r *record) firstView(like func(view) bool) view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, v := range r.views {
-		if like(v) {
-			return v
-		}
-	}
-	return view{}
+	return r.views.First(like)
 }
 
 // broke is when the group of an epoch was seen to be told to restart.
-func (r *record) broke(epoch int32) time.Time { return r.first(breaks(epoch)) }
+func (r *record) broke(epoch int32) time.Time { return r.first(phases.Breaks(epoch)) }
 
 // breakWritten is when it was told. What follows from that, such as the start of a process, is never before it, but may
 // be before we see it.
-func (r *record) breakWritten(epoch int32) time.Time { return r.firstView(breaks(epoch)).written }
-
-func breaks(epoch int32) func(view) bool {
-	return func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0) >= epoch }
+func (r *record) breakWritten(epoch int32) time.Time {
+	return r.firstView(phases.Breaks(epoch)).Written
 }
 
-// lifted is when the workers of an epoch were let go.
-func (r *record) lifted(epoch int32) time.Time {
-	return r.first(func(v view) bool { return v.jobSet != nil && ptr.Deref(v.jobSet.Status.SyncedEpoch, 0) >= epoch })
-}
-
-// allReported is when the last of this many workers had reported an epoch.
-func (r *record) allReported(workers int, epoch int32) time.Time {
-	reported := map[string]bool{}
-	return r.first(func(v view) bool {
-		if v.pod != nil && v.pod.Annotations[jobset.EpochKey] == strconv.Itoa(int(epoch)) {
-			reported[string(v.pod.UID)] = true
-		}
-		return len(reported) == workers
-	})
-}
-
-// allPlaced is when the last of these Pods had a node.
-func (r *record) allPlaced(pods []*corev1.Pod) time.Time {
-	wanted := map[types.UID]bool{}
-	for _, pod := range pods {
-		wanted[pod.UID] = true
-	}
-	return r.first(func(v view) bool {
-		if v.pod != nil && v.pod.Spec.NodeName != "" {
-			delete(wanted, v.pod.UID)
-		}
-		return len(wanted) == 0
-	})
-}
-
-// restarted is when the whole JobSet was seen to be told to start over for the nth time.
-func (r *record) restarted(n int32) time.Time { return r.first(startsOver(n)) }
-
-// restartWritten is when it was told.
-func (r *record) restartWritten(n int32) time.Time { return r.firstView(startsOver(n)).written }
-
-func startsOver(n int32) func(view) bool {
-	return func(v view) bool { return v.jobSet != nil && v.jobSet.Status.Restarts >= n }
-}
+// restartWritten is when the whole JobSet was told to start over for the nth time.
+func (r *record) restartWritten(n int32) time.Time { return r.firstView(phases.StartsOver(n)).Written }
 
 // showsWorkerOf looks whether the status of a Pod shows the container in which the worker of an epoch runs, and not the
 // one that was there before its agent reported the epoch. The status may lag behind the containers and the agent.
@@ -211,13 +167,13 @@ func (r *record) showsWorkerOf(pod *corev1.Pod, epoch int32) error {
 		return fmt.Errorf("the status of Pod %s shows no worker", pod.Name)
 	}
 	old := r.firstView(func(v view) bool {
-		if v.pod == nil || v.pod.UID != pod.UID || v.pod.Annotations[jobset.EpochKey] == strconv.Itoa(int(epoch)) {
+		if v.Pod == nil || v.Pod.UID != pod.UID || v.Pod.Annotations[jobset.EpochKey] == strconv.Itoa(int(epoch)) {
 			return false
 		}
-		was := containerStatus(v.pod, workerName)
+		was := containerStatus(v.Pod, workerName)
 		return was != nil && was.ContainerID == status.ContainerID
 	})
-	if old.pod != nil {
+	if old.Pod != nil {
 		return fmt.Errorf("the status of Pod %s shows the worker of an earlier epoch", pod.Name)
 	}
 	return nil
@@ -228,8 +184,8 @@ func (r *record) epochsSeen() (pairs [][2]int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range r.views {
-		if v.jobSet != nil {
-			pairs = append(pairs, [2]int32{ptr.Deref(v.jobSet.Status.DeprecatedEpoch, 0), ptr.Deref(v.jobSet.Status.SyncedEpoch, 0)})
+		if v.JobSet != nil {
+			pairs = append(pairs, [2]int32{ptr.Deref(v.JobSet.Status.DeprecatedEpoch, 0), ptr.Deref(v.JobSet.Status.SyncedEpoch, 0)})
 		}
 	}
 	return pairs

@@ -173,4 +173,21 @@ func (r *Round) Worlds() []string {
 	return worlds
 }
 
+// Reads are the values that the last processes of the workers found in their environment, as they say at their start.
+func (r *Round) Reads(what string) []string {
+	GinkgoHelper()
+	value := regexp.MustCompile(`"` + what + `":"([^"]*)"`)
+	var values []string
+	for i := range r.Pods {
+		log, err := cluster.Log(r.group.ctx, r.Worker(i))
+		Expect(err).NotTo(HaveOccurred())
+		lines := startLine.FindAllString(log, -1)
+		Expect(lines).NotTo(BeEmpty(), "the start of the worker in place %d", i)
+		found := value.FindStringSubmatch(lines[len(lines)-1])
+		Expect(found).NotTo(BeEmpty(), "%s of the worker in place %d in %s", what, i, lines[len(lines)-1])
+		values = append(values, found[1])
+	}
+	return values
+}
+
 func latest(moments []time.Time) time.Time { return slices.MaxFunc(moments, time.Time.Compare) }

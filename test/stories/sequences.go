@@ -129,8 +129,8 @@ func (p *plainPod) steps(from int) []string {
 	defer p.record.mu.Unlock()
 	steps := []string{""}
 	for _, v := range p.record.views[from:] {
-		if v.pod != nil && !v.gone {
-			steps = append(steps, sketch(v.pod))
+		if v.Pod != nil && !v.Gone {
+			steps = append(steps, sketch(v.Pod))
 		}
 	}
 	return slices.Compact(steps)

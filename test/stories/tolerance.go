@@ -128,10 +128,10 @@ func (g *Group) jobsGone() (at time.Time) {
 	GinkgoHelper()
 	g.eventually(func() time.Time {
 		g.record.first(func(v view) bool {
-			if v.jobSet == nil || v.jobSet.Status.FaultTolerance == nil {
+			if v.JobSet == nil || v.JobSet.Status.FaultTolerance == nil {
 				return false
 			}
-			reset := v.jobSet.Status.FaultTolerance.Reset
+			reset := v.JobSet.Status.FaultTolerance.Reset
 			if reset == nil || reset.JobsGoneTime == nil {
 				return false
 			}
@@ -146,10 +146,10 @@ func (g *Group) jobsGone() (at time.Time) {
 // deployedThrough are the states of ResourcesDeployed so far, in their order.
 func (g *Group) deployedThrough() (states []metav1.ConditionStatus) {
 	g.record.first(func(v view) bool {
-		if v.jobSet == nil {
+		if v.JobSet == nil {
 			return false
 		}
-		c := apimeta.FindStatusCondition(v.jobSet.Status.Conditions, string(jobset.JobSetResourcesDeployed))
+		c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetResourcesDeployed))
 		if c != nil && (len(states) == 0 || states[len(states)-1] != c.Status) {
 			states = append(states, c.Status)
 		}
@@ -167,5 +167,5 @@ func (g *Group) conditionOf(kind jobset.JobSetConditionType) metav1.Condition {
 
 // firstDeletion is when the first Pod was seen to be deleted.
 func (g *Group) firstDeletion() time.Time {
-	return g.record.first(func(v view) bool { return v.pod != nil && (v.gone || v.pod.DeletionTimestamp != nil) })
+	return g.record.first(func(v view) bool { return v.Pod != nil && (v.Gone || v.Pod.DeletionTimestamp != nil) })
 }

@@ -99,6 +99,9 @@ func (h *host) Look() (exited *protocol.Exit, empty bool) {
 	return exited, true
 }
 
+// Signs implements supervisor.Host: nobody watches these workers.
+func (h *host) Signs() supervisor.Signs { return supervisor.Signs{Alive: true} }
+
 // Changed implements supervisor.Host.
 func (h *host) Changed() <-chan os.Signal { return h.changed }
 

@@ -24,6 +24,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -76,7 +77,8 @@ var log = slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{
 func start(role string) {
 	host, _ := os.Hostname()
 	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", cmp.Or(os.Getenv("JOBSET_EPOCH"), os.Getenv("EPOCH")),
-		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"))
+		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"),
+		"master", os.Getenv("JOBSET_MASTER_ADDR"), "rendezvous", os.Getenv("PET_RDZV_ID"))
 }
 
 // uptime is the clock that nobody can set, in seconds.
@@ -91,10 +93,37 @@ func uptime() string {
 }
 
 func work([]string) error {
-	received := ordered(syscall.SIGTERM, syscall.SIGINT)
+	received := ordered(syscall.SIGTERM, syscall.SIGINT, order.Hang)
+	notify("X_JOBSET_STEP=1") // before anybody knows that it runs
 	start("worker")
-	obey(<-received)
-	return nil
+	signs := time.NewTicker(100 * time.Millisecond)
+	for step := 2; ; step++ {
+		select {
+		case <-signs.C:
+			notify(fmt.Sprintf("X_JOBSET_STEP=%d", step))
+		case got := <-received:
+			if got != order.Hang {
+				obey(got)
+			}
+			signs.Stop()
+		}
+	}
+}
+
+// notify gives a sign of life, if anybody wants one: it is sd_notify(3).
+func notify(sign string) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return
+	}
+	conn, err := net.Dial("unixgram", path)
+	if err == nil {
+		_, err = conn.Write([]byte(sign))
+		_ = conn.Close()
+	}
+	if err != nil {
+		log.Error("no sign was given", "error", err.Error())
+	}
 }
 
 // beAgent is the real agent in this process, with its own way to end on SIGTERM.

@@ -210,6 +210,13 @@ type InPlaceRestart struct {
 	// +optional
 	AgentResources *corev1.ResourceRequirements `json:"agentResources,omitempty"`
 
+	// environment is that of JobSets whose failurePolicy.inPlaceRestart.environment is empty:
+	// Torch gives workers the variables of PyTorch, except for containers that set a variable whose
+	// name begins with PET_, and for Pods that cannot have them. It comes with the next Jobs.
+	// Default: None.
+	// +optional
+	Environment string `json:"environment,omitempty"`
+
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
 	// JobSet. false: somebody else grants access, for example with
 	// config/components/agent-access. Default: true.

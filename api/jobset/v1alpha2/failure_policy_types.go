@@ -33,6 +33,18 @@ const (
 	ContainerMode InPlaceRestartMode = "Container"
 )
 
+// WorkerEnvironment names a framework whose variables workers find in their environment.
+// +kubebuilder:validation:Enum=Torch;None
+type WorkerEnvironment string
+
+const (
+	// TorchEnvironment: the variables by which torchrun, or one process of PyTorch for
+	// each container, finds the others of its ReplicatedJob.
+	TorchEnvironment WorkerEnvironment = "Torch"
+	// NoEnvironment: only those of JobSet, also where the configuration of the manager says otherwise.
+	NoEnvironment WorkerEnvironment = "None"
+)
+
 // FailurePolicyAction is what a rule does.
 // +kubebuilder:validation:Enum=FailJobSet;RestartJobSet;RestartJobSetAndIgnoreMaxRestarts;RestartJob;RestartJobAndIgnoreMaxRestarts
 type FailurePolicyAction string
@@ -104,6 +116,42 @@ type InPlaceRestartPolicy struct {
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=255
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
+
+	// environment names a framework whose variables workers find, beside those of JobSet:
+	// Torch, so that torchrun or a program of PyTorch needs no arguments that say where it
+	// stands. A variable that a container sets itself keeps its value, but none may begin with
+	// PET_. In mode Container only where the size and the rank of a worker are known when its
+	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
+	// +optional
+	Environment WorkerEnvironment `json:"environment,omitempty"`
+
+	// progress says when a worker that runs is taken for one that hangs, and restarted with its
+	// group like one that failed. The worker gives signs of life by the protocol of sd_notify(3),
+	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
+	// Process. May be changed at any time; workers that run keep the deadlines of their start.
+	// +optional
+	Progress *ProgressPolicy `json:"progress,omitempty"`
+}
+
+// ProgressPolicy are the deadlines of a worker that gives signs of life, each container for itself. The
+// time is that in which its supervisor could run: a node that stands still is no hang.
+type ProgressPolicy struct {
+	// startSeconds is how long a worker may take from its start to its first sign. 0 or absent: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StartSeconds *int32 `json:"startSeconds,omitempty"`
+
+	// stallSeconds is how long a worker may take from one sign to the next: at least 5. 0 or absent: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StallSeconds *int32 `json:"stallSeconds,omitempty"`
+
+	// maxExtensionSeconds bounds by how much a worker may extend a deadline with EXTEND_TIMEOUT_USEC,
+	// counted from its last sign. Defaults to 3600.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:default=3600
+	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
 }
 
 // FailurePolicyRule is an action and the failed Jobs it applies to. A Job must

@@ -52,6 +52,8 @@ const (
 	EpochKey = "jobset.sigs.k8s.io/epoch"
 	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
+	// AddressKey is the Pod annotation in which the agent of rank 0 of a ReplicatedJob tells the IPv4 address of its Pod.
+	AddressKey = "jobset.sigs.k8s.io/address"
 	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic
 	// ReplicatedJob of it last (RFC 3339), for users: nothing is decided by it.
 	LastResizeKey = "jobset.sigs.k8s.io/last-resize"

@@ -156,6 +156,13 @@ type ReplicatedJobStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	SyncedWorkers int32 `json:"syncedWorkers,omitempty"`
 
+	// address is the IPv4 address of the Pod with rank 0 in syncedEpoch, as its agent reported it, written together
+	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: they find the
+	// DNS name of that Pod there.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	Address string `json:"address,omitempty"`
+
 	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
 	// ElasticJobSet only.
 	// +optional

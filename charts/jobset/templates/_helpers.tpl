@@ -116,6 +116,9 @@ inPlaceRestart:
   agentResources:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with .environment }}
+  environment: {{ . }}
+  {{- end }}
   {{- if not .createAccess }}
   createAccess: false
   {{- end }}

@@ -178,9 +178,25 @@ var schemaYAML = typed.YAMLObject(`types:
                   type:
                     map:
                       fields:
+                      - name: environment
+                        type:
+                          scalar: string
                       - name: mode
                         type:
                           scalar: string
+                      - name: progress
+                        type:
+                          map:
+                            fields:
+                            - name: maxExtensionSeconds
+                              type:
+                                scalar: numeric
+                            - name: stallSeconds
+                              type:
+                                scalar: numeric
+                            - name: startSeconds
+                              type:
+                                scalar: numeric
                       - name: recreatePodOnExitCodes
                         type:
                           list:
@@ -1736,6 +1752,9 @@ var schemaYAML = typed.YAMLObject(`types:
                     - name: active
                       type:
                         scalar: numeric
+                    - name: address
+                      type:
+                        scalar: string
                     - name: elastic
                       type:
                         map:

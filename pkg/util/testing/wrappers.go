@@ -44,7 +44,7 @@ func (w *JobSetWrapper) Annotation(key, value string) *JobSetWrapper {
 // ReplicatedJob adds ReplicatedJobs.
 func (w *JobSetWrapper) ReplicatedJob(rjobs ...*ReplicatedJobWrapper) *JobSetWrapper {
 	for _, rjob := range rjobs {
-		w.js.Spec.ReplicatedJobs = append(w.js.Spec.ReplicatedJobs, *rjob.Obj())
+		w.js.Spec.ReplicatedJobs = append(w.js.Spec.ReplicatedJobs, rjob.Obj())
 	}
 	return w
 }
@@ -154,6 +154,35 @@ func Condition(conditionType jobset.JobSetConditionType, status bool, reason, me
 	return c
 }
 
+// JobTemplateWrapper builds a Job template. It is for other projects (P125a); our tests change that of a ReplicatedJob.
+type JobTemplateWrapper struct{ template batchv1.JobTemplateSpec }
+
+// MakeJobTemplate starts a Job template.
+func MakeJobTemplate(name, ns string) *JobTemplateWrapper {
+	return &JobTemplateWrapper{batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ns}}}
+}
+
+// Obj returns a Job template that shares nothing with the wrapper.
+func (w *JobTemplateWrapper) Obj() batchv1.JobTemplateSpec { return *w.template.DeepCopy() }
+
+// SetLabels replaces the labels of the Job.
+func (w *JobTemplateWrapper) SetLabels(labels map[string]string) *JobTemplateWrapper {
+	w.template.Labels = labels
+	return w
+}
+
+// SetAnnotations replaces the annotations of the Job.
+func (w *JobTemplateWrapper) SetAnnotations(annotations map[string]string) *JobTemplateWrapper {
+	w.template.Annotations = annotations
+	return w
+}
+
+// PodSpec sets the spec of the Pods.
+func (w *JobTemplateWrapper) PodSpec(spec corev1.PodSpec) *JobTemplateWrapper {
+	w.template.Spec.Template.Spec = spec
+	return w
+}
+
 // ReplicatedJobWrapper builds a ReplicatedJob.
 type ReplicatedJobWrapper struct{ rjob jobset.ReplicatedJob }
 
@@ -163,7 +192,13 @@ func MakeReplicatedJob(name string) *ReplicatedJobWrapper {
 }
 
 // Obj returns a ReplicatedJob that shares nothing with the wrapper.
-func (w *ReplicatedJobWrapper) Obj() *jobset.ReplicatedJob { return w.rjob.DeepCopy() }
+func (w *ReplicatedJobWrapper) Obj() jobset.ReplicatedJob { return *w.rjob.DeepCopy() }
+
+// Job sets the template of the Jobs.
+func (w *ReplicatedJobWrapper) Job(template batchv1.JobTemplateSpec) *ReplicatedJobWrapper {
+	template.DeepCopyInto(&w.rjob.Template)
+	return w
+}
 
 // Replicas sets how many Jobs there are.
 func (w *ReplicatedJobWrapper) Replicas(n int32) *ReplicatedJobWrapper {

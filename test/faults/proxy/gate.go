@@ -16,11 +16,10 @@ import (
 type gate struct {
 	net.Conn
 	forget func()
+	silent silence
 
 	mu     sync.Mutex
 	client string
-	// silent is closed when the connection speaks again; nil while it does.
-	silent chan struct{}
 	once   sync.Once
 	closed chan struct{}
 }
@@ -61,15 +60,15 @@ func gateOf(conn net.Conn) *gate {
 
 func (g *gate) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
-	if g.wait() != nil {
+	if !g.silent.wait(g.closed) {
 		return 0, net.ErrClosed
 	}
 	return n, err
 }
 
 func (g *gate) Write(b []byte) (int, error) {
-	if err := g.wait(); err != nil {
-		return 0, err
+	if !g.silent.wait(g.closed) {
+		return 0, net.ErrClosed
 	}
 	return g.Conn.Write(b)
 }
@@ -88,39 +87,6 @@ func (g *gate) drop() {
 		_ = tcp.SetLinger(0) // a reset instead of an orderly end
 	}
 	_ = g.Close()
-}
-
-func (g *gate) wait() error {
-	for {
-		g.mu.Lock()
-		silent := g.silent
-		g.mu.Unlock()
-		if silent == nil {
-			return nil
-		}
-		select {
-		case <-silent:
-		case <-g.closed:
-			return net.ErrClosed
-		}
-	}
-}
-
-func (g *gate) hush() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.silent == nil {
-		g.silent = make(chan struct{})
-	}
-}
-
-func (g *gate) speak() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.silent != nil {
-		close(g.silent)
-		g.silent = nil
-	}
 }
 
 func (g *gate) name(client string) {
@@ -160,7 +126,7 @@ func (p *Proxy) Cut(client string, silent bool) {
 	p.mu.Unlock()
 	for _, g := range its {
 		if silent {
-			g.hush()
+			g.silent.begin()
 		} else {
 			g.drop()
 		}
@@ -184,7 +150,7 @@ func (p *Proxy) Heal() {
 	}
 	p.mu.Unlock()
 	for _, g := range gates {
-		g.speak()
+		g.silent.end()
 	}
 }
 

@@ -18,10 +18,9 @@ type stream struct {
 	client string
 	proxy  *Proxy
 	end    context.CancelFunc
+	silent silence
 
-	mu sync.Mutex
-	// silent is closed when the watch goes on; nil while it does.
-	silent chan struct{}
+	mu     sync.Mutex
 	timers []*time.Timer
 }
 
@@ -47,7 +46,7 @@ func (p *Proxy) relay(ctx context.Context, end context.CancelFunc, w http.Respon
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := events.Read(buffer)
-		if !s.speaks(ctx) {
+		if !s.silent.wait(ctx.Done()) {
 			return
 		}
 		if n > 0 {
@@ -77,22 +76,12 @@ func (s *stream) meet(f fate) {
 }
 
 func (s *stream) hush(lasts time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.silent != nil {
+	if !s.silent.begin() {
 		return
 	}
-	s.silent = make(chan struct{})
-	s.timers = append(s.timers, time.AfterFunc(lasts, s.speak))
-}
-
-func (s *stream) speak() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.silent != nil {
-		close(s.silent)
-		s.silent = nil
-	}
+	s.timers = append(s.timers, time.AfterFunc(lasts, s.silent.end))
 }
 
 // heal takes back what has not happened yet and ends what has.
@@ -103,21 +92,5 @@ func (s *stream) heal() {
 	}
 	s.timers = nil
 	s.mu.Unlock()
-	s.speak()
-}
-
-// speaks waits for the end of a silence; false means that the watch is over.
-func (s *stream) speaks(ctx context.Context) bool {
-	s.mu.Lock()
-	silent := s.silent
-	s.mu.Unlock()
-	if silent == nil {
-		return true
-	}
-	select {
-	case <-silent:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	s.silent.end()
 }

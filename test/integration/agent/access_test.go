@@ -58,12 +58,16 @@ var _ = Describe("The rights of an agent", func() {
 		Entry("C301: report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
 			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
 		}), byPolicy("only the Pod its token is bound to, which is own")),
-		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
-		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
+		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
+		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
 		Entry("remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
 		Entry("change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch and jobset.sigs.k8s.io/worker-exit")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
+		Entry("P122: send others to an address of its own, where it has no rank 0", patches(annotation(jobset.AddressKey, "10.0.0.1")),
+			byPolicy("only the agent of the first Pod of a ReplicatedJob may set the annotation jobset.sigs.k8s.io/address")),
+		Entry("P122: make itself rank 0", patches(merge(`{"metadata":{"labels":{"jobset.sigs.k8s.io/job-index":"0"},"annotations":{"jobset.sigs.k8s.io/address":"10.0.0.1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
+			deny(apierrors.IsForbidden, "may not change labels")),
 		Entry("change labels", patches(merge(`{"metadata":{"labels":{"role":"leader"}}}`)), byPolicy("may not change labels")),
 		Entry("remove all labels", patches(merge(`{"metadata":{"labels":null}}`)), byPolicy("may not change labels")),
 		Entry("remove finalizers", patches(merge(`{"metadata":{"finalizers":null}}`)), byPolicy("may not change finalizers")),
@@ -147,6 +151,24 @@ var _ = Describe("The rights of an agent", func() {
 		deny(apierrors.IsInvalid, "the annotation jobset.sigs.k8s.io/worker-exit must have at most 512 bytes")(n.agentOf(own).Patch(ctx, own.DeepCopy(), long))
 		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), long)).To(Succeed())
 		Expect(n.agentOf(own).Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
+	})
+
+	It("P122: let the first Pod of a ReplicatedJob report an IPv4 address beside its epoch, and nothing else", func(ctx SpecContext) {
+		n := newNode(ctx)
+		first := n.ranks("first", "0", "0")
+		agent := n.agentOf(first)
+		Expect(agent.Patch(ctx, first.DeepCopy(), merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","jobset.sigs.k8s.io/address":"10.1.2.3"}}}`))).To(Succeed())
+		for _, wrong := range []string{"", "10.1.2", "010.1.2.3", "10.1.2.256", "fd00::1", "example.com", "10.1.2.3:1", "10.1.2.3\n"} {
+			deny(apierrors.IsInvalid, "must be an IPv4 address")(agent.Patch(ctx, first.DeepCopy(), annotation(jobset.AddressKey, wrong)))
+		}
+		Expect(agent.Patch(ctx, first.DeepCopy(), merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"2","jobset.sigs.k8s.io/address":null}}}`))).To(Succeed())
+
+		for _, place := range [][2]string{{"0", "1"}, {"1", "0"}, {"", "0"}, {"0", ""}} {
+			other := n.ranks("job-"+place[0]+"-index-"+place[1]+"-x", place[0], place[1])
+			deny(apierrors.IsForbidden, "only the agent of the first Pod of a ReplicatedJob")(n.agentOf(other).Patch(ctx, other.DeepCopy(), annotation(jobset.AddressKey, "10.1.2.3")))
+			Expect(cluster.Client.Patch(ctx, other.DeepCopy(), annotation(jobset.AddressKey, "what others wrote"))).To(Succeed())
+			Expect(n.agentOf(other).Patch(ctx, other.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
+		}
 	})
 
 	It("O101: let it list and watch JobSets of its namespace", func(ctx SpecContext) {

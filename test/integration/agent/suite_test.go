@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -73,10 +74,31 @@ func (n *node) runs(name string) *corev1.Pod {
 	return n.runsAs(framework.AgentAccount, name)
 }
 
+// ranks runs a worker Pod at an index of a Job at an index of a ReplicatedJob, each left out if empty.
+func (n *node) ranks(name, job, index string) *corev1.Pod {
+	GinkgoHelper()
+	pod := n.pod(framework.AgentAccount, name)
+	if job != "" {
+		pod.Labels[jobset.JobIndexKey] = job
+	}
+	if index != "" {
+		pod.Annotations[batchv1.JobCompletionIndexAnnotation] = index
+	}
+	Expect(cluster.Client.Create(n.context, pod)).To(Succeed())
+	return pod
+}
+
 // runsAs runs a worker Pod with an account of its own.
 func (n *node) runsAs(account, name string) *corev1.Pod {
 	GinkgoHelper()
-	pod := &corev1.Pod{
+	pod := n.pod(account, name)
+	Expect(cluster.Client.Create(n.context, pod)).To(Succeed())
+	return pod
+}
+
+// pod returns a worker Pod.
+func (n *node) pod(account, name string) *corev1.Pod {
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: name,
 			Labels:      map[string]string{"role": "worker"},
 			Annotations: map[string]string{"example.com/note": "kept"},
@@ -87,8 +109,6 @@ func (n *node) runsAs(account, name string) *corev1.Pod {
 			Containers:         []corev1.Container{{Name: "worker", Image: "worker"}},
 		},
 	}
-	Expect(cluster.Client.Create(n.context, pod)).To(Succeed())
-	return pod
 }
 
 // token is what the kubelet mounts into a Pod; without a Pod, what anybody may be given.

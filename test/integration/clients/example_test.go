@@ -7,7 +7,6 @@ package clients
 
 import (
 	"os/exec"
-	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -15,8 +14,6 @@ import (
 	"github.com/onsi/gomega/gexec"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	typed "sigs.k8s.io/jobset/client-go/clientset/versioned/typed/jobset/v1alpha2"
@@ -36,7 +33,7 @@ var _ = Describe("The program of examples/client-go", Ordered, func() {
 	start := func(ctx SpecContext) (*gexec.Session, typed.JobSetInterface) {
 		GinkgoHelper()
 		client, namespace := newClient(ctx)
-		command := exec.Command(program, "--kubeconfig", kubeconfig(), "--namespace", namespace, "--name", "hello")
+		command := exec.Command(program, "--kubeconfig", cluster.Kubeconfig(), "--namespace", namespace, "--name", "hello")
 		session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { session.Kill().Wait() })
@@ -73,26 +70,10 @@ var _ = Describe("The program of examples/client-go", Ordered, func() {
 	It("O437: exits with 1 and says why if the JobSet exists already", func(ctx SpecContext) {
 		_, client := start(ctx)
 		namespace := get(ctx, client, "hello").Namespace
-		second := exec.Command(program, "--kubeconfig", kubeconfig(), "--namespace", namespace, "--name", "hello")
+		second := exec.Command(program, "--kubeconfig", cluster.Kubeconfig(), "--namespace", namespace, "--name", "hello")
 		session, err := gexec.Start(second, GinkgoWriter, GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(session).Should(gexec.Exit(1))
 		Expect(session.Err).To(gbytes.Say("already exists"))
 	})
 })
-
-// kubeconfig writes a file that gives all rights.
-func kubeconfig() string {
-	GinkgoHelper()
-	config := cluster.Config
-	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: config.CAData}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {
-			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
-		}},
-		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
-		CurrentContext: "x",
-	}, path)).To(Succeed())
-	return path
-}

@@ -39,6 +39,26 @@ var _ = Describe("A group whose processes restart", func() {
 		Expect(PodTemplate(Now(w, train), 0).Spec.Containers[0].Command).To(HaveExactElements("train"), "the stored JobSet stays")
 	})
 
+	It("P122: tells where rank 0 is with the epoch, and only that", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		train, pods := w.HeldGroup(oneLine(3, 10))
+		address := func() string { return Now(w, train).Status.ReplicatedJobsStatus[0].Address }
+		w.Agents.ReportAt("10.9.9.9", 1, pods[1])
+		w.Agents.Report(1, pods[2])
+		w.StaysAt(train, 0, 0)
+		w.Agents.ReportAt("10.1.2.3", 1, pods[0])
+		w.Reaches(train, 0, 1)
+		Expect(address()).To(Equal("10.1.2.3"), "of the Pod with index 0, whoever else tells one")
+		Expect(Now(w, train).Status.ReplicatedJobsStatus[0].SyncedWorkers).To(BeEquivalentTo(3))
+
+		w.Agents.ReportAt("not.an.address", 2, pods[0])
+		w.Reaches(train, 1, 1)
+		Expect(address()).To(Equal("10.1.2.3"), "that of the epoch, as long as the group assembles")
+		w.Agents.Report(2, pods[1], pods[2])
+		w.Reaches(train, 1, 2)
+		Expect(address()).To(BeEmpty(), "what is no address is not handed on")
+	})
+
 	It("P66: names the worker that failed first, though the manager that leads has not seen it", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(oneLine(2, 10))

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package embedded
 
 import (
-	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -33,10 +32,8 @@ const patience = 2 * time.Minute
 func runNode(name, accelerators string) (stop func()) {
 	GinkgoHelper()
 	runs := true
-	halt := framework.RunNode(simnode.Options{
-		Client: shown.plane.Client, Name: name, Runtime: shown.containers, RootDir: filepath.Join(shown.dir, name),
-		Extended: corev1.ResourceList{stories.Accelerator: resource.MustParse(accelerators)},
-		Tokens:   &simnode.TokenOptions{ServerURL: shown.plane.Config.Host, CAData: shown.plane.Config.CAData},
+	halt := framework.RunNode(shown.plane, simnode.Options{
+		Name: name, Runtime: shown.containers, Extended: corev1.ResourceList{stories.Accelerator: resource.MustParse(accelerators)},
 	})
 	DeferCleanup(func(ctx SpecContext) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -31,9 +31,9 @@ type simulation struct {
 	plane      *cluster.Cluster
 	containers *simnode.ProcessRuntime
 
-	manager string
-	run     *process.Process
-	gate    bool
+	manager, plugin string
+	run             *process.Process
+	gate            bool
 }
 
 var _ stories.Cluster = &simulation{}
@@ -89,7 +89,7 @@ func (s *simulation) SetGate(ctx context.Context, on bool) error {
 	var err error
 	s.gate = on
 	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: s.manager, Account: managerAccount, Alone: true, Args: []string{fmt.Sprintf("--feature-gates=RestartJob=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,InPlaceRestart=%t", on)},
+		Program: s.manager, Alone: true, Args: []string{fmt.Sprintf("--feature-gates=RestartJob=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,InPlaceRestart=%t", on)},
 		Config: "inPlaceRestart: {agentImage: " + stories.AgentImage + ", quickFailureMaxPause: 0s}\n" +
 			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, shrinkAfter: 5s, accelerators: [" + string(stories.Accelerator) + "]}\n", // in stories workers fail in quick succession
 	})

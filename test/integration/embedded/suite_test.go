@@ -10,15 +10,10 @@ package embedded
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -34,25 +29,15 @@ func TestEmbedded(t *testing.T) {
 var _ = stories.Tell()
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
-	s := &simulation{dir: GinkgoT().TempDir(), manager: framework.Build("./cmd/manager")}
-	images := map[string][]string{stories.AgentImage: {framework.Build("./cmd/agent")}, stories.WorkerImage: {framework.Build("./test/worker")}}
-	s.plane = framework.StartControlPlane(cluster.Options{Dir: s.dir, Controllers: &cluster.Controllers{}})
-	_, err := s.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "test/demo/config"))
-	Expect(err).NotTo(HaveOccurred())
-
-	s.containers, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
-		Images:   images,
-		Programs: map[string]string{"/supervisor": framework.Build("./cmd/supervisor"), "/worker": images[stories.WorkerImage][0]},
-		LogDir:   filepath.Join(s.dir, "pods"),
-	})
+	framework.Quiet()
+	programs := framework.BuildPrograms()
+	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager, plugin: framework.Build("./cmd/kubectl-jobset")}
+	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})
+	var err error
+	s.containers, err = programs.Containers(s.dir)
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"node-a", "node-b"} {
-		framework.RunNode(simnode.Options{
-			Client: s.plane.Client, Name: name, Runtime: s.containers, RootDir: filepath.Join(s.dir, name),
-			Tokens: &simnode.TokenOptions{ServerURL: s.plane.Config.Host, CAData: s.plane.Config.CAData},
-		})
+		framework.RunNode(s.plane, simnode.Options{Name: name, Runtime: s.containers})
 	}
 	Expect(s.SetGate(ctx, true)).To(Succeed())
 	shown = s
@@ -69,6 +54,3 @@ var _ = AfterEach(func() {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(string(log)).NotTo(ContainSubstring("resuming Job "), "C167: errors of the manager")
 })
-
-// managerAccount is the service account that the install gives the manager.
-var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}

@@ -36,7 +36,7 @@ func (s *simulation) swap(ctx context.Context, program string) {
 	}
 	var err error
 	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: program, Account: managerAccount, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"},
+		Program: program, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"},
 	})
 	Expect(err).NotTo(HaveOccurred())
 }

@@ -63,7 +63,7 @@ var _ = Describe("Each manifest of the examples and of config/samples (O112)", f
 				u.creates(ctx, stored)
 				Expect(lost(written.Object, stored.Object)).To(BeEmpty(), "in what is stored of %s", written.GetKind())
 			}
-			Expect(u.warnings).To(BeEmpty())
+			Expect(u.Warnings).To(BeEmpty())
 		})
 	}
 
@@ -135,7 +135,7 @@ var _ = Describe("Each JobSet of the manifests", func() {
 						u.keepsAll(ctx, podOf(job))
 					}
 				}
-				Expect(u.warnings).To(BeEmpty())
+				Expect(u.Warnings).To(BeEmpty())
 			})
 		}
 	}
@@ -144,7 +144,7 @@ var _ = Describe("Each JobSet of the manifests", func() {
 // isKnown waits until the admission of Pods, which reads a cache, has heard of a PriorityClass.
 func (u *user) isKnown(ctx context.Context, class string) {
 	GinkgoHelper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.space, GenerateName: "rehearsal-"}, Spec: corev1.PodSpec{
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Space, GenerateName: "rehearsal-"}, Spec: corev1.PodSpec{
 		PriorityClassName: class, Containers: []corev1.Container{{Name: "worker", Image: "worker"}},
 	}}
 	Eventually(func() error { return u.Create(ctx, pod.DeepCopy(), client.DryRunAll) }).Should(Succeed())

@@ -18,8 +18,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -130,26 +128,8 @@ func labelNodes(args ...string) (string, error) {
 	Expect(err).NotTo(HaveOccurred())
 	command := exec.Command(script, args...)
 	command.Env = append(os.Environ(),
-		"KUBECONFIG="+kubeconfig(),
+		"KUBECONFIG="+cluster.Kubeconfig(),
 		"PATH="+os.Getenv(framework.AssetsEnv)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	output, err := command.CombinedOutput()
 	return string(output), err
-}
-
-func kubeconfig() string {
-	GinkgoHelper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["test"] = &clientcmdapi.Cluster{
-		Server:                   cluster.Config.Host,
-		CertificateAuthorityData: cluster.Config.CAData,
-	}
-	config.AuthInfos["test"] = &clientcmdapi.AuthInfo{
-		ClientCertificateData: cluster.Config.CertData,
-		ClientKeyData:         cluster.Config.KeyData,
-	}
-	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}
-	config.CurrentContext = "test"
-	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
-	return path
 }

@@ -58,7 +58,7 @@ var _ = Describe("Each manifest that a page of the site includes", func() {
 				u.creates(ctx, stored)
 				Expect(lost(written.Object, stored.Object)).To(BeEmpty(), "in what is stored of %s", written.GetKind())
 			}
-			Expect(u.warnings).To(BeEmpty())
+			Expect(u.Warnings).To(BeEmpty())
 		})
 	}
 })

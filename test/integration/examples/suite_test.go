@@ -18,7 +18,6 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -68,28 +67,13 @@ func allBut(name string) gates.Set {
 	return gatesWith(map[string]bool{"AllAlpha": true, "AllBeta": true, name: false})
 }
 
-// user talks to the API server in a namespace of its own as kubectl would:
-// unknown fields are errors. It notes the warnings.
-type user struct {
-	client.Client
-	space    string
-	warnings []string
-}
+// user writes as kubectl would: unknown fields are errors.
+type user struct{ *framework.User }
 
 func newUser(ctx context.Context) *user {
-	GinkgoHelper()
-	u := &user{space: cluster.NewNamespace(ctx)}
-	config := rest.CopyConfig(cluster.Config)
-	config.WarningHandler = u
-	lenient, err := client.New(config, client.Options{Scheme: cluster.Scheme})
-	Expect(err).NotTo(HaveOccurred())
-	u.Client = client.WithFieldValidation(lenient, "Strict")
+	u := &user{cluster.NewUser(ctx)}
+	u.Client = client.WithFieldValidation(u.Client, "Strict")
 	return u
-}
-
-// HandleWarningHeader notes a warning.
-func (u *user) HandleWarningHeader(_ int, _ string, text string) {
-	u.warnings = append(u.warnings, text)
 }
 
 // object reads a document into the user's namespace, if its kind has namespaces.
@@ -100,7 +84,7 @@ func (u *user) object(document []byte) *unstructured.Unstructured {
 	namespaced, err := u.IsObjectNamespaced(object)
 	Expect(err).NotTo(HaveOccurred(), "the API server serves no %s", object.GroupVersionKind())
 	if namespaced {
-		object.SetNamespace(u.space)
+		object.SetNamespace(u.Space)
 	}
 	return object
 }

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/test/faults/plane"
 	"sigs.k8s.io/jobset/test/faults/player"
 	"sigs.k8s.io/jobset/test/faults/proxy"
 	"sigs.k8s.io/jobset/test/process"
@@ -111,21 +110,21 @@ func (r *round) proxied(ctx context.Context, kind proxy.Kind) (int, error) {
 // managerKilled kills the only manager at some moment and starts it again at another.
 func (r *round) managerKilled(ctx context.Context) (int, error) {
 	only := r.leader()
-	r.other(only).Stop()
+	r.other(only).stop()
 	if r.dice.IntN(4) > 0 {
 		if err := r.fail(); err != nil {
 			return 0, err
 		}
 		_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
-		only.Crash()
+		only.crash()
 	} else {
-		only.Crash()
+		only.crash()
 		if err := r.fail(); err != nil {
 			return 0, err
 		}
 	}
 	_ = process.Pause(ctx, r.upTo(time.Second)) // cut short, the caller sees it
-	return 1, only.Start()
+	return 1, only.start()
 }
 
 // leaderKilled kills the one of two managers that leads.
@@ -138,11 +137,11 @@ func (r *round) leaderKilled(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	_ = process.Pause(ctx, r.upTo(2*time.Second)) // cut short, the caller sees it
-	leader.Crash()
+	leader.crash()
 	if err := r.leads(ctx, standby); err != nil {
 		return 0, err
 	}
-	return 1, leader.Start()
+	return 1, leader.start()
 }
 
 // leaderCutOff takes the network from the one of two managers that leads. It does not know
@@ -157,7 +156,7 @@ func (r *round) leaderCutOff(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	_ = process.Pause(ctx, r.upTo(time.Second)) // cut short, the caller sees it
-	r.proxy.Cut(leader.Name(), r.dice.IntN(2) == 0)
+	r.proxy.Cut(leader.command.Name, r.dice.IntN(2) == 0)
 	if err := r.leads(ctx, standby); err != nil {
 		return 0, err
 	}
@@ -244,21 +243,21 @@ func (r *round) upTo(longest time.Duration) time.Duration {
 }
 
 // leader is the manager that leads.
-func (r *round) leader() *plane.Manager {
+func (r *round) leader() *manager {
 	for _, m := range r.managers {
-		if m.On() && m.Name() == r.proxy.Leader() {
+		if on, _ := m.state(); on && m.command.Name == r.proxy.Leader() {
 			return m
 		}
 	}
 	for _, m := range r.managers {
-		if m.On() {
+		if on, _ := m.state(); on {
 			return m // it has not written a lease yet
 		}
 	}
 	return r.managers[0]
 }
 
-func (r *round) other(than *plane.Manager) *plane.Manager {
+func (r *round) other(than *manager) *manager {
 	for _, m := range r.managers {
 		if m != than {
 			return m
@@ -268,22 +267,22 @@ func (r *round) other(than *plane.Manager) *plane.Manager {
 }
 
 // two makes sure that two managers run, and says which leads.
-func (r *round) two(ctx context.Context) (leader, standby *plane.Manager, err error) {
+func (r *round) two(ctx context.Context) (leader, standby *manager, err error) {
 	leader = r.leader()
 	standby = r.other(leader)
-	if err := standby.Start(); err != nil {
+	if err := standby.start(); err != nil {
 		return nil, nil, err
 	}
-	return leader, standby, standby.Ready(ctx)
+	return leader, standby, standby.isReady(ctx)
 }
 
 // leads waits until a manager leads.
-func (r *round) leads(ctx context.Context, m *plane.Manager) error {
+func (r *round) leads(ctx context.Context, m *manager) error {
 	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
-	for r.proxy.Leader() != m.Name() {
+	for r.proxy.Leader() != m.command.Name {
 		if process.Pause(ctx, 20*time.Millisecond) != nil {
-			return fmt.Errorf("waiting for %s to lead: %w", m.Name(), ctx.Err())
+			return fmt.Errorf("waiting for %s to lead: %w", m.command.Name, ctx.Err())
 		}
 	}
 	return nil

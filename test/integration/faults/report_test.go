@@ -122,7 +122,8 @@ func (g *group) dump(ctx context.Context) string {
 		say("wrong: %s", violation)
 	}
 	for _, m := range g.managers {
-		say("%s, on: %t, ended by itself %d times:\n%s", m.Name(), m.On(), m.Restarts(), m.Log())
+		on, restarts := m.state()
+		say("%s, on: %t, ended by itself %d times:\n%s", m.command.Name, on, restarts, m.log())
 	}
 	return text.String()
 }

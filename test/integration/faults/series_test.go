@@ -191,7 +191,8 @@ func (s *series) must(g *group, row *row, err error, format string, args ...any)
 func (w *world) managerRestarts() int {
 	sum := 0
 	for _, m := range w.managers {
-		sum += m.Restarts()
+		_, restarts := m.state()
+		sum += restarts
 	}
 	return sum
 }

@@ -17,11 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -54,8 +51,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	if os.Getenv(restartsEnv) == "" && os.Getenv(minutesEnv) == "" {
 		Skip("takes minutes: make test-faults, make soak")
 	}
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
+	framework.Quiet()
 	modes := []jobset.InPlaceRestartMode{jobset.ContainerMode, jobset.ProcessMode}
 	if only := os.Getenv(modeEnv); only != "" {
 		modes = slices.DeleteFunc(modes, func(mode jobset.InPlaceRestartMode) bool { return !strings.EqualFold(string(mode), only) })

@@ -16,9 +16,10 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/test/faults/plane"
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/faults/player"
 	"sigs.k8s.io/jobset/test/faults/proxy"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -32,13 +33,11 @@ const (
 	workers             = jobs * workersPerJob
 )
 
-var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
-
 // world is groups of workers and all that they need.
 type world struct {
-	plane    *plane.Plane
+	plane    *cluster.Cluster
 	proxy    *proxy.Proxy
-	managers []*plane.Manager
+	managers []*manager
 	client   client.WithWatch
 	groups   []*group
 	// recreating come up in a soak.
@@ -48,32 +47,23 @@ type world struct {
 }
 
 // newWorld brings a group up in each mode. It ends with the suite. In a soak, its only manager lives as long.
-func newWorld(ctx context.Context, manager string, soaks bool, modes ...jobset.InPlaceRestartMode) *world {
+func newWorld(ctx context.Context, program string, soaks bool, modes ...jobset.InPlaceRestartMode) *world {
 	GinkgoHelper()
 	w := &world{}
-	dir := GinkgoT().TempDir()
-	var err error
-	w.plane, err = plane.Start(ctx, plane.Options{Assets: framework.Assets(), Dir: dir})
+	w.plane = framework.StartControlPlane(cluster.Options{Controllers: &cluster.Controllers{}, Webhooks: &envtest.WebhookInstallOptions{}})
+	Expect(w.plane.Install(ctx)).To(Succeed())
+	_, err := w.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "config/components/agent-access/namespace"))
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(w.plane.Stop)
-	for _, config := range []string{"config/components/crd", "test/demo/config", "config/components/agent-access/namespace"} {
-		Expect(w.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), config))).To(Succeed())
-	}
-	Expect(w.plane.Kubectl(ctx, "wait", "--for=condition=Established", "crd/jobsets.jobset.x-k8s.io")).To(Succeed())
-
-	w.proxy, err = proxy.New(proxy.Options{Upstream: w.plane.URL, CA: w.plane.CA, Certificate: w.plane.Certificate()})
+	w.proxy, err = proxy.New(proxy.Options{Upstream: w.plane.Config.Host, CA: w.plane.Config.CAData, Certificate: w.plane.Certificate()})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(w.proxy.Close)
 	for _, name := range []string{"manager-a", "manager-b"} {
-		front, err := w.proxy.Front(name)
+		m, err := w.newManager(ctx, name, program, soaks)
 		Expect(err).NotTo(HaveOccurred())
-		m, err := w.plane.NewManager(ctx, plane.ManagerOptions{
-			Name: name, Program: manager, Server: front.URL, Account: managerAccount, AgentImage: processAgent, Alone: soaks,
-		})
-		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(m.stop)
 		w.managers = append(w.managers, m)
 	}
-	Expect(w.managers[0].Start()).To(Succeed())
+	Expect(w.managers[0].start()).To(Succeed())
 	for _, mode := range modes {
 		w.groups = append(w.groups, &group{world: w, mode: mode, players: player.New()})
 	}
@@ -82,7 +72,7 @@ func newWorld(ctx context.Context, manager string, soaks bool, modes ...jobset.I
 	}
 	w.startNodes()
 
-	w.client, err = client.NewWithWatch(w.plane.Admin, client.Options{Scheme: framework.NewScheme()})
+	w.client, err = w.plane.NewClient()
 	Expect(err).NotTo(HaveOccurred())
 	for _, g := range w.groups {
 		g.comeUp(ctx)
@@ -113,10 +103,10 @@ func (w *world) startNodes() {
 	}
 	containers := simnode.NewFuncRuntime(images)
 	for i, name := range []string{"node-a", "node-b"} {
-		framework.RunNode(simnode.Options{
-			Client: w.plane.Client, Name: name, Runtime: containers, Timings: &timings,
+		framework.RunNode(w.plane, simnode.Options{
+			Name: name, Runtime: containers, Timings: &timings,
 			RootDir: filepath.Join(dir, strconv.Itoa(i)),
-			Tokens:  &simnode.TokenOptions{ServerURL: front.URL, CAData: w.plane.CA},
+			Tokens:  &simnode.TokenOptions{ServerURL: front.URL, CAData: w.plane.Config.CAData},
 		})
 	}
 }

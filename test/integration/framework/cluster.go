@@ -67,10 +67,10 @@ func Start(g gates.Set) *Cluster {
 	GinkgoHelper()
 	patience()
 	quiet()
-	plane, scheme := StartControlPlane(cluster.Options{}), NewScheme()
-	direct, err := client.NewWithWatch(plane.Config, client.Options{Scheme: scheme})
+	plane := StartControlPlane(cluster.Options{})
+	direct, err := plane.NewClient()
 	Expect(err).NotTo(HaveOccurred())
-	c := &Cluster{Config: plane.Config, Client: direct, Scheme: scheme, Root: Root(), plane: plane}
+	c := &Cluster{Config: plane.Config, Client: direct, Scheme: direct.Scheme(), Root: Root(), plane: plane}
 	c.ServeWebhooks(g)
 	DeferCleanup(func() { c.admission.Stop() })
 	return c
@@ -127,6 +127,12 @@ func patience() {
 	SetDefaultEventuallyTimeout(time.Minute)
 	SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
+}
+
+// Quiet discards what libraries log.
+func Quiet() {
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 }
 
 // quiet shows only errors of managers, with the spec they belong to.

@@ -132,7 +132,7 @@ func (w *World) CountsJobs(js *jobset.JobSet, wanted ...jobset.ReplicatedJobStat
 func countsIn(status jobset.JobSetStatus) []jobset.ReplicatedJobStatus {
 	counts := slices.Clone(status.ReplicatedJobsStatus)
 	for i := range counts {
-		counts[i].SyncedWorkers, counts[i].Elastic = 0, nil
+		counts[i].SyncedWorkers, counts[i].Address, counts[i].Elastic = 0, "", nil
 	}
 	return counts
 }

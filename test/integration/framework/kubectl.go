@@ -35,3 +35,9 @@ func (c *Cluster) Kustomization(namespace, component string) string {
 	Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
 	return dir
 }
+
+// Kubeconfig is a file with all rights.
+func (c *Cluster) Kubeconfig() string { return c.plane.Kubeconfig }
+
+// SigningKey is the file with the key by which the API server signs tokens of service accounts.
+func (c *Cluster) SigningKey() string { return c.plane.SigningKey() }

@@ -14,11 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/onsi/gomega/gexec"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
@@ -39,7 +35,7 @@ func Assets() string {
 }
 
 // StartControlPlane starts a control plane that stops with the suite. Where the options leave
-// them out, it fills in binaries, repository and a directory, and no limit holds its client back.
+// them out, it fills in binaries, repository and a directory.
 func StartControlPlane(options cluster.Options) *cluster.Cluster {
 	GinkgoHelper()
 	options.Assets, options.Root = Assets(), Root()
@@ -49,17 +45,20 @@ func StartControlPlane(options cluster.Options) *cluster.Cluster {
 	plane, err := cluster.Start(options)
 	Expect(err).NotTo(HaveOccurred(), "starting the control plane of %s", options.Assets)
 	DeferCleanup(plane.Stop)
-	plane.Config.QPS, plane.Config.Burst = -1, -1
 	return plane
 }
 
-// NewScheme knows Kubernetes and JobSets.
-func NewScheme() *runtime.Scheme {
+// StartInstalledControlPlane starts one with kube-controller-manager and kube-scheduler, on which all is installed but the
+// manager itself, below a directory.
+func StartInstalledControlPlane(ctx context.Context, dir string, controllers cluster.Controllers) *cluster.Cluster {
 	GinkgoHelper()
-	scheme := runtime.NewScheme()
-	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	Expect(jobset.AddToScheme(scheme)).To(Succeed())
-	return scheme
+	plane := StartControlPlane(cluster.Options{
+		Dir: dir, Controllers: &controllers,
+		// The names of simulated nodes do not resolve, and the API server asks kubelets for logs.
+		APIServer: []string{"--kubelet-preferred-address-types=InternalIP"},
+	})
+	Expect(plane.Install(ctx)).To(Succeed())
+	return plane
 }
 
 // FreePort returns a port of this machine that nothing listens on.
@@ -79,27 +78,21 @@ func Build(pkg string) string {
 	return path
 }
 
-// RunNode runs a simulated node until the end of the suite or spec, or until it is stopped. The
-// agents of its Pods serve their barriers at the addresses of the Pods.
-func RunNode(options simnode.Options) (stop func()) {
+// RunNode runs a simulated node until the end of the suite or spec, or until it is stopped.
+func RunNode(plane *cluster.Cluster, options simnode.Options) (stop func()) {
 	GinkgoHelper()
-	options.EnvFor = func(pod *corev1.Pod) []corev1.EnvVar {
-		return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
-	}
-	node, err := simnode.New(options)
+	stop, err := plane.RunNode(options)
 	Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		_ = node.Run(ctx) // ends with the context
-	}()
-	stop = func() {
-		cancel()
-		<-stopped
-	}
 	DeferCleanup(stop)
 	return stop
+}
+
+// BuildPrograms builds the programs of this repository that a whole cluster needs.
+func BuildPrograms() cluster.Programs {
+	GinkgoHelper()
+	return cluster.Programs{
+		Manager: Build("./cmd/manager"), Agent: Build("./cmd/agent"), Supervisor: Build("./cmd/supervisor"), Worker: Build("./test/worker"),
+	}
 }
 
 // Root returns the root directory of the repository.

@@ -122,6 +122,14 @@ func (a Agents) ReportText(epoch string, pods ...*corev1.Pod) {
 	}
 }
 
+// ReportAt reports an epoch and the address of the Pod, in one patch (P122).
+func (a Agents) ReportAt(address string, epoch int32, pod *corev1.Pod) {
+	GinkgoHelper()
+	patch := client.RawPatch(types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d",%q:%q}}}`, jobset.EpochKey, epoch, jobset.AddressKey, address))
+	Expect(a.world.Client.Patch(a.world.Context, pod.DeepCopy(), patch)).To(Succeed())
+}
+
 // Tell how a worker of a Pod ended, beside an epoch if it is not 0 (P66).
 func (a Agents) Tell(epoch int32, pod *corev1.Pod, exit protocol.WorkerExit) {
 	GinkgoHelper()

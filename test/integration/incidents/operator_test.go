@@ -7,10 +7,7 @@ package incidents
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -161,21 +157,10 @@ func sumOf(values map[string]float64, metric, label, pattern string) float64 {
 
 // scrape reads the metrics with one label at most, which is part of their names here.
 func scrape(ctx context.Context, g Gomega) map[string]float64 {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+metricsAddress+"/metrics", nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	request.Header.Set("Authorization", "Bearer "+metricsToken)
-	insecure := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the manager signs its own
-	}}
-	defer insecure.CloseIdleConnections()
-	answer, err := insecure.Do(request)
-	g.Expect(err).NotTo(HaveOccurred())
-	defer answer.Body.Close() //nolint:errcheck // it was read
-	g.Expect(answer.StatusCode).To(Equal(http.StatusOK))
-	content, err := io.ReadAll(answer.Body)
+	content, err := metrics.Scrape(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
 	values := map[string]float64{}
-	for _, m := range sample.FindAllStringSubmatch(string(content), -1) {
+	for _, m := range sample.FindAllStringSubmatch(content, -1) {
 		values[m[1]], _ = strconv.ParseFloat(m[2], 64)
 	}
 	return values

@@ -11,22 +11,16 @@ package incidents
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
-	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
@@ -34,8 +28,7 @@ const (
 	// minute is how long a minute of the operator lasts here.
 	minute = 2 * time.Second
 
-	agentImage  = "jobset/agent:dev"
-	workerImage = "jobset/worker:dev"
+	agentImage, workerImage = cluster.AgentImage, cluster.WorkerImage
 )
 
 func TestIncidents(t *testing.T) {
@@ -53,54 +46,36 @@ var (
 	containers *simnode.ProcessRuntime
 	dir        string
 	plugin     string
-	// metricsAddress is where the manager serves them, metricsToken lets read them.
-	metricsAddress, metricsToken string
+	// metrics are those of the manager.
+	metrics cluster.Scraper
 )
 
-var managerAccount = types.NamespacedName{Namespace: "jobset-system", Name: "jobset-controller-manager"}
-
 var _ = BeforeSuite(func(ctx SpecContext) {
-	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
+	framework.Quiet()
 	dir, plugin = GinkgoT().TempDir(), framework.Build("./cmd/kubectl-jobset")
-	manager := framework.Build("./cmd/manager")
-	images := map[string][]string{agentImage: {framework.Build("./cmd/agent")}, workerImage: {framework.Build("./test/worker")}}
-	plane = framework.StartControlPlane(cluster.Options{
-		Dir: dir,
-		// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a
-		// processor for longer than two.
-		Controllers: &cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}},
-	})
-	_, err := plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "test/demo/config"))
+	programs := framework.BuildPrograms()
+	// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a
+	// processor for longer than two.
+	plane = framework.StartInstalledControlPlane(ctx, dir, cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}})
+	var err error
+	api, err = plane.NewClient()
 	Expect(err).NotTo(HaveOccurred())
-	api, err = client.New(plane.Config, client.Options{Scheme: framework.NewScheme()})
+	containers, err = programs.Containers(dir)
 	Expect(err).NotTo(HaveOccurred())
-	containers, err = simnode.NewProcessRuntime(simnode.ProcessRuntimeOptions{
-		Images:   images,
-		Programs: map[string]string{"/supervisor": framework.Build("./cmd/supervisor"), "/worker": images[workerImage][0]},
-		LogDir:   filepath.Join(dir, "pods"),
-	})
-	Expect(err).NotTo(HaveOccurred())
-	startManager(ctx, manager)
+	startManager(ctx, programs.Manager)
 })
 
 // startManager starts one whose periods are those of the defaults, in minutes of this suite.
 func startManager(ctx context.Context, program string) {
 	GinkgoHelper()
 	var err error
-	metricsAddress, err = process.FreeAddress()
-	Expect(err).NotTo(HaveOccurred())
-	metricsToken, err = cluster.Token(ctx, plane.Client, managerAccount)
-	Expect(err).NotTo(HaveOccurred())
-	_, err = plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: program, Account: managerAccount, Alone: true,
-		Args: []string{"--feature-gates=InPlaceRestart=true", "--metrics-bind-address=" + metricsAddress},
+	_, metrics, err = plane.StartMeteredManager(ctx, cluster.ManagerOptions{
+		Program: program, Alone: true,
+		Args: []string{"--feature-gates=InPlaceRestart=true"},
 		// A night is told in seconds: a pause would be a quarter of an hour.
 		Config: fmt.Sprintf("inPlaceRestart:\n  agentImage: %s\n  assemblyGracePeriod: %s\n  notReadyGracePeriod: %s\n  quickFailureMaxPause: 0s\n", agentImage, 10*minute, minute),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	// It is ready before it has made a certificate for its metrics.
-	Eventually(func(g Gomega) { scrape(ctx, g) }).WithContext(ctx).Should(Succeed())
 }
 
 // startNode starts a node of a namespace, and returns what makes it fall silent, as a machine that loses power.
@@ -108,11 +83,7 @@ func startNode(name, namespace string, runs simnode.Runtime) (dies func()) {
 	GinkgoHelper()
 	timings := simnode.RealisticTimings()
 	timings.RelistInterval, timings.SyncRetry, timings.HeartbeatInterval = 100*time.Millisecond, minute, 500*time.Millisecond
-	dies = framework.RunNode(simnode.Options{
-		Client: plane.Client, Name: name, Runtime: runs, RootDir: filepath.Join(dir, name), Timings: &timings,
-		Labels: map[string]string{"incident": namespace},
-		Tokens: &simnode.TokenOptions{ServerURL: plane.Config.Host, CAData: plane.Config.CAData},
-	})
+	dies = framework.RunNode(plane, simnode.Options{Name: name, Runtime: runs, Timings: &timings, Labels: map[string]string{"incident": namespace}})
 	DeferCleanup(func(ctx SpecContext) {
 		dies()
 		object := &corev1.Node{}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -147,21 +146,7 @@ func (m *manager) isReady() {
 
 // scrape gets /metrics with a token, if there is one, and tells status and text.
 func (m *manager) scrape(token string, config *tls.Config) (int, string, error) {
-	request, err := http.NewRequest(http.MethodGet, "https://"+m.address(m.metrics)+"/metrics", nil)
-	if err != nil {
-		return 0, "", err
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}, Timeout: time.Minute}
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
-	text, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(text), err
+	return cluster.Scraper{Address: m.address(m.metrics), Token: token, TLS: config}.Ask(context.Background())
 }
 
 // unverified is for servers whose certificate is not what the spec is about.

@@ -22,18 +22,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/go-logr/logr"
 	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -80,8 +76,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
-	ctrl.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
+	framework.Quiet()
 	var err error
 	plane.program, err = gexec.Build("sigs.k8s.io/jobset/cmd/manager", "-buildvcs=false", "-ldflags",
 		"-X sigs.k8s.io/jobset/pkg/version.GitVersion="+gitVersion+" -X sigs.k8s.io/jobset/pkg/version.GitCommit="+gitCommit)
@@ -97,14 +92,10 @@ func startPlane() {
 	plane.audit = filepath.Join(dir, "audit.log")
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	Expect(os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: authorization.k8s.io}]}, {level: Metadata}]\n"), 0o600)).To(Succeed())
-	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Environment: func(env *envtest.Environment) {
-		env.CRDDirectoryPaths, env.WebhookInstallOptions.Paths = nil, nil
-		env.ControlPlane.GetAPIServer().Configure().
-			Set("audit-policy-file", policy).
-			Set("audit-log-path", plane.audit).
-			Set("audit-log-mode", "blocking")
+	plane.Cluster = framework.StartControlPlane(cluster.Options{Dir: dir, Bare: true, APIServer: []string{
+		"--audit-policy-file=" + policy, "--audit-log-path=" + plane.audit, "--audit-log-mode=blocking",
 	}})
-	plane.scheme = framework.NewScheme()
+	plane.scheme = cluster.NewScheme()
 	var err error
 	plane.client, err = client.New(plane.Config, client.Options{Scheme: plane.scheme})
 	Expect(err).NotTo(HaveOccurred())

@@ -69,12 +69,10 @@ var _ = BeforeSuite(func() {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 
-	scheme := framework.NewScheme()
-	plane = framework.StartControlPlane(cluster.Options{Environment: func(env *envtest.Environment) {
-		env.WebhookInstallOptions = envtest.WebhookInstallOptions{
-			MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{mutatingWebhooks()},
-			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{validatingWebhooks()},
-		}
+	scheme := cluster.NewScheme()
+	plane = framework.StartControlPlane(cluster.Options{Webhooks: &envtest.WebhookInstallOptions{
+		MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{mutatingWebhooks()},
+		ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{validatingWebhooks()},
 	}})
 	config = plane.Config
 	var err error

@@ -98,7 +98,7 @@ func openDashboard(ctx context.Context, args ...string) func() seen {
 	GinkgoHelper()
 	ctx, stop := context.WithCancel(ctx)
 	command := exec.CommandContext(ctx, filepath.Join(os.Getenv(framework.AssetsEnv), "kubectl"), append([]string{"jobset", "dashboard"}, args...)...)
-	command.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig)
+	command.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+cluster.Kubeconfig())
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 10 * time.Second
 	command.Stderr = GinkgoWriter

@@ -27,8 +27,6 @@ func TestPlugin(t *testing.T) {
 
 var (
 	cluster *framework.Cluster
-	// kubeconfig has all rights.
-	kubeconfig string
 	// path is what PATH was, with the directory of the plugin and that of kubectl in front.
 	path string
 )
@@ -40,8 +38,6 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(dir, "kubectl_complete-jobset"), completion, 0o700)).To(Succeed())
 	path = dir + string(os.PathListSeparator) + os.Getenv(framework.AssetsEnv) + string(os.PathListSeparator) + os.Getenv("PATH")
-	kubeconfig = filepath.Join(dir, "kubeconfig")
-	Expect(os.WriteFile(kubeconfig, []byte(cluster.Kubectl("config", "view", "--raw")), 0o600)).To(Succeed())
 })
 
 // answer is what a command printed and how it ended.
@@ -54,7 +50,7 @@ type answer struct {
 func kubectl(ctx context.Context, args ...string) answer {
 	GinkgoHelper()
 	command := exec.CommandContext(ctx, filepath.Join(os.Getenv(framework.AssetsEnv), "kubectl"), args...)
-	command.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig)
+	command.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+cluster.Kubeconfig())
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	_ = command.Run()

@@ -64,7 +64,7 @@ var _ = Describe("Volume claims", func() {
 		js := withClaims("data", "logs")
 		js.Spec.VolumeClaimPolicies = append(js.Spec.VolumeClaimPolicies, jobset.VolumeClaimPolicy{})
 		u.admits(js)
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	DescribeTable("are refused",
@@ -102,11 +102,11 @@ var _ = Describe("Volume claims", func() {
 		exists := func(u *user, change func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
 			GinkgoHelper()
 			claim := claimTemplate("data-js")
-			claim.Namespace = u.space
+			claim.Namespace = u.Space
 			if change != nil {
 				change(&claim)
 			}
-			Expect(u.client.Create(u.context, &claim)).To(Succeed())
+			Expect(u.Client.Create(u.context, &claim)).To(Succeed())
 			return &claim
 		}
 		of := func(owner string) func(*corev1.PersistentVolumeClaim) {
@@ -134,7 +134,7 @@ var _ = Describe("Volume claims", func() {
 			u := newUser(ctx)
 			exists(u, nil)
 			ofWebhook(u.refuses(greedy()),
-				invalid(template+".spec", "spec does not match existing PVC data-js in namespace "+u.space),
+				invalid(template+".spec", "spec does not match existing PVC data-js in namespace "+u.Space),
 				invalid("spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted", "retentionPolicy must be retain when PVC exists"))
 		})
 
@@ -146,7 +146,7 @@ var _ = Describe("Volume claims", func() {
 		It("Q9: do not count while they are being deleted", func(ctx SpecContext) {
 			u := newUser(ctx)
 			claim := exists(u, func(claim *corev1.PersistentVolumeClaim) { claim.Finalizers = []string{"example.com/busy"} })
-			Expect(u.client.Delete(ctx, claim)).To(Succeed())
+			Expect(u.Client.Delete(ctx, claim)).To(Succeed())
 			u.admits(greedy())
 		})
 

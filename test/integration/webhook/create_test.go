@@ -23,7 +23,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 	It("O361 O347 W32 W6: lets in one without ReplicatedJobs, with a warning", func(ctx SpecContext) {
 		u := newUser(ctx)
 		u.admits(JobSet("empty"))
-		Expect(u.warnings).To(ConsistOf(ContainSubstring("spec.replicatedJobs: is empty")))
+		Expect(u.Warnings).To(ConsistOf(ContainSubstring("spec.replicatedJobs: is empty")))
 		_, err := u.sends(bare(map[string]any{"replicatedJobs": []any{}}))
 		Expect(err).NotTo(HaveOccurred())
 	})
@@ -177,7 +177,7 @@ var _ = Describe("Admission of a new JobSet", func() {
 			ask(js)
 			u := newUser(ctx)
 			u.admits(js)
-			Expect(u.warnings).To(BeEmpty())
+			Expect(u.Warnings).To(BeEmpty())
 		},
 		Entry("startup order InOrder", func(js *jobset.JobSet) {
 			js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
@@ -218,13 +218,13 @@ var _ = Describe("Admission of a new JobSet", func() {
 	It("W99: never asks about a deletion", func(ctx SpecContext) {
 		u := newUser(ctx)
 		js := u.admits(AB())
-		Expect(u.client.Delete(ctx, js)).To(Succeed())
+		Expect(u.Client.Delete(ctx, js)).To(Succeed())
 	})
 
 	It("W6: lets an ordinary JobSet in without warnings", func(ctx SpecContext) {
 		u := newUser(ctx)
 		u.admits(AB())
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	It("W63 W36: lets in names that just fit", func(ctx SpecContext) {

@@ -117,7 +117,7 @@ var _ = Describe("Defaulting", func() {
 			"spec":{"failurePolicy":{"maxRestarts":0},"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{
 			"containers":[{"name":"worker","image":"worker"}]}}}}}]}}`)
 		for range 2 {
-			Expect(u.client.Patch(ctx, js, client.RawPatch(types.ApplyPatchType, manifest), client.FieldOwner("me"), client.ForceOwnership)).To(Succeed())
+			Expect(u.Client.Patch(ctx, js, client.RawPatch(types.ApplyPatchType, manifest), client.FieldOwner("me"), client.ForceOwnership)).To(Succeed())
 			Expect(js.Generation).To(BeEquivalentTo(1))
 		}
 	})

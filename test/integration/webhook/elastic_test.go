@@ -65,9 +65,9 @@ var _ = Describe("An elastic JobSet", func() {
 		Expect(JobTemplate(js, 1).Completions).To(HaveValue(BeEquivalentTo(2)))
 
 		Expect(u.changes(js, resize(1, 4))).To(Succeed())
-		Expect(u.client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
 		unsized(js)
-		Expect(u.client.Update(ctx, js)).To(Succeed())
+		Expect(u.Client.Update(ctx, js)).To(Succeed())
 		Expect(JobTemplate(js, 1).Parallelism).To(HaveValue(BeEquivalentTo(4)))
 		Expect(JobTemplate(js, 1).Completions).To(HaveValue(BeEquivalentTo(4)))
 
@@ -130,7 +130,7 @@ var _ = Describe("An elastic JobSet", func() {
 			u := newUser(ctx)
 			js := u.admits(two())
 			js.Status.Conditions = []metav1.Condition{{Type: string(condition), Status: metav1.ConditionTrue, Reason: "Told", LastTransitionTime: metav1.Now()}}
-			Expect(u.client.Status().Update(ctx, js)).To(Succeed())
+			Expect(u.Client.Status().Update(ctx, js)).To(Succeed())
 
 			ofWebhook(answer(u.changes(js, resize(1, 4))),
 				forbidden(job, "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)"))

@@ -53,7 +53,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		u := newUser(ctx)
 		js := u.admits(tolerates(nil))
 		Expect(js.Spec.FaultTolerance).To(HaveValue(Equal(jobset.FaultTolerance{})))
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	DescribeTable("P80-P88: may change every field, get it and lose it at any time",
@@ -63,7 +63,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 			js.Spec.Suspend = &suspend
 			js = u.admits(js)
 			js.Status = status
-			Expect(u.client.Status().Update(ctx, js)).To(Succeed())
+			Expect(u.Client.Status().Update(ctx, js)).To(Succeed())
 			for _, change := range []func(*jobset.JobSet){
 				allFields(7), allFields(8),
 				func(js *jobset.JobSet) { js.Spec.FaultTolerance = nil },
@@ -72,10 +72,10 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 				want := js.DeepCopy()
 				change(want)
 				Expect(u.changes(js, change)).To(Succeed())
-				Expect(u.client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
+				Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
 				Expect(js.Spec.FaultTolerance).To(Equal(want.Spec.FaultTolerance))
 			}
-			Expect(u.warnings).To(BeEmpty())
+			Expect(u.Warnings).To(BeEmpty())
 		},
 		Entry("while it runs", jobset.JobSetStatus{}, false),
 		Entry("while it is suspended", jobset.JobSetStatus{}, true),
@@ -92,18 +92,18 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		const says = " is more than the manager's configuration faultTolerance.gracePeriodMaximum allows, and counts as 24h0m0s"
 		u := newUser(ctx)
 		js := u.admits(tolerates(func(js *jobset.JobSet) { js.Spec.FaultTolerance.RetryPauseSeconds = ptr.To[int32](asked) }))
-		Expect(u.warnings).To(ConsistOf(toleranceField + ".retryPauseSeconds: 24h0m1s" + says))
+		Expect(u.Warnings).To(ConsistOf(toleranceField + ".retryPauseSeconds: 24h0m1s" + says))
 
-		u.warnings = nil
+		u.Warnings = nil
 		Expect(u.changes(js, func(js *jobset.JobSet) { js.Labels = map[string]string{"edited": "otherwise"} })).To(Succeed())
-		Expect(u.warnings).To(BeEmpty(), "what was told already")
+		Expect(u.Warnings).To(BeEmpty(), "what was told already")
 		Expect(u.changes(js, allFields(asked))).To(Succeed())
 		var want []any
 		for _, field := range []string{"admissionGracePeriodSeconds", "warmupGracePeriodSeconds", "failureGracePeriodSeconds", "retryPauseSeconds",
 			"deletionOnFailureGracePeriodSeconds", "forcefulDeletionGracePeriodSeconds"} {
 			want = append(want, toleranceField+"."+field+": 24h0m1s"+says)
 		}
-		Expect(u.warnings).To(ConsistOf(want...), "successTTLSeconds may be up to its default of 7 days, and retryLimit is no time")
+		Expect(u.Warnings).To(ConsistOf(want...), "successTTLSeconds may be up to its default of 7 days, and retryLimit is no time")
 	})
 
 	It("P82: may not have two limits, when it is created and when it changes", func(ctx SpecContext) {
@@ -116,7 +116,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 	It("P82: is told if the limit of its failure policy allows no reset", func(ctx SpecContext) {
 		u := newUser(ctx)
 		u.admits(tolerates(func(js *jobset.JobSet) { js.Spec.FailurePolicy = &jobset.FailurePolicy{} }))
-		Expect(u.warnings).To(ConsistOf(HavePrefix("spec.failurePolicy.maxRestarts: is 0")))
+		Expect(u.Warnings).To(ConsistOf(HavePrefix("spec.failurePolicy.maxRestarts: is 0")))
 	})
 
 	DescribeTable("P80 P85: may not have", func(ctx SpecContext, value int32, field, text string) {
@@ -139,7 +139,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		ofWebhook(answer(u.changes(plain, allFields(1))), forbidden(toleranceField, says))
 		Expect(u.changes(stored, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })).To(Succeed())
 		Expect(u.changes(stored, allFields(5))).To(Succeed())
-		Expect(u.client.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
 		Expect(stored.Spec.FaultTolerance.RetryPauseSeconds).To(HaveValue(BeEquivalentTo(5)), "it is kept")
 		Expect(u.changes(stored, func(js *jobset.JobSet) { js.Spec.FaultTolerance = nil })).To(Succeed())
 		ofWebhook(answer(u.changes(stored, allFields(1))), forbidden(toleranceField, says))

@@ -185,7 +185,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 		u.admits(InPlace(JobSet("js", Replicated("driver", 1, 1), Replicated("workers", 2, 4)), 3))
 
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	DescribeTable("P41 W48 W49 W50: refuses a Job", refusesOne, entries(jobViolations))
@@ -207,7 +207,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		wanted = append(wanted, required("spec.replicatedJobs[1].template.spec.template.spec.initContainers[0].startupProbe", "port: 8080"))
 		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
 		wanted = append(wanted,
-			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.restartStrategy is InPlaceRestart"))
+			invalid("spec.startupPolicy.startupPolicyOrder", "must not be InOrder when failurePolicy.inPlaceRestart.mode is Container"))
 		js.Spec.FailurePolicy.Rules = []jobset.FailurePolicyRule{{Name: "one", Action: jobset.RestartJob}}
 		wanted = append(wanted,
 			invalid("spec.failurePolicy.rules[0].action", "must not restart a single Job"))
@@ -235,12 +235,19 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 			invalid("spec.failurePolicy.rules[0].action", "use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"))
 	})
 
-	It("P19: refuses to wait for Ready, with the reason", func(ctx SpecContext) {
+	It("P19 P126: lets in who waits for Ready in process mode, and refuses it in container mode, with the reason", func(ctx SpecContext) {
 		js := InPlace(JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1)), 10)
 		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
 
-		ofWebhook(newUser(ctx).refuses(js),
-			invalid("spec.replicatedJobs[1].dependsOn[0].status", "all workers restart together, which cannot keep an order"))
+		ofWebhook(newUser(ctx).refuses(js), invalid("spec.replicatedJobs[1].dependsOn[0].status", "use mode Process"))
+
+		js = JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1))
+		js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart, MaxRestarts: 10}
+		for i := range js.Spec.ReplicatedJobs {
+			PodTemplate(js, i).Spec.Containers[0].Command = []string{"train"}
+		}
+		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
+		newUser(ctx).admits(js)
 	})
 
 	It("P19: lets in who waits for Complete", func(ctx SpecContext) {
@@ -289,7 +296,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 
 			u.admits(js)
 
-			Expect(u.warnings).To(ConsistOf(ContainSubstring(text)))
+			Expect(u.Warnings).To(ConsistOf(ContainSubstring(text)))
 		},
 		Entry("no account for the agent", func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.ServiceAccountName = "" },
 			"serviceAccountName: is not set"),

@@ -49,11 +49,11 @@ var _ = Describe("The mode of a restart in place", func() {
 		js, err := u.sends(written(nil))
 		Expect(err).NotTo(HaveOccurred())
 
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 		Expect(js.Spec.FailurePolicy.InPlaceRestart).To(HaveValue(Equal(inProcess)))
 		Expect(u.replaces(written(nil))).To(Succeed())
 		after := &jobset.JobSet{}
-		Expect(u.client.Get(ctx, client.ObjectKeyFromObject(js), after)).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), after)).To(Succeed())
 		Expect(after.Spec).To(Equal(js.Spec))
 	})
 
@@ -61,7 +61,7 @@ var _ = Describe("The mode of a restart in place", func() {
 		u := newUser(ctx)
 		js := u.admits(processes(nil))
 		Expect(js.Spec.FailurePolicy.InPlaceRestart).To(HaveValue(Equal(inProcess)))
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	It("P60: is Container where a container keeps processes from restarting alone, which is told with container and reason", func(ctx SpecContext) {
@@ -73,7 +73,7 @@ var _ = Describe("The mode of a restart in place", func() {
 		}))
 		Expect(js.Spec.FailurePolicy.InPlaceRestart).To(HaveValue(Equal(jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode})))
 		const because = "spec.failurePolicy.inPlaceRestart.mode: is Container, with which a restart takes seconds longer than with Process: " + jobPath + "template.spec.containers[0]"
-		Expect(u.warnings).To(ConsistOf(
+		Expect(u.Warnings).To(ConsistOf(
 			HavePrefix(because+".command of container worker is missing"), HavePrefix(because+".livenessProbe of container worker would act on")))
 	})
 
@@ -81,7 +81,7 @@ var _ = Describe("The mode of a restart in place", func() {
 		u := newUser(ctx)
 		js := u.admits(Training(2, 10))
 		Expect(js.Spec.FailurePolicy.InPlaceRestart).To(HaveValue(Equal(jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode})))
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 	})
 
 	It("P60: is refused where it is not possible, with every reason and its place", func(ctx SpecContext) {
@@ -131,7 +131,7 @@ var _ = Describe("A Job in process mode", func() {
 		job := children.NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent"}).Job(&js.Spec.ReplicatedJobs[0], 0)
 		job.OwnerReferences = nil
 		sent := job.DeepCopy()
-		Expect(u.client.Create(ctx, job, client.DryRunAll)).To(Succeed())
+		Expect(u.Client.Create(ctx, job, client.DryRunAll)).To(Succeed())
 
 		// A server that drops fields would leave workers that never start again.
 		Expect(job.Spec.Template.Spec.Containers[0].RestartPolicyRules).To(Equal(sent.Spec.Template.Spec.Containers[0].RestartPolicyRules))
@@ -164,7 +164,7 @@ var _ = Describe("A Job in process mode", func() {
 		})
 		js = u.admits(js)
 		job := children.NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent"}).Job(&js.Spec.ReplicatedJobs[0], 0)
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.space, Name: "worker"}, Spec: job.Spec.Template.Spec}
-		Expect(u.client.Create(ctx, pod, client.DryRunAll)).To(Succeed())
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Space, Name: "worker"}, Spec: job.Spec.Template.Spec}
+		Expect(u.Client.Create(ctx, pod, client.DryRunAll)).To(Succeed())
 	})
 })

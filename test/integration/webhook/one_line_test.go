@@ -53,7 +53,7 @@ var _ = Describe("One line to restart in place", func() {
 		js, err := u.sends(written(nil))
 		Expect(err).NotTo(HaveOccurred())
 
-		Expect(u.warnings).To(BeEmpty())
+		Expect(u.Warnings).To(BeEmpty())
 		job := JobTemplate(js, 0)
 		Expect(job.BackoffLimit).To(HaveValue(BeEquivalentTo(2147483647)))
 		Expect(job.PodReplacementPolicy).To(HaveValue(Equal(batchv1.Failed)))
@@ -75,7 +75,7 @@ var _ = Describe("One line to restart in place", func() {
 		Expect(u.replaces(written(map[string]any{"rules": []any{map[string]any{"action": "FailJobSet"}}}))).To(Succeed())
 
 		after := &jobset.JobSet{}
-		Expect(u.client.Get(ctx, client.ObjectKeyFromObject(js), after)).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), after)).To(Succeed())
 		Expect(after.Spec).To(Equal(js.Spec))
 		Expect(after.Generation).To(Equal(js.Generation))
 	})
@@ -98,7 +98,7 @@ var _ = Describe("One line to restart in place", func() {
 		_, err := u.sends(written(map[string]any{"maxRestarts": nil}))
 		Expect(err).NotTo(HaveOccurred())
 
-		Expect(u.warnings).To(ConsistOf(ContainSubstring("spec.failurePolicy.maxRestarts: is 0")))
+		Expect(u.Warnings).To(ConsistOf(ContainSubstring("spec.failurePolicy.maxRestarts: is 0")))
 	})
 
 	DescribeTable("P53: refuses codes for a new Pod", func(ctx SpecContext, more map[string]any, says string) {

@@ -31,13 +31,13 @@ var _ = Describe("Pod Security restricted", func() {
 		return workerpod.Prepare(&corev1.PodTemplateSpec{Spec: spec}, workerpod.Options{AgentImage: "agent"}).Spec
 	}
 	inject := func(spec corev1.PodSpec) corev1.PodSpec {
-		return workerpod.Inject(&batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}, nil, workerpod.Injection{Image: "agent"}).Spec
+		return workerpod.Inject(&batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}, nil, workerpod.Injection{Image: "agent"}, workerpod.Place{}).Spec
 	}
 	// create asks for the Pod that is made of a worker, in a namespace that enforces.
 	create := func(ctx SpecContext, spec corev1.PodSpec) error {
 		u := newRestrictedUser(ctx)
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.space, Name: "worker"}, Spec: spec}
-		return u.client.Create(ctx, pod, client.DryRunAll)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Space, Name: "worker"}, Spec: spec}
+		return u.Client.Create(ctx, pod, client.DryRunAll)
 	}
 	brought, added := Entry("P42: that its author brings", prepare), Entry("P54: that is added", inject)
 

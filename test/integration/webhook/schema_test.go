@@ -96,7 +96,7 @@ var _ = Describe("The schema", func() {
 			js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{{Name: "r", Action: jobset.FailJobSet}}}
 			js = u.admits(js)
 
-			err := u.client.Patch(ctx, js, client.RawPatch(types.JSONPatchType, []byte(patch)))
+			err := u.Client.Patch(ctx, js, client.RawPatch(types.JSONPatchType, []byte(patch)))
 
 			ofSchema(answer(err), path, "Required value")
 		},
@@ -173,7 +173,7 @@ var _ = Describe("The schema", func() {
 	It("S2: holds nothing immutable itself: that is the webhook's, which knows what values mean", func(ctx SpecContext) {
 		definition := &unstructured.Unstructured{}
 		definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-		Expect(newUser(ctx).client.Get(ctx, client.ObjectKey{Name: "jobsets.jobset.x-k8s.io"}, definition)).To(Succeed())
+		Expect(newUser(ctx).Client.Get(ctx, client.ObjectKey{Name: "jobsets.jobset.x-k8s.io"}, definition)).To(Succeed())
 		written, err := definition.MarshalJSON()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(strings.Contains(string(written), "Value is immutable")).To(BeFalse())
@@ -185,7 +185,7 @@ var _ = Describe("The schema", func() {
 			js := u.admits(AB())
 			spoil(&js.Status)
 
-			status := answer(u.client.Status().Update(ctx, js))
+			status := answer(u.Client.Status().Update(ctx, js))
 
 			ofSchema(status, path, "")
 		},
@@ -217,7 +217,7 @@ var _ = Describe("The schema", func() {
 		js := u.admits(AB())
 		js.Status.SyncedEpoch = ptr.To[int32](1)
 
-		Expect(u.client.Status().Update(ctx, js)).To(Succeed())
+		Expect(u.Client.Status().Update(ctx, js)).To(Succeed())
 		Expect(js.Status.SyncedEpoch).To(HaveValue(BeEquivalentTo(1)))
 	})
 })

@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -51,24 +50,13 @@ func turnGatesOff() {
 	DeferCleanup(func() { cluster.ServeWebhooks(allGates) })
 }
 
-// user talks to the API server in a namespace of its own, and notes the warnings.
+// user writes JobSets.
 type user struct {
-	client   client.Client
-	context  context.Context
-	space    string
-	warnings []string
+	*framework.User
+	context context.Context
 }
 
-func newUser(ctx context.Context) *user {
-	GinkgoHelper()
-	u := &user{context: ctx, space: cluster.NewNamespace(ctx)}
-	config := rest.CopyConfig(cluster.Config)
-	config.WarningHandler = u
-	var err error
-	u.client, err = client.New(config, client.Options{Scheme: cluster.Scheme})
-	Expect(err).NotTo(HaveOccurred())
-	return u
-}
+func newUser(ctx context.Context) *user { return &user{cluster.NewUser(ctx), ctx} }
 
 // newRestrictedUser has a namespace that enforces Pod Security restricted from the start: the API server hears late of a label
 // that comes later.
@@ -78,22 +66,17 @@ func newRestrictedUser(ctx context.Context) *user {
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "restricted-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	Expect(u.client.Create(ctx, space)).To(Succeed())
-	u.space = space.Name
+	Expect(u.Client.Create(ctx, space)).To(Succeed())
+	u.Space = space.Name
 	return u
-}
-
-// HandleWarningHeader notes a warning.
-func (u *user) HandleWarningHeader(_ int, _ string, text string) {
-	u.warnings = append(u.warnings, text)
 }
 
 // admits a JobSet and returns it as stored.
 func (u *user) admits(js *jobset.JobSet) *jobset.JobSet {
 	GinkgoHelper()
 	js = js.DeepCopy()
-	js.Namespace = u.space
-	Expect(u.client.Create(u.context, js)).To(Succeed())
+	js.Namespace = u.Space
+	Expect(u.Client.Create(u.context, js)).To(Succeed())
 	return js
 }
 
@@ -102,14 +85,14 @@ func (u *user) sends(spec map[string]any) (*jobset.JobSet, error) {
 	GinkgoHelper()
 	raw := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
-		"metadata": map[string]any{"name": "js", "namespace": u.space},
+		"metadata": map[string]any{"name": "js", "namespace": u.Space},
 		"spec":     spec,
 	}}
-	if err := u.client.Create(u.context, raw); err != nil {
+	if err := u.Client.Create(u.context, raw); err != nil {
 		return nil, err
 	}
 	stored := &jobset.JobSet{}
-	Expect(u.client.Get(u.context, client.ObjectKeyFromObject(raw), stored)).To(Succeed())
+	Expect(u.Client.Get(u.context, client.ObjectKeyFromObject(raw), stored)).To(Succeed())
 	return stored, nil
 }
 
@@ -118,26 +101,26 @@ func (u *user) replaces(spec map[string]any) error {
 	GinkgoHelper()
 	raw := &unstructured.Unstructured{}
 	raw.SetGroupVersionKind(jobset.GroupVersion.WithKind(jobset.Kind))
-	Expect(u.client.Get(u.context, client.ObjectKey{Namespace: u.space, Name: "js"}, raw)).To(Succeed())
+	Expect(u.Client.Get(u.context, client.ObjectKey{Namespace: u.Space, Name: "js"}, raw)).To(Succeed())
 	raw.Object["spec"] = spec
-	return u.client.Update(u.context, raw)
+	return u.Client.Update(u.context, raw)
 }
 
 // refuses a JobSet and returns the answer.
 func (u *user) refuses(js *jobset.JobSet) metav1.Status {
 	GinkgoHelper()
 	js = js.DeepCopy()
-	js.Namespace = u.space
-	return answer(u.client.Create(u.context, js))
+	js.Namespace = u.Space
+	return answer(u.Client.Create(u.context, js))
 }
 
 // changes a stored JobSet.
 func (u *user) changes(js *jobset.JobSet, change func(*jobset.JobSet)) error {
 	GinkgoHelper()
 	stored := &jobset.JobSet{}
-	Expect(u.client.Get(u.context, client.ObjectKeyFromObject(js), stored)).To(Succeed())
+	Expect(u.Client.Get(u.context, client.ObjectKeyFromObject(js), stored)).To(Succeed())
 	change(stored)
-	return u.client.Update(u.context, stored)
+	return u.Client.Update(u.context, stored)
 }
 
 // answer is the Status of an error, which must be 422 Invalid.

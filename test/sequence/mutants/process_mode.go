@@ -11,6 +11,7 @@ const (
 	roundsFile  = "agent/rounds.go"
 	workersFile = "agent/workers.go"
 	stepFile    = "supervisor/step.go"
+	startupFile = "pkg/policy/startup.go"
 )
 
 // processMode are mistakes of agents and supervisors in process mode.
@@ -100,6 +101,16 @@ var processMode = []mutant{
 		name: "a Pod is late while its worker still stops", file: progressFile,
 		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {",
 		new: "if workerpod.ModeOf(policy) != \"\" {",
+	},
+	{
+		name: "lift while the next Jobs are still to come", file: startupFile,
+		old: "if v.back != nil {",
+		new: "if false {",
+	},
+	{
+		name: "start the next Jobs before the last report", file: startupFile,
+		old: "return back == job.size",
+		new: "return back > 0 || job.size == 1",
 	},
 	{
 		name: "run on beside a worker that ended", file: roundsFile,

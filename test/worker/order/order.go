@@ -29,6 +29,8 @@ var codes = func() []int {
 const (
 	// Eat makes a process allocate memory until it is killed.
 	Eat = syscall.Signal(63)
+	// Hang lets a process go on and give no sign of life any more.
+	Hang = syscall.Signal(64)
 	// Done and Fail are the short words for exit codes 0 and 1.
 	Done, Fail = syscall.SIGUSR1, syscall.SIGUSR2
 )

@@ -33,6 +33,17 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	// podFailurePolicy of a Job acts on are left to it and must not be here too. Only
 	// in Pods to which the manager adds the agent.
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
+	// environment names a framework whose variables workers find, beside those of JobSet:
+	// Torch, so that torchrun or a program of PyTorch needs no arguments that say where it
+	// stands. A variable that a container sets itself keeps its value, but none may begin with
+	// PET_. In mode Container only where the size and the rank of a worker are known when its
+	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
+	Environment *jobsetv1alpha2.WorkerEnvironment `json:"environment,omitempty"`
+	// progress says when a worker that runs is taken for one that hangs, and restarted with its
+	// group like one that failed. The worker gives signs of life by the protocol of sd_notify(3),
+	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
+	// Process. May be changed at any time; workers that run keep the deadlines of their start.
+	Progress *ProgressPolicyApplyConfiguration `json:"progress,omitempty"`
 }
 
 // InPlaceRestartPolicyApplyConfiguration constructs a declarative configuration of the InPlaceRestartPolicy type for use with
@@ -64,5 +75,21 @@ func (b *InPlaceRestartPolicyApplyConfiguration) WithRecreatePodOnExitCodes(valu
 	for i := range values {
 		b.RecreatePodOnExitCodes = append(b.RecreatePodOnExitCodes, values[i])
 	}
+	return b
+}
+
+// WithEnvironment sets the Environment field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Environment field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithEnvironment(value jobsetv1alpha2.WorkerEnvironment) *InPlaceRestartPolicyApplyConfiguration {
+	b.Environment = &value
+	return b
+}
+
+// WithProgress sets the Progress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Progress field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithProgress(value *ProgressPolicyApplyConfiguration) *InPlaceRestartPolicyApplyConfiguration {
+	b.Progress = value
 	return b
 }

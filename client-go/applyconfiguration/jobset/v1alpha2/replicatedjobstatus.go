@@ -29,6 +29,10 @@ type ReplicatedJobStatusApplyConfiguration struct {
 	// written together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
 	// was not written yet. Written with the feature gate InPlaceRestart only.
 	SyncedWorkers *int32 `json:"syncedWorkers,omitempty"`
+	// address is the IPv4 address of the Pod with rank 0 in syncedEpoch, as its agent reported it, written together
+	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: they find the
+	// DNS name of that Pod there.
+	Address *string `json:"address,omitempty"`
 	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
 	// ElasticJobSet only.
 	Elastic *ElasticSizeApplyConfiguration `json:"elastic,omitempty"`
@@ -97,6 +101,14 @@ func (b *ReplicatedJobStatusApplyConfiguration) WithSuspended(value int32) *Repl
 // If called multiple times, the SyncedWorkers field is set to the value of the last call.
 func (b *ReplicatedJobStatusApplyConfiguration) WithSyncedWorkers(value int32) *ReplicatedJobStatusApplyConfiguration {
 	b.SyncedWorkers = &value
+	return b
+}
+
+// WithAddress sets the Address field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Address field is set to the value of the last call.
+func (b *ReplicatedJobStatusApplyConfiguration) WithAddress(value string) *ReplicatedJobStatusApplyConfiguration {
+	b.Address = &value
 	return b
 }
 

@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1alpha2
 
 import (
-	v1 "k8s.io/client-go/applyconfigurations/core/v1"
+	v1 "k8s.io/api/core/v1"
 )
 
 // VolumeClaimPolicyApplyConfiguration represents a declarative configuration of the VolumeClaimPolicy type for use
@@ -19,7 +19,7 @@ type VolumeClaimPolicyApplyConfiguration struct {
 	// templates of the claims. A claim is named <template name>-<JobSet name>,
 	// at most 63 bytes. An existing claim of that name is used if it matches the
 	// template and the policy retains it.
-	Templates []v1.PersistentVolumeClaimApplyConfiguration `json:"templates,omitempty"`
+	Templates []v1.PersistentVolumeClaim `json:"templates,omitempty"`
 	// retentionPolicy says what happens to the claims at the end.
 	RetentionPolicy *VolumeRetentionPolicyApplyConfiguration `json:"retentionPolicy,omitempty"`
 }
@@ -33,12 +33,9 @@ func VolumeClaimPolicy() *VolumeClaimPolicyApplyConfiguration {
 // WithTemplates adds the given value to the Templates field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Templates field.
-func (b *VolumeClaimPolicyApplyConfiguration) WithTemplates(values ...*v1.PersistentVolumeClaimApplyConfiguration) *VolumeClaimPolicyApplyConfiguration {
+func (b *VolumeClaimPolicyApplyConfiguration) WithTemplates(values ...v1.PersistentVolumeClaim) *VolumeClaimPolicyApplyConfiguration {
 	for i := range values {
-		if values[i] == nil {
-			panic("nil value passed to WithTemplates")
-		}
-		b.Templates = append(b.Templates, *values[i])
+		b.Templates = append(b.Templates, values[i])
 	}
 	return b
 }

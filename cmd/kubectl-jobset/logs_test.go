@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/logs"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+func TestLogsOfAContainer(t *testing.T) {
+	end := metav1.NewTime(time.Unix(1000, 0).UTC())
+	killed := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: end}
+	exit := &protocol.Exit{Code: 137, OOMKilled: true, Time: end.Time}
+	stopped := *exit
+	stopped.Stopped = true
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	type log struct {
+		Previous bool
+		Ended    *protocol.Exit
+	}
+	for name, tc := range map[string]struct {
+		status  corev1.ContainerStatus
+		deleted bool
+		want    []log
+	}{
+		"P129: one that runs":                    {corev1.ContainerStatus{State: running}, false, []log{{}}},
+		"P129: one that was started again":       {corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}, {}}},
+		"P129: one that has ended":               {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, false, []log{{false, exit}}},
+		"P129: one whose Pod was told to end":    {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, true, []log{{false, &stopped}}},
+		"P129: none of one that has not started": {corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}, false, nil},
+		"P129: the one before, while it waits":   {corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "research", Name: "p", Labels: map[string]string{jobset.ReplicatedJobNameKey: "workers"}}, Spec: corev1.PodSpec{NodeName: "n"}}
+			if tc.deleted {
+				pod.DeletionTimestamp = &end
+			}
+			tc.status.Name = "worker"
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "other"}, tc.status}
+			var got []log
+			for _, s := range logsOf(pod, "worker") {
+				got = append(got, log{s.Previous, s.Ended})
+				s.Log.Previous, s.Log.Ended = false, nil
+				if diff := cmp.Diff(logs.Log{ReplicatedJob: "workers", Pod: "p", Node: "n", Container: "worker"}, s.Log); diff != "" || s.namespace != "research" {
+					t.Errorf("%s (-want, +got):\n%s", s.namespace, diff)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want, +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFlagsOfLogsAndCompareAreChecked(t *testing.T) {
+	type flags interface{ validate() error }
+	logs := func(change func(*logsOptions)) flags {
+		o := &logsOptions{output: "table", epoch: all, rank: all}
+		change(o)
+		return o
+	}
+	compare := func(change func(*compareOptions)) flags {
+		o := &compareOptions{output: "table", file: "f", restarts: 3, timeout: time.Minute}
+		change(o)
+		return o
+	}
+	for name, tc := range map[string]struct {
+		flags flags
+		valid bool
+	}{
+		"P129: the defaults of logs":              {logs(func(*logsOptions) {}), true},
+		"P129: epoch 0, which is none":            {logs(func(o *logsOptions) { o.epoch = 0 }), true},
+		"P129: an epoch below":                    {logs(func(o *logsOptions) { o.epoch = -2 }), false},
+		"P129: a rank below":                      {logs(func(o *logsOptions) { o.rank = -2 }), false},
+		"P129: JSON of a log":                     {logs(func(o *logsOptions) { o.rank, o.output = 1, "json" }), false},
+		"P129: JSON of the epochs":                {logs(func(o *logsOptions) { o.output = "json" }), true},
+		"P129: a part of a second":                {logs(func(o *logsOptions) { o.since = time.Millisecond }), false},
+		"P128: the defaults of compare":           {compare(func(*compareOptions) {}), true},
+		"P128: no file":                           {compare(func(o *compareOptions) { o.file = "" }), false},
+		"P128: no restarts":                       {compare(func(o *compareOptions) { o.restarts = 0 }), false},
+		"P128: a negative rate":                   {compare(func(o *compareOptions) { o.rate.FailuresPerDay = -1 }), false},
+		"P128: negative nodes":                    {compare(func(o *compareOptions) { o.rate.Nodes = -1 }), false},
+		"P128: a container without a command":     {compare(func(o *compareOptions) { o.container = "c" }), false},
+		"P128: a container with a command for it": {compare(func(o *compareOptions) { o.container, o.exec = "c", "exit" }), true},
+		"P128: another form of output":            {compare(func(o *compareOptions) { o.output = "xml" }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := tc.flags.validate(); (err == nil) != tc.valid {
+				t.Errorf("got %v, want valid: %t", err, tc.valid)
+			}
+		})
+	}
+}

@@ -1,0 +1,11 @@
+# Every rank adds up numbers with all others, step by step: a rank that is gone ends the run of all.
+import time
+
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+for step in range(600):
+    total = world.allreduce(step)
+    if world.rank == 0:
+        print(f"step {step}: {world.size} ranks, sum {total}", flush=True)
+    time.sleep(1)

@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+var progressPath = inPlacePath.Child("progress")
+
+// progress refuses deadlines that nobody keeps, and those that no worker can keep (P131).
+func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	policy := js.Spec.FailurePolicy.InPlaceRestart
+	if policy == nil || policy.Progress == nil {
+		return nil
+	}
+	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
+		return field.ErrorList{field.Forbidden(progressPath, fmt.Sprintf(
+			"is read only %s: in mode %s no supervisor watches the worker; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
+	}
+	var errs field.ErrorList
+	notNegative := func(name string, seconds *int32) {
+		if seconds != nil && *seconds < 0 {
+			errs = append(errs, field.Invalid(progressPath.Child(name), *seconds, "must be a number of seconds from 0 on"))
+		}
+	}
+	notNegative("startSeconds", policy.Progress.StartSeconds)
+	notNegative("stallSeconds", policy.Progress.StallSeconds)
+	notNegative("maxExtensionSeconds", policy.Progress.MaxExtensionSeconds)
+	if stall := ptr.Deref(policy.Progress.StallSeconds, 0); stall > 0 && stall < protocol.MinStallSeconds {
+		errs = append(errs, field.Invalid(progressPath.Child("stallSeconds"), stall,
+			fmt.Sprintf("must be 0, for no limit, or at least %d: signs are looked at once a second, and a busy node delays them", protocol.MinStallSeconds)))
+	}
+	return errs
+}
+
+// progressIfChanged checks deadlines that changed, which is allowed at any time.
+func progressIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
+	if new.Spec.FailurePolicy == nil || apiequality.Semantic.DeepEqual(progressOf(old.Spec.FailurePolicy), progressOf(new.Spec.FailurePolicy)) {
+		return nil
+	}
+	return progress(new, g)
+}
+
+func progressOf(policy *jobset.FailurePolicy) *jobset.ProgressPolicy {
+	if policy == nil || policy.InPlaceRestart == nil {
+		return nil
+	}
+	return policy.InPlaceRestart.Progress
+}
+
+// withoutProgress returns a failure policy without what may change.
+func withoutProgress(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
+	if progressOf(policy) == nil {
+		return policy
+	}
+	fixed, inPlace := *policy, *policy.InPlaceRestart
+	inPlace.Progress = nil
+	fixed.InPlaceRestart = &inPlace
+	return &fixed
+}
+
+// progressWarnings say what deadlines do that their author may not expect.
+func progressWarnings(js *jobset.JobSet) []string {
+	policy := progressOf(js.Spec.FailurePolicy)
+	if policy == nil {
+		return nil
+	}
+	start, stall := ptr.Deref(policy.StartSeconds, 0), ptr.Deref(policy.StallSeconds, 0)
+	switch {
+	case start == 0 && stall == 0:
+		return []string{fmt.Sprintf("%s: has neither startSeconds nor stallSeconds, so no worker is ever taken for one that hangs", progressPath)}
+	case start > 0 && start < stall:
+		return []string{fmt.Sprintf("%s: is %d, less than stallSeconds (%d): a worker has less time from its start to its first sign than from one sign to the next, "+
+			"although the start includes imports and the first step", progressPath.Child("startSeconds"), start, stall)}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+const (
+	// maxDatagram bounds what is read of one; the rest of a longer one is lost.
+	maxDatagram = 512
+	// burst is how many datagrams are read before a sender who floods the socket has to wait as long as reading them took.
+	burst = 256
+	// maxProgressFile is how much of the progress file counts.
+	maxProgressFile = 256
+)
+
+// mailbox receives the signs of one run of a worker (P130). A run has a socket of its own, since a datagram
+// outlives its sender. One goroutine reads always and keeps only what the signs add up to.
+type mailbox struct {
+	socket *os.File
+	path   string
+	// file is the progress file, content what it held at the last look.
+	file, content string
+
+	mu    sync.Mutex
+	signs Signs
+}
+
+// openMailbox binds the socket of a run, and removes what an earlier one left.
+func openMailbox(set Settings, r Run) (*mailbox, error) {
+	m := &mailbox{
+		path: filepath.Join(set.Dir, protocol.NotifyPrefix+set.Container+"."+strconv.Itoa(int(r.Epoch))),
+		file: filepath.Join(set.Dir, protocol.ProgressPrefix+set.Container),
+	}
+	for _, path := range []string{m.path, m.file} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	if err := syscall.Bind(socket, &syscall.SockaddrUnix{Name: m.path}); err != nil {
+		_ = syscall.Close(socket)
+		return nil, &os.PathError{Op: "bind", Path: m.path, Err: err}
+	}
+	m.socket = os.NewFile(uintptr(socket), m.path)
+	// The program may run as another user than the supervisor. Whoever reaches the volume is in this Pod.
+	if err := os.Chmod(m.path, 0o666); err != nil { //nolint:gosec // see above
+		return nil, errors.Join(err, m.close())
+	}
+	go m.read()
+	return m, nil
+}
+
+// read returns when the socket is closed. It reads without a buffer for control messages, so the kernel drops
+// file descriptors that are sent along.
+func (m *mailbox) read() {
+	buffer := make([]byte, maxDatagram)
+	for began, count := time.Now(), 0; ; count++ {
+		if count == burst {
+			time.Sleep(min(time.Since(began), time.Second))
+			began, count = time.Now(), 0
+		}
+		n, err := m.socket.Read(buffer)
+		if err != nil && !errors.Is(err, io.EOF) { // an empty datagram looks like the end of a file
+			return
+		}
+		m.mu.Lock()
+		m.signs.add(buffer[:n])
+		m.mu.Unlock()
+	}
+}
+
+// take returns the signs since the last call.
+func (m *mailbox) take() Signs {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if content, ok := readProgress(m.file); ok && content != m.content {
+		m.content, m.signs.Alive = content, true
+		if words := strings.Fields(content); len(words) > 0 {
+			m.signs.step([]byte(words[0]))
+		}
+	}
+	signs := m.signs
+	m.signs = Signs{}
+	return signs
+}
+
+func (m *mailbox) close() error {
+	return errors.Join(m.socket.Close(), os.Remove(m.path))
+}
+
+// readProgress reads the beginning of a file that a worker wrote. Every worker of the Pod can make links and pipes in
+// its place; only a regular file counts.
+func readProgress(path string) (string, bool) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	buffer := make([]byte, maxProgressFile)
+	n, err := io.ReadFull(file, buffer)
+	return string(buffer[:n]), err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,72 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package protocol
+
+import "fmt"
+
+// The variables of a worker that is to give signs of life (P130), beside those of every worker. The first and the third are
+// those of sd_notify(3), for which there are libraries.
+const (
+	NotifySocketEnv = "NOTIFY_SOCKET"
+	ProgressFileEnv = "JOBSET_PROGRESS_FILE"
+	WatchdogEnv     = "WATCHDOG_USEC"
+)
+
+const (
+	// NotifyPrefix, the name of a container and its epoch make the socket that its worker sends signs to. It is short,
+	// since MaxSocketPath is.
+	NotifyPrefix = RunDir + "/n."
+	// ProgressPrefix and the name of a container make the file that its worker may write instead.
+	ProgressPrefix = RunDir + "/progress."
+)
+
+// MinStallSeconds is the shortest StallSeconds: the supervisor looks once a second, and a busy node is no hang.
+const MinStallSeconds = 5
+
+// DefaultMaxExtensionSeconds is what MaxExtensionSeconds is if nothing else is said.
+const DefaultMaxExtensionSeconds = 3600
+
+// Progress are the deadlines of a worker that gives signs (P131), in seconds. 0 is none.
+type Progress struct {
+	// StartSeconds is how long the first sign may take.
+	StartSeconds int32 `json:"startSeconds,omitempty"`
+	// StallSeconds is how long each sign after that may take.
+	StallSeconds int32 `json:"stallSeconds,omitempty"`
+	// MaxExtensionSeconds bounds what a worker may extend a deadline by, counted from its last sign.
+	MaxExtensionSeconds int32 `json:"maxExtensionSeconds,omitempty"`
+}
+
+// Hang is why a worker was ended although it ran (P133). The zero value is a worker that did not hang.
+type Hang struct {
+	// SilentSeconds is for how long the worker had given no sign: since the last one, or since its start.
+	SilentSeconds int32 `json:"silentSeconds,omitempty"`
+	// Signed: it had given a sign before.
+	Signed bool `json:"signed,omitempty"`
+	// Step is the last that it told; 0 if it told none.
+	Step int64 `json:"step,omitempty"`
+	// Triggered: the worker itself said that it hangs.
+	Triggered bool `json:"triggered,omitempty"`
+}
+
+// Hung reports whether the worker hung.
+func (h Hang) Hung() bool { return h != Hang{} }
+
+// String says how.
+func (h Hang) String() string {
+	var text string
+	switch {
+	case h.Triggered:
+		text = "it says so itself"
+	case h.Signed:
+		text = fmt.Sprintf("no sign for %d s", h.SilentSeconds)
+	default:
+		text = fmt.Sprintf("no sign within %d s of its start", h.SilentSeconds)
+	}
+	if h.Step > 0 {
+		text += fmt.Sprintf(" at step %d", h.Step)
+	}
+	return text
+}

@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"testing"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+func TestSignsAreReadFromDatagrams(t *testing.T) {
+	for name, tc := range map[string]struct {
+		datagrams []string
+		want      Signs
+	}{
+		"P130: a sign of life":                      {[]string{"WATCHDOG=1"}, Signs{Alive: true}},
+		"P130: a step":                              {[]string{"X_JOBSET_STEP=7\n"}, Signs{Step: 7, Stepped: true}},
+		"P130: the last step of several":            {[]string{"X_JOBSET_STEP=7", "X_JOBSET_STEP=5\nX_JOBSET_STEP=6"}, Signs{Step: 6, Stepped: true}},
+		"P130: step 0":                              {[]string{"X_JOBSET_STEP=0"}, Signs{Stepped: true}},
+		"P130: all at once":                         {[]string{"READY=1\nWATCHDOG=1\nX_JOBSET_STEP=9\nEXTEND_TIMEOUT_USEC=2000000"}, Signs{Alive: true, Step: 9, Stepped: true, Extend: 2 * time.Second}},
+		"P130: the worker says that it hangs":       {[]string{"WATCHDOG=trigger"}, Signs{Stuck: true}},
+		"P131: the longest extension":               {[]string{"EXTEND_TIMEOUT_USEC=3000000", "EXTEND_TIMEOUT_USEC=1000000"}, Signs{Extend: 3 * time.Second}},
+		"P131: an extension without end":            {[]string{"EXTEND_TIMEOUT_USEC=9223372036854775807"}, Signs{Extend: maxExtend}},
+		"P131: a negative extension":                {[]string{"EXTEND_TIMEOUT_USEC=-1"}, Signs{}},
+		"P130: a negative step":                     {[]string{"X_JOBSET_STEP=-1"}, Signs{}},
+		"P130: a step that is too large":            {[]string{"X_JOBSET_STEP=9223372036854775808"}, Signs{}},
+		"P130: no number":                           {[]string{"X_JOBSET_STEP=one", "X_JOBSET_STEP=", "X_JOBSET_STEP"}, Signs{}},
+		"P130: what other supervisors of processes": {[]string{"READY=1", "STATUS=step 3", "MAINPID=1", "FDSTORE=1", "BARRIER=1"}, Signs{}},
+		"P130: nothing, and what is no text":        {[]string{"", "\n\n", "\x00\xff=\x00", "=", "WATCHDOG"}, Signs{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got Signs
+			for _, datagram := range tc.datagrams {
+				got.add([]byte(datagram))
+			}
+			if got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A look comes each second; times in these cases are seconds since the start.
+func TestAHang(t *testing.T) {
+	limits := protocol.Progress{StartSeconds: 60, StallSeconds: 10, MaxExtensionSeconds: 100}
+	alive := Signs{Alive: true}
+	at := func(step int64) Signs { return Signs{Step: step, Stepped: true} }
+	extend := func(seconds int) Signs { return Signs{Extend: time.Duration(seconds) * time.Second} }
+	for name, tc := range map[string]struct {
+		limits protocol.Progress
+		signs  map[int]Signs
+		hangs  int // at this second; 0: not within 1,000
+		how    protocol.Hang
+	}{
+		"P131: without a sign from its start":                   {limits, nil, 60, protocol.Hang{SilentSeconds: 60}},
+		"P131: without a second sign":                           {limits, map[int]Signs{3: alive}, 13, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P131: a late first sign is none":                       {limits, map[int]Signs{59: alive}, 69, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P131: a sign in the last second":                       {limits, map[int]Signs{3: alive, 13: alive}, 23, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P130: another step is a sign":                          {limits, map[int]Signs{1: at(1), 8: at(2)}, 18, protocol.Hang{SilentSeconds: 10, Signed: true, Step: 2}},
+		"P130: a step that falls is a sign":                     {limits, map[int]Signs{1: at(9), 8: at(2)}, 18, protocol.Hang{SilentSeconds: 10, Signed: true, Step: 2}},
+		"P130: the same step again is none":                     {limits, map[int]Signs{1: at(9), 8: at(9)}, 11, protocol.Hang{SilentSeconds: 10, Signed: true, Step: 9}},
+		"P130: step 0 is a sign":                                {limits, map[int]Signs{2: at(0)}, 12, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P131: an extension":                                    {limits, map[int]Signs{3: alive, 5: extend(50)}, 55, protocol.Hang{SilentSeconds: 52, Signed: true}},
+		"P131: an extension never shortens":                     {limits, map[int]Signs{3: alive, 5: extend(1)}, 13, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P131: an extension before the first sign":              {limits, map[int]Signs{50: extend(50)}, 100, protocol.Hang{SilentSeconds: 100}},
+		"P131: a sign within an extension does not end it":      {limits, map[int]Signs{3: alive, 5: extend(50), 6: alive}, 55, protocol.Hang{SilentSeconds: 49, Signed: true}},
+		"P131: a higher step ends an extension":                 {limits, map[int]Signs{3: at(1), 5: extend(50), 6: at(2)}, 16, protocol.Hang{SilentSeconds: 10, Signed: true, Step: 2}},
+		"P131: a lower step does not":                           {limits, map[int]Signs{3: at(2), 5: extend(50), 6: at(1)}, 55, protocol.Hang{SilentSeconds: 49, Signed: true, Step: 1}},
+		"P131: an extension is at most so long":                 {limits, map[int]Signs{3: alive, 5: extend(1000)}, 103, protocol.Hang{SilentSeconds: 100, Signed: true}},
+		"P131: extensions again and again are at most so long":  {limits, map[int]Signs{3: alive, 5: extend(90), 60: extend(90), 90: extend(90)}, 103, protocol.Hang{SilentSeconds: 100, Signed: true}},
+		"P131: no extension is allowed":                         {protocol.Progress{StallSeconds: 10}, map[int]Signs{3: alive, 5: extend(50)}, 13, protocol.Hang{SilentSeconds: 10, Signed: true}},
+		"P131: no limit of the start":                           {protocol.Progress{StallSeconds: 10}, nil, 0, protocol.Hang{}},
+		"P131: no limit after the first sign":                   {protocol.Progress{StartSeconds: 10}, map[int]Signs{3: alive}, 0, protocol.Hang{}},
+		"P130: the worker says so, without any limit":           {protocol.Progress{}, map[int]Signs{3: at(4), 7: {Stuck: true}}, 7, protocol.Hang{SilentSeconds: 4, Signed: true, Step: 4, Triggered: true}},
+		"P130: the worker says so in its first second":          {protocol.Progress{}, map[int]Signs{1: {Alive: true, Stuck: true}}, 1, protocol.Hang{SilentSeconds: 1, Signed: true, Triggered: true}},
+		"P131: the longest limit and the longest silence count": {protocol.Progress{StartSeconds: 1<<31 - 1, StallSeconds: 1<<31 - 1, MaxExtensionSeconds: 1<<31 - 1}, map[int]Signs{1: {Extend: maxExtend}}, 0, protocol.Hang{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := watch{limits: tc.limits}
+			for second := 1; second <= 1000; second++ {
+				var hang protocol.Hang
+				w, hang = w.look(time.Second, tc.signs[second])
+				if hang != (protocol.Hang{}) {
+					if second != tc.hangs || hang != tc.how {
+						t.Errorf("hangs at %d s: %+v, want at %d s: %+v", second, hang, tc.hangs, tc.how)
+					}
+					return
+				}
+			}
+			if tc.hangs != 0 {
+				t.Errorf("does not hang, want at %d s", tc.hangs)
+			}
+		})
+	}
+}

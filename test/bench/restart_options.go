@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"sigs.k8s.io/jobset/test/cluster"
+)
+
+type options struct {
+	cluster.Programs
+	workers                    sizes
+	jobs                       int
+	restarts, defaultRestarts  int
+	only, mode, delays, report string
+	profiles                   string
+	keep                       bool
+	scale
+}
+
+// The values of --mode.
+const (
+	modeContainer = "container"
+	modeProcess   = "process"
+	modeBoth      = "both"
+)
+
+func restartCommand() func(context.Context) error {
+	o := options{workers: sizes{100, 500, 1000}}
+	o.Flags()
+	flag.Var(&o.workers, "workers", "numbers of workers to measure")
+	flag.IntVar(&o.jobs, "jobs", 10, "number of Jobs that the workers are spread over")
+	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
+	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
+	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only one mode: container or process")
+	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; or both: both modes, at any size, without Recreate")
+	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
+	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")
+	o.scale.flags()
+	flag.BoolVar(&o.keep, "keep-logs", false, "keep the logs of all processes")
+	return func(ctx context.Context) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return measureRestarts(ctx, o)
+	}
+}
+
+func (o *options) check() error {
+	switch {
+	case o.restarts < 1 || o.defaultRestarts < 0:
+		return errors.New("--restarts must be at least 1, --default-restarts at least 0")
+	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate" && o.only != modeProcess && o.only != modeContainer:
+		return errors.New("--only must be InPlaceRestart, Recreate, container or process")
+	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth:
+		return errors.New("--mode must be container, process or both")
+	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
+		return errors.New("--delays must be kubelet or zero")
+	}
+	if err := o.scale.check(); err != nil {
+		return err
+	}
+	for _, n := range o.workers {
+		if o.jobs < 1 || n%o.jobs != 0 {
+			return fmt.Errorf("%d workers cannot be spread evenly over %d Jobs", n, o.jobs)
+		}
+	}
+	return o.Absolute("bench-restart")
+}
+
+func measureRestarts(ctx context.Context, o options) error {
+	raiseOpenFiles()
+	dir, err := os.MkdirTemp("", "jbr-") // short, because the sockets of Pods are below it
+	if err != nil {
+		return fmt.Errorf("making a directory for logs: %w", err)
+	}
+	b := &bench{options: o, began: now()}
+	err = b.measure(ctx, dir)
+	if len(b.results)+len(b.steps) > 0 {
+		err = errors.Join(err, b.writeReport())
+	}
+	if err != nil || o.keep {
+		fmt.Fprintf(os.Stderr, "logs are in %s\n", dir)
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing logs: %w", err)
+	}
+	return b.verdict()
+}
