@@ -27,6 +27,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.DependsOnApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ElasticBounds"):
 		return &jobsetv1alpha2.ElasticBoundsApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ElasticCeiling"):
+		return &jobsetv1alpha2.ElasticCeilingApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ElasticLimit"):
+		return &jobsetv1alpha2.ElasticLimitApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ElasticSize"):
 		return &jobsetv1alpha2.ElasticSizeApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("FailurePolicy"):

@@ -26,6 +26,7 @@ type elasticOptions struct {
 	output        string
 	accelerators  []string
 	allNamespaces bool
+	why           string
 }
 
 func newElastic(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
@@ -35,18 +36,22 @@ func newElastic(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 		Short: "Show the sizes of elastic jobs, who gave, who waits, and which accelerators are free",
 		Long: `Show elastic jobs, the one that has least of what it wants first: the size that
 each runs with and the one that it is to have, its bounds, and what the manager
-said last about it. Above them, which accelerators are free on ready nodes.`,
+said last about it. Above them, which accelerators are free on ready nodes.
+With --why, what keeps the jobs of one JobSet from one more Pod.`,
 		Example: `  # The elastic jobs of all namespaces
   kubectl jobset elastic -A
 
   # Those of one namespace, with another accelerator
   kubectl jobset elastic -n research --accelerators example.com/tpu
 
+  # What keeps the JobSet llm from one more Pod?
+  kubectl jobset elastic -n research --why llm
+
   # For a program: who waits?
   kubectl jobset elastic -A -o json | jq -r '.jobs[] | select(.state == "Waits") | .namespace + "/" + .jobSet'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: elastic shows all jobs of a namespace, use --namespace or --all-namespaces", args[0])
+				return fmt.Errorf("unexpected argument %q: --why explains one JobSet, --namespace or --all-namespaces say which jobs are shown", args[0])
 			}
 			return nil
 		},
@@ -71,7 +76,14 @@ said last about it. Above them, which accelerators are free on ready nodes.`,
 				in.Accelerators = append(in.Accelerators, corev1.ResourceName(name))
 			}
 			report := sizes.Of(in)
-			text, err := encode(o.output, report, func() string { return sizes.Text(&report) })
+			table := sizes.Text
+			if o.why != "" {
+				if report.Only(o.why); len(report.Jobs) == 0 {
+					return fmt.Errorf("no elastic job of a JobSet %q that has not ended: kubectl jobset elastic -A shows all", o.why)
+				}
+				table = sizes.WhyText
+			}
+			text, err := encode(o.output, report, func() string { return table(&report) })
 			if err != nil {
 				return err
 			}
@@ -81,6 +93,7 @@ said last about it. Above them, which accelerators are free on ready nodes.`,
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().StringSliceVar(&o.accelerators, "accelerators", []string{"nvidia.com/gpu"}, "the resources to count, as in elasticAutoscaling.accelerators of the manager's configuration")
+	command.Flags().StringVar(&o.why, "why", "", "say what keeps the elastic jobs of this JobSet from one more Pod")
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the jobs of all namespaces")
 	return command
 }

@@ -174,6 +174,8 @@ const (
 	LostPodsReason          = "LostPods"
 	ElasticRoomFoundReason  = "ElasticRoomFound"
 	ElasticRoomFoundMessage = "it waits no longer"
+	// ElasticRefusedReason: Pods of an elastic ReplicatedJob were refused, so it runs with fewer, or waits.
+	ElasticRefusedReason = "ElasticRefused"
 	// ElasticHeldReason: the manager leaves the sizes of a JobSet alone because its annotation says so.
 	ElasticHeldReason  = "ElasticHeld"
 	ElasticHeldMessage = "the annotation jobset.sigs.k8s.io/elastic-hold keeps the manager from changing sizes; remove it to let the manager change them"

@@ -70,12 +70,16 @@ type autoscaler struct {
 	reported map[elastic.Key]string
 	// lacking is since when each plan has said that a job lacks instances. Another leader starts counting again (P21).
 	lacking map[elastic.Key]time.Time
+	// missing is since when rounds have found that Pods of a job do not exist for which its group waits.
+	missing map[elastic.Key]time.Time
+	// noRoom is when a plan last had no room for Pods of a job that the scheduler refuses.
+	noRoom map[elastic.Key]time.Time
 	// started are the jobs that a plan found running, with the UIDs of their JobSets. Another leader knows of those that have
 	// Pods that are ready, or a restart in their status (P104a).
 	started map[elastic.Key]types.UID
 	// resized is when this manager changed the size of each job. Another leader finds it in the status.
 	resized map[elastic.Key]time.Time
-	// pods finds the Pods of a Job. awaited are the JobSets to which nothing is given before their Pods exist, see findAbsent.
+	// pods finds the Pods of a Job. awaited are the JobSets whose Pods without a node start a round, see findAbsent and findRefused.
 	pods    indexed[*corev1.Pod]
 	awaited atomic.Pointer[map[string]bool]
 }
@@ -187,10 +191,16 @@ func (a *autoscaler) round(ctx context.Context) error {
 	return errors.Join(a.carryOut(ctx, in, plan, owners), a.endWaiting(ctx, owners))
 }
 
-// remember keeps since when jobs lack instances, and forgets what is not planned any more.
+// remember keeps since when jobs lack instances, and when they had no room, and forgets what is not planned any more.
 func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
-	lacking := map[elastic.Key]time.Time{}
+	lacking, noRoom := map[elastic.Key]time.Time{}, map[elastic.Key]time.Time{}
 	for _, d := range plan.Decisions {
+		if at, known := a.noRoom[d.Key]; known {
+			noRoom[d.Key] = at
+		}
+		if d.NoRoom {
+			noRoom[d.Key] = now
+		}
 		if d.Lacks == 0 {
 			continue
 		}
@@ -198,7 +208,7 @@ func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
 			lacking[d.Key] = now
 		}
 	}
-	a.lacking = lacking
+	a.lacking, a.noRoom = lacking, noRoom
 }
 
 // wakes returns a handler that starts a round after changes that matter.

@@ -7,6 +7,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -52,7 +54,7 @@ func keepRequests(obj any) (any, error) {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Annotations: pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
+			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
@@ -111,7 +113,12 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 	if err := a.addNodes(ctx, &in, placesOf(built)); err != nil {
 		return in, nil, err
 	}
-	return in, owners, a.findAbsent(&in, owners, built)
+	awaited := map[string]bool{}
+	if err := errors.Join(a.findAbsent(&in, owners, built, awaited), a.findRefused(&in, owners, built, awaited)); err != nil {
+		return in, nil, err
+	}
+	a.awaited.Store(&awaited)
+	return in, owners, nil
 }
 
 // addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
@@ -131,7 +138,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			}
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
-			job.Lacking, job.MayForce, job.Resized = a.lacking[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
 			if pinned || isHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
@@ -154,13 +161,14 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 	if err := a.bound.List(ctx, pods, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing Pods: %w", err)
 	}
+	templates := raiseRequests(in.Jobs, pods.Items, place)
 	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
-		isReady[nodes.Items[i].Name] = ready(&nodes.Items[i])
+		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if hasEnded(pod) {
 			continue
 		}
 		asks := elastic.Requests(&pod.Spec)
@@ -174,7 +182,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 			// One that terminates takes room beside its replacement, unless it leaves for good.
 			if err == nil && (pod.DeletionTimestamp == nil || !stays) {
 				in.Jobs[at].Bound = append(in.Jobs[at].Bound, elastic.Instance{Index: int32(index), Node: pod.Spec.NodeName})
-				charge(requested, pod.Spec.NodeName, above(asks, in.Jobs[at].Request))
+				charge(requested, pod.Spec.NodeName, differs(asks, templates[at], in.Jobs[at].Request))
 				continue
 			}
 		}
@@ -231,6 +239,7 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 	if workerpod.WantsInPlace(js) {
 		job.Started, job.Shrinks = ptr.Deref(js.Status.SyncedEpoch, 0) > 0, true
 		job.Running = policy.Runs(js) && !policy.Bypassed(js) // what is lost stops it first (P14)
+		job.Ran, job.Ceiling = learned(js, rjob.Name)
 	}
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -72,27 +73,46 @@ func charge(requested map[string]elastic.Resources, node string, of elastic.Reso
 	requested[node].Add(of)
 }
 
-// above returns by how much a Pod requests more than the template of its job, for which the planner charges it: a webhook may
-// have raised the requests, and they can be changed while the Pod runs.
-func above(asks, template elastic.Resources) elastic.Resources {
-	more := elastic.Resources{}
-	for name, amount := range asks {
-		if over := amount - template[name]; over > 0 {
-			more[name] = over
+// raiseRequests makes an instance of each job cost what the greatest of its Pods requests, and at least its template (P106a). Pods
+// show what templates do not: the overhead of a RuntimeClass, defaults of a LimitRange, what webhooks add, and what was changed
+// since they run. It returns what the templates request.
+func raiseRequests(jobs []elastic.Job, pods []corev1.Pod, place places) (templates []elastic.Resources) {
+	for i := range jobs {
+		templates = append(templates, maps.Clone(jobs[i].Request))
+	}
+	for i := range pods {
+		if at, ok := place.of(&pods[i]); ok && !hasEnded(&pods[i]) {
+			jobs[at].Request.AtLeast(elastic.Requests(&pods[i].Spec))
+			jobs[at].Limit.AtLeast(elastic.Limits(&pods[i].Spec))
 		}
 	}
-	return more
+	return templates
+}
+
+// differs returns by how much a Pod that has a node takes more of it, or less, than the planner charges an instance of its job.
+// None takes less than its template.
+func differs(asks, template, charged elastic.Resources) elastic.Resources {
+	difference := elastic.Resources{}
+	for name, amount := range charged {
+		if d := max(asks[name], template[name]) - amount; d != 0 {
+			difference[name] = d
+		}
+	}
+	return difference
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // findAbsent marks the jobs that never ran and of whose minimum fewer Pods have a node or wait for one. A Pod may never be
 // created, because of a ResourceQuota, a webhook, or a JobSet that cannot create its Job: no job gives to such a job (P104).
 // The Pods that it lacks start the next round when they appear.
-func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job) error {
+func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job, awaited map[string]bool) error {
 	usable := map[string]bool{}
 	for i := range in.Nodes {
 		usable[in.Nodes[i].Name] = in.Nodes[i].Usable
 	}
-	awaited := map[string]bool{}
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
 		if job.Started {
@@ -115,7 +135,6 @@ func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, buil
 			awaited[inNamespace(owners[i].Namespace, owners[i].UID)] = true
 		}
 	}
-	a.awaited.Store(&awaited)
 	return nil
 }
 
@@ -132,8 +151,8 @@ func oneIf(yes bool) int32 {
 	return 0
 }
 
-// podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none.
-// The label of the Pod may be wrong; then the round is one too many.
+// podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none, or
+// found its group waiting. The label of the Pod may be wrong; then the round is one too many.
 func (a *autoscaler) podAppears(obj any) {
 	pod, ok := obj.(*corev1.Pod)
 	awaited := a.awaited.Load()

@@ -153,6 +153,33 @@ func TestAutoscaler(t *testing.T) {
 		"P106: a Pod that requests more than its template takes what it requests": {
 			all(nodes, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
 				pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("2")}
+			}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: a new instance costs what the greatest of its Pods requests, and each of these what it requests": {
+			all([]client.Object{gpuNode("n", "8")}, scaled("a", 3, 1), boundPods("a", "n", 3)[:2], forged(func(pod *corev1.Pod) {
+				pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("2")}
+			}, boundPods("a", "n", 3)[2:])), map[string]int32{"a": 5},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 3 to 5 Pods: 2 more fit: score 0.25"},
+		},
+		"P106a: with the overhead of its RuntimeClass": {
+			all(nodes, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
+				pod.Spec.Overhead = corev1.ResourceList{someGPU: resource.MustParse("1")}
+			}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: and with what its template does not request, as a LimitRange adds it": {
+			all([]client.Object{gpuNode("n", "9")}, scaled("a", 2, 1, func(_ *jobset.JobSet, job *batchv1.Job) {
+				job.Spec.Template.Spec.Containers[0].Resources.Requests = nil
+			}),
+				forged(func(pod *corev1.Pod) {
+					pod.Spec.Containers[0].Resources.Limits, pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{someGPU: resource.MustParse("3")}, nil
+				}, boundPods("a", "n", 2))), map[string]int32{"a": 3},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
+		},
+		"P106a: none takes less than its template": {
+			all([]client.Object{gpuNode("n", "4")}, scaled("a", 2, 1), forged(func(pod *corev1.Pod) {
+				pod.Spec.Containers[0].Resources.Requests = nil
 			}, boundPods("a", "n", 2))), map[string]int32{"a": 4},
 			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 4 Pods: 2 more fit: score 0.00"},
 		},
@@ -164,7 +191,7 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P107: a time of the status that is in the future counts as now": {
 			all(nodes, scaled("a", 2, 1, at(-24*time.Hour)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
-			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:05:00Z, since its size was changed at 2026-03-14T12:00:00Z: 4 more fit: score 0.00"},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:05:00Z, since its size was changed at 2026-03-14T12:00:00Z: 4 more fit: score 0.00", "update status JobSet a"},
 		},
 		"P107: a JobSet in a queue is left alone, and its Pods take room": {
 			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("b", "n", 3),
@@ -181,7 +208,7 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P107: one that was resized a minute ago grows later": {
 			all(nodes, scaled("a", 2, 1, at(time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
-			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00"},
+			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00", "update status JobSet a"},
 		},
 		"P107: one that was resized five minutes ago grows now": {
 			all(nodes, scaled("a", 2, 1, at(5*time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 6},
@@ -259,6 +286,9 @@ func TestLostNodes(t *testing.T) {
 				pods = pods[2:]
 			}
 			s := newShell(t, append(append(objects, lost), pods...)...)
+			for _, pod := range pods {
+				cached(t, s, nil, pod.(*corev1.Pod))
+			}
 			a := &autoscaler{
 				client: s.client, bound: s.fake, events: s.record, clock: s.clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.pods, wake: make(chan struct{}, 1),
 				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},

@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -32,10 +30,21 @@ func waiting(decisions []elastic.Decision) metav1.Condition {
 		if reason == "" {
 			continue
 		}
+		if d.Refused {
+			reason = constants.ElasticRefusedReason
+		}
 		if next.Status = metav1.ConditionTrue; len(messages) == 0 {
 			next.Reason = reason
 		}
 		messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
+	}
+	if len(messages) == 0 { // it runs, with less than it might have
+		for _, d := range decisions {
+			if d.Ceiling != nil {
+				next.Reason = constants.ElasticRefusedReason
+				messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Ceiling))
+			}
+		}
 	}
 	if len(messages) > 0 {
 		next.Message = strings.Join(messages, "; ")
@@ -43,31 +52,31 @@ func waiting(decisions []elastic.Decision) metav1.Condition {
 	return next
 }
 
-// setWaiting keeps the condition that says what a JobSet waits for.
-func (a *autoscaler) setWaiting(ctx context.Context, js *jobset.JobSet, decisions []elastic.Decision) error {
+// setStatus keeps what a JobSet waits for, and what was learned about its sizes. It reports whether the status has that:
+// what a plan decided because of it must not come before.
+func (a *autoscaler) setStatus(ctx context.Context, js *jobset.JobSet, decisions []elastic.Decision) (written bool, err error) {
 	next := waiting(decisions)
 	if next.Status == metav1.ConditionFalse && len(decisions) > 0 && isHeld(js) {
 		next.Reason, next.Message = constants.ElasticHeldReason, constants.ElasticHeldMessage
 	}
 	next.LastTransitionTime = metav1.NewTime(a.clock.Now())
 	was := apimeta.FindStatusCondition(js.Status.Conditions, next.Type)
-	matters := next.Reason == constants.ElasticHeldReason || was != nil && (was.Status == metav1.ConditionTrue || was.Reason == constants.ElasticHeldReason)
-	if next.Status == metav1.ConditionFalse && !matters {
-		return nil // it never waited, or that is over already
+	if was == nil {
+		was = &metav1.Condition{Status: metav1.ConditionFalse, Reason: constants.ElasticRoomFoundReason, Message: next.Message} // says nothing
+	}
+	says := was.Status != next.Status || was.Reason != next.Reason || was.Message != next.Message
+	if !says && !learns(js, decisions) {
+		return true, nil
 	}
 	update := js.DeepCopy()
-	if !apimeta.SetStatusCondition(&update.Status.Conditions, next) {
-		return nil
+	if !learn(update, decisions) {
+		a.requestRound()
+		return false, nil // the status has no sizes yet
 	}
-	switch err := a.client.Status().Update(ctx, update); {
-	case err == nil:
-		wrote(ctx, "Wrote the status", next.Reason, "jobSet", klog.KObj(js))
-	case apierrors.IsConflict(err):
-		a.requestRound() // others write the status, too
-	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("saying in the status of JobSet %s what it waits for: %w", klog.KObj(js), err)
+	if says {
+		apimeta.SetStatusCondition(&update.Status.Conditions, next)
 	}
-	return nil
+	return a.updateStatus(ctx, update)
 }
 
 // endWaiting ends the condition of JobSets that are not planned any more, because they have ended or are suspended.
@@ -83,7 +92,8 @@ func (a *autoscaler) endWaiting(ctx context.Context, planned []*jobset.JobSet) e
 	var errs []error
 	for i := range all.Items {
 		if js := &all.Items[i]; !isPlanned[string(js.UID)] && managedHere(js) && js.DeletionTimestamp == nil {
-			errs = append(errs, a.setWaiting(ctx, js, nil))
+			_, err := a.setStatus(ctx, js, nil)
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -56,8 +56,9 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 			a.tell(js, kindOf(d.State), reasonOf(d.State), fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
 		}
 	}
-	if len(changed) == 0 {
-		return a.setWaiting(ctx, js, decisions)
+	// A ceiling comes before the change of size that it is for: without it the next plan would grow again what was refused.
+	if written, err := a.setStatus(ctx, js, decisions); err != nil || !written || len(changed) == 0 {
+		return err
 	}
 	patch, err := resizePatch(js, jobs, decisions, changed, a.clock.Now())
 	if err != nil {

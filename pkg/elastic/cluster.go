@@ -38,6 +38,9 @@ type shape struct {
 	from   int
 	// open are the nodes of which it is not known that they have no room.
 	open set
+	// candidates are those that have room when they are empty, once somebody counted them.
+	candidates *int32
+	near       *near // once somebody looked
 }
 
 // cluster is what is left on the nodes while a round is planned.
@@ -45,6 +48,7 @@ type cluster struct {
 	nodes   []*Node // by name
 	rows    map[string]int
 	columns map[corev1.ResourceName]int
+	names   []corev1.ResourceName // by column
 	width   int
 	// free is what is left, a row for each node; whole is that before any instance.
 	free, whole []int64
@@ -54,7 +58,10 @@ type cluster struct {
 }
 
 func newCluster(nodes []Node, columns map[corev1.ResourceName]int) *cluster {
-	c := &cluster{columns: columns, width: len(columns), rows: make(map[string]int, len(nodes))}
+	c := &cluster{columns: columns, names: make([]corev1.ResourceName, len(columns)), width: len(columns), rows: make(map[string]int, len(nodes))}
+	for name, column := range columns {
+		c.names[column] = name
+	}
 	for i := range nodes {
 		c.nodes = append(c.nodes, &nodes[i])
 	}

@@ -33,6 +33,7 @@ func Make(in Input) Plan {
 // before CPU jobs. So jobs are shrunk again until that changes nothing. If the sizes never settle, jobs go on
 // without what they lack now, and everything else stays as it is.
 func (p *planner) settled(start []int32) (sizes []int32, settled bool) {
+	p.retreat(start)
 	sizes = start
 	for range maxRounds {
 		before := sizes
@@ -103,7 +104,9 @@ func (p *planner) plan(sizes []int32, scores []score) Plan {
 		}
 	}
 	for i, j := range p.jobs {
-		plan.Decisions = append(plan.Decisions, p.decide(j, sizes[i], takers[j], before))
+		d := p.decide(j, sizes[i], takers[j], before)
+		d.Limit = p.limitOf(j, &d)
+		plan.Decisions = append(plan.Decisions, d)
 	}
 	p.countAccelerators(&plan)
 	return plan
@@ -115,9 +118,12 @@ func (p *planner) cools(j *Job, cooldown time.Duration) bool {
 }
 
 func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]score) Decision {
-	d := Decision{Key: j.Key, State: Keeps, Size: desired, Desired: desired, Score: before[j].float(), Lacks: j.lacks}
+	d := Decision{Key: j.Key, State: Keeps, Size: desired, Desired: desired, Score: before[j].float(), Lacks: j.lacks, Ceiling: j.ceiling, NoRoom: j.noRoom}
 	change, cooldown := desired-j.now, p.in.CooldownDown
 	switch {
+	case change < 0 && j.retreats > 0: // its group waits meanwhile, so it does not cool down first
+		d.State, d.Because = Refused, j.whyBack(desired)
+		return d
 	case j.ungiven && j.accelerator >= 0:
 		d.State = Waits
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come", j.min)
@@ -133,6 +139,10 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	case change < 0 && j.lost > 0:
 		d.State = Shrinks
 		d.Because = j.whyShrink(p.in.ShrinkAfter, desired)
+		if j.grew() {
+			d.Ceiling = p.nextCeiling(j, desired, "no node has room")
+			d.Because += d.Ceiling.retry()
+		}
 	case change < 0 && len(takers) > 0:
 		d.State = Gives
 		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(j.Namespace, takers), before[takers[0]].float(), d.Score)
@@ -141,9 +151,11 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.Because = fmt.Sprintf("no node has room for %d more: it starts with %d", -change, desired)
 	case change == 0 && j.stuck != "":
 		d.State, d.Because = Stuck, j.stuck
+	case change == 0 && j.refusal != "":
+		d.State, d.Refused, d.Because = Stuck, true, j.refusal
 	}
 	if change != 0 && p.cools(j.Job, cooldown) {
-		d.State, d.Size, d.Until = Cools, j.now, j.Resized.Add(cooldown)
+		d.State, d.Size, d.Ceiling, d.Until = Cools, j.now, j.ceiling, j.Resized.Add(cooldown)
 		d.Because = fmt.Sprintf("from %d to %d not before %s, since its size was changed at %s: %s", j.now, desired,
 			d.Until.UTC().Format(time.RFC3339), j.Resized.UTC().Format(time.RFC3339), d.Because)
 	}

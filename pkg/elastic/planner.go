@@ -19,6 +19,8 @@ type job struct {
 	*Job
 	// now is its size and size that of the round, within the bounds, whatever Job says.
 	min, max, now, size int32
+	// most is how far it may grow: max, or less because of what was refused before.
+	most int32
 	// accelerator is the column of its accelerator, -1 if it is a CPU job.
 	accelerator int
 	// ties are the amounts that decide between equal scores.
@@ -39,6 +41,12 @@ type job struct {
 	// stuck says why it cannot (P108).
 	lacks, lost int32
 	stuck       string
+	// retreats is the size that it goes back to because of what is refused, 0 if it does not, and refusal
+	// says so, or why it cannot. ceiling is what is to be kept (P108a).
+	retreats int32
+	refusal  string
+	noRoom   bool
+	ceiling  *Ceiling
 }
 
 // has returns the number of its instances.
@@ -102,6 +110,7 @@ func newPlanner(in *Input) *planner {
 			p.cluster.levels = append(p.cluster.levels, sorted[by])
 		}
 		p.shapeOf(j, classes[signature], sorted[by], signature, shapes)
+		p.obeyCeiling(j)
 	}
 	p.reclaim = make([]int64, len(p.cluster.free))
 	return p

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,13 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 	if j.MayForce = number(0, 1) == 0; number(0, 3) == 0 {
 		j.Held = []string{"node-0"}
 	}
+	j.Ran = int32(number(0, int(most)))
+	if number(0, 3) == 0 {
+		j.Refused = []Refusal{{Count: int32(number(1, 3)), Since: time.Unix(1_000_000, 0).Add(-time.Duration(number(1, 3)) * time.Minute)}}
+	}
+	if number(0, 3) == 0 {
+		j.Ceiling = &Ceiling{Size: int32(number(1, int(most))), Refusals: 1, Nodes: int32(number(0, nodes)), Until: time.Unix(1_000_000, 0).Add(time.Duration(number(-2, 1)) * time.Hour)}
+	}
 	for index := range j.Size {
 		if number(0, 3) > 0 && nodes > 0 {
 			j.Bound = append(j.Bound, Instance{index, fmt.Sprintf("node-%d", number(0, nodes))}) // the last does not exist
@@ -119,7 +127,13 @@ func TestEveryCluster(t *testing.T) {
 		next := in
 		next.Jobs = slices.Clone(in.Jobs)
 		for i := range next.Jobs {
-			next.Jobs[i].Size = plan.Decisions[i].Size
+			if plan.Decisions[i].NoRoom {
+				next.Jobs[i].NoRoom = next.Now
+			}
+			next.Jobs[i].Ceiling = plan.Decisions[i].Ceiling
+			if next.Jobs[i].Size = plan.Decisions[i].Size; next.Jobs[i].Size != in.Jobs[i].Size {
+				next.Jobs[i].Refused = nil // they are counted from the change on
+			}
 		}
 		for i, d := range Make(next).Decisions {
 			if d.Size != plan.Decisions[i].Size {
@@ -161,7 +175,7 @@ func staysWithinCapacity(t *rapid.T, p *planner, plan Plan) {
 				}
 			}
 			if has := node.Allocatable[name] - node.Requested[name]; used > max(has, bound) {
-				t.Fatalf("%d %s planned on %s, which has %d", used, name, node.Name, has)
+				t.Fatalf("%d %s planned on %s, which has %d ", used, name, node.Name, has)
 			}
 		}
 	}
@@ -174,7 +188,10 @@ func takesOnlyForMinimums(t *rapid.T, p *planner, plan Plan) {
 		if d.State == Shrinks && (!j.Started || j.Running || !j.Shrinks || p.in.Now.Before(j.Lacking.Add(p.in.ShrinkAfter)) || len(j.Held) > 0 && !j.MayForce) {
 			t.Fatalf("%s shrinks, and should not: %s", d.Key, d.Because)
 		}
-		if j.Started && d.Size < j.Size && d.State != Gives && d.State != Shrinks {
+		if d.State == Refused && (j.Running || !j.Shrinks || len(j.Refused) == 0 || d.Ceiling == nil || d.Ceiling.Size < d.Size) {
+			t.Fatalf("%s goes back, and should not: %s, with ceiling %+v", d.Key, d.Because, d.Ceiling)
+		}
+		if j.Started && d.Size < j.Size && d.State != Gives && d.State != Shrinks && d.State != Refused {
 			t.Fatalf("%s runs, and shrinks from %d to %d: %s %s", d.Key, j.Size, d.Size, d.State, d.Because)
 		}
 	}
@@ -197,7 +214,7 @@ func wastesNothing(t *rapid.T, p *planner) {
 		return
 	}
 	for _, j := range p.jobs {
-		if !j.waits && j.pending == 0 && j.has() < j.max && p.placeOne(j, true) {
+		if !j.waits && j.pending == 0 && j.has() < j.most && p.placeOne(j, true) {
 			t.Fatalf("%s has %d of %d, and one more fits", j.Key, len(j.placed)-1, j.max)
 		}
 	}
@@ -217,7 +234,7 @@ func TestOrderOfInput(t *testing.T) {
 		}
 		want, got := Make(in).Decisions, Make(turned).Decisions
 		slices.Reverse(got)
-		if !slices.Equal(want, got) {
+		if !reflect.DeepEqual(want, got) {
 			t.Fatalf("decisions depend on the order of the input:\n%+v\n%+v", want, got)
 		}
 	})

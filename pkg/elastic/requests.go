@@ -68,6 +68,9 @@ func Of(list corev1.ResourceList) Resources {
 // Add adds the amounts of others.
 func (r Resources) Add(more Resources) { add(r, more) }
 
+// AtLeast raises amounts to those of others that are greater.
+func (r Resources) AtLeast(other Resources) { atLeast(r, other) }
+
 func add(to, more Resources) {
 	for name, of := range more {
 		to[name] += of

@@ -37,7 +37,7 @@ func (p *planner) plain(sizes []int32) bool {
 		if _, enough := p.minimums(jobs, false); !enough {
 			return false
 		}
-		p.fill(jobs, func(j *job) int32 { return j.max })
+		p.fill(jobs, func(j *job) int32 { return j.most })
 	}
 	return true
 }
@@ -78,7 +78,7 @@ func (p *planner) careful(sizes []int32) {
 		if len(gifts) > 0 {
 			continue
 		}
-		p.fill(jobs, func(j *job) int32 { return j.max })
+		p.fill(jobs, func(j *job) int32 { return j.most })
 	}
 }
 
@@ -218,14 +218,19 @@ func (p *planner) wouldAfford(j *job, lacks int64) bool {
 	})
 }
 
-// collect takes one instance after the other from the most fulfilled job, until what a job lacks fits.
-func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gifts []gift, fits bool) {
-	var room int64
-	for row := range to.shape.class.nodes.all {
-		if room += p.cluster.room(row, to.shape, nil); room >= lacks {
+// roomFor counts up to a number of instances of a job that fit now.
+func (p *planner) roomFor(j *job, wanted int64) (room int64) {
+	for row := range j.shape.class.nodes.all {
+		if room += p.cluster.room(row, j.shape, nil); room >= wanted {
 			break
 		}
 	}
+	return room
+}
+
+// collect takes one instance after the other from the most fulfilled job, until what a job lacks fits.
+func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gifts []gift, fits bool) {
+	room := p.roomFor(to, lacks)
 	if fits := room >= lacks && p.affords(to, lacks); fits || !mayGive {
 		return nil, fits
 	}

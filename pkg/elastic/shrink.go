@@ -16,6 +16,11 @@ import (
 // missing; the node may then go to another job, so this is repeated.
 func (p *planner) shrink(start []int32) []int32 {
 	sizes := slices.Clone(start)
+	for i, j := range p.jobs {
+		if j.retreats > 0 {
+			sizes[i] = min(sizes[i], j.retreats)
+		}
+	}
 	for again := true; again; {
 		again = false
 		lacks := p.lacking(sizes)

@@ -80,6 +80,14 @@ type Job struct {
 	// without them only if they may be deleted by force: MayForce.
 	Held     []string
 	MayForce bool
+	// Ran is the size with which its group last ran, 0 if it never did.
+	Ran int32
+	// Refused are the instances that have no node although its group waits for them, and Ceiling is what
+	// the last plans learned from such (P108a).
+	Refused []Refusal
+	Ceiling *Ceiling
+	// NoRoom is when a plan last found no room for what is refused, zero if none did.
+	NoRoom time.Time
 }
 
 // Instance is a Pod that is bound to a node.
@@ -113,6 +121,8 @@ const (
 	Cools State = "Cools"
 	// Shrinks: the job goes on without the instances that no node can take (P108).
 	Shrinks State = "Shrinks"
+	// Refused: the job goes on without the instances that the scheduler refuses (P108a).
+	Refused State = "Refused"
 	// Stuck: it cannot, because of Pods that keep their indexes, or of its minimum.
 	Stuck State = "Stuck"
 	// Waits: the minimum of a GPU job does not fit, and no one can give enough.
@@ -131,8 +141,16 @@ type Decision struct {
 	Score float64
 	// Lacks is how many instances of a running job no node can take.
 	Lacks int32
+	// Refused: State is Stuck because of what the scheduler refuses.
+	Refused bool
 	// Because is the reason, for users; empty if the job keeps its size.
 	Because string
 	// Until is when the cooldown ends, if State is Cools.
 	Until time.Time
+	// Ceiling is to be kept until the next plan, nil if there is none (P108a).
+	Ceiling *Ceiling
+	// NoRoom: the plan has no room for what is refused either.
+	NoRoom bool
+	// Limit is what keeps it from one more instance, nil if it has its maximum (P113).
+	Limit *Limit
 }

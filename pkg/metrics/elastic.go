@@ -36,7 +36,7 @@ var (
 )
 
 // elasticStates are all that a plan may say of a job.
-var elasticStates = []elastic.State{elastic.Keeps, elastic.Grows, elastic.Gives, elastic.Fits, elastic.Shrinks, elastic.Stuck, elastic.Cools, elastic.Waits, elastic.Overcommits}
+var elasticStates = []elastic.State{elastic.Keeps, elastic.Grows, elastic.Gives, elastic.Fits, elastic.Shrinks, elastic.Refused, elastic.Stuck, elastic.Cools, elastic.Waits, elastic.Overcommits}
 
 // scores are the upper bounds of the distribution.
 var scores = []struct {

@@ -32,7 +32,7 @@ func TestPlansAreReported(t *testing.T) {
 			{Labels: map[string]string{"resource": "nvidia.com/gpu", "state": "free"}, Value: 3},
 		},
 		"jobset_elastic_jobs": labelled("state", map[string]float64{"Gives": 2, "Waits": 1},
-			"Cools", "Fits", "Gives", "Grows", "Keeps", "Overcommits", "Shrinks", "Stuck", "Waits"),
+			"Cools", "Fits", "Gives", "Grows", "Keeps", "Overcommits", "Refused", "Shrinks", "Stuck", "Waits"),
 		"jobset_elastic_jobs_by_score": labelled("le", map[string]float64{"0": 1, "0.25": 1, "0.5": 1, "0.75": 2, "1": 3},
 			"0", "0.25", "0.5", "0.75", "1"),
 		"jobset_elastic_resizes_total": labelled("direction", map[string]float64{"up": 1}, "down", "up"),

@@ -7,13 +7,16 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A queueing system may give away what a JobSet uses when ResourcesDeployed is False (P86). So it is
@@ -56,6 +59,36 @@ func resourcesDeployed(v *view, before result) result {
 		fmt.Sprintf("0 Pods run and 0 of %d Jobs may start any", len(v.Jobs))))
 }
 
+// keepActive counts, in a JobSet that has ended or is suspended, each Job that has Pods left as active until nothing is
+// deployed any more. Kueue reads no condition for that: it takes back the quota of a JobSet that it suspended when no
+// ReplicatedJob has active Jobs, and those of a Job controller leave out Pods that are being deleted (P129a).
+func (v *view) keepActive(status *jobset.JobSetStatus) {
+	over := v.finished || v.suspendWanted()
+	if !v.tolerant || !over || !apimeta.IsStatusConditionTrue(status.Conditions, string(jobset.JobSetResourcesDeployed)) {
+		return
+	}
+	left := map[string]int32{}
+	for _, job := range v.Jobs {
+		if job.Status.Active > 0 || ptr.Deref(job.Status.Terminating, 0) > 0 || slices.ContainsFunc(v.Pods[job.UID], hasNotEnded) {
+			left[replicatedJobOf(job)]++
+		}
+	}
+	var active int32
+	for i := range status.ReplicatedJobsStatus {
+		rjob := &status.ReplicatedJobsStatus[i]
+		rjob.Active = max(rjob.Active, left[rjob.Name])
+		active = max(active, rjob.Active)
+	}
+	if active == 0 && len(status.ReplicatedJobsStatus) > 0 { // Pods without a Job, or nothing is left and that is not confirmed
+		status.ReplicatedJobsStatus[0].Active = 1
+	}
+}
+
+func hasNotEnded(pod *corev1.Pod) bool {
+	is := facts.StandingOf(pod)
+	return !is.Ended()
+}
+
 // alive returns how many Pods have not ended, and how many Jobs may have Pods that have not ended.
 func (v *view) alive() (pods, jobs int) {
 	for _, job := range v.Jobs {
@@ -66,7 +99,7 @@ func (v *view) alive() (pods, jobs int) {
 		}
 	}
 	v.eachPod(func(pod *corev1.Pod, _ *batchv1.Job) {
-		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		if hasNotEnded(pod) {
 			pods++
 		}
 	})

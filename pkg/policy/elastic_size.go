@@ -37,6 +37,9 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 			current = int32(min(built[status.Name], math.MaxInt32))
 		}
 		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: v.lastResize(was, desired)}
+		if was != nil {
+			status.Elastic.Ceiling, status.Elastic.Limit = was.Ceiling, was.Limit // the planner writes them
+		}
 	}
 }
 

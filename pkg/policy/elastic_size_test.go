@@ -64,6 +64,18 @@ func TestElasticSizes(t *testing.T) {
 	}
 }
 
+// TestCeilings: what the planner learned about a size is kept by whoever writes the status next (P108a).
+func TestCeilings(t *testing.T) {
+	t.Parallel()
+	ceiling, limit := &jobset.ElasticCeiling{Size: 2, Refusals: 1}, &jobset.ElasticLimit{Reason: "Ceiling"}
+	in := sized(1, 1, "2 2", 2, 3)
+	in.JobSet.Status.ReplicatedJobsStatus[0].Elastic = &jobset.ElasticSize{Current: 3, Desired: 2, Ceiling: ceiling, Limit: limit}
+	want := &jobset.ElasticSize{Current: 2, Desired: 2, Ceiling: ceiling, Limit: limit}
+	if diff := cmp.Diff(want, decideOnce(t, in).Status.ReplicatedJobsStatus[0].Elastic); diff != "" {
+		t.Errorf("P108a P113: size (-want +got):\n%s", diff)
+	}
+}
+
 func hasEnded(in *Input) {
 	in.JobSet.Status.TerminalState = string(jobset.JobSetCompleted)
 	in.JobSet.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetCompleted, true, "Done", "", past)}

@@ -154,6 +154,7 @@ func (r *result) compose(v *view) Plan {
 			plan.Events = append(plan.Events, n.event)
 		}
 	}
+	v.keepActive(&plan.Status)
 	return plan
 }
 

@@ -83,6 +83,8 @@ type Job struct {
 	// Because is what the manager said last about the size, and Since when; empty if nothing tells.
 	Because string       `json:"because,omitempty"`
 	Since   *metav1.Time `json:"since,omitempty"`
+	// Limit is what keeps it from one more Pod; nil if it is to have its maximum.
+	Limit *Limit `json:"limit,omitempty"`
 }
 
 // Of makes the report.
@@ -137,6 +139,7 @@ func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, last *news, accelerato
 			job.Each[name] = requests[name]
 		}
 	}
+	job.Limit = limitOf(js, rjob, desired)
 	var because *news
 	if job.State, because = stateOf(js, rjob.Name, current, desired, last); because != nil {
 		job.Because, job.Since = because.message, &because.at

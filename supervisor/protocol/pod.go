@@ -33,6 +33,8 @@ const (
 	// StopGraceEnv, of an agent, is the GraceSeconds of its messages.
 	StopGraceEnv = "STOP_GRACE_SECONDS"
 
+	// DefaultStopGraceSeconds is that of the API, which agents cannot import: it would add 3 MB to them.
+	DefaultStopGraceSeconds = 2
 	// MaxStopGraceSeconds is the most that may be set.
 	MaxStopGraceSeconds = 3600
 	// MaxSocketPath is how long the path of a Unix socket may be on Linux.

@@ -21,6 +21,12 @@ func TestTheAnnotationHasOneName(t *testing.T) {
 	}
 }
 
+func TestTheGraceHasOneDefault(t *testing.T) {
+	if DefaultStopGraceSeconds != jobset.DefaultStopGracePeriodSeconds {
+		t.Errorf("P63: agents give %d s, and the API says %d s", DefaultStopGraceSeconds, jobset.DefaultStopGracePeriodSeconds)
+	}
+}
+
 func TestAnExitIsReadAsItWasWritten(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	at := time.Unix(1, 0).UTC()

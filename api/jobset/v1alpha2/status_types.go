@@ -196,4 +196,51 @@ type ElasticSize struct {
 	// lastResizeTime is when desired last changed, empty if it never has. The cooldown of the planner counts from here.
 	// +optional
 	LastResizeTime *metav1.Time `json:"lastResizeTime,omitempty"`
+
+	// ceiling is there since Pods beyond a size were refused: by the scheduler, or because they could not be created.
+	// The planner tries more after its retryTime, or when a node comes.
+	// +optional
+	Ceiling *ElasticCeiling `json:"ceiling,omitempty"`
+
+	// limit is what keeps it from one more Pod, absent if it has maxInstances, or if nobody plans its size. It is
+	// written while the group runs, when its reason changes.
+	// +optional
+	Limit *ElasticLimit `json:"limit,omitempty"`
+}
+
+// ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
+type ElasticLimit struct {
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom or Share.
+	Reason string `json:"reason"`
+
+	// message says more, such as which resource is lacking on which node, or until when.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// ElasticCeiling is what a group learned when it was to have more Pods than are scheduled.
+type ElasticCeiling struct {
+	// size is the largest size that the planner gives it.
+	// +kubebuilder:validation:Minimum=0
+	Size int32 `json:"size"`
+
+	// refusals counts how often in a row more were tried and refused.
+	// +kubebuilder:validation:Minimum=1
+	Refusals int32 `json:"refusals"`
+
+	// refusedTime is when they were refused last.
+	RefusedTime metav1.Time `json:"refusedTime"`
+
+	// retryTime is when more are tried again. The time until then doubles with each refusal, up to an hour.
+	RetryTime metav1.Time `json:"retryTime"`
+
+	// nodes is how many nodes could have taken such a Pod then, if nothing else ran there. Where there are more, more
+	// Pods are tried before retryTime.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Nodes int32 `json:"nodes,omitempty"`
+
+	// message is what was said by who refused them, such as the scheduler.
+	// +optional
+	Message string `json:"message,omitempty"`
 }

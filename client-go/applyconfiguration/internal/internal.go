@@ -1759,6 +1759,28 @@ var schemaYAML = typed.YAMLObject(`types:
                       type:
                         map:
                           fields:
+                          - name: ceiling
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: nodes
+                                  type:
+                                    scalar: numeric
+                                - name: refusals
+                                  type:
+                                    scalar: numeric
+                                - name: refusedTime
+                                  type:
+                                    scalar: untyped
+                                - name: retryTime
+                                  type:
+                                    scalar: untyped
+                                - name: size
+                                  type:
+                                    scalar: numeric
                           - name: current
                             type:
                               scalar: numeric
@@ -1768,6 +1790,16 @@ var schemaYAML = typed.YAMLObject(`types:
                           - name: lastResizeTime
                             type:
                               scalar: untyped
+                          - name: limit
+                            type:
+                              map:
+                                fields:
+                                - name: message
+                                  type:
+                                    scalar: string
+                                - name: reason
+                                  type:
+                                    scalar: string
                     - name: failed
                       type:
                         scalar: numeric

@@ -20,7 +20,9 @@ import (
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
 
-// queue plays Kueue for one JobSet with faultTolerance: it takes the quota back only when nothing is deployed.
+// queue plays Kueue for one JobSet with faultTolerance. Kueue reads the conditions Completed and Failed, spec.suspend, and
+// whether a ReplicatedJob has active Jobs: when none has, it takes back the quota of a JobSet that it suspended. Other
+// queues read the condition ResourcesDeployed. Both must agree.
 type queue struct {
 	*World
 	js *jobset.JobSet
@@ -53,12 +55,21 @@ func (q queue) keepsQuota() {
 	GinkgoHelper()
 	q.Settles(q.js)
 	q.Has(q.js, jobset.JobSetResourcesDeployed, metav1.ConditionTrue, "ResourcesInUse")
+	if Now(q.World, q.js).Spec.Suspend != nil && *Now(q.World, q.js).Spec.Suspend {
+		Expect(q.active()).To(BeTrue(), "Kueue sees a JobSet that is not active, and gives its quota away")
+	}
+}
+
+// active reports what Kueue takes for a JobSet that uses its quota.
+func (q queue) active() bool {
+	return slices.ContainsFunc(Now(q.World, q.js).Status.ReplicatedJobsStatus, func(r jobset.ReplicatedJobStatus) bool { return r.Active > 0 })
 }
 
 // getsQuota waits until it may, and claims that no Pod runs.
 func (q queue) getsQuota() {
 	GinkgoHelper()
 	q.Has(q.js, jobset.JobSetResourcesDeployed, metav1.ConditionFalse, "ResourcesReleased")
+	Expect(q.active()).To(BeFalse(), "Kueue waits for active Jobs")
 	for _, job := range q.AllJobs(q.js) {
 		running := slices.DeleteFunc(q.Pods(job), func(pod *corev1.Pod) bool { return pod.Status.Phase != corev1.PodRunning })
 		Expect(running).To(BeEmpty(), "Pods of Job %s", job.Name)
@@ -76,7 +87,7 @@ func (q queue) fails(job *batchv1.Job) {
 var _ = Describe("A JobSet with faultTolerance in a queue", func() {
 	const anHour = 3600
 
-	DescribeTable("P84 P86: holds its quota while Pods live and while it pauses, and loses neither charge nor time when it is preempted",
+	DescribeTable("P84 P86 P129a: holds its quota while Pods live and while it pauses, and loses neither charge nor time when it is preempted",
 		func(ctx SpecContext, shape func() *jobset.JobSet) {
 			w := newWorld(ctx, tolerates())
 			q := queue{w, w.Create(suspended(tolerant(shape(), anHour)))}
@@ -155,7 +166,7 @@ var _ = Describe("A JobSet with faultTolerance in a queue", func() {
 		Expect(slices.Compact(order)).To(Equal([]string{"deployed True", "resume", "deployed True", "deployed False", "deployed True", "resume", "deployed True"}))
 	})
 
-	It("P82 P84 P86: is preempted while the Jobs of a reset still go, and keeps its quota until they are gone", func(ctx SpecContext) {
+	It("P82 P84 P86 P129a: is preempted while the Jobs of a reset still go, and keeps its quota until they are gone", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		q := queue{w, w.Create(suspended(tolerant(AB(), anHour)))}
 		w.HasJobs(q.js, 4)

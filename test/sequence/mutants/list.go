@@ -17,6 +17,8 @@ type mutant struct {
 	scenarios string
 	// full: only a scenario of that level finds it.
 	full bool
+	// plans: it is in the planner of elastic groups, and FuzzRefusals is to find it.
+	plans bool
 }
 
 const (
@@ -31,6 +33,7 @@ const (
 	successFile  = "pkg/policy/success_policy.go"
 	intentFile   = "pkg/policy/intent.go"
 	progressFile = "pkg/policy/progress.go"
+	refusedFile  = "pkg/elastic/refused.go"
 	pendingFile  = "pkg/policy/pending_success.go"
 	pauseFile    = "pkg/policy/quick_failures.go"
 	failureFile  = "pkg/policy/failure_policy.go"
@@ -41,8 +44,8 @@ const (
 var mutants = []mutant{
 	{
 		name: "count terminating Pods", file: slotsFile,
-		old: "case pod.DeletionTimestamp != nil:",
-		new: "case pod.DeletionTimestamp != nil && false:",
+		old: "case is.Terminating():",
+		new: "case is.Terminating() && false:",
 	},
 	{
 		name: "count Succeeded Pods among the slots", file: slotsFile,
@@ -111,14 +114,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "a Pod that stops is lost at once", file: slotsFile,
-		old: "now.Before(pod.DeletionTimestamp.Time)",
-		new: "now.Before(pod.DeletionTimestamp.Time) && false",
+		old: "now.Before(is.Deadline)",
+		new: "now.Before(is.Deadline) && false",
 		// No property forbids it: it takes the grace from those who save a checkpoint together.
 		scenarios: "2 workers, 1 failure",
 	},
 	{
 		name: "a Failed Pod is lost before it was counted", file: slotsFile,
-		old:       "if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {",
+		old:       "if is.Tracked {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
@@ -200,8 +203,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "delete all Pods because one is late", file: groupFile,
-		old:       "s.State == SlotMember && !s.reports(v.synced) && s.Pod",
-		new:       "s.State == SlotMember && s.Pod",
+		old:       "s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf",
+		new:       "s.State == SlotMember && facts.NodeOf",
 		scenarios: "hang",
 	},
 	{
@@ -227,6 +230,31 @@ var mutants = []mutant{
 		old:       "return v.synced > 0 &&",
 		new:       "return false &&",
 		scenarios: "elastic, 1 plan, Pods that hang",
+	},
+	{
+		name: "lacking in a running group", file: "pkg/elastic/shrink.go", plans: true,
+		old: "if !j.Running {",
+		new: "if true {",
+	},
+	{
+		name: "wait for what is refused", file: refusedFile, plans: true,
+		old: "if late > 0 && !j.noRoom",
+		new: "if false && !j.noRoom",
+	},
+	{
+		name: "grow to what was refused", file: refusedFile, plans: true,
+		old: "if p.in.Now.Before(c.Until) &&",
+		new: "if false &&",
+	},
+	{
+		name: "try what is refused as often as ever", file: refusedFile, plans: true,
+		old: "next.Refusals = last.Refusals + 1",
+		new: "next.Refusals = 1",
+	},
+	{
+		name: "forget growth that came to nothing", file: "pkg/elastic/plan.go", plans: true,
+		old: "if j.grew() {",
+		new: "if false {",
 	},
 	{
 		name: "recreate who is late and charge nobody", file: progressFile,

@@ -4,7 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Command mutants puts mistakes into the code that decides, one at a time, and looks
-// whether the search of package sequence finds each. The sources are not touched: the build
+// whether the search of package sequence finds each; of those of the planner of elastic groups, whether
+// its game against a scheduler that refuses does. The sources are not touched: the build
 // sees changed copies of them (go test -overlay).
 package main
 
@@ -82,6 +83,9 @@ func (m *mutant) level() string {
 // run searches with the mutant in place and returns what go test printed.
 func (m *mutant) run(dir string) (string, error) {
 	args := []string{"test", "./test/sequence", "-count=1", "-timeout=30m", "-run=^(TestEverySchedule|TestStories)$", "-v"}
+	if m.plans {
+		args = []string{"test", "./pkg/elastic", "-count=1", "-timeout=30m", "-run=^FuzzRefusals$"}
+	}
 	flags := []string{"-sequence.level=" + m.level(), "-sequence.case=" + m.scenarios}
 	if m.twist != "" {
 		flags = append(flags, "-sequence.twist="+m.twist)
@@ -91,6 +95,9 @@ func (m *mutant) run(dir string) (string, error) {
 			return "", err
 		}
 		args = append(args, "-overlay="+overlay)
+	}
+	if m.plans {
+		flags = nil
 	}
 	var out bytes.Buffer
 	cmd := exec.Command("go", append(args, flags...)...)
@@ -146,6 +153,8 @@ func verdict(out string) (by, steps string) {
 		return "", ""
 	}
 	switch found := propertyLine.FindStringSubmatch(out); {
+	case strings.Contains(out, "--- FAIL: FuzzRefusals"):
+		by = "its opponent"
 	case !strings.Contains(out, "--- FAIL: TestEverySchedule"):
 		return "a story", ""
 	case found != nil:

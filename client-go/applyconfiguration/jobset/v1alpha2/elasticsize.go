@@ -24,6 +24,12 @@ type ElasticSizeApplyConfiguration struct {
 	Desired *int32 `json:"desired,omitempty"`
 	// lastResizeTime is when desired last changed, empty if it never has. The cooldown of the planner counts from here.
 	LastResizeTime *v1.Time `json:"lastResizeTime,omitempty"`
+	// ceiling is there since Pods beyond a size were refused: by the scheduler, or because they could not be created.
+	// The planner tries more after its retryTime, or when a node comes.
+	Ceiling *ElasticCeilingApplyConfiguration `json:"ceiling,omitempty"`
+	// limit is what keeps it from one more Pod, absent if it has maxInstances, or if nobody plans its size. It is
+	// written while the group runs, when its reason changes.
+	Limit *ElasticLimitApplyConfiguration `json:"limit,omitempty"`
 }
 
 // ElasticSizeApplyConfiguration constructs a declarative configuration of the ElasticSize type for use with
@@ -53,5 +59,21 @@ func (b *ElasticSizeApplyConfiguration) WithDesired(value int32) *ElasticSizeApp
 // If called multiple times, the LastResizeTime field is set to the value of the last call.
 func (b *ElasticSizeApplyConfiguration) WithLastResizeTime(value v1.Time) *ElasticSizeApplyConfiguration {
 	b.LastResizeTime = &value
+	return b
+}
+
+// WithCeiling sets the Ceiling field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ceiling field is set to the value of the last call.
+func (b *ElasticSizeApplyConfiguration) WithCeiling(value *ElasticCeilingApplyConfiguration) *ElasticSizeApplyConfiguration {
+	b.Ceiling = value
+	return b
+}
+
+// WithLimit sets the Limit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Limit field is set to the value of the last call.
+func (b *ElasticSizeApplyConfiguration) WithLimit(value *ElasticLimitApplyConfiguration) *ElasticSizeApplyConfiguration {
+	b.Limit = value
 	return b
 }
