@@ -74,7 +74,7 @@ func (m *mailbox) read() {
 	buffer := make([]byte, maxDatagram)
 	for began, count := time.Now(), 0; ; count++ {
 		if count == burst {
-			time.Sleep(min(time.Since(began), time.Second))
+			<-time.After(min(time.Since(began), time.Second))
 			began, count = time.Now(), 0
 		}
 		n, err := m.socket.Read(buffer)

@@ -72,7 +72,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := checkMetricsCert(cfg); err != nil {
 		return nil, err
 	}
-	managerOptions := newManagerOptions(cfg, gates)
+	managerOptions := newManagerOptions(cfg)
 	managerOptions.Scheme = scheme
 	managerOptions.Logger = ctrl.LoggerFrom(ctx)
 	managerOptions.LeaderElectionConfig = clients.leaderElection

@@ -27,7 +27,6 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
-	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/util/tlsconfig"
@@ -71,11 +70,11 @@ func loadRESTConfig(kubeconfig string) (*rest.Config, error) {
 }
 
 // newManagerOptions returns the options for a valid configuration.
-func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Options {
+func newManagerOptions(cfg *configapi.Configuration) ctrl.Options {
 	tlsOptions, _ := tlsconfig.Parse(cfg.TLS, nil) // valid, so no errors
 	election := cfg.LeaderElection
 	return ctrl.Options{
-		Cache:                  newCacheOptions(gates),
+		Cache:                  newCacheOptions(),
 		Controller:             newControllerOptions(cfg),
 		Metrics:                newMetricsOptions(cfg, tlsOptions),
 		WebhookServer:          newWebhookServer(cfg, tlsOptions),
@@ -97,8 +96,8 @@ func newManagerOptions(cfg *configapi.Configuration, gates gates.Set) ctrl.Optio
 
 // newCacheOptions makes reads of kinds without an informer fail. By default such a read would
 // silently start a watch of that kind in the whole cluster.
-func newCacheOptions(gates gates.Set) cache.Options {
-	options := controllers.CacheOptions(gates)
+func newCacheOptions() cache.Options {
+	options := controllers.CacheOptions()
 	options.ReaderFailOnMissingInformer = true
 	return options
 }

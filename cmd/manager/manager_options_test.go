@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
-	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 )
@@ -105,7 +104,7 @@ func TestNewManagerOptions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			options := newManagerOptions(defaultsBut(tc.change), gates.Set{})
+			options := newManagerOptions(defaultsBut(tc.change))
 			if diff := cmp.Diff(tc.want, settingsOf(options)); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -119,7 +118,7 @@ func TestTLSOfServers(t *testing.T) {
 		cfg.Webhook = configapi.Webhook{Port: ptr.To(1), Host: "localhost", CertDir: "/certs"}
 		cfg.InternalCertManagement.Enable = ptr.To(false)
 	})
-	options := newManagerOptions(cfg, gates.Set{})
+	options := newManagerOptions(cfg)
 	server, ok := options.WebhookServer.(*webhook.DefaultServer)
 	if !ok {
 		t.Fatalf("without internal certificates the webhook server is a %T, want one that fails without files (O67)", options.WebhookServer)
@@ -283,7 +282,7 @@ func (failingServer) Start(context.Context) error { return errStarted }
 func TestPatientServer(t *testing.T) {
 	t.Run("internal certificates make the webhook server wait (O66)", func(t *testing.T) {
 		cfg := defaultsBut(func(*configapi.Configuration) {})
-		if _, ok := newManagerOptions(cfg, gates.Set{}).WebhookServer.(*patientServer); !ok {
+		if _, ok := newManagerOptions(cfg).WebhookServer.(*patientServer); !ok {
 			t.Error("the webhook server does not wait")
 		}
 	})

@@ -1,103 +1,119 @@
-"""Distributed training with PyTorch on JobSet, and nothing else: a small model, made-up data.
+"""Distributed training with PyTorch that loses nothing when it is killed: a small network, made-up data.
 
-Every worker finds its place by what JobSet and the Job give it:
+torchrun starts it, or whatever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, in the directory CHECKPOINTS, which all
+ranks share: rank 0 saves a checkpoint every SAVE_EVERY steps and gives it to all after a restart. Each line of output is
+JSON, the last with a checksum of the weights. It is the same, bit for bit, however often the training was interrupted."""
 
-    JOB_GLOBAL_INDEX      label jobset.sigs.k8s.io/job-global-index: which Job
-    JOB_COMPLETION_INDEX  set by Kubernetes: which Pod of the Job
-    JOBS, PODS_PER_JOB    how many there are
-    MASTER_ADDR           label jobset.sigs.k8s.io/coordinator: the stable name of the first worker
-
-With CHECKPOINTS set, each worker keeps its last checkpoint in that directory. It may be a volume
-of the Pod alone: on start the workers compare what they have, and the one with the newest
-checkpoint gives it to the others. So a Pod that was replaced, and comes with an empty
-directory, costs nothing as long as one other is left.
-"""
-
+import contextlib
+import datetime
+import hashlib
+import json
 import os
-import sys
+import tempfile
+import time
 
-import torch
-import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
+
+def say(what, **more):
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    who = {"epoch": os.environ.get("JOBSET_EPOCH", ""), "rank": os.environ.get("RANK", "")}
+    print(json.dumps({"time": now, "msg": what, **who, **more}, separators=(",", ":")), flush=True)
+
+
+say("start", pid=os.getpid())  # before the imports, which take seconds
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS may compute differently each time
+
+import torch  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+from torch.nn.parallel import DistributedDataParallel  # noqa: E402
 
 STEPS = int(os.environ.get("STEPS", "200"))
-CHECKPOINT_EVERY = 10
-DIRECTORY = os.environ.get("CHECKPOINTS", "")
-FILE = os.path.join(DIRECTORY, "checkpoint.pt")
-# To see a restart: the last worker ends itself at this step, once per Pod.
-FAIL_AT_STEP = int(os.environ.get("FAIL_AT_STEP", "0"))
+SAVE_EVERY = int(os.environ.get("SAVE_EVERY", "10"))
+STEP_SECONDS = float(os.environ.get("STEP_SECONDS", "0"))  # added to each step, as if the network were larger
+FAIL_AT_STEP = int(os.environ.get("FAIL_AT_STEP", "0"))  # the last rank exits with 1 at this step, once, to show a restart
 
 
-def connect():
-    """Joins the group and returns our rank in it."""
-    pods = int(os.environ["PODS_PER_JOB"])
-    rank = int(os.environ["JOB_GLOBAL_INDEX"]) * pods + int(os.environ["JOB_COMPLETION_INDEX"])
-    size = int(os.environ["JOBS"]) * pods
-    address = f"tcp://{os.environ['MASTER_ADDR']}:{os.environ.get('MASTER_PORT', '29500')}"
-    backend = "nccl" if torch.cuda.is_available() else "gloo"
-    dist.init_process_group(backend, init_method=address, rank=rank, world_size=size)
-    return rank
+def save(step, state):
+    """Writes a checkpoint that is either whole or not there. The step is in its name and the highest one counts, so a
+    rank 0 of an earlier start that was cut off, and comes back late, cannot undo what was saved since."""
+    file, aside = tempfile.mkstemp(dir=".", prefix="unfinished-")
+    with os.fdopen(file, "wb") as out:
+        torch.save(state, out)
+        out.flush()
+        os.fsync(out.fileno())
+    os.rename(aside, f"step-{step:09d}.pt")
+    directory = os.open(".", os.O_RDONLY)
+    os.fsync(directory)  # or the name may be lost with the machine
+    os.close(directory)
+    remove(files("step-")[2:])
 
 
-def save(step, model, optimizer):
-    """Writes a checkpoint that is either whole or not there."""
-    state = {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    torch.save(state, FILE + ".new")
-    os.replace(FILE + ".new", FILE)
+def newest():
+    """Returns the newest checkpoint that can be read, if any. Rank 0 alone looks, so that all go on from the same one."""
+    remove(files("unfinished-"))
+    for name in files("step-"):
+        try:
+            return torch.load(name, map_location="cpu")
+        except (OSError, RuntimeError, EOFError) as problem:
+            say("skipped a checkpoint", name=name, problem=str(problem))
 
 
-def resume(model, optimizer, device):
-    """Brings all workers to the newest checkpoint that any of them has; returns its step."""
-    mine = torch.load(FILE, map_location="cpu", weights_only=True) if DIRECTORY and os.path.exists(FILE) else None
-    steps = [None] * dist.get_world_size()
-    dist.all_gather_object(steps, mine["step"] if mine else 0)
-    newest = max(steps)
-    if newest == 0:
-        return 0
-    source = steps.index(newest)
-    box = [mine if dist.get_rank() == source else None]
-    dist.broadcast_object_list(box, src=source, device=device)
-    model.load_state_dict(box[0]["model"])
-    optimizer.load_state_dict(box[0]["optimizer"])
-    return newest
+def files(prefix):
+    return sorted((name for name in os.listdir() if name.startswith(prefix)), reverse=True)
 
 
-def fail_once(step, rank):
-    """Ends the last worker at the step it was told to, unless it did so before."""
-    marker = os.path.join(DIRECTORY, "failed-once")
-    if DIRECTORY and step == FAIL_AT_STEP and rank == dist.get_world_size() - 1 and not os.path.exists(marker):
-        open(marker, "w").close()
-        print("failing as told", flush=True)
-        os._exit(1)
+def remove(names):
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(name)
 
 
 def main():
-    rank = connect()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    torch.manual_seed(0)  # the same model everywhere
+    torch.manual_seed(0)  # the same network everywhere
+    torch.use_deterministic_algorithms(True)
+    torch.set_num_threads(1)  # or the order of additions depends on the machine
+    device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu")
+    say("imported")
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    rank, size = dist.get_rank(), dist.get_world_size()
+    dist.barrier()
+    say("connected", size=size)
     model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    start = resume(model, optimizer, device)
-    if rank == 0:
-        print(f"{dist.get_world_size()} workers start after step {start}", flush=True)
-    parallel = DistributedDataParallel(model)
-
+    box = [newest() if rank == 0 else None]
+    dist.broadcast_object_list(box, src=0, device=device)
+    if box[0]:
+        model.load_state_dict(box[0]["model"])
+        optimizer.load_state_dict(box[0]["optimizer"])
+    start = box[0]["step"] if box[0] else 0
+    # Otherwise DDP regroups the gradients after the first step of each start, and then adds them up in another order.
+    parallel = DistributedDataParallel(model, find_unused_parameters=True)
+    notes = open("steps", "a+")  # rank 0 notes what it has done: which steps were lost, and are done twice?
+    notes.seek(0)
+    done = [int(line) for line in notes if line.strip().isdigit()]
+    twice = len(done) - len(set(done))
+    say("loaded", step=start)
     for step in range(start + 1, STEPS + 1):
-        fail_once(step, rank)
-        torch.manual_seed(step * dist.get_world_size() + rank)  # other data for each worker and step
-        inputs = torch.rand(256, 8, device=device)
+        if step == FAIL_AT_STEP and rank == size - 1 and not files("failed"):
+            open("failed", "w").close()
+            raise SystemExit(1)
+        torch.manual_seed(step * size + rank)  # other data for each worker and step, the same after a restart
+        inputs = torch.rand(256, 8).to(device)
         loss = torch.nn.functional.mse_loss(parallel(inputs), inputs.sin().sum(1, keepdim=True))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step % CHECKPOINT_EVERY == 0:
-            if DIRECTORY:
-                save(step, model, optimizer)
-            if rank == 0:
-                print(f"step {step} loss {loss.item():.5f}", flush=True)
+        time.sleep(STEP_SECONDS)
+        if rank == 0:
+            print(step, file=notes, flush=True)
+            twice += step in done
+            say("step", step=step, loss=round(loss.item(), 5), twice=twice)
+            if step % SAVE_EVERY == 0:
+                save(step, {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()})
+    weights = b"".join(value.cpu().numpy().tobytes() for value in model.state_dict().values())
+    say("finished", step=STEPS, checksum=hashlib.sha256(weights).hexdigest())
     dist.barrier()
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    os.chdir(os.environ.get("CHECKPOINTS", "."))
+    main()

@@ -4,7 +4,8 @@
 # fails, diagnostics are kept in bin/e2e-logs. `make test-e2e` calls this
 # with the variables of hack/make/e2e.mk.
 #
-#   KEEP=1  the cluster stays
+#   KEEP=1       the cluster stays
+#   E2E_TORCH=1  also the stories with PyTorch, whose image takes minutes the first time
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . hack/timed.sh
@@ -14,6 +15,8 @@ export KUBECONFIG
 logs=$PWD/bin/e2e-logs
 repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
 previous=$repo/manager:$tag-previous python=$repo/python:$tag
+torch="" torch_archive=$PWD/bin/kind/torch-image.tar
+[ -z "${E2E_TORCH:-}" ] || torch=$repo/torch:$tag
 
 rm -rf "$logs" bin/e2e-report.md
 mkdir -p "$logs"
@@ -41,13 +44,13 @@ holdings() {
 }
 
 install() {
-  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous" &&
+  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous ${torch:+$torch_archive}" &&
     make --no-print-directory deploy DEPLOY_CONFIG=test/e2e/config
 }
 
 tell() {
   E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_PREVIOUS_IMAGE=$previous \
-    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python make --no-print-directory test-e2e-only
+    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python E2E_TORCH_IMAGE=$torch make --no-print-directory test-e2e-only
 }
 
 # The machine is left as it was: a patched Docker stays patched only if it was before.
@@ -102,6 +105,7 @@ part 'the cluster' make --no-print-directory kind-up
 part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"
 docker image inspect "$previous" >/dev/null 2>&1 || previous=""
 part 'the image with Python' hack/e2e/python-image.sh "$python"
+[ -z "$torch" ] || part 'the image with PyTorch' hack/e2e/torch-image.sh "$torch" "$torch_archive"
 part 'the install' install
 part 'the stories' tell
 part 'the uninstall' hack/e2e/uninstall.sh test/e2e/config

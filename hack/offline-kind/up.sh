@@ -65,6 +65,9 @@ fence() {
 
 create() {
   local flags=()
+  # Paths of the configuration start here.
+  cd "$ROOT"
+  mkdir -p "$OUT/shared"
   [ -z "${KIND_RETAIN:-}" ] || flags=(--retain)
   "$TOOLS/kind" create cluster --name "$KIND_CLUSTER_NAME" --config "$KIND_CONFIG" --image "$image" \
     --kubeconfig "$KUBECONFIG" ${flags[@]+"${flags[@]}"}
@@ -96,7 +99,7 @@ if [ "$KIND_FENCE" != 0 ]; then
     say "there is no fence: the rule above could not be set. The cluster works, and could reach out; KIND_FENCE=0 leaves out the try"
 fi
 export -f in_cluster create cluster_dns ready
-export image TOOLS KIND_CLUSTER_NAME KIND_CONFIG KIND_DIR CONTROL_PLANE
+export image ROOT OUT TOOLS KIND_CLUSTER_NAME KIND_CONFIG KIND_DIR CONTROL_PLANE
 step "nodes of $(basename "$KIND_CONFIG") from $image" bash -euo pipefail -c create
 step "cluster DNS" bash -euo pipefail -c cluster_dns
 step "nodes and DNS ready" bash -euo pipefail -c ready

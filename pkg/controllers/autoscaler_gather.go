@@ -26,6 +26,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -53,7 +54,7 @@ func keepRequests(obj any) (any, error) {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Annotations: pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
+			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
@@ -163,7 +164,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 	templates := raiseRequests(in.Jobs, pods.Items, place)
 	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
-		isReady[nodes.Items[i].Name] = ready(&nodes.Items[i])
+		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]

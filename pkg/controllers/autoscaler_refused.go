@@ -22,8 +22,8 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
-	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // findRefused finds the instances that groups wait for and that nobody starts: their Pods are unschedulable, or cannot be
@@ -70,8 +70,11 @@ func refusedOf(pods []*corev1.Pod, size int32, resized time.Time) (refused []ela
 			continue
 		}
 		seen[index] = true
-		if message, is := policy.Unschedulable(pod); is && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
-			refused = append(refused, elastic.Refusal{Count: 1, Since: later(pod.CreationTimestamp.Time, resized), Message: message})
+		if facts.NodeOf(pod) != "" || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if member := facts.Of(pod); member.Unscheduled != "" {
+			refused = append(refused, elastic.Refusal{Count: 1, Since: later(member.Created, resized), Message: member.Unscheduled})
 		}
 	}
 	return refused, int32(len(seen))

@@ -57,10 +57,14 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	inPlace := r.gates.InPlaceRestart && workerpod.WantsInPlace(js)
-	if inPlace || len(in.SickNodes.Marked) > 0 {
-		if in.Pods, err = r.podsOf(owned); err != nil {
-			return policy.Input{}, err
-		}
+	switch {
+	case policy.Tolerates(js, r.gates):
+		in.Pods, in.Strays, err = r.podsAndStrays(ctx, js, owned)
+	case inPlace:
+		in.Pods, err = r.podsOf(owned)
+	}
+	if err != nil {
+		return policy.Input{}, err
 	}
 	if inPlace {
 		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
@@ -72,11 +76,6 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		gap, known := r.agentPolicy.Gap()
 		in.PolicyGap = gap
 		if in.Grant, err = r.grantOf(ctx, js, known); err != nil {
-			return policy.Input{}, err
-		}
-	}
-	if policy.Tolerates(js, r.gates) {
-		if in.Pods, in.Strays, err = r.podsAndStrays(ctx, js, owned); err != nil {
 			return policy.Input{}, err
 		}
 	}

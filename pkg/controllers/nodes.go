@@ -15,21 +15,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
-
-// restartAllContainersFeature is declared by kubelets that restart all
-// containers of a Pod when a rule asks for it.
-const restartAllContainersFeature = "RestartAllContainersOnContainerExits"
-
-// restartAllContainersSince is the first version whose kubelets do so by default.
-var restartAllContainersSince = utilversion.MustParseSemantic("1.36.0-0")
 
 // maxNamed is how many objects an event names at the most.
 const maxNamed = 5
@@ -65,8 +58,8 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading Node %s: %w", name, err)
 		}
-		if err == nil && !restartsAllContainers(node) {
-			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, node.Status.NodeInfo.KubeletVersion))
+		if is := facts.OfNode(node); err == nil && !is.RestartsAll {
+			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, is.Kubelet))
 		}
 	}
 	if len(old) == 0 || !r.memory.forJobSet(js).reported.changed(js.UID, strings.Join(old, ",")) {
@@ -79,16 +72,6 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 			strings.Join(old[:min(len(old), maxNamed)], ", "), len(old)),
 	})
 	return nil
-}
-
-// restartsAllContainers reports whether a kubelet honours RestartAllContainers: it
-// declares so, or its version does. A kubelet whose version cannot be parsed is trusted.
-func restartsAllContainers(node *corev1.Node) bool {
-	if slices.Contains(node.Status.DeclaredFeatures, restartAllContainersFeature) {
-		return true
-	}
-	version, err := utilversion.ParseSemantic(node.Status.NodeInfo.KubeletVersion)
-	return err != nil || version.AtLeast(restartAllContainersSince)
 }
 
 // notReadyUnder returns which nodes of Pods that should have stopped by now are not ready,
@@ -109,35 +92,8 @@ func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("reading Node %s: %w", name, err)
 			}
-			notReady[name] = err != nil || !ready(node)
+			notReady[name] = err != nil || !facts.OfNode(node).Ready
 		}
 	}
 	return notReady, nil
-}
-
-func ready(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
-}
-
-// stripNode keeps of a Node only its labels and what restartsAllContainers and ready read.
-// It keeps all labels, since a JobSet may use any of them as its topology. Most of the size of
-// a Node is in its images, conditions and annotations.
-func stripNode(obj any) (any, error) {
-	node, ok := obj.(*corev1.Node)
-	if !ok {
-		return obj, nil // a tombstone: its Node was stripped when it came in
-	}
-	stripped := &corev1.Node{}
-	stripped.Name, stripped.UID, stripped.ResourceVersion = node.Name, node.UID, node.ResourceVersion
-	stripped.Labels = node.Labels
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			stripped.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
-		}
-	}
-	stripped.Status.NodeInfo.KubeletVersion = node.Status.NodeInfo.KubeletVersion
-	stripped.Status.DeclaredFeatures = node.Status.DeclaredFeatures
-	return stripped, nil
 }

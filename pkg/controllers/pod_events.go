@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -133,29 +134,19 @@ func jobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobse
 	return js
 }
 
-// matters reports whether a Pod changed in a field that decisions read.
+// matters reports whether a Pod changed in a fact that decides something.
 func matters(old, pod *corev1.Pod) bool {
-	return old.UID != pod.UID ||
-		old.Status.Phase != pod.Status.Phase ||
-		!old.DeletionTimestamp.Equal(pod.DeletionTimestamp) ||
-		old.Annotations[jobset.EpochKey] != pod.Annotations[jobset.EpochKey] ||
-		tracked(old) != tracked(pod) ||
-		policy.EndedWell(old) != policy.EndedWell(pod) ||
-		!policy.SandboxGoneSince(old).Equal(policy.SandboxGoneSince(pod))
+	return old.UID != pod.UID || facts.StandingOf(old) != facts.StandingOf(pod)
 }
 
 // showsReadiness reports whether a Pod changed in what is reported about its worker: it is no longer
 // ready, or shows why it cannot be. That it becomes ready matters only if condition WorkersNotReady is
 // True, so the start of a group enqueues nothing.
 func showsReadiness(js *jobset.JobSet, old, pod *corev1.Pod) bool {
-	was, _ := policy.ReadinessOf(old)
-	is, _ := policy.ReadinessOf(pod)
-	if was == is || !ranIn(pod, js) {
+	was, _ := facts.ReadinessOf(old)
+	is, _ := facts.ReadinessOf(pod)
+	if was == is || !ranIn(facts.StandingOf(pod), js) {
 		return false
 	}
-	return is != policy.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
-}
-
-func tracked(pod *corev1.Pod) bool {
-	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+	return is != facts.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
 }

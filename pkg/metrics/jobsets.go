@@ -15,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -65,23 +66,20 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, gates gates.Set, no
 	return s
 }
 
-// addPod adds one Pod of the cache. Nearly all are running and ready, and cost a few comparisons.
+// addPod adds one Pod of the cache. Nearly all are running and ready, and say nothing.
 func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, now time.Time) {
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
-		return
-	}
-	readiness, _ := policy.ReadinessOf(pod)
-	if pod.DeletionTimestamp == nil && readiness == policy.Ready {
+	m := facts.Of(pod)
+	if m.Ended() || !m.Terminating() && m.Readiness == facts.Ready {
 		return
 	}
 	js := groups[pod.Labels[jobset.JobSetUIDKey]]
 	switch {
 	case js == nil:
-	case pod.DeletionTimestamp != nil:
-		s.stuckFor = max(s.stuckFor, now.Sub(pod.DeletionTimestamp.Time))
-	case policy.RunsAt(js, pod):
-		readiness, since := policy.UnreadySince(js, pod)
-		if late, _ := readiness.Late(since, now, 0); late {
+	case m.Terminating():
+		s.stuckFor = max(s.stuckFor, now.Sub(m.Deadline))
+	case policy.RunsAt(js, &m):
+		readiness, since := policy.UnreadySince(js, &m)
+		if late, _ := policy.Late(readiness, since, now, 0); late {
 			s.notReady++
 			s.notReadyFor = max(s.notReadyFor, now.Sub(since))
 		}

@@ -6,11 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"math"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // mostConfirmed is how many workers that seem to be lost are read at a time. One that is lost breaks the group.
@@ -25,8 +26,7 @@ type Loss struct {
 // Refresh returns the Pods of the Job: those of the lost indexes as just read, the others as cached.
 func (l *Loss) Refresh(cached, read []*corev1.Pod) []*corev1.Pod {
 	asked := func(pod *corev1.Pod) bool {
-		index, ok := completionIndex(pod, math.MaxInt64)
-		return ok && slices.Contains(l.Indexes, index)
+		return slices.Contains(l.Indexes, int64(facts.IndexOf(pod)))
 	}
 	var pods []*corev1.Pod
 	for _, pod := range cached {

@@ -14,6 +14,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // TestALossIsNamedInAFewIndexes: what is asked of the API server does not grow with the Job (P14).
@@ -70,7 +72,7 @@ func TestRefresh(t *testing.T) {
 			loss := &Loss{cached.Jobs[0], []int64{1}}
 			got := map[int64]*corev1.Pod{}
 			for _, pod := range loss.Refresh(cached.Pods[uid], inPlace(0, 1, tc.read).Pods[uid]) {
-				index, _ := completionIndex(pod, math.MaxInt64)
+				index := int64(facts.IndexOf(pod))
 				if got[index] != nil {
 					t.Errorf("two Pods of index %d", index)
 				}
@@ -78,7 +80,7 @@ func TestRefresh(t *testing.T) {
 			}
 			want := map[int64]*corev1.Pod{}
 			for _, pod := range inPlace(0, 1, tc.want).Pods[uid] {
-				index, _ := completionIndex(pod, math.MaxInt64)
+				index := int64(facts.IndexOf(pod))
 				want[index] = pod
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

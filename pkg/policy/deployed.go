@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A queueing system may give away what a JobSet uses when ResourcesDeployed is False (P86). So it is
@@ -84,7 +85,8 @@ func (v *view) keepActive(status *jobset.JobSetStatus) {
 }
 
 func hasNotEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
+	is := facts.StandingOf(pod)
+	return !is.Ended()
 }
 
 // alive returns how many Pods have not ended, and how many Jobs may have Pods that have not ended.

@@ -13,6 +13,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -63,7 +64,7 @@ func (g *group) addresses() map[string]string {
 		if len(job.slots) == 0 || job.slots[0].Index != 0 || job.slots[0].State != SlotMember || children.OwnValue(job.Job, jobset.JobIndexKey) != "0" {
 			continue
 		}
-		if address := job.slots[0].Pod.Annotations[jobset.AddressKey]; protocol.IsAddress(address) {
+		if address := facts.Of(job.slots[0].Pod).Address; protocol.IsAddress(address) {
 			found[replicatedJobOf(job.Job)] = address
 		}
 	}

@@ -33,16 +33,6 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) string {
 	}
 }
 
-// DisruptionReason returns why a Pod is taken away, such as PreemptionByScheduler, "" if nothing says so.
-func DisruptionReason(pod *corev1.Pod) string {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			return c.Reason
-		}
-	}
-	return ""
-}
-
 // String names what failed, how, and on which node.
 func (f *Failure) String() string {
 	var what string

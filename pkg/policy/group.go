@@ -7,13 +7,14 @@ package policy
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // group is what the Jobs and Pods of the current attempt add up to (P10). Its Pods are looked at
@@ -75,19 +76,24 @@ func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 	}
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobSuccessCriteriaMet) || hasCondition(job, batchv1.JobFailureTarget) {
 		for _, pod := range pods {
-			g.success.addPod(pod)
+			g.success.addPod(pod, facts.StandingOf(pod).Phase)
 		}
 		return room
 	}
 	for _, pod := range pods {
-		index, ok := completionIndex(pod, size)
-		if !ok {
-			g.addOutsider(pod, size)
-			continue // one that succeeded was taken out of the group by a resize: it is not missing
+		index, is := facts.IndexOf(pod), facts.StandingOf(pod)
+		switch {
+		case index < 0:
+			continue
+		case int64(index) >= size: // one that succeeded was taken out of the group by a resize: it is not missing
+			if !is.Ended() {
+				g.outsiders = append(g.outsiders, pod)
+			}
+			continue
 		}
-		g.success.addPod(pod)
-		if !done.has(index) {
-			room = append(room, slotOf(pod, index, v.Now))
+		g.success.addPod(pod, is.Phase)
+		if !done.has(int64(index)) {
+			room = append(room, slotOf(pod, &is, index, v.Now))
 		}
 	}
 	j := newJobSlots(job, size, done, room)
@@ -112,9 +118,9 @@ func (g *group) count(j *jobSlots, synced int32) {
 			switch {
 			case slot.reports(synced):
 				g.reported++
-			case slot.Pod.Spec.NodeName == "":
+			case facts.NodeOf(slot.Pod) == "":
 				g.unscheduled++
-			case IsPulling(slot.Pod):
+			case facts.IsPulling(slot.Pod):
 				g.pulling++
 			}
 		}
@@ -130,14 +136,6 @@ func (g *group) count(j *jobSlots, synced int32) {
 // reports reports whether the Pod of a slot is live and at S+1.
 func (s *Slot) reports(synced int32) bool {
 	return s.State == SlotMember && int64(s.Epoch) == int64(synced)+1
-}
-
-// addOutsider keeps a Pod without a slot if it has an index that its Job of the given size has not.
-func (g *group) addOutsider(pod *corev1.Pod, size int64) {
-	index, ok := completionIndex(pod, math.MaxInt64)
-	if ok && index >= size && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
-		g.outsiders = append(g.outsiders, pod)
-	}
 }
 
 // pods returns the Pods of the group that match, several of a slot if it is crowded, by name.
@@ -171,7 +169,7 @@ func (v *view) reporter() *corev1.Pod {
 // late returns the members on a node that have not reported S+1.
 func (v *view) late() []*corev1.Pod {
 	return v.group.pods(func(s *Slot) bool {
-		return s.State == SlotMember && !s.reports(v.synced) && s.Pod.Spec.NodeName != ""
+		return s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf(s.Pod) != ""
 	})
 }
 
@@ -181,8 +179,8 @@ func (v *view) unready() []*corev1.Pod {
 		if s.State != SlotMember || s.Epoch != v.synced {
 			return false
 		}
-		readiness, _ := ReadinessOf(s.Pod)
-		return readiness != Ready
+		readiness, _ := facts.ReadinessOf(s.Pod)
+		return readiness != facts.Ready
 	})
 }
 
@@ -190,7 +188,8 @@ func (v *view) unready() []*corev1.Pod {
 // be recreated before they are.
 func (v *view) stuck() []*corev1.Pod {
 	isStuck := func(pod *corev1.Pod) bool {
-		return pod.Status.Phase != corev1.PodFailed && pod.DeletionTimestamp != nil && !v.Now.Before(pod.DeletionTimestamp.Time)
+		is := facts.StandingOf(pod)
+		return is.Phase != corev1.PodFailed && is.Terminating() && !v.Now.Before(is.Deadline)
 	}
 	pods := v.group.pods(func(s *Slot) bool { return isStuck(s.Pod) })
 	for _, pod := range v.group.outsiders {
@@ -211,9 +210,9 @@ func (v *view) stuck() []*corev1.Pod {
 // graceEnds returns how long until the first Pod that is leaving has to be gone, 0 if none is.
 func (v *view) graceEnds() time.Duration {
 	var first time.Duration
-	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving && s.Pod.DeletionTimestamp != nil }) {
-		if pod.Status.Phase != corev1.PodFailed {
-			first = sooner(first, v.until(pod.DeletionTimestamp.Time))
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving }) {
+		if is := facts.StandingOf(pod); is.Terminating() && is.Phase != corev1.PodFailed {
+			first = sooner(first, v.until(is.Deadline))
 		}
 	}
 	return first

@@ -13,9 +13,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // overdue deletes by force what should be gone for a long time and is not (P85): Pods whatever their
@@ -30,7 +30,7 @@ func overdue(v *view, _ result) result {
 	v.eachPod(func(pod *corev1.Pod, job *batchv1.Job) {
 		populated[job] = true
 		// One that was deleted by force already is held by somebody else.
-		if pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
+		if m := facts.Of(pod); m.Terminating() && !m.ByForce {
 			leaving = append(leaving, pod)
 		}
 	})
@@ -64,7 +64,7 @@ func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
 func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
 	var next time.Duration
 	for _, pod := range pods {
-		if left := v.until(pod.DeletionTimestamp.Add(grace)); left > 0 {
+		if left := v.until(facts.StandingOf(pod).Deadline.Add(grace)); left > 0 {
 			next = sooner(next, left)
 			continue
 		}

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A success takes seconds to be counted (P45). A driver exits 0, and a worker crashes because its
@@ -71,12 +72,13 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	done := parseIndexes(job.Status.CompletedIndexes, size)
 	succeeded := map[int64]bool{}
 	for _, pod := range v.Pods[job.UID] {
-		index, ok := completionIndex(pod, size)
-		if !ok || done.has(index) || !v.mayHaveRun(pod) || !EndedWell(pod) && !reportsDone(pod, v.synced) {
+		m := facts.Of(pod)
+		index := int64(m.Index)
+		if index < 0 || index >= size || done.has(index) || !v.mayHaveRun(m.Reported.Epoch) || !m.EndedWell && !reportsDone(&m, v.synced) {
 			continue
 		}
-		if deletion := pod.DeletionTimestamp; deletion != nil {
-			left := v.until(deletion.Time)
+		if m.Terminating() {
+			left := v.until(m.Deadline)
 			if left <= 0 {
 				continue
 			}
@@ -89,9 +91,8 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 }
 
 // mayHaveRun reports whether a Pod that ended with 0 did so in an epoch, and not at the barrier. Which
-// epoch its annotation shows does not matter: a late patch of a dead agent may have set it back (P45b).
-func (v *view) mayHaveRun(pod *corev1.Pod) bool {
-	epoch, _ := reportedEpoch(pod)
+// epoch it reported does not matter else: a late patch of a dead agent may have set it back (P45b).
+func (v *view) mayHaveRun(epoch int32) bool {
 	return v.synced >= 1 && int64(epoch) != int64(v.synced)+1
 }
 
@@ -116,21 +117,4 @@ func jobSuccessMet(policy *batchv1.SuccessPolicy, done indexSet, succeeded map[i
 		}
 	}
 	return false
-}
-
-// EndedWell reports whether a Pod succeeded, or is about to: all of its regular containers ended with 0.
-func EndedWell(pod *corev1.Pod) bool {
-	statuses := pod.Status.ContainerStatuses
-	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
-		return true
-	case pod.Status.Phase == corev1.PodFailed || len(statuses) == 0 || len(statuses) < len(pod.Spec.Containers):
-		return false
-	}
-	for i := range statuses {
-		if end := statuses[i].State.Terminated; end == nil || end.ExitCode != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -140,9 +141,9 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 	const advice = "its slot stays empty until it is gone. If its node is lost, taint the node with node.kubernetes.io/out-of-service " +
 		"or delete the Node object; or check that its containers have stopped and delete the Pod with --grace-period=0 --force"
 	if len(stuck) > 0 {
-		pod := stuck[0]
+		pod := facts.Of(stuck[0])
 		message := fmt.Sprintf("worker pod %s on node %s should have stopped by %s and still exists; %s",
-			pod.Name, pod.Spec.NodeName, pod.DeletionTimestamp.UTC().Format(time.RFC3339), advice)
+			pod.Name, pod.Node, pod.Deadline.Format(time.RFC3339), advice)
 		if len(stuck) > 1 {
 			message += fmt.Sprintf(". The same applies to %s", podNames(stuck[1:]))
 		}
@@ -163,8 +164,9 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	var next time.Duration
 	for _, pod := range late {
-		left := v.until(pod.CreationTimestamp.Add(v.Progress.Assembly + time.Second))
-		if epoch, _ := reportedEpoch(pod); epoch == v.synced {
+		m := facts.Of(pod)
+		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
+		if m.Reported.Epoch == v.synced {
 			left = max(left, v.Progress.Assembly+v.stopGrace()-v.waited())
 		}
 		if left > 0 {
@@ -253,7 +255,7 @@ func stuckPods(v *view, before result) result {
 	if !v.waitsForWorkers(&before) || grace <= 0 || v.forces() {
 		return result{}
 	}
-	stuck := slices.DeleteFunc(v.stuck(), func(pod *corev1.Pod) bool { return !v.NotReady[pod.Spec.NodeName] })
+	stuck := slices.DeleteFunc(v.stuck(), func(pod *corev1.Pod) bool { return !v.NotReady[facts.Of(pod).Node] })
 	over, r := v.past(stuck, grace)
 	if len(over) == 0 {
 		return r

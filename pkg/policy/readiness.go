@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // The lift lets workers start, but they may fail to: images of workers are pulled
@@ -23,82 +24,17 @@ import (
 // its Pods, and until then the group only seems to run. Workers that do not run are
 // reported by a condition, an event and metrics. No decision depends on it.
 
-// Readiness is the state of a worker that may run.
-type Readiness string
-
-const (
-	// Ready: it runs, or has succeeded.
-	Ready Readiness = ""
-	// Starting: its containers are being created, or one of them is not ready, which may be as it should.
-	Starting Readiness = "Starting"
-	// Blocked: a container waits, and the kubelet says what keeps it from starting.
-	Blocked Readiness = "Blocked"
-	// NodeSilent: the kubelet last reported its containers as ready, and the Pod is not:
-	// its node has stopped reporting.
-	NodeSilent Readiness = "NodeSilent"
-)
-
 // startPatience is how long a worker without a known problem may take to start: large images take that long to pull.
 const startPatience = 5 * time.Minute
 
-// ReadinessOf reports whether the worker of a live Pod runs, and if it does not, since when.
-func ReadinessOf(pod *corev1.Pod) (Readiness, time.Time) {
-	var ready, containers *corev1.PodCondition
-	for i := range pod.Status.Conditions {
-		switch c := &pod.Status.Conditions[i]; c.Type {
-		case corev1.PodReady:
-			ready = c
-		case corev1.ContainersReady:
-			containers = c
-		}
-	}
-	if ready == nil || ready.Status == corev1.ConditionTrue {
-		return Ready, time.Time{}
-	}
-	if _, reason := BlockedBy(pod); reason != "" {
-		return Blocked, ready.LastTransitionTime.Time
-	}
-	for i := range pod.Status.ContainerStatuses {
-		// One that has succeeded is not ready any more, and the others may run for a long time.
-		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == 0 {
-			return Ready, time.Time{}
-		}
-	}
-	if containers != nil && containers.Status == corev1.ConditionTrue && ready.Reason == "" {
-		return NodeSilent, ready.LastTransitionTime.Time
-	}
-	return Starting, ready.LastTransitionTime.Time
-}
-
-// BlockedBy returns the first container that waits for something other than its turn, and the reason.
-func BlockedBy(pod *corev1.Pod) (container, reason string) {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			waiting := statuses[i].State.Waiting
-			if waiting == nil {
-				continue
-			}
-			switch waiting.Reason {
-			case "", "PodInitializing", "ContainerCreating", "RestartingAllContainers":
-			case "ErrImagePull":
-				return statuses[i].Name, "ImagePullBackOff" // the kubelet alternates between the two
-			default:
-				return statuses[i].Name, waiting.Reason
-			}
-		}
-	}
-	return "", ""
-}
-
 // UnreadySince returns the readiness of a worker in the epoch that runs, and since when it could have
 // been ready, zero if that is not known: it is not expected to be ready while the group assembles.
-func UnreadySince(js *jobset.JobSet, pod *corev1.Pod) (Readiness, time.Time) {
-	readiness, since := ReadinessOf(pod)
-	lifted := liftedAt(js)
+func UnreadySince(js *jobset.JobSet, pod *facts.Member) (facts.Readiness, time.Time) {
+	readiness, since, lifted := pod.Readiness, pod.UnreadySince, liftedAt(js)
 	switch {
-	case readiness == Starting && lifted.IsZero():
+	case readiness == facts.Starting && lifted.IsZero():
 		since = lifted // it may have been held until just now
-	case readiness != Ready && since.Before(lifted):
+	case readiness != facts.Ready && since.Before(lifted):
 		since = lifted
 	}
 	return readiness, since
@@ -111,9 +47,8 @@ func Runs(js *jobset.JobSet) bool {
 }
 
 // RunsAt reports whether a Pod belongs to the epoch at which its group runs, and is watched.
-func RunsAt(js *jobset.JobSet, pod *corev1.Pod) bool {
-	epoch, _ := reportedEpoch(pod)
-	return Runs(js) && !Bypassed(js) && !ptr.Deref(js.Spec.Suspend, false) && epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
+func RunsAt(js *jobset.JobSet, pod *facts.Member) bool {
+	return Runs(js) && !Bypassed(js) && !ptr.Deref(js.Spec.Suspend, false) && pod.Reported.Epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
 }
 
 // liftedAt returns when the workers of the epoch that runs were allowed to start; zero if that is not known.
@@ -126,15 +61,15 @@ func liftedAt(js *jobset.JobSet) time.Time {
 
 // Late reports whether a worker that is not ready since a moment should be looked at by now, and
 // otherwise how long until then.
-func (r Readiness) Late(since, now time.Time, period time.Duration) (late bool, left time.Duration) {
+func Late(readiness facts.Readiness, since, now time.Time, period time.Duration) (late bool, left time.Duration) {
 	if since.IsZero() {
 		return false, 0
 	}
-	if r == Starting {
+	if readiness == facts.Starting {
 		period = max(period, startPatience)
 	}
 	left = period - now.Sub(since)
-	return r != Ready && left <= 0, left
+	return readiness != facts.Ready && left <= 0, left
 }
 
 // workersNotReady keeps the condition that says which workers of a group that runs do not.
@@ -172,8 +107,9 @@ func workersNotReady(v *view, before result) result {
 func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r result) {
 	var next time.Duration
 	for _, pod := range unready {
-		readiness, since := UnreadySince(v.JobSet, pod)
-		late, left := readiness.Late(since, v.Now, v.Progress.NotReady)
+		m := facts.Of(pod)
+		readiness, since := UnreadySince(v.JobSet, &m)
+		late, left := Late(readiness, since, v.Now, v.Progress.NotReady)
 		if late {
 			picked = append(picked, pod)
 			continue
@@ -187,8 +123,9 @@ func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r r
 func (v *view) describe(pods []*corev1.Pod) string {
 	var each []string
 	for _, pod := range pods[:min(len(pods), maxNamed)] {
-		readiness, since := UnreadySince(v.JobSet, pod)
-		each = append(each, fmt.Sprintf("%s on node %s since %s, %s", pod.Name, pod.Spec.NodeName, since.UTC().Format(time.RFC3339), WhyUnready(readiness, pod)))
+		m := facts.Of(pod)
+		_, since := UnreadySince(v.JobSet, &m)
+		each = append(each, fmt.Sprintf("%s on node %s since %s, %s", m.Name, m.Node, since.UTC().Format(time.RFC3339), WhyUnready(&m)))
 	}
 	text := strings.Join(each, "; ")
 	if more := len(pods) - maxNamed; more > 0 {
@@ -198,12 +135,11 @@ func (v *view) describe(pods []*corev1.Pod) string {
 }
 
 // WhyUnready returns, for users, why a worker is not ready.
-func WhyUnready(readiness Readiness, pod *corev1.Pod) string {
-	switch readiness {
-	case Blocked:
-		container, reason := BlockedBy(pod)
-		return fmt.Sprintf("container %s waits: %s", container, reason)
-	case NodeSilent:
+func WhyUnready(m *facts.Member) string {
+	switch m.Readiness {
+	case facts.Blocked:
+		return fmt.Sprintf("container %s waits: %s", m.Blocker.Container, m.Blocker.Reason)
+	case facts.NodeSilent:
 		return "its node has stopped reporting"
 	default:
 		return "its containers have not started, or are not ready"

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -51,36 +52,36 @@ func TestReadinessOf(t *testing.T) {
 	}
 	tests := map[string]struct {
 		change func(*corev1.Pod)
-		want   Readiness
+		want   facts.Readiness
 		why    string
 	}{
-		"C373: nobody said anything": {func(*corev1.Pod) {}, Ready, ""},
+		"C373: nobody said anything": {func(*corev1.Pod) {}, facts.Ready, ""},
 		"C373: it is ready": {func(pod *corev1.Pod) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-		}, Ready, ""},
-		"C373: its containers are created":                              {notReady(time.Minute, "PodInitializing", "ContainerCreating"), Starting, "its containers have not started, or are not ready"},
-		"C373: its image cannot be pulled":                              {notReady(time.Minute, "ImagePullBackOff"), Blocked, "container worker waits: ImagePullBackOff"},
-		"C373: the same, as the kubelet says it when it has just tried": {notReady(time.Minute, "ErrImagePull"), Blocked, "container worker waits: ImagePullBackOff"},
-		"C373: a ConfigMap is missing":                                  {notReady(time.Minute, "CreateContainerConfigError"), Blocked, "container worker waits: CreateContainerConfigError"},
-		"C373: its node is silent":                                      {nodeSilent(time.Minute), NodeSilent, "its node has stopped reporting"},
+		}, facts.Ready, ""},
+		"C373: its containers are created":                              {notReady(time.Minute, "PodInitializing", "ContainerCreating"), facts.Starting, "its containers have not started, or are not ready"},
+		"C373: its image cannot be pulled":                              {notReady(time.Minute, "ImagePullBackOff"), facts.Blocked, "container worker waits: ImagePullBackOff"},
+		"C373: the same, as the kubelet says it when it has just tried": {notReady(time.Minute, "ErrImagePull"), facts.Blocked, "container worker waits: ImagePullBackOff"},
+		"C373: a ConfigMap is missing":                                  {notReady(time.Minute, "CreateContainerConfigError"), facts.Blocked, "container worker waits: CreateContainerConfigError"},
+		"C373: its node is silent":                                      {nodeSilent(time.Minute), facts.NodeSilent, "its node has stopped reporting"},
 		"C373: a readiness gate is not met, the node is well": {func(pod *corev1.Pod) {
 			nodeSilent(time.Minute)(pod)
 			pod.Status.Conditions[0].Reason = "ReadinessGatesNotReady"
-		}, Starting, "its containers have not started, or are not ready"},
-		"C373: a container of several is done, so the Pod is never ready again": {ended(0), Ready, ""},
-		"C373: a container of several has failed":                               {ended(1), Starting, "its containers have not started, or are not ready"},
+		}, facts.Starting, "its containers have not started, or are not ready"},
+		"C373: a container of several is done, so the Pod is never ready again": {ended(0), facts.Ready, ""},
+		"C373: a container of several has failed":                               {ended(1), facts.Starting, "its containers have not started, or are not ready"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pod := &corev1.Pod{}
 			tc.change(pod)
-			got, since := ReadinessOf(pod)
-			if got != tc.want || got != Ready && !since.Equal(now.Add(-time.Minute)) {
-				t.Errorf("got %q since %s, want %q", got, since, tc.want)
+			got := facts.Of(pod)
+			if got.Readiness != tc.want || got.Readiness != facts.Ready && !got.UnreadySince.Equal(now.Add(-time.Minute)) {
+				t.Errorf("got %q since %s, want %q", got.Readiness, got.UnreadySince, tc.want)
 			}
-			if got != Ready && WhyUnready(got, pod) != tc.why {
-				t.Errorf("why: %q, want %q", WhyUnready(got, pod), tc.why)
+			if got.Readiness != facts.Ready && WhyUnready(&got) != tc.why {
+				t.Errorf("why: %q, want %q", WhyUnready(&got), tc.why)
 			}
 		})
 	}

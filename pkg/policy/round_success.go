@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // roundSuccess is what shows that a worker succeeded in this round, so that the next would lack it (P17):
@@ -37,8 +39,8 @@ const clockSkew = 10 * time.Second
 
 func (s *roundSuccess) any() bool { return s.pod != nil || s.index != nil || s.job != nil }
 
-func (s *roundSuccess) addPod(pod *corev1.Pod) {
-	if pod.Status.Phase == corev1.PodSucceeded && (s.pod == nil || pod.Name < s.pod.Name) {
+func (s *roundSuccess) addPod(pod *corev1.Pod, phase corev1.PodPhase) {
+	if phase == corev1.PodSucceeded && (s.pod == nil || pod.Name < s.pod.Name) {
 		s.pod = pod
 	}
 }
@@ -68,7 +70,7 @@ func completionTime(job *batchv1.Job) time.Time {
 func (s *roundSuccess) words(synced int32) string {
 	switch {
 	case s.pod != nil:
-		if epoch, _ := reportedEpoch(s.pod); epoch != synced {
+		if facts.Of(s.pod).Reported.Epoch != synced {
 			return fmt.Sprintf("worker pod %s succeeded", s.pod.Name)
 		}
 		return fmt.Sprintf("worker pod %s succeeded in epoch %d", s.pod.Name, synced)

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A Pod whose sandbox is gone does not come back (P74). After a restart of its node, or when the
@@ -28,65 +29,11 @@ import (
 // sandboxPatience is how long a Pod may be without a sandbox: a kubelet that makes another one needs a second or two.
 const sandboxPatience = 10 * time.Second
 
-// SandboxGoneSince returns since when a Pod that had started has no sandbox and gets none, zero if that is not so.
-func SandboxGoneSince(pod *corev1.Pod) time.Time {
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
-		return time.Time{}
-	}
-	for i := range pod.Status.Conditions {
-		c := &pod.Status.Conditions[i]
-		if c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionFalse {
-			// A Pod that has not started has none yet; one that is about to succeed needs none.
-			if !hadStarted(pod) || EndedWell(pod) || restartsAllContainers(pod) {
-				return time.Time{}
-			}
-			return c.LastTransitionTime.Time
-		}
-	}
-	return time.Time{}
-}
-
-// hadStarted reports whether the status that shows no sandbox shows a container that has run. That the agent has reported is
-// no sign: a kubelet with much to do writes tens of seconds later that it made the sandbox in which the agent runs.
-func hadStarted(pod *corev1.Pod) bool {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if s := &statuses[i]; s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// restartsAllContainers reports whether the kubelet is about to start all containers of a Pod again.
-func restartsAllContainers(pod *corev1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.AllContainersRestarting && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if waiting := statuses[i].State.Waiting; waiting != nil && waiting.Reason == constants.RestartingAllContainers {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// lostSandbox reports whether a Pod has been without a sandbox for too long to come back.
-func lostSandbox(pod *corev1.Pod, now time.Time) bool {
-	since := SandboxGoneSince(pod)
-	return !since.IsZero() && now.Sub(since) >= sandboxPatience
-}
-
 // withoutSandbox returns the Pods of the group that stand in a slot and are lost with their sandbox, and how
 // long until the next one is, 0 if there is none.
 func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {
-	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.DeletionTimestamp == nil && !SandboxGoneSince(s.Pod).IsZero() }) {
-		if left := v.until(SandboxGoneSince(pod).Add(sandboxPatience)); left > 0 {
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.noSandbox }) {
+		if left := v.until(facts.StandingOf(pod).NoSandboxSince.Add(sandboxPatience)); left > 0 {
 			next = sooner(next, left)
 			continue
 		}
@@ -101,7 +48,7 @@ func (v *view) sandboxFailure() *Failure {
 	if len(lost) == 0 {
 		return nil
 	}
-	return &Failure{Pod: lost[0].Name, Node: lost[0].Spec.NodeName, NoSandbox: true}
+	return &Failure{Pod: lost[0].Name, Node: facts.Of(lost[0]).Node, NoSandbox: true}
 }
 
 // lostSandboxes deletes the Pods of a group that assembles which do not come back, so that the Job controller

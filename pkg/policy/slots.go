@@ -7,21 +7,19 @@ package policy
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Slot is a completion index that is still to run, and what stands in it (P10).
 type Slot struct {
 	// Pod is the member, else the Pod that is leaving, else one that no longer counts, such as a
-	// Failed one that waits to be replaced; nil if no Pod exists.
+	// Failed one that waits to be replaced; nil if no Pod exists. What is read of it are its facts.
 	Pod   *corev1.Pod
 	Index int32
 	// Epoch is what the agent of that Pod reported, 0 if nothing. Invalid: its annotation is not an epoch (P12).
@@ -31,6 +29,8 @@ type Slot struct {
 	// Crowded: several live Pods stand in the slot, so the barrier is not lifted. Which of them
 	// stays is up to the Job controller.
 	Crowded bool
+	// noSandbox: the Pod is not being deleted, and lost its sandbox, maybe just now (P74).
+	noSandbox bool
 }
 
 // SlotState is what stands in a slot. The order is that of precedence if a slot holds several Pods.
@@ -54,25 +54,27 @@ func (s SlotState) String() string {
 }
 
 // slotOf returns the slot that a Pod makes of its index if no other Pod has the same.
-func slotOf(pod *corev1.Pod, index int64, now time.Time) Slot {
-	epoch, valid := reportedEpoch(pod)
-	slot := Slot{Pod: pod, Index: int32(index), Epoch: epoch, Invalid: !valid, State: SlotMember}
+func slotOf(pod *corev1.Pod, is *facts.Standing, index int32, now time.Time) Slot {
+	slot := Slot{Pod: pod, Index: index, Epoch: is.Reported.Epoch, Invalid: is.Reported.Invalid, State: SlotMember}
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
+	case is.Phase == corev1.PodSucceeded:
 		slot.State = slotDone
-	case pod.Status.Phase == corev1.PodFailed:
+	case is.Phase == corev1.PodFailed:
 		slot.State = SlotLost
-		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		if is.Tracked {
 			slot.State = SlotLeaving
 		}
-	case pod.DeletionTimestamp != nil:
+	case is.Terminating():
 		slot.State = SlotLost
-		// The timestamp is when the grace period ends, not when it began.
-		if now.Before(pod.DeletionTimestamp.Time) {
+		// The deadline is when the grace period ends, not when it began.
+		if now.Before(is.Deadline) {
 			slot.State = SlotLeaving
 		}
-	case lostSandbox(pod, now): // P74
-		slot.State = SlotLost
+	case !is.NoSandboxSince.IsZero():
+		slot.noSandbox = true
+		if now.Sub(is.NoSandboxSince) >= sandboxPatience { // P74
+			slot.State = SlotLost
+		}
 	}
 	return slot
 }
@@ -86,7 +88,8 @@ func compareSlots(a, b Slot) int {
 	case a.State != b.State:
 		return cmp.Compare(a.State, b.State)
 	}
-	return cmp.Or(b.Pod.CreationTimestamp.Compare(a.Pod.CreationTimestamp.Time), cmp.Compare(a.Pod.Name, b.Pod.Name))
+	of, than := facts.Of(a.Pod), facts.Of(b.Pod)
+	return cmp.Or(than.Created.Compare(of.Created), cmp.Compare(of.Name, than.Name))
 }
 
 // jobSlots are the slots of one Job.
@@ -183,24 +186,4 @@ func (v *view) isBack(slot Slot) bool {
 		want++
 	}
 	return slot.State == SlotMember && !slot.Crowded && int64(slot.Epoch) == want
-}
-
-// completionIndex returns the index of a Pod in its Job of the given size.
-func completionIndex(pod *corev1.Pod, size int64) (int64, bool) {
-	index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	return index, err == nil && index >= 0 && index < size
-}
-
-// reportedEpoch returns the epoch that the agent of a Pod reported, 0 if none. An
-// annotation that is not a decimal int32 >= 1 is no report, and not valid.
-func reportedEpoch(pod *corev1.Pod) (epoch int32, valid bool) {
-	text, ok := pod.Annotations[jobset.EpochKey]
-	if !ok {
-		return 0, true
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || n > math.MaxInt32 || text[0] == '+' || text[0] == '0' {
-		return 0, false
-	}
-	return int32(n), true
 }

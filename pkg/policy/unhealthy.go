@@ -7,7 +7,6 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Pods are counted Job by Job, each by the clock of its own start (P80):
@@ -47,13 +47,13 @@ func (h *health) add(v *view, job *batchv1.Job) {
 	var failed, exist, run int64
 	gone := failedForGood(job)
 	for _, pod := range v.Pods[job.UID] {
-		switch {
-		case pod.Status.Phase == corev1.PodFailed:
-			if index, ok := completionIndex(pod, math.MaxInt32); !ok || !gone.has(index) {
+		switch is := facts.StandingOf(pod); {
+		case is.Phase == corev1.PodFailed:
+			if !gone.has(int64(facts.IndexOf(pod))) {
 				failed++
 			}
-		case pod.Status.Phase == corev1.PodSucceeded || pod.DeletionTimestamp != nil:
-		case pod.Status.Phase == corev1.PodRunning:
+		case is.Phase == corev1.PodSucceeded || is.Terminating():
+		case is.Phase == corev1.PodRunning:
 			run++
 			exist++
 		default:
@@ -97,7 +97,7 @@ func podsWanted(job *batchv1.Job, pods []*corev1.Pod, gone indexSet) int64 {
 	}
 	for _, pod := range pods { // those that the Job controller has not seen yet
 		seen := uncounted != nil && slices.Contains(uncounted.Succeeded, pod.UID)
-		if pod.Status.Phase == corev1.PodSucceeded && !seen && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		if is := facts.StandingOf(pod); is.Phase == corev1.PodSucceeded && is.Tracked && !seen {
 			done++
 		}
 	}

@@ -7,13 +7,13 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A Pod without a node stops the clock of the assembly (P48), since another Pod would find no node either. With
@@ -29,9 +29,9 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 		return nil, 0
 	}
 	for _, pod := range v.group.pods(func(s *Slot) bool {
-		return s.State == SlotMember && s.Pod.Spec.NodeName == "" && !s.reports(v.synced)
+		return s.State == SlotMember && facts.NodeOf(s.Pod) == "" && !s.reports(v.synced)
 	}) {
-		if left := v.until(pod.CreationTimestamp.Add(v.tolerance.Warmup)); left > 0 {
+		if left := v.until(facts.Of(pod).Created.Add(v.tolerance.Warmup)); left > 0 {
 			next = sooner(next, left)
 			continue
 		}
@@ -49,7 +49,7 @@ func (v *view) unscheduledPods() result {
 	}
 	const reason = constants.PodsUnscheduledReason
 	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
-		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(schedulerMessage(late[0])))
+		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled))
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetUnscheduled(reason, message)
@@ -79,32 +79,4 @@ func (v *view) resetUnscheduled(reason, message string) result {
 		fmt.Sprintf("applying %s failure policy action (%s for more than %s)", jobset.RestartJobSet, message, v.tolerance.Failure)))
 	r.ends = true
 	return r
-}
-
-// longestSchedulerMessage bounds what is reported of the scheduler's message, in bytes. It counts nodes by reason, so its
-// beginning says most.
-const longestSchedulerMessage = 300
-
-// schedulerMessage returns why a Pod has no node, "" if nothing says so.
-func schedulerMessage(pod *corev1.Pod) string {
-	message, _ := Unschedulable(pod)
-	return message
-}
-
-// Unschedulable reports whether the scheduler has found no node for a Pod, and what it says.
-func Unschedulable(pod *corev1.Pod) (message string, unschedulable bool) {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return CutMessage(c.Message), true
-		}
-	}
-	return "", false
-}
-
-// CutMessage cuts what the scheduler says of a Pod to the reported length.
-func CutMessage(message string) string {
-	if len(message) <= longestSchedulerMessage+len("...") {
-		return message
-	}
-	return strings.ToValidUTF8(message[:longestSchedulerMessage], "") + "..."
 }

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -86,14 +85,4 @@ func restartingAlready(in *Input) {
 func hasNode(in *Input) {
 	onPod(0, 1, func(pod *corev1.Pod) { pod.Spec.NodeName = "node" })(in)
 	in.Clock.Stood = 10 * time.Hour
-}
-
-func TestWhatTheSchedulerSaysIsCut(t *testing.T) {
-	t.Parallel()
-	if got := CutMessage(strings.Repeat("ä", 400)); len(got) > longestSchedulerMessage+3 || !strings.HasSuffix(got, "ä...") {
-		t.Errorf("P80a: %d bytes: %s", len(got), got)
-	}
-	if cut := CutMessage(strings.Repeat("x", 400)); CutMessage(cut) != cut {
-		t.Errorf("P80a: what was cut is cut again: %s", CutMessage(cut))
-	}
 }

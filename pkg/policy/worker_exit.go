@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -25,28 +26,27 @@ import (
 // what is reported of another epoch, is nothing.
 
 // exitIn returns what the agent of a Pod tells of the end of a worker in an epoch.
-func exitIn(pod *corev1.Pod, epoch int32) (protocol.WorkerExit, bool) {
-	value, ok := pod.Annotations[jobset.WorkerExitKey]
-	if !ok {
+func exitIn(m *facts.Member, epoch int32) (protocol.WorkerExit, bool) {
+	if m.WorkerExit == "" {
 		return protocol.WorkerExit{}, false
 	}
-	exit, err := protocol.ParseWorkerExit(value)
+	exit, err := protocol.ParseWorkerExit(m.WorkerExit)
 	return exit, err == nil && exit.Epoch == epoch
 }
 
 // ReportedFailure returns the failure that the agent of a Pod reports for an epoch. Workers that were told
 // to stop, and workers that are done, have not failed.
-func ReportedFailure(pod *corev1.Pod, epoch int32) (Failure, bool) {
-	failure, _, failed := reportedFailure(pod, epoch)
+func ReportedFailure(m *facts.Member, epoch int32) (Failure, bool) {
+	failure, _, failed := reportedFailure(m, epoch)
 	return failure, failed
 }
 
-func reportedFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
-	exit, ok := exitIn(pod, epoch)
+func reportedFailure(m *facts.Member, epoch int32) (failure Failure, exit protocol.WorkerExit, failed bool) {
+	exit, ok := exitIn(m, epoch)
 	if !ok || exit.Stopped || exit.Done || exit.Code == 0 && exit.Leave == "" && !exit.Hung.Hung() {
 		return Failure{}, exit, false
 	}
-	failure = Failure{Pod: pod.Name, Node: pod.Spec.NodeName, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave, Hang: exit.Hung}
+	failure = Failure{Pod: m.Name, Node: m.Node, Container: exit.Container, ExitCode: int32(exit.Code), Replaced: exit.Leave, Hang: exit.Hung}
 	if exit.OOMKilled {
 		failure.Reason = "OOMKilled"
 	}
@@ -58,8 +58,9 @@ func reportedFailure(pod *corev1.Pod, epoch int32) (failure Failure, exit protoc
 func (v *view) firstReported() *Failure {
 	var first *Failure
 	var firstExit protocol.WorkerExit
-	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.Annotations[jobset.WorkerExitKey] != "" }) {
-		failure, exit, failed := reportedFailure(pod, v.synced)
+	for _, pod := range v.group.pods(func(s *Slot) bool { return facts.Of(s.Pod).WorkerExit != "" }) {
+		m := facts.Of(pod)
+		failure, exit, failed := reportedFailure(&m, v.synced)
 		if failed && (first == nil || exit.Time.Before(firstExit.Time)) {
 			first, firstExit = &failure, exit
 		}
@@ -69,11 +70,11 @@ func (v *view) firstReported() *Failure {
 
 // reportsDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the
 // kubelet does not say otherwise. Most Pods tell nothing of the kind, and are not read.
-func reportsDone(pod *corev1.Pod, epoch int32) bool {
-	if pod.Status.Phase == corev1.PodFailed || !strings.Contains(pod.Annotations[jobset.WorkerExitKey], `"done"`) {
+func reportsDone(m *facts.Member, epoch int32) bool {
+	if m.Phase == corev1.PodFailed || !strings.Contains(m.WorkerExit, `"done"`) {
 		return false
 	}
-	exit, ok := exitIn(pod, epoch)
+	exit, ok := exitIn(m, epoch)
 	return ok && exit.Done && exit.Code == 0 && !exit.Stopped
 }
 
@@ -94,10 +95,11 @@ func replacedPods(v *view, _ result) result {
 	for i := range v.group.jobs {
 		slots := v.group.jobs[i].slots // not those beside: what a Pod was replaced by stands in its slot
 		for k := range slots {
-			if slots[k].Pod.Status.Phase != corev1.PodFailed {
+			if slots[k].State == SlotMember || slots[k].State == slotDone {
 				continue
 			}
-			if because, reason := whyReplaced(slots[k].Pod); because != "" {
+			m := facts.Of(slots[k].Pod)
+			if because, reason := whyReplaced(&m); m.Phase == corev1.PodFailed && because != "" {
 				r.plan.Replaced = append(r.plan.Replaced, Replacement{slots[k].Pod, because, reason})
 			}
 		}
@@ -106,14 +108,12 @@ func replacedPods(v *view, _ result) result {
 }
 
 // whyReplaced knows no more than the exit code if the admission policy of agents is too old to let them say more.
-func whyReplaced(pod *corev1.Pod) (because string, reason protocol.LeaveReason) {
-	if exit, err := protocol.ParseWorkerExit(pod.Annotations[jobset.WorkerExitKey]); err == nil && exit.Leave != "" {
+func whyReplaced(m *facts.Member) (because string, reason protocol.LeaveReason) {
+	if exit, err := protocol.ParseWorkerExit(m.WorkerExit); err == nil && exit.Leave != "" {
 		return exit.Leave, exit.LeaveReason
 	}
-	for i := range pod.Status.ContainerStatuses {
-		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == protocol.ExitLeave {
-			return fmt.Sprintf("the supervisor of container %s ended with code %d", pod.Status.ContainerStatuses[i].Name, protocol.ExitLeave), ""
-		}
+	if m.LeftBy != "" {
+		return fmt.Sprintf("the supervisor of container %s ended with code %d", m.LeftBy, protocol.ExitLeave), ""
 	}
 	return "", ""
 }

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -149,9 +150,10 @@ func groupOf(in Input, input policy.Input, observed policy.Observed) (map[worker
 
 // ready says whether the worker of a group that runs does run.
 func (w *Worker) ready(js *jobset.JobSet, pod *corev1.Pod) {
-	readiness, since := policy.UnreadySince(js, pod)
-	if w.State = Working; readiness != policy.Ready {
-		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(readiness, pod), timeOf(since)
+	m := facts.Of(pod)
+	readiness, since := policy.UnreadySince(js, &m)
+	if w.State = Working; readiness != facts.Ready {
+		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(&m, pod), timeOf(since)
 	}
 }
 
@@ -180,7 +182,7 @@ func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
 		return
 	}
 	w.Pod, w.Node, w.Epoch, w.Since = pod.Name, pod.Spec.NodeName, epochIn(pod.Annotations[jobset.EpochKey]), sinceOf(pod)
-	readiness, _ := policy.ReadinessOf(pod)
+	m := facts.Of(pod)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		w.State, w.Since = Succeeded, nil
@@ -190,8 +192,8 @@ func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
 		w.State = Terminating
 	case pod.Spec.NodeName == "":
 		w.State, w.Message = Unscheduled, unscheduled(pod)
-	case readiness != policy.Ready:
-		w.State, w.Message = WorkerState(readiness), whyUnready(readiness, pod)
+	case m.Readiness != facts.Ready:
+		w.State, w.Message = WorkerState(m.Readiness), whyUnready(&m, pod)
 	case pod.Status.Phase == corev1.PodPending:
 		w.State, w.Message = Waiting, waiting(pod)
 	default:

@@ -21,6 +21,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -79,11 +80,11 @@ const (
 	HeldAtBarrier WorkerState = "HeldAtBarrier"
 
 	// Blocked: the worker may run, and a container waits, e.g. for an image.
-	Blocked = WorkerState(policy.Blocked)
+	Blocked = WorkerState(facts.Blocked)
 	// NodeSilent: the worker may run, and its node has stopped reporting.
-	NodeSilent = WorkerState(policy.NodeSilent)
+	NodeSilent = WorkerState(facts.NodeSilent)
 	// Starting: the worker may run, and has not started, or is not ready.
-	Starting = WorkerState(policy.Starting)
+	Starting = WorkerState(facts.Starting)
 )
 
 // patience is how long after the grace of a Pod its node is given to let it go: a kubelet says so within seconds.
@@ -114,9 +115,8 @@ func workersOf(js *jobset.JobSet, slots []policy.WorkerSlot, failures map[types.
 		}
 		w.Back++
 		if epochs.Deprecated < epochs.Synced {
-			if readiness, since := policy.UnreadySince(js, slot.Pod); readiness != policy.Ready {
-				worker := workerOf(slot)
-				worker.State, worker.Message, worker.Since = WorkerState(readiness), whyUnready(readiness, slot.Pod), timeOf(since)
+			worker := workerOf(slot)
+			if worker.ready(js, slot.Pod); worker.State != Working {
 				w.NotReady = append(w.NotReady, worker)
 			}
 		}
@@ -205,7 +205,7 @@ func whyMissing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs E
 	case conditionIs(pod, corev1.AllContainersRestarting):
 		return Restarting, "the kubelet restarts all its containers"
 	}
-	if readiness, _ := policy.ReadinessOf(pod); readiness == policy.NodeSilent {
+	if readiness, _ := facts.ReadinessOf(pod); readiness == facts.NodeSilent {
 		return NodeSilent, nodeSilent(pod)
 	}
 	if waiting := waiting(pod); waiting != "" {
@@ -239,7 +239,7 @@ func whyGone(slot *policy.WorkerSlot, failures map[types.UID]string, now time.Ti
 		return NoPod, noPod(slot, failures)
 	}
 	var by string
-	if reason := policy.DisruptionReason(pod); reason != "" {
+	if reason := facts.Of(pod).Disruption; reason != "" {
 		by = reason + ", "
 	}
 	// The timestamp is when the grace is over, not when it began.
@@ -273,8 +273,8 @@ func sinceOf(pod *corev1.Pod) *metav1.Time {
 }
 
 // whyUnready says why a worker that may run does not.
-func whyUnready(readiness policy.Readiness, pod *corev1.Pod) string {
-	if readiness == policy.NodeSilent {
+func whyUnready(m *facts.Member, pod *corev1.Pod) string {
+	if m.Readiness == facts.NodeSilent {
 		return nodeSilent(pod)
 	}
 	if waiting := waiting(pod); waiting != "" {
@@ -288,7 +288,7 @@ func whyUnready(readiness policy.Readiness, pod *corev1.Pod) string {
 			return "container " + status.Name + " runs and is not ready"
 		}
 	}
-	return policy.WhyUnready(readiness, pod)
+	return policy.WhyUnready(m)
 }
 
 func nodeSilent(pod *corev1.Pod) string {

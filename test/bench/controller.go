@@ -93,7 +93,7 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 	options := ctrl.Options{
 		Scheme:  cluster.NewScheme(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache:   controllers.CacheOptions(gates),
+		Cache:   controllers.CacheOptions(),
 	}
 	options.Cache.ReaderFailOnMissingInformer = true
 	mgr, err := ctrl.NewManager(config, options)

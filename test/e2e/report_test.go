@@ -7,7 +7,6 @@ package e2e
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,13 +18,15 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/phases"
 	"sigs.k8s.io/jobset/test/stories"
 )
 
 // The suite ends with what was told, and how long restarts took.
 var _ = ReportAfterSuite("table of stories and phases", func(report Report) {
-	text := storyTable(report.SpecReports) + "\n" + phaseTable(report.SpecReports)
+	var text string
+	for _, table := range []func(types.SpecReports) string{storyTable, phaseTable, outcomeTable, trainerTable, rejoinedTable} {
+		text += table(report.SpecReports) + "\n"
+	}
 	fmt.Print("\n" + text)
 	file := os.Getenv(reportVariable)
 	if file == "" {
@@ -112,20 +113,11 @@ func phaseTable(specs types.SpecReports) string {
 // phasesOf are the restarts of the comparison, or all if it did not run.
 func phasesOf(specs types.SpecReports) (all []stories.Phases) {
 	var others []stories.Phases
-	for _, spec := range specs {
-		for _, entry := range spec.ReportEntries {
-			if entry.Name != stories.PhasesEntry {
-				continue
-			}
-			p, ok := entry.GetRawValue().(stories.Phases)
-			if !ok && json.Unmarshal([]byte(entry.Value.AsJSON), &p) != nil {
-				continue
-			}
-			if p.Measured {
-				all = append(all, p)
-			} else {
-				others = append(others, p)
-			}
+	for _, p := range entries[stories.Phases](specs, stories.PhasesEntry) {
+		if p.Measured {
+			all = append(all, p)
+		} else {
+			others = append(others, p)
 		}
 	}
 	if len(all) == 0 {
@@ -153,9 +145,5 @@ func spread(all []stories.Phases, size int, is func(stories.Phases) bool, of fun
 			values = append(values, of(p))
 		}
 	}
-	if len(values) == 0 {
-		return "-", 0
-	}
-	least, median, most := phases.Spread(values)
-	return fmt.Sprintf("%.2f / %.2f / %.2f", least.Seconds(), median.Seconds(), most.Seconds()), len(values)
+	return minMedianMax(values), len(values)
 }

@@ -60,7 +60,7 @@ func restartTenTimes(ctx SpecContext, shape Shape) {
 		after := group.RunsAt(epoch)
 		after.IsInPlaceOf(before)
 		group.Charged(epoch - 1)
-		group.measured(told, after)
+		group.report(group.Phases(told, after))
 		if epoch == 2 {
 			group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason,
 				fmt.Sprintf("container worker of worker pod %s exited with code 1 on node %s", victim.Pod.Name, victim.Pod.Spec.NodeName))

@@ -34,21 +34,21 @@ type Phases struct {
 // PhasesEntry is the name of the report entries that hold a Phases.
 const PhasesEntry = "phases of a restart"
 
-// measured adds the phases of the restart that led to this round to the report.
-func (g *Group) measured(failed time.Time, round *Round) {
-	g.report(g.record.seen().InPlace(failed, g.shape.size(), round.Epoch, round.LastStart()))
+// Phases are those of the restart in place that led to this round.
+func (g *Group) Phases(failed time.Time, round *Round) Phases {
+	return Phases{Restart: g.record.seen().InPlace(failed, g.shape.size(), round.Epoch, round.LastStart())}
 }
 
-// measuredRecreate does the same for a full restart.
-func (g *Group) measuredRecreate(failed time.Time, round *Round, restarts int32) {
-	g.report(g.record.seen().Recreate(failed, round.Pods, restarts, round.LastStart()))
+// PhasesOfRecreate are those of the nth full restart, which led to this round.
+func (g *Group) PhasesOfRecreate(failed time.Time, round *Round, restarts int32) Phases {
+	return Phases{Restart: g.record.seen().Recreate(failed, round.Pods, restarts, round.LastStart())}
 }
 
 // started keeps how long the first start took for the report of the first restart.
 func (g *Group) started(first *Round) { g.firstStart = first.LastStart().Sub(g.created) }
 
-func (g *Group) report(restart phases.Restart) {
-	p := Phases{Restart: restart}
+// report adds the phases of a restart to the report of the suite.
+func (g *Group) report(p Phases) {
 	p.FirstStart, g.firstStart = g.firstStart, 0
 	p.Strategy, p.Process, p.Workers, p.Measured = g.shape.Strategy, g.shape.Process, g.shape.size(), slices.Contains(CurrentSpecReport().Labels(), numbers)
 	AddReportEntry(PhasesEntry, p, ReportEntryVisibilityNever)
@@ -71,7 +71,7 @@ func Compare(sizes ...int32) bool {
 						failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 						next := group.RunsAt(round.Epoch + 1)
 						next.IsInPlaceOf(round)
-						group.measured(failed, next)
+						group.report(group.Phases(failed, next))
 						round = next
 					}
 					group.Charged(restarts)
@@ -86,7 +86,7 @@ func Compare(sizes ...int32) bool {
 					failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 					next := group.RunsAttempt(restart + 1)
 					next.IsAllNew(round)
-					group.measuredRecreate(failed, next, restart+1)
+					group.report(group.PhasesOfRecreate(failed, next, restart+1))
 					round = next
 				}
 			}, SpecTimeout(2*specTime))

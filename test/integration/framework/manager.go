@@ -148,7 +148,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 		Logger:                  logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		Controller:              ctrlconfig.Controller{SkipNameValidation: ptr.To(true), MaxConcurrentReconciles: workers, ReconciliationTimeout: passTimeout},
-		Cache:                   controllers.CacheOptions(o.gates),
+		Cache:                   controllers.CacheOptions(),
 		GracefulShutdownTimeout: ptr.To(time.Minute),
 		NewCache: func(config *rest.Config, options cache.Options) (cache.Cache, error) {
 			o.narrow(&options, namespace)

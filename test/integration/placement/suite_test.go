@@ -86,7 +86,7 @@ var _ = BeforeSuite(func() {
 func startManager(scheme *runtime.Scheme) {
 	GinkgoHelper()
 	host, port, certDir := plane.Webhooks()
-	cached := controllers.CacheOptions(framework.GateOn)
+	cached := controllers.CacheOptions()
 	cached.ReaderFailOnMissingInformer = true
 	mgr, err := ctrl.NewManager(managersConfig, ctrl.Options{
 		Scheme:  scheme,

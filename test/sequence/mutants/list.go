@@ -44,8 +44,8 @@ const (
 var mutants = []mutant{
 	{
 		name: "count terminating Pods", file: slotsFile,
-		old: "case pod.DeletionTimestamp != nil:",
-		new: "case pod.DeletionTimestamp != nil && false:",
+		old: "case is.Terminating():",
+		new: "case is.Terminating() && false:",
 	},
 	{
 		name: "count Succeeded Pods among the slots", file: slotsFile,
@@ -114,14 +114,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "a Pod that stops is lost at once", file: slotsFile,
-		old: "now.Before(pod.DeletionTimestamp.Time)",
-		new: "now.Before(pod.DeletionTimestamp.Time) && false",
+		old: "now.Before(is.Deadline)",
+		new: "now.Before(is.Deadline) && false",
 		// No property forbids it: it takes the grace from those who save a checkpoint together.
 		scenarios: "2 workers, 1 failure",
 	},
 	{
 		name: "a Failed Pod is lost before it was counted", file: slotsFile,
-		old:       "if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {",
+		old:       "if is.Tracked {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
@@ -203,8 +203,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "delete all Pods because one is late", file: groupFile,
-		old:       "s.State == SlotMember && !s.reports(v.synced) && s.Pod",
-		new:       "s.State == SlotMember && s.Pod",
+		old:       "s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf",
+		new:       "s.State == SlotMember && facts.NodeOf",
 		scenarios: "hang",
 	},
 	{

@@ -29,7 +29,7 @@ var processMode = []mutant{
 	},
 	{
 		name: "exit 0 is restarted", file: stepFile,
-		old: "case !exit.Stopped && exit.Code == 0:",
+		old: "case !asked && exit.Code == 0:",
 		new: "case false:",
 	},
 	{
@@ -94,8 +94,8 @@ var processMode = []mutant{
 	},
 	{
 		name: "a Pod without sandbox counted as a member", file: slotsFile,
-		old: "case lostSandbox(pod, now): // P74",
-		new: "case false:",
+		old: "now.Sub(is.NoSandboxSince) >= sandboxPatience { // P74",
+		new: "now.Sub(is.NoSandboxSince) >= sandboxPatience && false {",
 	},
 	{
 		name: "a Pod is late while its worker still stops", file: progressFile,

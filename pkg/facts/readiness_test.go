@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package policy
+package facts
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestIsPulling(t *testing.T) {
+func TestAPodThatPulls(t *testing.T) {
 	t.Parallel()
 	waits := func(reason string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
@@ -48,11 +48,11 @@ func TestIsPulling(t *testing.T) {
 			if tc.sandbox != "" {
 				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: tc.sandbox}}
 			}
-			if got := IsPulling(pod); got != tc.want {
-				t.Errorf("IsPulling() = %t, want %t", got, tc.want)
+			if got := Of(pod).Pulling; got != tc.want {
+				t.Errorf("pulling is %t, want %t", got, tc.want)
 			}
 			pod.Status.Phase = corev1.PodRunning
-			if IsPulling(pod) {
+			if Of(pod).Pulling {
 				t.Error("a Pod that runs pulls nothing")
 			}
 		})

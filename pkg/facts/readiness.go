@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package facts
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// Readiness is the state of a worker that may run.
+type Readiness string
+
+const (
+	// Ready: it runs, or has succeeded.
+	Ready Readiness = ""
+	// Starting: its containers are being created, or one of them is not ready, which may be as it should.
+	Starting Readiness = "Starting"
+	// Blocked: a container waits, and the kubelet says what keeps it from starting.
+	Blocked Readiness = "Blocked"
+	// NodeSilent: the kubelet last reported its containers as ready, and the Pod is not:
+	// its node has stopped reporting.
+	NodeSilent Readiness = "NodeSilent"
+)
+
+// Blocker is the first container of a Pod that waits for something other than its turn, and the reason; empty if none does.
+type Blocker struct{ Container, Reason string }
+
+// ReadinessOf returns the readiness of the worker of a live Pod alone, and since when it is not Ready.
+func ReadinessOf(pod *corev1.Pod) (Readiness, time.Time) {
+	ready := conditionOf(pod, corev1.PodReady)
+	if ready == nil || ready.Status == corev1.ConditionTrue {
+		return Ready, time.Time{}
+	}
+	since := moment(&ready.LastTransitionTime)
+	if blockerOf(pod).Reason != "" {
+		return Blocked, since
+	}
+	for i := range pod.Status.ContainerStatuses {
+		// One that has succeeded is not ready any more, and the others may run for a long time.
+		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == 0 {
+			return Ready, time.Time{}
+		}
+	}
+	if isTrue(pod, corev1.ContainersReady) && ready.Reason == "" {
+		return NodeSilent, since
+	}
+	return Starting, since
+}
+
+func blockerOf(pod *corev1.Pod) Blocker {
+	for _, statuses := range [...][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			waiting := statuses[i].State.Waiting
+			if waiting == nil {
+				continue
+			}
+			switch waiting.Reason {
+			case "", "PodInitializing", "ContainerCreating", constants.RestartingAllContainers:
+			case "ErrImagePull":
+				return Blocker{statuses[i].Name, "ImagePullBackOff"} // the kubelet alternates between the two
+			default:
+				return Blocker{statuses[i].Name, waiting.Reason}
+			}
+		}
+	}
+	return Blocker{}
+}
+
+// IsPulling reports whether a Pod has a sandbox, and what keeps it from running is the creation of a container, which takes
+// as long as the pull of an image does. A kubelet that cannot pull says so after a minute without progress, and the Pod is
+// blocked then; an init container that runs, and an agent that holds the workers back, are work and not a pull.
+func IsPulling(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodPending || blockerOf(pod).Reason != "" || !isTrue(pod, corev1.PodReadyToStartContainers) {
+		return false
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		status := &pod.Status.InitContainerStatuses[i]
+		switch {
+		case status.State.Waiting != nil:
+			return true
+		case status.State.Running != nil && (!isSidecar(pod, status.Name) || !ptr.Deref(status.Started, false)):
+			return false
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].State.Waiting != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func isSidecar(pod *corev1.Pod, name string) bool {
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; c.Name == name {
+			return workerpod.IsSidecar(c)
+		}
+	}
+	return false
+}
+
+// showReadiness shows what ReadinessOf and IsPulling read. Containers that wait are shown as init containers: a regular one
+// would say that the Pod has not ended well.
+func showReadiness(to *corev1.Pod, m *Member) {
+	if m.Readiness != Ready {
+		show(to, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(m.UnreadySince)})
+	}
+	if m.Readiness == NodeSilent {
+		show(to, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue})
+	}
+	if m.Readiness == Blocked {
+		showWaiting(to, m.Blocker.Container, m.Blocker.Reason)
+	}
+	if m.Pulling {
+		show(to, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+		showWaiting(to, "", "")
+	}
+}
+
+func showWaiting(to *corev1.Pod, container, reason string) {
+	to.Status.InitContainerStatuses = append(to.Status.InitContainerStatuses, corev1.ContainerStatus{
+		Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
+	})
+}
