@@ -137,8 +137,8 @@ func processCases() []searched {
 		{scenario{name: "process mode, in order, first start, 1 failure", rjobs: launcher, order: inOrder, containers: each, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, bounded},
 		{scenario{name: "process mode, in order, suspend", rjobs: launcher, order: inOrder, containers: each, left: budgets{suspends: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "process mode, in order, worker exits, suspend", rjobs: launcher, order: inOrder, containers: each, kinds: workerExit, left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true}, full},
-		{scenario{name: "process mode, in order, 2 failures", rjobs: launcher, order: inOrder, containers: each, left: budgets{failures: 2}, lag: 1, lagInAll: 1}, full},
-		{scenario{name: "process mode, 2 Jobs of workers before a launcher, 2 failures", rjobs: []replicatedJob{{"w", 2, 1, -1}, {"launcher", 1, 1, 0}}, order: ready, containers: each, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1}, full},
+		{scenario{name: "process mode, in order, 2 failures", rjobs: launcher, order: inOrder, containers: each, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1}, full},
+		{scenario{name: "process mode, 2 Jobs of workers before a launcher, 1 failure", rjobs: []replicatedJob{{"w", 2, 1, -1}, {"launcher", 1, 1, 0}}, order: ready, containers: each, kinds: workerExit | podDeleted, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, full},
 	}
 }
 

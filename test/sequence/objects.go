@@ -110,11 +110,11 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
 	js := w.Obj()
-	switch {
-	case o.sc.order == inOrder:
+	switch o.sc.order {
+	case inOrder:
 		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
 		fallthrough
-	case o.sc.order == ready:
+	case ready:
 		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
 	}
 	if o.sc.slowStops {
