@@ -16,7 +16,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
 )
@@ -92,7 +91,7 @@ func FromEnv(lookup func(string) (string, bool)) (Config, error) {
 		if address := env.Get(envPodAddress); cfg.Place.isFirst() && protocol.IsAddress(address) {
 			cfg.Address = address
 		}
-		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, jobset.DefaultStopGracePeriodSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
+		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, protocol.DefaultStopGraceSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
 	} else {
 		cfg.BarrierPort = env.Number(envBarrierPort, defaultBarrierPort, 1, 65535)
 		cfg.BarrierAddress = env.address(envBarrierAddress)

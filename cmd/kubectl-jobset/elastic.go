@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,46 +57,49 @@ With --why, what keeps the jobs of one JobSet from one more Pod.`,
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := validateOutput(o.output); err != nil {
-				return err
-			}
-			c, err := connect(flags)
-			if err != nil {
-				return err
-			}
-			if o.allNamespaces {
-				c.namespace = metav1.NamespaceAll
-			}
-			in, err := c.readElastic(command.Context())
-			if err != nil {
-				return err
-			}
-			in.Now = time.Now()
-			for _, name := range o.accelerators {
-				in.Accelerators = append(in.Accelerators, corev1.ResourceName(name))
-			}
-			report := sizes.Of(in)
-			table := sizes.Text
-			if o.why != "" {
-				if report.Only(o.why); len(report.Jobs) == 0 {
-					return fmt.Errorf("no elastic job of a JobSet %q that has not ended: kubectl jobset elastic -A shows all", o.why)
-				}
-				table = sizes.WhyText
-			}
-			text, err := encode(o.output, report, func() string { return table(&report) })
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(streams.Out, text)
-			return err
-		},
+		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams.Out) },
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().StringSliceVar(&o.accelerators, "accelerators", []string{"nvidia.com/gpu"}, "the resources to count, as in elasticAutoscaling.accelerators of the manager's configuration")
 	command.Flags().StringVar(&o.why, "why", "", "say what keeps the elastic jobs of this JobSet from one more Pod")
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the jobs of all namespaces")
 	return command
+}
+
+// run prints what was asked for.
+func (o *elasticOptions) run(ctx context.Context, flags *genericclioptions.ConfigFlags, out io.Writer) error {
+	if err := validateOutput(o.output); err != nil {
+		return err
+	}
+	c, err := connect(flags)
+	if err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		c.namespace = metav1.NamespaceAll
+	}
+	in, err := c.readElastic(ctx)
+	if err != nil {
+		return err
+	}
+	in.Now = time.Now()
+	for _, name := range o.accelerators {
+		in.Accelerators = append(in.Accelerators, corev1.ResourceName(name))
+	}
+	report := sizes.Of(in)
+	table := sizes.Text
+	if o.why != "" {
+		if report.Only(o.why); len(report.Jobs) == 0 {
+			return fmt.Errorf("no elastic job of a JobSet %q that has not ended: kubectl jobset elastic -A shows all", o.why)
+		}
+		table = sizes.WhyText
+	}
+	text, err := encode(o.output, report, func() string { return table(&report) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(out, text)
+	return err
 }
 
 // readElastic makes four requests. It fails if it cannot list JobSets, and leaves out other kinds that the user
