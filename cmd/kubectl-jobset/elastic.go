@@ -57,7 +57,7 @@ With --why, what keeps the jobs of one JobSet from one more Pod.`,
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams.Out) },
+		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams.Out) },
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().StringSliceVar(&o.accelerators, "accelerators", []string{"nvidia.com/gpu"}, "the resources to count, as in elasticAutoscaling.accelerators of the manager's configuration")
