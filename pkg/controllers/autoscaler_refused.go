@@ -46,13 +46,27 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 			if missing[job.Key] = a.missing[job.Key]; missing[job.Key].IsZero() {
 				missing[job.Key] = in.Now
 			}
-			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized),
+			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current)),
 				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
 		}
 		job.Refused = refused
 	}
 	a.missing = missing
 	return nil
+}
+
+// The Job controller waits before it creates Pods of a Job in which some have failed, twice as long with each failure in a row.
+const (
+	firstBackoff   = 10 * time.Second
+	longestBackoff = 10 * time.Minute
+)
+
+// replacedAfter returns for how long the Pods of a Job may be missing although nothing refuses them.
+func replacedAfter(job *batchv1.Job) time.Duration {
+	if job.Status.Failed < 1 {
+		return 0
+	}
+	return min(firstBackoff<<min(job.Status.Failed-1, 6), longestBackoff)
 }
 
 // expectsAll reports whether a Job is to have a Pod for each index.

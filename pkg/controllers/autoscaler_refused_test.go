@@ -22,6 +22,16 @@ import (
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
+func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
+	for failed, want := range map[int32]time.Duration{
+		0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 6: 320 * time.Second, 7: 10 * time.Minute, 8: 10 * time.Minute, 1<<31 - 1: 10 * time.Minute, -1: 0,
+	} {
+		if got := replacedAfter(&batchv1.Job{Status: batchv1.JobStatus{Failed: failed}}); got != want {
+			t.Errorf("P108a: %d Pods have failed: got %s, want %s", failed, got, want)
+		}
+	}
+}
+
 // TestRefusedPods: a group goes back to the size it ran with if the scheduler refuses more (P108a). What it learned is in the
 // status before its size changes, and in no annotation.
 func TestRefusedPods(t *testing.T) {

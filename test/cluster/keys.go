@@ -9,7 +9,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -55,16 +54,16 @@ func makeKeys(dir string) (*keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding a key: %w", err)
 	}
-	accounts, err := rsa.GenerateKey(rand.Reader, 2048)
+	accounts, err := x509.MarshalECPrivateKey(key) // the only form of such a key that kube-apiserver reads
 	if err != nil {
-		return nil, fmt.Errorf("making the key of service accounts: %w", err)
+		return nil, fmt.Errorf("encoding the key of service accounts: %w", err)
 	}
 	k.pem = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	privatePEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 	for file, content := range map[string][]byte{
 		filepath.Join(dir, "tls.crt"): k.pem,
 		filepath.Join(dir, "tls.key"): privatePEM,
-		k.accounts:                    pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(accounts)}),
+		k.accounts:                    pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: accounts}),
 	} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", file, err)

@@ -215,6 +215,9 @@ func schemaDefaults(js *jobset.JobSet) {
 	if p := js.Spec.FailurePolicy; p != nil && p.RestartStrategy == "" {
 		p.RestartStrategy = jobset.Recreate
 	}
+	if p := js.Spec.FailurePolicy; p != nil && p.InPlaceRestart != nil && p.InPlaceRestart.Progress != nil && p.InPlaceRestart.Progress.MaxExtensionSeconds == nil {
+		p.InPlaceRestart.Progress.MaxExtensionSeconds = ptr.To[int32](3600)
+	}
 	for i := range js.Spec.VolumeClaimPolicies {
 		if p := js.Spec.VolumeClaimPolicies[i].RetentionPolicy; p.WhenDeleted == nil {
 			p.WhenDeleted = ptr.To(jobset.RetentionPolicyDelete)
