@@ -304,8 +304,8 @@ var mutants = []mutant{
 		scenarios: "2 failures",
 	},
 	{
-		name: "forget the pause with the leader", file: pauseFile,
-		old:       "return condition.LastTransitionTime.Time",
+		name: "forget when the group broke", file: pauseFile,
+		old:       "return at.Time",
 		new:       "return time.Time{}",
 		scenarios: "pauses",
 	},
