@@ -136,10 +136,10 @@ func (s *Supervisor) perform(a Action) {
 	case a.Send != nil:
 		s.send(*a.Send)
 	case a.Spawn != nil:
+		s.begin() // before it starts, so that one that cannot be executed is not told with the step of an earlier run
 		if exit := s.Host.Start(*a.Spawn); exit != nil {
 			s.handle(Event{Exited: exit})
 		} else {
-			s.begin()
 			s.handle(Event{Started: true})
 		}
 	case a.Signal != 0:
@@ -175,11 +175,11 @@ func (s *Supervisor) kill() {
 	s.nextSweep = min(2*s.nextSweep, lastSweep)
 }
 
-// begin watches the worker that has just started, if it is to be watched.
+// begin watches the worker that is about to start, if it is to be watched.
 func (s *Supervisor) begin() {
 	s.beat.Stop()
-	if s.state.Watched() {
-		s.watch, s.lastBeat = watch{limits: *s.state.Run.Progress}, time.Now()
+	if s.watch = (watch{}); s.state.Watched() {
+		s.watch.limits, s.lastBeat = *s.state.Run.Progress, time.Now()
 		s.beat.Reset(beat)
 	}
 }

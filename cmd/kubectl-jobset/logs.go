@@ -50,12 +50,7 @@ the one before. Logs end with their Pods, and kubelets rotate them.`,
 
   # Everything that rank 3 has printed
   kubectl jobset logs train --rank 3`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("name one JobSet, as in: kubectl jobset logs NAME; there are %d names", len(args))
-			}
-			return nil
-		},
+		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.validate(); err != nil {

@@ -39,12 +39,7 @@ last restarts with their first causes.`,
 
   # For a program: the nodes of the workers that are not back
   kubectl jobset restarts train -o json | jq -r '.workers.missing[]?.node // empty'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("name one JobSet, as in: kubectl jobset restarts NAME; there are %d names", len(args))
-			}
-			return nil
-		},
+		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := o.validate(); err != nil {

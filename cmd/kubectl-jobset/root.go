@@ -60,3 +60,11 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 		},
 	}
 }
+
+// oneJobSet refuses arguments that are not the name of one JobSet.
+func oneJobSet(command *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one JobSet, as in: kubectl jobset %s NAME; there are %d names", command.Name(), len(args))
+	}
+	return nil
+}
