@@ -41,11 +41,11 @@ func largeCluster(size int32, fresh func(i int) bool) Input {
 // BenchmarkMake measures a plan for 1,000 jobs on 5,000 nodes.
 func BenchmarkMake(b *testing.B) {
 	for name, in := range map[string]Input{
-		"nothing changes":                largeCluster(64, func(int) bool { return false }),
-		"all grow from 16 until full":    largeCluster(16, func(int) bool { return false }),
-		"all are new":                    largeCluster(4, func(int) bool { return true }),
-		"full, and one in 10 is new":     largeCluster(22, func(i int) bool { return i%10 == 0 }),
-		"overfull, and one in 10 is new": largeCluster(30, func(i int) bool { return i%10 == 0 }),
+		"nothing changes":                                     largeCluster(64, func(int) bool { return false }),
+		"all grow from 16 until full":                         largeCluster(16, func(int) bool { return false }),
+		"all are new":                                         largeCluster(4, func(int) bool { return true }),
+		"full, and one in 10 is new":                          largeCluster(22, func(i int) bool { return i%10 == 0 }),
+		"overfull, and one in 10 is new":                      largeCluster(30, func(i int) bool { return i%10 == 0 }),
 		"P112: quotas, anti-affinity and exclusive placement": spreadCluster(),
 	} {
 		b.Run(name, func(b *testing.B) {
