@@ -61,6 +61,8 @@ type State struct {
 	Terminated bool
 	// Hung is how the worker hangs, for which it is killed (P133).
 	Hung protocol.Hang
+	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
+	Seen protocol.Evidence
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
 }

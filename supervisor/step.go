@@ -135,7 +135,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	if s.Exited {
 		return s, nil
 	}
-	exit.Stopped, exit.Hung = s.Stopping || s.Terminated, s.Hung
+	exit.Stopped, exit.Hung, exit.Seen = s.Stopping || s.Terminated, s.Hung, s.Seen
 	asked := exit.Stopped || exit.Hung.Hung()
 	s.Exited, s.Exit = true, exit
 	actions := []Action{mark(protocol.RunEnd, s, "the worker of %s ended %s", s.Run, describe(exit))}
