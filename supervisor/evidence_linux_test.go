@@ -8,6 +8,7 @@ package supervisor
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +42,27 @@ func TestWhatAWorkerThatHangsDid(t *testing.T) {
 			p.prints(evidenceEnds)
 			p.watched(3)
 			p.ready(3)
+		})
+	}
+}
+
+func TestStacksAreWrittenBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ script, prints string }{
+		"P134: by a process that catches the signal":        {`trap 'echo stack' USR1; echo up; while :; do sleep 0.1; done`, "stack\n"},
+		"P134: others live on, until they are killed":       {`trap 'echo unasked' TERM; echo up; while :; do sleep 0.1; done`, "hangs, and is killed: "},
+		"P134: one that ignores it has nothing to wait for": {`trap '' USR1; echo up; while :; do sleep 0.1; done`, "hangs, and is killed: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := supervise(t, `echo 119 > $JOBSET_PROGRESS_FILE; `+tc.script)
+			p.hello()
+			p.say(protocol.Message{Type: protocol.Start, Epoch: 2, Progress: &protocol.Progress{StallSeconds: 1, DumpSignal: "USR1", DumpSeconds: 1}})
+			p.next(protocol.Running)
+			p.prints("up\n")
+			p.prints(tc.prints)
+			if exit := p.ready(2); !exit.Hung.Hung() || exit.Signal != int(syscall.SIGKILL) {
+				t.Errorf("it ended as %+v, want by SIGKILL as one that hung", exit)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,6 +43,8 @@ type Host interface {
 	// none: it returns what the processes do (P134).
 	Note()
 	Examine() protocol.Evidence
+	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
+	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.
 	Changed() <-chan os.Signal
 }
@@ -130,7 +133,7 @@ func (s *Supervisor) handle(e Event) {
 	if s.finished {
 		return
 	}
-	s.examine(e)
+	s.examine(&e)
 	next, actions := Step(s.state, e, s.Settings)
 	if next.Phase != s.state.Phase {
 		s.timeout.Stop()
@@ -227,10 +230,14 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 
 // examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
 // one that hangs tells by that which it is (P134).
-func (s *Supervisor) examine(e Event) {
+func (s *Supervisor) examine(e *Event) {
 	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
 	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
 		s.state.Seen = s.Host.Examine()
+	}
+	limits := s.state.Run.Progress
+	if number, ok := dumpSignal(limits); ok && e.Hung != nil && s.state.Watched() && s.Host.Dump(number) > 0 {
+		e.Dumping = time.Duration(cmp.Or(min(max(0, limits.DumpSeconds), protocol.MaxDumpSeconds), protocol.DefaultDumpSeconds)) * time.Second
 	}
 }
 
@@ -242,6 +249,15 @@ func (s *Supervisor) retell() {
 	}
 	s.report, s.told = report, s.watch.now
 	s.send(protocol.Message{Type: protocol.Progressed, Epoch: report.Epoch, Report: report})
+}
+
+// dumpSignal returns the signal at which the program writes its stacks, if one is known.
+func dumpSignal(limits *protocol.Progress) (number syscall.Signal, ok bool) {
+	if limits == nil {
+		return 0, false
+	}
+	number, ok = protocol.DumpSignals[limits.DumpSignal]
+	return number, ok
 }
 
 // settle takes what the worker that has ended told up to its end.
