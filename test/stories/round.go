@@ -31,7 +31,9 @@ type Round struct {
 }
 
 // Worker is the worker in a place, Agent the agent beside it.
-func (r *Round) Worker(place int) Container { return Container{Pod: r.Pods[place], Name: r.group.shape.Container} }
+func (r *Round) Worker(place int) Container {
+	return Container{Pod: r.Pods[place], Name: r.group.shape.Container}
+}
 
 // Agent is the agent in a place.
 func (r *Round) Agent(place int) Container { return Container{Pod: r.Pods[place], Name: agentName} }

@@ -55,8 +55,10 @@ func startTrainer(ctx context.Context, plane *cluster.Cluster, program, source s
 	hooks := envtest.WebhookInstallOptions{
 		Paths: []string{filepath.Join(base, "webhook", "manifests.yaml")}, LocalServingHost: process.Localhost, LocalServingPort: framework.FreePort(),
 	}
-	Expect(hooks.Install(plane.Config)).To(Succeed())
+	Expect(hooks.PrepWithoutInstalling()).To(Succeed())
 	DeferCleanup(hooks.Cleanup)
+	renames(&hooks)
+	Expect(hooks.Install(plane.Config)).To(Succeed())
 	serveFrom(dir, hooks.LocalServingCertDir)
 
 	token, err := cluster.Token(ctx, plane.Client, trainerAccount)
@@ -84,6 +86,15 @@ certManagement: {enable: false}
 		}
 	})
 	Expect(manager.WaitReady(ctx, "http://"+health+"/readyz")).To(Succeed())
+}
+
+// renames gives the webhooks of the Trainer the names that its kustomization gives them: those of its manifests are the names
+// that every project has whose manifests are generated, ours too.
+func renames(hooks *envtest.WebhookInstallOptions) {
+	GinkgoHelper()
+	Expect(hooks.MutatingWebhooks).To(HaveLen(1))
+	Expect(hooks.ValidatingWebhooks).To(HaveLen(1))
+	hooks.MutatingWebhooks[0].Name, hooks.ValidatingWebhooks[0].Name = "defaulter.trainer.kubeflow.org", "validator.trainer.kubeflow.org"
 }
 
 // serveFrom puts the certificate of webhooks where a manager looks for it that is not told: below its temporary directory.
