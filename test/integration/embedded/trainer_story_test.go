@@ -52,7 +52,7 @@ var _ = Describe("TrainJobs of the Kubeflow Trainer", Ordered, func() {
 		second := group.RunsAt(2)
 		second.IsInPlaceOf(before)
 
-		job.does("SIGKILL of all processes of a node")
+		job.does("the container of a node is killed")
 		group.Tell(syscall.SIGKILL, second.Worker(3))
 		third := group.RunsAt(3)
 		third.IsInPodsOf(second)
