@@ -38,6 +38,7 @@ type team struct {
 	perNode int             // so many Pods of it are let on one node, 0 for any
 	avoids  map[string]bool // nodes that it is never let on
 	quota   int             // so many Pods of it may exist, 0 for any
+	known   bool            // the planner knows of its quota, and that it has one Pod for each node (P112)
 
 	missing time.Time
 	// drained is until when a Pod that was evicted uses its grace, while the others run.
@@ -67,7 +68,7 @@ func newArena(d *dice) *arena {
 	}
 	for i := range 1 + d.upTo(2) {
 		least := int32(1 + d.upTo(2))
-		t := &team{job: Job{Key: Key{"ns", fmt.Sprintf("job-%d", i), "w"}, Min: least, Max: least + int32(d.upTo(5)), Size: least, Shrinks: true,
+		t := &team{job: Job{Key: Key{fmt.Sprintf("ns-%d", i), "job", "w"}, Min: least, Max: least + int32(d.upTo(5)), Size: least, Shrinks: true,
 			MayForce: true, Request: Resources{gpu: int64(1 + d.upTo(1))}}}
 		a.changeRules(t, d)
 		a.teams = append(a.teams, t)
@@ -81,6 +82,7 @@ func (a *arena) addNode(d *dice) {
 
 func (a *arena) changeRules(t *team, d *dice) {
 	t.perNode, t.quota, t.avoids = d.upTo(3), 0, map[string]bool{}
+	t.known = d.upTo(1) == 1
 	if d.upTo(2) == 0 {
 		t.quota = int(t.job.Min) + d.upTo(4)
 	}
@@ -183,8 +185,12 @@ func countOf(all []string, one string) (count int) {
 
 // input is what the shell would tell the planner.
 func (a *arena) input() Input {
-	in := Input{Nodes: a.nodes, Accelerators: []corev1.ResourceName{gpu}, CooldownUp: arenaCooldown, ShrinkAfter: arenaShrinkAfter, Now: a.now}
+	in := Input{Nodes: a.nodes, Accelerators: []corev1.ResourceName{gpu}, CooldownUp: arenaCooldown, ShrinkAfter: arenaShrinkAfter, Now: a.now, Quotas: map[string]Headroom{}}
 	for _, t := range a.teams {
+		t.job.Exist, t.job.OnePerNode = int32(len(t.node)), t.known && t.perNode == 1
+		if t.known && t.quota > 0 {
+			in.Quotas[t.job.Namespace] = Headroom{Request: Resources{corev1.ResourcePods: int64(t.quota - len(t.node))}}
+		}
 		t.job.Bound, t.job.Refused = nil, nil
 		for index, on := range t.node {
 			if on != "" {

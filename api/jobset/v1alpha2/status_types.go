@@ -210,7 +210,7 @@ type ElasticSize struct {
 
 // ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
 type ElasticLimit struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason string `json:"reason"`
 
 	// message says more, such as which resource is lacking on which node, or until when.
