@@ -55,7 +55,9 @@ var _ = Describe("An MPI run", Label(mpi), func() {
 		for i, pod := range podsOf(ctx, group, "node") {
 			Expect(pod.UID).To(Equal(nodes[i].UID), "Pod %s", pod.Name)
 		}
-		AddReportEntry("log of the launcher", logOf(ctx, launcher), ReportEntryVisibilityAlways)
+		told, err := logOf(ctx, launcher)
+		Expect(err).NotTo(HaveOccurred())
+		AddReportEntry("log of the launcher", told, ReportEntryVisibilityAlways)
 
 		By("losing a node's Pod")
 		Expect(stories.API().Delete(ctx, nodes[0].DeepCopy(), client.GracePeriodSeconds(0))).To(Succeed())
@@ -105,17 +107,15 @@ func ranked(ctx SpecContext, group *stories.Group) *corev1.Pod {
 		pods := podsOf(ctx, group, "launcher")
 		expect.Expect(pods).To(HaveLen(1))
 		launcher = pods[0]
-		told := logOf(ctx, launcher)
+		told, err := logOf(ctx, launcher)
+		expect.Expect(err).NotTo(HaveOccurred(), "its container may not have started")
 		expect.Expect(strings.Count(told, "step 3: 4 ranks, sum 12")).To(BeEquivalentTo(ptr.Deref(group.Status().SyncedEpoch, 0)), "%s", told)
 	}).WithTimeout(mpiPatience).WithPolling(time.Second).Should(Succeed())
 	return launcher
 }
 
-func logOf(ctx SpecContext, pod *corev1.Pod) string {
-	GinkgoHelper()
-	text, err := live.Log(ctx, stories.Container{Pod: pod, Name: pod.Spec.Containers[0].Name})
-	Expect(err).NotTo(HaveOccurred())
-	return text
+func logOf(ctx SpecContext, pod *corev1.Pod) (string, error) {
+	return live.Log(ctx, stories.Container{Pod: pod, Name: pod.Spec.Containers[0].Name})
 }
 
 // podsOf are the live Pods of a ReplicatedJob, by name.
