@@ -18,8 +18,8 @@ number() {
   local state=$1
   shift
   case $state in
-    passed) cat "$@" | grep -c '<testcase [^>]*\] [^>]*status="passed"' || true ;;
-    failed) cat "$@" | grep -cE '<testcase [^>]*\] [^>]*status="(failed|panicked|timedout|interrupted|aborted)"' || true ;;
+    passed) cat "$@" | grep -c '<testcase name="\[It\] [^>]*status="passed"' || true ;;
+    failed) cat "$@" | grep -cE '<testcase [^>]*status="(failed|panicked|timedout|interrupted|aborted)"' || true ;;
     skipped) cat "$@" | grep -c '<skipped message="skipped - ' || true ;;
   esac
 }
