@@ -56,11 +56,16 @@ func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills = killer{}, oomKills()
 	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
-		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
-		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
+		return c.notStarted(err)
 	}
 	c.child = pid
 	return nil
+}
+
+// notStarted is the end of a command that cannot be executed.
+func (c *container) notStarted(err error) *protocol.Exit {
+	c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
+	return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
 }
 
 // listen opens the mailbox of a run that is watched, and returns the variables that say where it is. Without a mailbox
@@ -173,7 +178,10 @@ const (
 )
 
 // execute starts a command in a process group of its own, with our standard streams.
-func execute(command, env []string) (int, error) {
+func execute(command, env []string) (int, error) { return executeWith(command, env) }
+
+// executeWith also hands down other files, from descriptor 3 on.
+func executeWith(command, env []string, files ...uintptr) (int, error) {
 	path, err := exec.LookPath(command[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return 0, err
@@ -189,7 +197,7 @@ func execute(command, env []string) (int, error) {
 	}
 	return syscall.ForkExec(path, command, &syscall.ProcAttr{
 		Env:   env,
-		Files: []uintptr{0, 1, 2},
+		Files: append([]uintptr{0, 1, 2}, files...),
 		Sys:   attributes,
 	})
 }

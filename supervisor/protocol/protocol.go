@@ -148,6 +148,8 @@ type Message struct {
 	Progress *Progress `json:"progress,omitempty"`
 	Exit     *Exit     `json:"exit,omitempty"`
 	Because  string    `json:"because,omitempty"`
+	// Warm, with Running and Ready where warm start is on, is how the worker was started (P165).
+	Warm *WarmStart `json:"warm,omitempty"`
 }
 
 // Encode returns a message as a line, in this version.

@@ -19,7 +19,7 @@ var processMode = []mutant{
 	{
 		name: "ready before all processes are gone", file: stepFile,
 		old: "\ts.Phase = Killing\n\treturn s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})\n}",
-		new: "\ts.Phase = Ended\n\treturn s, append(actions, ready(s))\n}",
+		new: "\ts.Phase = Ended\n\treturn s, append(actions, ready(s, set))\n}",
 	},
 	{
 		name: "exit 0 after stop is taken for done", file: stepFile,
