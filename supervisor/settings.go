@@ -55,8 +55,9 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 		KillTimeout: killTimeout,
 		Pass:        env.exitCodes(),
 		Variables:   env.variables(),
-
-		WarmStart: env.Get(protocol.WarmStartEnv) == protocol.WarmStartOn, StandbyDelay: standbyDelay,
+	}
+	if env.Get(protocol.WarmStartEnv) == protocol.WarmStartOn {
+		s.WarmStart, s.StandbyDelay = true, standbyDelay
 	}
 	return s, env.Err()
 }

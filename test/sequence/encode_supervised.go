@@ -31,7 +31,7 @@ func (e *encoder) supervised(s *supervised) {
 		c := &s.containers[i]
 		e.bits(c.up, c.over, c.left, c.timeUp, c.done, c.linked, c.talks)
 		e.bits(c.opened, c.standbyFile)
-		e.byte(c.code, c.doneIn, int8(c.standby), c.passed)
+		e.byte(c.code, c.doneIn, int8(c.standby), c.ran)
 		e.supervisor(&c.sup)
 		e.queue(&c.toAgent)
 		e.queue(&c.toSup)

@@ -71,17 +71,15 @@ func (w *world) actOnStandby(at, n int, before supervisor.State, a supervisor.Ac
 	p := &w.pods[at]
 	c := &p.sup.containers[n]
 	switch {
+	case a.Open != nil && int8(a.Open.Epoch) <= c.ran:
+		return violates(9, "a gate is opened for epoch %d, which has run in this container", a.Open.Epoch)
 	case a.Open != nil && c.standby != atGate:
 		return w.supervise(at, n, supervisor.Event{Gate: supervisor.StandbyAbsent})
 	case a.Open != nil:
-		epoch := int8(a.Open.Epoch)
-		switch {
-		case c.left || before.Runs():
+		if c.left || before.Runs() {
 			return violates(1, "a gate is opened while processes of the worker before exist")
-		case epoch <= c.passed:
-			return violates(9, "a second line is written for epoch %d", epoch)
 		}
-		c.standby, c.passed, c.left, c.opened = noStandby, epoch, true, true
+		c.standby, c.ran, c.left, c.opened = noStandby, int8(a.Open.Epoch), true, true
 		if err := w.startedIn(p, n); err != nil {
 			return err
 		}

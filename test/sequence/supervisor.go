@@ -185,6 +185,9 @@ func (w *world) act(at, n int, before supervisor.State, a supervisor.Action) err
 			return violates(1, "a worker starts while processes of the one before exist")
 		}
 		c.left, c.opened = true, false
+		if w.sc.warm {
+			c.ran = int8(a.Spawn.Epoch)
+		}
 		if err := w.startedIn(p, n); err != nil {
 			return err
 		}
@@ -210,7 +213,7 @@ func (w *world) containerEnds(at, n, code int) error {
 		return violates(6, "a container ends with 0, and its worker has not finished")
 	}
 	c.up, c.left, c.timeUp, c.talks, c.toSup = false, false, false, false, queue{}
-	c.standby, c.opened, c.passed = noStandby, false, 0
+	c.standby, c.opened, c.ran = noStandby, false, 0
 	c.sup = supervisor.State{}
 	c.over, c.code = code == 0 || code == protocol.ExitLeave || p.deleting, int8(min(code, 127))
 	return nil
@@ -284,7 +287,7 @@ func (w *world) containerDies(at, n int) {
 	}
 	w.disturb(p)
 	c.standbyFile = c.standbyFile || c.standby != noStandby
-	c.standby, c.opened, c.passed = noStandby, false, 0
+	c.standby, c.opened, c.ran = noStandby, false, 0
 	c.up, c.left, c.timeUp, c.talks, c.toSup, c.sup = false, false, false, false, queue{}, supervisor.State{}
 	p.worker = p.sup.worker()
 }
