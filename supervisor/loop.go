@@ -17,9 +17,11 @@ import (
 
 const (
 	// beat is how often the signs of a worker are looked at.
-	beat       = time.Second
-	firstSweep = time.Millisecond
-	lastSweep  = 100 * time.Millisecond
+	beat = time.Second
+	// retellAfter is how often, at most, a worker that runs has its steps told (P137).
+	retellAfter = time.Minute
+	firstSweep  = time.Millisecond
+	lastSweep   = 100 * time.Millisecond
 	// writeTimeout bounds how long an agent that does not read can hold the supervisor up.
 	writeTimeout = 100 * time.Millisecond
 )
@@ -75,6 +77,11 @@ type Supervisor struct {
 
 	// standby is when the next one is due.
 	standby *time.Timer
+
+	// report is that of the run that has ended, or of the last one told while it runs; nil if it is not watched.
+	report *protocol.ProgressReport
+	// told is when, by the clock of watch, the step was told last.
+	told time.Duration
 }
 
 // DoneFile is the file that says that the worker of a container has finished (P67).
@@ -171,7 +178,8 @@ func (s *Supervisor) perform(a Action) {
 	case a.Mark != nil:
 		m := *a.Mark
 		if m.Run == protocol.RunEnd {
-			m.Step = s.lastStep()
+			s.settle()
+			m.Step = s.watch.step
 		}
 		s.Log.Info(a.Say, m.Words()...)
 	case a.Say != "":
@@ -191,35 +199,52 @@ func (s *Supervisor) kill() {
 // begin watches the worker that is about to start, if it is to be watched.
 func (s *Supervisor) begin() {
 	s.beat.Stop()
-	if s.watch = (watch{}); s.state.Watched() {
+	if s.watch, s.report, s.told = (watch{}), nil, 0; s.state.Watched() {
 		s.watch.limits, s.lastBeat = *s.state.Run.Progress, time.Now()
 		s.beat.Reset(beat)
 	}
 }
 
-// judge returns how the worker hangs, nil if it does not. Of a time in which the supervisor did not get to look
-// only one beat counts (P131).
+// judge returns how the worker hangs, nil if it does not.
 func (s *Supervisor) judge() *protocol.Hang {
-	if !s.state.Watched() {
+	if !s.state.Observed() {
 		return nil
 	}
-	now := time.Now()
-	next, hang := s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
-	s.watch, s.lastBeat = next, now
-	if hang.Hung() {
+	hang := s.look()
+	if hang.Hung() && s.state.Watched() {
 		return &hang
 	}
+	s.retell()
 	s.beat.Reset(beat)
 	return nil
 }
 
-// lastStep returns the last step that the worker which has ended told, up to its end; 0 if it told none.
-func (s *Supervisor) lastStep() int64 {
-	if s.state.Run.Progress == nil || s.state.Run.Bypass {
-		return 0
+// look reads the signs of the worker. Of a time in which the supervisor did not get to look only one beat counts (P131).
+func (s *Supervisor) look() (hang protocol.Hang) {
+	now := time.Now()
+	s.watch, hang = s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
+	s.lastBeat = now
+	return hang
+}
+
+// retell tells the agent now and then that the worker goes on, if it has told another step (P137).
+func (s *Supervisor) retell() {
+	report := s.watch.report(s.state.Run.Epoch, false)
+	if !s.state.Watched() || s.watch.now-s.told < retellAfter || report.Steps == nil || s.report != nil && s.report.Steps.Last == report.Steps.Last {
+		return
 	}
-	s.watch, _ = s.watch.look(0, s.Host.Signs())
-	return s.watch.step
+	s.report, s.told = report, s.watch.now
+	s.send(protocol.Message{Type: protocol.Progressed, Epoch: report.Epoch, Report: report})
+}
+
+// settle takes what the worker that has ended told up to its end.
+func (s *Supervisor) settle() {
+	if s.state.Run.Progress == nil || s.state.Run.Bypass {
+		return
+	}
+	s.beat.Stop()
+	s.look()
+	s.report = s.watch.report(s.state.Run.Epoch, true)
 }
 
 // stopped returns a timer that does not run.
@@ -254,6 +279,9 @@ func (s *Supervisor) receive(a arrival) Event {
 func (s *Supervisor) send(m protocol.Message) {
 	if s.conn == nil {
 		return
+	}
+	if m.Exit != nil { // it tells of the end of the run
+		m.Report = s.report
 	}
 	line, err := protocol.Encode(m)
 	if err == nil {

@@ -73,6 +73,9 @@ func (s State) Watched() bool {
 	return s.Run.Progress != nil && !s.Run.Bypass && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated
 }
 
+// Observed reports whether signs of the worker are read. Those of one that was told to end are, too: it may save its state (P137).
+func (s State) Observed() bool { return s.Run.Progress != nil && !s.Run.Bypass && s.Runs() }
+
 // Runs reports whether the main process of a worker may run.
 func (s State) Runs() bool {
 	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited && s.Standby.Life != Passing

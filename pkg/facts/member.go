@@ -53,6 +53,8 @@ type Member struct {
 	LeftBy string
 	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
 	WorkerExit string
+	// Progress is what its agent tells of the signs that its worker gave (P137), in the form of the annotation.
+	Progress string
 	// Address is what its agent reports as its address.
 	Address string
 	// Pulling: it has a sandbox, and waits for a container to be created (P48).
@@ -95,6 +97,7 @@ func Of(pod *corev1.Pod) Member {
 		ByForce:    pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,
 		Reason:     pod.Status.Reason,
 		WorkerExit: pod.Annotations[jobset.WorkerExitKey],
+		Progress:   pod.Annotations[jobset.ProgressKey],
 		Address:    pod.Annotations[jobset.AddressKey],
 		Disruption: disruption(pod),
 		Restarting: isTrue(pod, corev1.AllContainersRestarting),
@@ -142,7 +145,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 			DeletionGracePeriodSeconds: pod.DeletionGracePeriodSeconds,
 			OwnerReferences:            pod.OwnerReferences,
 			Labels:                     Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations: Pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
+			Annotations: Pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},
