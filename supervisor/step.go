@@ -49,7 +49,7 @@ func hello(s State, set Settings) []Action {
 	case Held:
 		m.State = protocol.Held
 	case Ended:
-		m.State, m.Exit = protocol.Ended, exitOf(s)
+		m.State, m.Exit, m.Warm = protocol.Ended, exitOf(s), warmStart(s, set)
 	case Stuck:
 		return []Action{send(m), outlived(s, set)}
 	}
@@ -157,7 +157,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 		s, more := left(s)
 		return s, append(actions, more...)
 	case !asked && exit.Code == 0:
-		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)}
+		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s), Warm: warmStart(s, set)}
 		// The file first: a container that ended with 0 and has none does not count as done (P67).
 		return s, append(actions, Action{Done: &done}, send(done), finish(0))
 	case !asked && set.Pass[exit.Code]:

@@ -20,6 +20,9 @@ const (
 	StandbyPrefix = RunDir + "/standby."
 )
 
+// maxEarlyReported is more than a supervisor starts in a row.
+const maxEarlyReported = 9
+
 // WarmStart is how a worker was started where warm start is on.
 type WarmStart struct {
 	// Warm: it was the standby.

@@ -45,7 +45,7 @@ var long = pace{stepSeconds: 0.5, saveEvery: 1}
 // What a restart costs a program that does something: the seconds that the controller and the program take.
 var _ = Describe("how long a training with PyTorch takes to go on", Serial, Label(pytorch, "numbers"), func() {
 	for _, way := range []string{processWay, warmWay, torchrunWay, containerWay} {
-		It("P124 P166: "+way, func(ctx SpecContext) {
+		It("P124: "+way, func(ctx SpecContext) {
 			p := long
 			p.container = way == containerWay
 			t := train(ctx, p, goesOn, func(js *jobset.JobSet) { startsBy(js, way) })
