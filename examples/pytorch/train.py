@@ -19,7 +19,9 @@ def say(what, **more):
     print(json.dumps({"time": now, "msg": what, **who, **more}, separators=(",", ":")), flush=True)
 
 
-say("start", pid=os.getpid())  # before the imports, which take seconds
+# With failurePolicy.inPlaceRestart.warmStart a second copy of this program waits while the first one trains.
+STANDBY = "JOBSET_GATE" in os.environ and "JOBSET_EPOCH" not in os.environ
+say("standby" if STANDBY else "start", pid=os.getpid())  # before the imports, which take seconds
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS may compute differently each time
 
 import torch  # noqa: E402
@@ -68,11 +70,14 @@ def remove(names):
 
 
 def pass_gate():
-    """With failurePolicy.inPlaceRestart.warmStart a second copy of this program waits here while the first one trains. Nothing before
-    this line may use a device, a port or a file of the training; the variables of the run come through the gate."""
-    say("waits")
+    """Waits until the variables of the run come through the gate, if there is one. Nothing before may use a device, a port or
+    a file of the training."""
+    if STANDBY:
+        say("waits")
     if gate := os.environ.get("JOBSET_GATE"):
         os.environ.update(json.load(open(gate)))
+    if STANDBY:
+        say("start", pid=os.getpid())
 
 
 def main():
@@ -81,7 +86,7 @@ def main():
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)  # or the order of additions depends on the machine
     device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu")
-    say("imported", pid=os.getpid())
+    say("imported")
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     dist.barrier()

@@ -182,7 +182,7 @@ func (t *training) standbys(round *stories.Round) {
 		t.eventually(func(expect Gomega) {
 			all, err := lines(t.ctx, pod)
 			expect.Expect(err).NotTo(HaveOccurred())
-			expect.Expect(last(all, "waits").Time).To(BeTemporally(">", last(all, "imported").Time), "a standby of Pod %s waits", pod.Name)
+			expect.Expect(last(all, "waits").Time).To(BeTemporally(">", last(all, "start").Time), "a standby of Pod %s waits", pod.Name)
 		})
 	}
 }

@@ -195,7 +195,7 @@ func (t *training) rank(pod *corev1.Pod) int {
 	GinkgoHelper()
 	all, err := lines(t.ctx, pod)
 	Expect(err).NotTo(HaveOccurred())
-	pid := last(all, "imported").PID // the last that started may be a standby
+	pid := last(all, "start").PID
 	Expect(pid).NotTo(BeZero(), "process of the rank in Pod %s", pod.Name)
 	return pid
 }
