@@ -200,6 +200,7 @@ func (w *warm) Signal(number syscall.Signal) {
 func (w *warm) Kill() {
 	switch {
 	case w.strays:
+		w.Drop() // it did not end by itself, and counts as none that ended early
 		w.killer.kill(time.Now())
 	case w.program != nil:
 		w.program.kill(&w.killer)
