@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -38,6 +39,12 @@ type Host interface {
 	Look() (exited *protocol.Exit, empty bool)
 	// Signs returns the signs of life of a worker that is watched since the last call (P130).
 	Signs() Signs
+	// Note is called when half a limit is over without a sign, Examine when the worker is about to be ended that gave
+	// none: it returns what the processes do (P134).
+	Note()
+	Examine() protocol.Evidence
+	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
+	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.
 	Changed() <-chan os.Signal
 }
@@ -82,6 +89,8 @@ type Supervisor struct {
 	report *protocol.ProgressReport
 	// told is when, by the clock of watch, the step was told last.
 	told time.Duration
+	// noted: the host has noted the CPU times of a worker that gives no sign.
+	noted bool
 }
 
 // DoneFile is the file that says that the worker of a container has finished (P67).
@@ -136,6 +145,7 @@ func (s *Supervisor) handle(e Event) {
 	if s.finished {
 		return
 	}
+	s.examine(&e)
 	next, actions := Step(s.state, e, s.Settings)
 	if next.Phase != s.state.Phase {
 		s.timeout.Stop()
@@ -199,7 +209,7 @@ func (s *Supervisor) kill() {
 // begin watches the worker that is about to start, if it is to be watched.
 func (s *Supervisor) begin() {
 	s.beat.Stop()
-	if s.watch, s.report, s.told = (watch{}), nil, 0; s.state.Watched() {
+	if s.watch, s.report, s.told, s.noted = (watch{}), nil, 0, false; s.state.Watched() {
 		s.watch.limits, s.lastBeat = *s.state.Run.Progress, time.Now()
 		s.beat.Reset(beat)
 	}
@@ -224,7 +234,25 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 	now := time.Now()
 	s.watch, hang = s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
 	s.lastBeat = now
+	if silent := s.watch.silent(); silent != s.noted && s.state.Watched() {
+		if s.noted = silent; silent {
+			s.Host.Note()
+		}
+	}
 	return hang
+}
+
+// examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
+// one that hangs tells by that which it is (P134).
+func (s *Supervisor) examine(e *Event) {
+	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
+	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
+		s.state.Seen = s.Host.Examine()
+	}
+	limits := s.state.Run.Progress
+	if number, ok := dumpSignal(limits); ok && e.Hung != nil && s.state.Watched() && s.Host.Dump(number) > 0 {
+		e.Dumping = time.Duration(cmp.Or(min(max(0, limits.DumpSeconds), protocol.MaxDumpSeconds), protocol.DefaultDumpSeconds)) * time.Second
+	}
 }
 
 // retell tells the agent now and then that the worker goes on, if it has told another step (P137).
@@ -235,6 +263,15 @@ func (s *Supervisor) retell() {
 	}
 	s.report, s.told = report, s.watch.now
 	s.send(protocol.Message{Type: protocol.Progressed, Epoch: report.Epoch, Report: report})
+}
+
+// dumpSignal returns the signal at which the program writes its stacks, if one is known.
+func dumpSignal(limits *protocol.Progress) (number syscall.Signal, ok bool) {
+	if limits == nil {
+		return 0, false
+	}
+	number, ok = protocol.DumpSignals[limits.DumpSignal]
+	return number, ok
 }
 
 // settle takes what the worker that has ended told up to its end.

@@ -128,11 +128,22 @@ func (w watch) report(epoch int32, ended bool) *protocol.ProgressReport {
 	return r
 }
 
+// silent reports whether half of the limit is over without a sign.
+func (w watch) silent() bool {
+	limit := w.limit()
+	return limit > 0 && w.now-w.sign >= limit/2
+}
+
+// limit is how long the next sign may take; 0 is forever.
+func (w watch) limit() time.Duration {
+	if w.signed {
+		return time.Duration(w.limits.StallSeconds) * time.Second
+	}
+	return time.Duration(w.limits.StartSeconds) * time.Second
+}
+
 // late reports whether the deadline is over. Without a limit there is none.
 func (w watch) late() bool {
-	limit := w.limits.StartSeconds
-	if w.signed {
-		limit = w.limits.StallSeconds
-	}
-	return limit > 0 && w.now >= max(w.sign+time.Duration(limit)*time.Second, w.extended)
+	limit := w.limit()
+	return limit > 0 && w.now >= max(w.sign+limit, w.extended)
 }

@@ -188,6 +188,12 @@ var schemaYAML = typed.YAMLObject(`types:
                         type:
                           map:
                             fields:
+                            - name: dumpSeconds
+                              type:
+                                scalar: numeric
+                            - name: dumpSignal
+                              type:
+                                scalar: string
                             - name: maxExtensionSeconds
                               type:
                                 scalar: numeric
