@@ -8,6 +8,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# What is missing is said now, and not by a part that fails after hours.
+missing=()
+for command in docker chromium "$(go env CC)" python3; do command -v "$command" >/dev/null || missing+=("$command"); done
+[ ${#missing[@]} = 0 ] || { echo "make nightly needs ${missing[*]} on PATH; on Debian: apt-get install docker.io chromium gcc python3" >&2; exit 1; }
+
 repeat=${NIGHTLY_REPEAT:-20} minutes=${NIGHTLY_MINUTES:-60} scale=${NIGHTLY_SCALE:-100 500 1000}
 page=docs/nightly.md
 table=$(mktemp)

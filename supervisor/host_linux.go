@@ -35,6 +35,8 @@ type container struct {
 	// set names the files of the mailbox, which is nil if the worker is not watched.
 	set     Settings
 	mailbox *mailbox
+	// parent is that of the worker's processes, if it is not this process (P162).
+	parent int
 	// noted is the CPU time that each process had when half a limit was over.
 	noted map[int]time.Duration
 }
@@ -53,6 +55,14 @@ func newContainer(set Settings, command []string, changed chan os.Signal, log *s
 func isFirst() bool { return os.Getpid() == 1 }
 
 func (c *container) Changed() <-chan os.Signal { return c.changed }
+
+// root is the process that all those of the worker descend from.
+func (c *container) root() int {
+	if c.parent != 0 {
+		return c.parent
+	}
+	return os.Getpid()
+}
 
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills, c.noted = killer{}, oomKills(), nil

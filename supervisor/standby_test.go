@@ -41,7 +41,7 @@ func TestTheLifeOfAStandby(t *testing.T) {
 		"P161: a stop spares it":                                                {stopped, "signal 15, timeout 5s"},
 		"P161: so does the kill of what the old program left":                   {after(stopped, over(Running)), "kill, timeout 10s"},
 		"P162: it keeps nobody from being ready":                                {ended1, "ready 1 code 143 stopped warm:false"},
-		"P162: it is no worker: hello says that the last has ended":             {after(ended1, connected), "hello w ended 1 code 143 stopped"},
+		"P162: it is no worker: hello says that the last has ended":             {after(ended1, connected), "hello w ended 1 code 143 stopped warm:false"},
 		"P162: its end is no end of a worker":                                   {after(ended1, early(0)), ""},
 		"P160: the next start opens its gate":                                   {after(ended1, startAt(2)), "open 2"},
 		"P160: and it is the worker of that epoch":                              {warm, "running 2 warm:true, standby in 30s"},

@@ -72,7 +72,7 @@ func (w *warm) Start(r Run) *protocol.Exit {
 		gate.abandon()
 		return w.notStarted(err)
 	}
-	w.program = planted
+	w.program, w.parent = planted, planted.parent
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (w *warm) Open(r Run) error {
 		return err
 	}
 	w.program, w.standby = w.standby, nil
-	w.noticed = true
+	w.parent, w.noticed = w.program.parent, true
 	_ = os.Remove(w.marker())
 	return nil
 }

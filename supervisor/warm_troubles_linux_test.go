@@ -262,3 +262,23 @@ func readOnly(dir string) {
 		panic(err)
 	}
 }
+
+func TestEvidenceIsThatOfTheProgramAlone(t *testing.T) {
+	t.Parallel()
+	p := supervise(t, works, warmly())
+	p.hello()
+	p.say(protocol.Message{Type: protocol.Start, Epoch: 1, Progress: &protocol.Progress{StartSeconds: 2}})
+	p.next(protocol.Running)
+	program, waits := p.said("runs epoch=1", 1), p.standby(1)
+	exit := p.ready(1)
+	if !exit.Hung.Hung() {
+		t.Fatalf("P133: it ended as %+v, want as one that hung", exit)
+	}
+	if log := p.stderr.String(); !strings.Contains(log, "pid="+strconv.Itoa(program)+" ") || strings.Contains(log, "pid="+strconv.Itoa(waits)+" ") {
+		t.Errorf("P134 P162: evidence is to be of process %d and not of the standby %d:\n%s", program, waits, log)
+	}
+	if !p.starts(2) {
+		t.Error("P161: the kill of a program that hung took the standby")
+	}
+	p.stop(2)
+}

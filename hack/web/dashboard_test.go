@@ -62,7 +62,7 @@ func number(n int) string {
 var sizes = []int{2, 20, 5000}
 
 func TestThePageShowsAGroupRestart(t *testing.T) {
-	measure, err := os.ReadFile("../site/look/measure.js")
+	measure, err := os.ReadFile("../publish/site/look/measure.js")
 	if err != nil {
 		t.Fatal(err)
 	}

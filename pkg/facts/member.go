@@ -49,6 +49,8 @@ type Member struct {
 	Restarting bool
 	// End is what ended it, or restarts it.
 	End End
+	// Killed is how a worker last ended with its supervisor (P66).
+	Killed Killed
 	// LeftBy is the container of a Failed Pod whose supervisor asked for another Pod (P70).
 	LeftBy string
 	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
@@ -108,6 +110,9 @@ func Of(pod *corev1.Pod) Member {
 	if m.Phase == corev1.PodFailed || m.Restarting {
 		m.End = firstEnd(pod)
 	}
+	if !m.Ended() && !m.EndedWell {
+		m.Killed = lastKilled(pod)
+	}
 	if m.Phase == corev1.PodFailed {
 		m.LeftBy = leftBy(pod)
 	}
@@ -163,6 +168,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 	showUnscheduled(stripped, &m)
 	showDisruption(stripped, pod)
 	showEnds(stripped, &m)
+	showKilled(stripped, &m)
 	showSandbox(stripped, &m)
 	showReadiness(stripped, &m)
 	return stripped

@@ -56,7 +56,9 @@ func (d dice) pod() *corev1.Pod {
 				Name: "agent", RestartPolicy: one(d, nil, &always), RestartPolicyRules: workerpod.RestartAllUnless(64),
 				Env: one(d, nil, []corev1.EnvVar{{Name: workerpod.RestartExitCodeEnv, Value: "77"}}),
 			}},
-			Containers: []corev1.Container{{Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0))}, {Name: "side"}},
+			Containers: []corev1.Container{{
+				Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0)), Command: one(d, nil, []string{"/jobset/bin/supervisor", "--", "train"}),
+			}, {Name: "side"}},
 		},
 		Status: corev1.PodStatus{
 			Phase:  one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded),

@@ -35,11 +35,11 @@ func TestProgress(t *testing.T) {
 		"P131: the shortest":             {gates: gateOn, mut: process(withProgress(ptr.To[int32](1), ptr.To[int32](5), nil))},
 		"P131: 0 is no limit":            {gates: gateOn, mut: process(withProgress(ptr.To[int32](0), ptr.To[int32](0), nil))},
 		"P131: absent ones are none too": {gates: gateOn, mut: process(withProgress(nil, nil, nil))},
-		"P131: a limit that a busy node would miss": {
+		"P131 W142: a limit that a busy node would miss": {
 			gates: gateOn, mut: process(withProgress(nil, ptr.To[int32](4), nil)),
 			want: []violation{invalid(path+".stallSeconds", "must be 0, for no limit, or at least 5")},
 		},
-		"P131: negative ones, all at once": {
+		"P131 W142: negative ones, all at once": {
 			gates: gateOn, mut: process(withProgress(ptr.To[int32](-1), ptr.To[int32](-2), ptr.To[int32](-3))),
 			want: []violation{
 				invalid(path+".startSeconds", "must be a number of seconds from 0 on"),
