@@ -45,18 +45,18 @@ var processMode = []mutant{
 	},
 	{
 		name: "an agent that starts ignores what runs", file: workersFile,
-		old: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit = Running, m.Epoch, nil",
-		new: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit = Idle, m.Epoch, nil",
+		old: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit, w.Report = Running, m.Epoch, nil, nil",
+		new: "case protocol.Runs:\n\t\tw.State, w.Epoch, w.Exit, w.Report = Idle, m.Epoch, nil, nil",
 	},
 	{
 		name: "the agent remembers the lift, not the supervisor", file: workersFile,
-		old: "\t\t\tw.State, w.Exit = Ended, nil\n\t\tcase before.State != Ended:",
-		new: "\t\t\tw.State, w.Exit = Running, nil\n\t\tcase before.State != Ended:",
+		old: "\t\t\tw.State, w.Exit, w.Report = Ended, nil, nil\n\t\tcase before.State != Ended:",
+		new: "\t\t\tw.State, w.Exit, w.Report = Running, nil, nil\n\t\tcase before.State != Ended:",
 	},
 	{
 		name: "an epoch that may have run is started again", file: workersFile,
-		old: "\t\t\tw.State, w.Exit = Ended, nil\n\t\tcase before.State != Ended:",
-		new: "\t\t\tw.State, w.Exit = Idle, nil\n\t\tcase before.State != Ended:",
+		old: "\t\t\tw.State, w.Exit, w.Report = Ended, nil, nil\n\t\tcase before.State != Ended:",
+		new: "\t\t\tw.State, w.Exit, w.Report = Idle, nil, nil\n\t\tcase before.State != Ended:",
 	},
 	{
 		name: "report before all workers have ended", file: roundsFile,
