@@ -112,12 +112,13 @@ func lift(v *view, before result) result {
 		return r // a first start, or the end of a restart that others announce
 	}
 	took := max(0, v.Now.Sub(v.brokenAt()))
-	r.plan.Outcomes, r.plan.GroupRestart = []Outcome{GroupLifted}, took
+	starts := v.warmStarts()
+	r.plan.Outcomes, r.plan.GroupRestart, r.plan.WarmStarts = []Outcome{GroupLifted}, took, starts
 	return r.and(tell(
 		silently(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
 			fmt.Sprintf("all %d workers have reached epoch %d", g.size, v.synced+1)),
 		normal(constants.InPlaceRestartCompletedReason,
-			fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", g.size, v.synced+1, took.Seconds()))))
+			fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds%s", g.size, v.synced+1, took.Seconds(), starts))))
 }
 
 // breakGroup makes all workers of epoch S restart if one of them is lost or already reports S+1

@@ -126,6 +126,7 @@ func (p *Plan) add(part *Plan) {
 	p.Outcomes = join(p.Outcomes, part.Outcomes)
 	p.Restart = cmp.Or(part.Restart, p.Restart)
 	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
+	p.WarmStarts = cmp.Or(p.WarmStarts, part.WarmStarts)
 	p.AskAccess = join(p.AskAccess, part.AskAccess)
 	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
 	p.Replaced = join(p.Replaced, part.Replaced)

@@ -212,6 +212,19 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: stopGracePeriodSeconds
                         type:
                           scalar: numeric
+                      - name: warmStart
+                        type:
+                          map:
+                            elementType:
+                              scalar: untyped
+                              list:
+                                elementType:
+                                  namedType: __untyped_atomic_
+                                elementRelationship: atomic
+                              map:
+                                elementType:
+                                  namedType: __untyped_deduced_
+                                elementRelationship: separable
                 - name: maxRestarts
                   type:
                     scalar: numeric
