@@ -28,7 +28,7 @@ import (
 //	failure    the node of the first cause is counted, in the same write as the restart
 //	           at the count: avoidedSince
 //	then       Pods that are created from now on cannot be scheduled to the node: the Pod webhook adds that
-//	in place   Pods that stand on it are deleted while the group assembles; the others stay
+//	in place   Pods that run on it are deleted while the group assembles; the others stay
 //	else       all Pods are new ones anyway
 //
 // Only a failure makes Pods leave: a healthy run is never disturbed. What the node did to other JobSets
@@ -197,7 +197,7 @@ func (v *view) failureOfJob(job *batchv1.Job) *Failure {
 	return found
 }
 
-// outdated reports whether a Pod was created before it was decided which nodes it avoids: it stands on one of them, or has no
+// outdated reports whether a Pod was created before it was decided which nodes it avoids: it is on one of them, or has no
 // node because it avoids one that was given up. One that was created later, and does, is left alone: nobody made it avoid
 // the node, and nobody would make the next.
 func (v *view) outdated(pod *corev1.Pod) bool {

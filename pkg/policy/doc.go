@@ -44,7 +44,7 @@ SPDX-License-Identifier: Apache-2.0
 //	21 replacedPods      tell which Pods cannot restart in place (P70)
 //	22 jobAboutToFail    a Job is failing: the failure policy comes first. Ends the pass
 //	23 moveInPlace       move Pods off sick nodes by a group restart (P92)
-//	24 replaceOutdated   replace Pods that stand on nodes that are avoided, or avoid one that is given up (P93, P94)
+//	24 replaceOutdated   replace Pods that run on nodes that are avoided, or avoid one that is given up (P93, P94)
 //	25 quickFailurePause after failures in quick succession, let the lift wait (P71)
 //	26 lift              let the workers of a group that assembles start (P13)
 //	27 breakGroup        restart a group that runs and lost a worker (P14, P15, P17)
