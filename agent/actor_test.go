@@ -26,6 +26,7 @@ import (
 type pod struct {
 	// address is what its agent tells of it, empty if nothing.
 	address    string
+	place      Place
 	name       string
 	containers []string
 	dir        string
@@ -90,7 +91,7 @@ func (p *pod) start(t *testing.T, fake *fakeAPI) *agentProcess {
 	t.Helper()
 	cfg := testConfig
 	cfg.PodName, cfg.Containers, cfg.SupervisorDir, cfg.StopGrace = p.name, p.containers, p.dir, 2*time.Second
-	cfg.Address = p.address
+	cfg.Address, cfg.Place = p.address, p.place
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := &agentProcess{stop: stop, ended: make(chan struct{}), log: &lockedBuffer{}}
 	log := slog.New(slog.NewTextHandler(a.log, nil))

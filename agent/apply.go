@@ -51,7 +51,7 @@ func (v View) Apply(action Action) (View, []Send) {
 	case StopWorkers:
 		if !v.Self.Ending {
 			quick, pause := v.quickFailures()
-			v.Self = Self{UID: v.Self.UID, Ending: true, Tell: v.Self.Tell, Quick: quick, Pause: pause}
+			v.Self = Self{UID: v.Self.UID, Ending: true, Tell: v.Self.Tell, Progress: v.Self.Progress, Quick: quick, Pause: pause}
 		}
 		return v, v.tell(mustStop, protocol.Message{Type: protocol.Stop})
 	case Leave:
@@ -67,7 +67,7 @@ func (v View) Apply(action Action) (View, []Send) {
 // Accepted is the answer of the API server to the report of an epoch.
 func (s Self) Accepted(epoch int32) Self {
 	if epoch == s.Epoch { // else it is of an earlier round
-		s.Reported, s.Tell = true, nil
+		s.Reported, s.Tell, s.Progress = true, nil, nil
 	}
 	return s
 }
@@ -85,6 +85,9 @@ func (v *View) tell(whom func(Worker) bool, m protocol.Message) []Send {
 
 // report begins a round, or tells that all workers have finished.
 func (v *View) report(epoch int32) {
+	if progress := furthest(v.Workers); progress != nil {
+		v.Self.Progress = progress // else that of a report that was not accepted
+	}
 	if find(*v, isOpen) == nil {
 		v.Self.EndReported, v.Self.Tell = true, finished(*v)
 		return
@@ -144,6 +147,32 @@ func firstExit(workers []Worker) *protocol.WorkerExit {
 		return nil
 	}
 	return &protocol.WorkerExit{Container: first.Container, Epoch: first.Epoch, Exit: *first.Exit}
+}
+
+// furthest returns what signs the worker gave that got furthest of those that have ended: a Pod of several
+// containers has one report, and by most of them none is given.
+func furthest(workers []Worker) *protocol.ProgressReport {
+	var best *protocol.ProgressReport
+	for _, w := range workers {
+		if r := w.Report; r != nil && (w.State == Ended || w.State == Done) && r.Epoch > 0 && (best == nil || further(r, best)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// further prefers what has the higher step, then what gave a sign at all.
+func further(a, b *protocol.ProgressReport) bool {
+	highest := func(r *protocol.ProgressReport) int64 {
+		if r.Steps == nil {
+			return -1
+		}
+		return r.Steps.Highest
+	}
+	if highest(a) != highest(b) {
+		return highest(a) > highest(b)
+	}
+	return a.Signed() && !b.Signed()
 }
 
 func cmpExits(a, b *protocol.Exit) int {

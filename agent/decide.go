@@ -48,6 +48,8 @@ type Self struct {
 	Leaving string
 	// Tell is the exit that the next report tells, or the one that is not accepted yet (P66).
 	Tell *protocol.WorkerExit
+	// Progress is that of the workers that have ended, told with the same report (P137).
+	Progress *protocol.ProgressReport
 	// LiftedAt is when the workers of this round were released.
 	LiftedAt time.Time
 	// Quick counts the failures in a row of workers that ran for a short time during a bypass,

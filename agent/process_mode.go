@@ -8,6 +8,8 @@ package agent
 import (
 	"context"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // checkInterval is how often an agent looks at clocks and files while it waits for something that no event tells.
@@ -65,7 +67,7 @@ func (p *process) round(ctx context.Context) {
 			return
 		case Report:
 			p.log.Info("report", "epoch", action.Epoch, "reason", action.Because)
-			p.report(ctx, action.Epoch, after.Self.Tell)
+			p.report(ctx, statement{epoch: action.Epoch, exit: after.Self.Tell, address: p.address, progress: after.Self.Progress})
 		case Leave:
 			if !p.leave(ctx, action, after.Self) {
 				p.self.Leaving, p.self.Tell = action.Because, after.Self.Tell
@@ -101,8 +103,25 @@ func (p *process) leave(ctx context.Context, action Action, after Self) bool {
 		p.left = true
 		p.log.Info("leave", "reason", action.Because)
 		if after.Tell != nil {
-			p.report(ctx, 0, after.Tell)
+			p.report(ctx, statement{exit: after.Tell, address: p.address})
 		}
 	}
 	return true
+}
+
+// retell tells the manager the steps of a worker that runs, for rank 0 only: one patch a minute at most for a ReplicatedJob,
+// however large (P137). One that fails is not repeated, the next minute has a better one.
+func (p *process) retell(ctx context.Context, m protocol.Message) {
+	if m.Type != protocol.Progressed || m.Report == nil || !p.first || p.self.Lifted != ByEpoch || m.Epoch != p.self.Epoch || p.untold.Load() {
+		return
+	}
+	p.cancelReport() // a report of ours that is still on its way says less
+	ctx, p.stopReport = context.WithCancel(ctx)
+	p.children.Go(func() {
+		_, err := p.reporter.once(ctx, statement{progress: m.Report})
+		if err != nil && isRefusal(err) && !p.untold.Swap(true) {
+			p.log.Warn("telling the progress of the running worker was refused, and is not tried again", "error", err,
+				"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.ProgressKey)
+		}
+	})
 }

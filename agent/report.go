@@ -35,17 +35,12 @@ func (r *reporter) run(ctx context.Context, says statement) (jobSetUID string, o
 	errs := retryLog{log: r.log.With("epoch", says.epoch)}
 	for {
 		uid, err := r.once(ctx, says)
-		if says != says.bare() && (errors.Is(err, errExit) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity)) {
+		if less := says.less(); len(less) > 0 && isRefusal(err) {
 			if says.epoch == 0 {
-				r.log.Warn("telling why this Pod must be replaced was refused", "error", err)
+				r.log.Warn("telling how the workers of this Pod ended was refused", "error", err)
 				return "", false
 			}
-			// The group waits for the epoch, and for nothing else.
-			refused := err
-			if uid, err = r.once(ctx, says.bare()); err == nil {
-				r.log.Warn("the report was refused until it left out how the worker ended, and the address", "epoch", says.epoch, "error", refused,
-					"fix", "install the admission policy of this version, and let webhooks pass annotations "+protocol.WorkerExitKey+" and "+protocol.AddressKey)
-			}
+			uid, err = r.withLess(ctx, less, err)
 		}
 		if err == nil {
 			errs.succeeded(reporting)
@@ -60,6 +55,30 @@ func (r *reporter) run(ctx context.Context, says statement) (jobSetUID string, o
 			return "", false
 		}
 	}
+}
+
+// isRefusal reports whether saying less may help.
+func isRefusal(err error) bool {
+	return errors.Is(err, errExit) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity)
+}
+
+// withLess reports what is let through. The group waits for the epoch, and for nothing else.
+func (r *reporter) withLess(ctx context.Context, less []statement, refused error) (jobSetUID string, err error) {
+	for _, says := range less {
+		if jobSetUID, err = r.once(ctx, says); err == nil {
+			left := "progress"
+			if says == says.bare() {
+				left = "how the worker ended, and the address"
+			}
+			r.log.Warn("the report was refused until it left out "+left, "epoch", says.epoch, "error", refused,
+				"fix", "install the admission policy of this version, and let webhooks pass annotations "+protocol.WorkerExitKey+", "+protocol.ProgressKey+" and "+protocol.AddressKey)
+			return jobSetUID, nil
+		}
+		if !isRefusal(err) {
+			break
+		}
+	}
+	return "", err
 }
 
 // repeat repeats a report until the context ends, ever more rarely (P72). It overwrites a

@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Deps are the dependencies of an agent. None is a global, so thousands of agents can run in one process.
@@ -65,6 +63,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		self:          Self{UID: cfg.JobSetUID},
 		uidConfigured: cfg.JobSetUID != "",
 		address:       cfg.Address,
+		first:         cfg.Place.isFirst(),
 		barrier:       deps.Barrier,
 		log:           deps.Log,
 		reported:      make(chan reported),
@@ -125,6 +124,10 @@ type process struct {
 	jobSet        JobSet
 	// address is what this Pod tells of itself; empty if nothing.
 	address string
+	// first: this Pod has rank 0.
+	first bool
+	// untold: the progress of a worker that runs was refused, and is not told again.
+	untold atomic.Bool
 	// barrier is nil in process mode, and supervisors and workers are in container mode.
 	barrier     Barrier
 	supervisors *supervisors
@@ -186,6 +189,7 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 			p.accepted(report)
 		case e := <-p.events():
 			p.supervisors.take(e, p.workers, time.Now())
+			p.retell(ctx, e.message)
 		case <-p.later():
 		}
 		if p.supervisors != nil {
@@ -218,7 +222,7 @@ func (p *process) perform(ctx context.Context, action Action) error {
 	switch action.Kind {
 	case Report:
 		p.self.Epoch = action.Epoch
-		p.report(ctx, action.Epoch, nil)
+		p.report(ctx, statement{epoch: action.Epoch, address: p.address})
 	case Lift:
 		return p.lift(ByEpoch, action.Because)
 	case Bypass:
@@ -240,11 +244,11 @@ func (p *process) hold(because string) {
 
 // report reports in the background. The result is dropped if the loop has ended. In process mode
 // the report of an epoch is repeated until the next one or the lift.
-func (p *process) report(ctx context.Context, epoch int32, exit *protocol.WorkerExit) {
+func (p *process) report(ctx context.Context, says statement) {
 	p.cancelReport()
 	ctx, p.stopReport = context.WithCancel(ctx)
-	says := statement{epoch: epoch, exit: exit, address: p.address}
-	repeat, workers := p.supervisors != nil && epoch != 0 && (exit == nil || !exit.Done), p.jobSet.Workers
+	epoch := says.epoch
+	repeat, workers := p.supervisors != nil && epoch != 0 && (says.exit == nil || !says.exit.Done), p.jobSet.Workers
 	p.children.Go(func() {
 		owner, ok := p.reporter.run(ctx, says)
 		if !ok {

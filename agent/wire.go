@@ -208,8 +208,8 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 	return js
 }
 
-// errExit: how a worker ended cannot be written, so it is left out.
-var errExit = errors.New("the exit of a worker cannot be encoded")
+// errExit: how a worker ended, or what signs it gave, cannot be written, so it is left out.
+var errExit = errors.New("what a worker told cannot be encoded")
 
 // statement is what a report says.
 type statement struct {
@@ -219,6 +219,22 @@ type statement struct {
 	exit *protocol.WorkerExit
 	// address is that of the Pod, empty if it is not said. It goes with an epoch only.
 	address string
+	// progress is what signs a worker gave; nil if that is not said.
+	progress *protocol.ProgressReport
+}
+
+// less returns what to say where a statement is refused, each time less: first without progress, which an older policy does
+// not allow, and at last what the group waits for alone.
+func (s statement) less() []statement {
+	var less []statement
+	if s.progress != nil {
+		s.progress = nil
+		less = append(less, s)
+	}
+	if s != s.bare() {
+		less = append(less, s.bare())
+	}
+	return less
 }
 
 // bare returns the part that the group waits for.
@@ -239,6 +255,13 @@ func (s statement) patch() ([]byte, error) {
 			return nil, errors.Join(errExit, err)
 		}
 		annotations[protocol.WorkerExitKey] = value
+	}
+	if s.progress != nil {
+		value, err := s.progress.Encode()
+		if err != nil {
+			return nil, errors.Join(errExit, err)
+		}
+		annotations[protocol.ProgressKey] = value
 	}
 	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 }

@@ -22,15 +22,16 @@ import (
 func TestTheWireNamesAreThoseOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		jobSetGroupVersion:  jobset.GroupVersion.String(),
-		jobSetNameKey:       jobset.JobSetNameKey,
-		jobSetUIDKey:        jobset.JobSetUIDKey,
-		epochKey:            jobset.EpochKey,
-		disableKey:          jobset.DisableInPlaceRestartKey,
-		strategyInPlace:     string(jobset.InPlaceRestart),
-		conditionDisabled:   string(jobset.JobSetInPlaceRestartDisabled),
-		conditionTrue:       string(metav1.ConditionTrue),
-		initialEventsEndKey: metav1.InitialEventsAnnotationKey,
+		jobSetGroupVersion:   jobset.GroupVersion.String(),
+		jobSetNameKey:        jobset.JobSetNameKey,
+		jobSetUIDKey:         jobset.JobSetUIDKey,
+		epochKey:             jobset.EpochKey,
+		disableKey:           jobset.DisableInPlaceRestartKey,
+		protocol.ProgressKey: jobset.ProgressKey,
+		strategyInPlace:      string(jobset.InPlaceRestart),
+		conditionDisabled:    string(jobset.JobSetInPlaceRestartDisabled),
+		conditionTrue:        string(metav1.ConditionTrue),
+		initialEventsEndKey:  metav1.InitialEventsAnnotationKey,
 	} {
 		if got != want {
 			t.Errorf("the agent says %q, the API %q", got, want)

@@ -46,6 +46,8 @@ type Worker struct {
 	Epoch int32
 	// Exit is how that run ended; nil if it has not, or if that is unknown.
 	Exit *protocol.Exit
+	// Report is what signs of life that run gave (P137); nil if it is not watched, or if that is unknown.
+	Report *protocol.ProgressReport
 	// Problem is what its supervisor said is wrong.
 	Problem string
 	// Seen is when its supervisor first said hello to this agent.
@@ -73,13 +75,13 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 	w.Lost = time.Time{}
 	switch m.State {
 	case protocol.Runs:
-		w.State, w.Epoch, w.Exit = Running, m.Epoch, nil
+		w.State, w.Epoch, w.Exit, w.Report = Running, m.Epoch, nil, nil
 	case protocol.Held:
 		switch {
 		case before.Runs():
 			// The supervisor has been restarted, and its worker is gone with it. Whether it had
 			// received the start is not known, so the epoch has run (P62).
-			w.State, w.Exit = Ended, nil
+			w.State, w.Exit, w.Report = Ended, nil, nil
 		case before.State != Ended:
 			w.State = Idle
 		}
@@ -89,7 +91,7 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 			// It still remembers the run before, so it never received the start.
 			w.State = Idle
 		case before.State != Idle && before.State != Ended:
-			w.State, w.Epoch, w.Exit = Ended, m.Epoch, m.Exit
+			w.State, w.Epoch, w.Exit, w.Report = Ended, m.Epoch, m.Exit, m.Report
 		}
 	default:
 		return before, fmt.Errorf("hello has the unknown state %q", m.State)
@@ -115,10 +117,14 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 	case protocol.Ready:
 		// Of another epoch it is the second answer of a worker that ended while its stop was on the way.
 		if w.Runs() && m.Epoch == w.Epoch {
-			w.State, w.Exit = Ended, m.Exit
+			w.State, w.Exit, w.Report = Ended, m.Exit, m.Report
 		}
 	case protocol.Done:
-		w.State, w.Exit = Done, m.Exit
+		w.State, w.Exit, w.Report = Done, m.Exit, m.Report
+	case protocol.Progressed:
+		if w.State == Running && m.Epoch == w.Epoch {
+			w.Report = m.Report
+		}
 	case protocol.Stuck:
 		if w.State != Leaving {
 			w.State, w.Problem = Stuck, m.Because
@@ -126,7 +132,7 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 	case protocol.Refused:
 		switch w.State {
 		case Starting:
-			w.State, w.Exit, w.Problem = Ended, nil, m.Because
+			w.State, w.Exit, w.Report, w.Problem = Ended, nil, nil, m.Because
 		case Stopping:
 			return w, fmt.Errorf("it refused to start: %s", m.Because)
 		}
@@ -140,7 +146,7 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 func (w Worker) Sent(m protocol.Message) Worker {
 	switch m.Type {
 	case protocol.Start:
-		w.State, w.Epoch, w.Exit, w.Problem = Starting, m.Epoch, nil, ""
+		w.State, w.Epoch, w.Exit, w.Report, w.Problem = Starting, m.Epoch, nil, nil, ""
 	case protocol.Stop:
 		w.State = Stopping
 	case protocol.Leave:
@@ -164,7 +170,7 @@ func (w Worker) Finished() Worker {
 // NextRound is a worker that may be started again.
 func (w Worker) NextRound() Worker {
 	if w.State == Ended {
-		w.State, w.Exit, w.Problem = Idle, nil, ""
+		w.State, w.Exit, w.Report, w.Problem = Idle, nil, nil, ""
 	}
 	return w
 }

@@ -35,6 +35,8 @@ type container struct {
 	// set names the files of the mailbox, which is nil if the worker is not watched.
 	set     Settings
 	mailbox *mailbox
+	// noted is the CPU time that each process had when half a limit was over.
+	noted map[int]time.Duration
 }
 
 // newContainer returns a Host. Not as the first process of a namespace it never leaves its thread,
@@ -53,7 +55,7 @@ func isFirst() bool { return os.Getpid() == 1 }
 func (c *container) Changed() <-chan os.Signal { return c.changed }
 
 func (c *container) Start(r Run) *protocol.Exit {
-	c.killer, c.oomKills = killer{}, oomKills()
+	c.killer, c.oomKills, c.noted = killer{}, oomKills(), nil
 	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
 		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))

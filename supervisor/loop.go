@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,9 +18,11 @@ import (
 
 const (
 	// beat is how often the signs of a worker are looked at.
-	beat       = time.Second
-	firstSweep = time.Millisecond
-	lastSweep  = 100 * time.Millisecond
+	beat = time.Second
+	// retellAfter is how often, at most, a worker that runs has its steps told (P137).
+	retellAfter = time.Minute
+	firstSweep  = time.Millisecond
+	lastSweep   = 100 * time.Millisecond
 	// writeTimeout bounds how long an agent that does not read can hold the supervisor up.
 	writeTimeout = 100 * time.Millisecond
 )
@@ -36,6 +39,12 @@ type Host interface {
 	Look() (exited *protocol.Exit, empty bool)
 	// Signs returns the signs of life of a worker that is watched since the last call (P130).
 	Signs() Signs
+	// Note is called when half a limit is over without a sign, Examine when the worker is about to be ended that gave
+	// none: it returns what the processes do (P134).
+	Note()
+	Examine() protocol.Evidence
+	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
+	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.
 	Changed() <-chan os.Signal
 }
@@ -70,6 +79,12 @@ type Supervisor struct {
 	watch    watch
 	beat     *time.Timer
 	lastBeat time.Time
+	// report is that of the run that has ended, or of the last one told while it runs; nil if it is not watched.
+	report *protocol.ProgressReport
+	// told is when, by the clock of watch, the step was told last.
+	told time.Duration
+	// noted: the host has noted the CPU times of a worker that gives no sign.
+	noted bool
 }
 
 // DoneFile is the file that says that the worker of a container has finished (P67).
@@ -118,6 +133,7 @@ func (s *Supervisor) handle(e Event) {
 	if s.finished {
 		return
 	}
+	s.examine(&e)
 	next, actions := Step(s.state, e, s.Settings)
 	if next.Phase != s.state.Phase {
 		s.timeout.Stop()
@@ -158,7 +174,8 @@ func (s *Supervisor) perform(a Action) {
 	case a.Mark != nil:
 		m := *a.Mark
 		if m.Run == protocol.RunEnd {
-			m.Step = s.lastStep()
+			s.settle()
+			m.Step = s.watch.step
 		}
 		s.Log.Info(a.Say, m.Words()...)
 	case a.Say != "":
@@ -178,35 +195,79 @@ func (s *Supervisor) kill() {
 // begin watches the worker that is about to start, if it is to be watched.
 func (s *Supervisor) begin() {
 	s.beat.Stop()
-	if s.watch = (watch{}); s.state.Watched() {
+	if s.watch, s.report, s.told, s.noted = (watch{}), nil, 0, false; s.state.Watched() {
 		s.watch.limits, s.lastBeat = *s.state.Run.Progress, time.Now()
 		s.beat.Reset(beat)
 	}
 }
 
-// judge returns how the worker hangs, nil if it does not. Of a time in which the supervisor did not get to look
-// only one beat counts (P131).
+// judge returns how the worker hangs, nil if it does not.
 func (s *Supervisor) judge() *protocol.Hang {
-	if !s.state.Watched() {
+	if !s.state.Observed() {
 		return nil
 	}
-	now := time.Now()
-	next, hang := s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
-	s.watch, s.lastBeat = next, now
-	if hang.Hung() {
+	hang := s.look()
+	if hang.Hung() && s.state.Watched() {
 		return &hang
 	}
+	s.retell()
 	s.beat.Reset(beat)
 	return nil
 }
 
-// lastStep returns the last step that the worker which has ended told, up to its end; 0 if it told none.
-func (s *Supervisor) lastStep() int64 {
-	if s.state.Run.Progress == nil || s.state.Run.Bypass {
-		return 0
+// look reads the signs of the worker. Of a time in which the supervisor did not get to look only one beat counts (P131).
+func (s *Supervisor) look() (hang protocol.Hang) {
+	now := time.Now()
+	s.watch, hang = s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
+	s.lastBeat = now
+	if silent := s.watch.silent(); silent != s.noted && s.state.Watched() {
+		if s.noted = silent; silent {
+			s.Host.Note()
+		}
 	}
-	s.watch, _ = s.watch.look(0, s.Host.Signs())
-	return s.watch.step
+	return hang
+}
+
+// examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
+// one that hangs tells by that which it is (P134).
+func (s *Supervisor) examine(e *Event) {
+	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
+	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
+		s.state.Seen = s.Host.Examine()
+	}
+	limits := s.state.Run.Progress
+	if number, ok := dumpSignal(limits); ok && e.Hung != nil && s.state.Watched() && s.Host.Dump(number) > 0 {
+		e.Dumping = time.Duration(cmp.Or(min(max(0, limits.DumpSeconds), protocol.MaxDumpSeconds), protocol.DefaultDumpSeconds)) * time.Second
+	}
+}
+
+// retell tells the agent now and then that the worker goes on, if it has told another step (P137).
+func (s *Supervisor) retell() {
+	report := s.watch.report(s.state.Run.Epoch, false)
+	if !s.state.Watched() || s.watch.now-s.told < retellAfter || report.Steps == nil || s.report != nil && s.report.Steps.Last == report.Steps.Last {
+		return
+	}
+	s.report, s.told = report, s.watch.now
+	s.send(protocol.Message{Type: protocol.Progressed, Epoch: report.Epoch, Report: report})
+}
+
+// dumpSignal returns the signal at which the program writes its stacks, if one is known.
+func dumpSignal(limits *protocol.Progress) (number syscall.Signal, ok bool) {
+	if limits == nil {
+		return 0, false
+	}
+	number, ok = protocol.DumpSignals[limits.DumpSignal]
+	return number, ok
+}
+
+// settle takes what the worker that has ended told up to its end.
+func (s *Supervisor) settle() {
+	if s.state.Run.Progress == nil || s.state.Run.Bypass {
+		return
+	}
+	s.beat.Stop()
+	s.look()
+	s.report = s.watch.report(s.state.Run.Epoch, true)
 }
 
 // stopped returns a timer that does not run.
@@ -241,6 +302,9 @@ func (s *Supervisor) receive(a arrival) Event {
 func (s *Supervisor) send(m protocol.Message) {
 	if s.conn == nil {
 		return
+	}
+	if m.Exit != nil { // it tells of the end of the run
+		m.Report = s.report
 	}
 	line, err := protocol.Encode(m)
 	if err == nil {

@@ -61,21 +61,26 @@ type State struct {
 	Terminated bool
 	// Hung is how the worker hangs, for which it is killed (P133).
 	Hung protocol.Hang
+	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
+	Seen protocol.Evidence
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
 }
 
 // Watched reports whether a worker that gives no sign is to be ended (P131): not if it was told to end, nor in a bypass.
 func (s State) Watched() bool {
-	return s.Run.Progress != nil && !s.Run.Bypass && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated
+	return s.Run.Progress != nil && !s.Run.Bypass && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated && !s.Hung.Hung()
 }
+
+// Observed reports whether signs of the worker are read. Those of one that was told to end are, too: it may save its state (P137).
+func (s State) Observed() bool { return s.Run.Progress != nil && !s.Run.Bypass && s.Runs() }
 
 // Runs reports whether the main process of a worker may run.
 func (s State) Runs() bool {
 	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited
 }
 
-// Event is something that happened. Exactly one field is set.
+// Event is something that happened. Exactly one field is set, except for Hung and Dumping.
 type Event struct {
 	// Connected: the agent has accepted a connection.
 	Connected bool
@@ -89,6 +94,8 @@ type Event struct {
 	Hung *protocol.Hang
 	// Empty: nothing descends from the supervisor.
 	Empty bool
+	// Dumping, with Hung: processes of the worker were asked for their stacks, and have some time (P134).
+	Dumping time.Duration
 	// Timeout: the time that was set in this phase is over.
 	Timeout Phase
 	// Signal was sent to the supervisor.

@@ -25,7 +25,7 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Exited != nil:
 		return exited(s, *e.Exited, set)
 	case e.Hung != nil:
-		return hung(s, *e.Hung, set)
+		return hung(s, *e.Hung, e.Dumping, set)
 	case e.Empty:
 		return emptied(s)
 	case e.Timeout != "":
@@ -114,7 +114,7 @@ func stop(s State, grace time.Duration, set Settings) (State, []Action) {
 	case Killing:
 		return s, nil
 	}
-	if s.Stopping {
+	if s.Stopping || s.Hung.Hung() { // one that hangs is about to be killed
 		return s, nil
 	}
 	s.Stopping = true
@@ -122,11 +122,16 @@ func stop(s State, grace time.Duration, set Settings) (State, []Action) {
 }
 
 // hung ends a worker that gives no sign any more (P133): at once, since what hangs saves nothing.
-func hung(s State, h protocol.Hang, set Settings) (State, []Action) {
+// But what writes its stacks may do that first.
+func hung(s State, h protocol.Hang, dumping time.Duration, set Settings) (State, []Action) {
 	if !s.Watched() {
 		return s, nil
 	}
-	s.Phase, s.Hung = Killing, h
+	s.Hung = h
+	if dumping > 0 {
+		return s, []Action{say("the worker of %s hangs, and is killed in %s: %s", s.Run, dumping, h), {Timeout: dumping}}
+	}
+	s.Phase = Killing
 	return s, []Action{say("the worker of %s hangs, and is killed: %s", s.Run, h), {Kill: true}, {Timeout: set.KillTimeout}}
 }
 
@@ -135,7 +140,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	if s.Exited {
 		return s, nil
 	}
-	exit.Stopped, exit.Hung = s.Stopping || s.Terminated, s.Hung
+	exit.Stopped, exit.Hung, exit.Seen = s.Stopping || s.Terminated, s.Hung, s.Seen
 	asked := exit.Stopped || exit.Hung.Hung()
 	s.Exited, s.Exit = true, exit
 	actions := []Action{mark(protocol.RunEnd, s, "the worker of %s ended %s", s.Run, describe(exit))}

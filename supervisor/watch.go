@@ -75,6 +75,9 @@ type watch struct {
 	// step is the last that was told, highest the highest.
 	step, highest int64
 	stepped       bool
+	// first is the first step, began when the first sign came, gap the longest time between two signs (P132).
+	first      int64
+	began, gap time.Duration
 	// extended is until when the worker asked for patience.
 	extended time.Duration
 }
@@ -83,9 +86,17 @@ type watch struct {
 func (w watch) look(elapsed time.Duration, s Signs) (watch, protocol.Hang) {
 	w.now += elapsed
 	if s.Alive || s.Stepped && (!w.stepped || s.Step != w.step) {
+		if w.signed {
+			w.gap = max(w.gap, w.now-w.sign)
+		} else {
+			w.began = w.now
+		}
 		w.sign, w.signed = w.now, true
 	}
 	if s.Stepped {
+		if !w.stepped {
+			w.first = s.Step
+		}
 		if !w.stepped || s.Step > w.highest {
 			w.highest, w.extended = s.Step, 0 // what was to take long is over
 		}
@@ -102,11 +113,37 @@ func (w watch) look(elapsed time.Duration, s Signs) (watch, protocol.Hang) {
 	return w, protocol.Hang{SilentSeconds: int32(min(silent, math.MaxInt32)), Signed: w.signed, Step: w.step, Triggered: s.Stuck}
 }
 
+// report returns what the agent tells of the worker of an epoch (P137), of one that has ended with how long it had been silent.
+func (w watch) report(epoch int32, ended bool) *protocol.ProgressReport {
+	r := &protocol.ProgressReport{Epoch: epoch, LongestGapMillis: protocol.Millis(w.gap)}
+	if w.signed {
+		r.StartMillis = max(1, protocol.Millis(w.began))
+	}
+	if w.stepped {
+		r.Steps = &protocol.Steps{First: w.first, Last: w.step, Highest: w.highest}
+	}
+	if ended {
+		r.SilentMillis = protocol.Millis(w.now - w.sign)
+	}
+	return r
+}
+
+// silent reports whether half of the limit is over without a sign.
+func (w watch) silent() bool {
+	limit := w.limit()
+	return limit > 0 && w.now-w.sign >= limit/2
+}
+
+// limit is how long the next sign may take; 0 is forever.
+func (w watch) limit() time.Duration {
+	if w.signed {
+		return time.Duration(w.limits.StallSeconds) * time.Second
+	}
+	return time.Duration(w.limits.StartSeconds) * time.Second
+}
+
 // late reports whether the deadline is over. Without a limit there is none.
 func (w watch) late() bool {
-	limit := w.limits.StartSeconds
-	if w.signed {
-		limit = w.limits.StallSeconds
-	}
-	return limit > 0 && w.now >= max(w.sign+time.Duration(limit)*time.Second, w.extended)
+	limit := w.limit()
+	return limit > 0 && w.now >= max(w.sign+limit, w.extended)
 }

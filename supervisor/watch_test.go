@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -93,6 +95,41 @@ func TestAHang(t *testing.T) {
 			}
 			if tc.hangs != 0 {
 				t.Errorf("does not hang, want at %d s", tc.hangs)
+			}
+		})
+	}
+}
+
+func TestWhatIsReportedOfAWorker(t *testing.T) {
+	t.Parallel()
+	at := func(step int64) Signs { return Signs{Step: step, Stepped: true} }
+	for name, tc := range map[string]struct {
+		signs map[int]Signs
+		want  protocol.ProgressReport
+	}{
+		"P137: no sign":               {nil, protocol.ProgressReport{Epoch: 3, SilentMillis: 20000}},
+		"P137: one sign without step": {map[int]Signs{4: {Alive: true}}, protocol.ProgressReport{Epoch: 3, StartMillis: 4000, SilentMillis: 16000}},
+		"P132, P137: the longest gap is between two signs": {map[int]Signs{2: at(5), 8: at(6), 9: at(7)}, protocol.ProgressReport{
+			Epoch: 3, Steps: &protocol.Steps{First: 5, Last: 7, Highest: 7}, StartMillis: 2000, LongestGapMillis: 6000, SilentMillis: 11000}},
+		"P137: steps that fall": {map[int]Signs{1: at(9), 2: at(0)}, protocol.ProgressReport{
+			Epoch: 3, Steps: &protocol.Steps{First: 9, Last: 0, Highest: 9}, StartMillis: 1000, LongestGapMillis: 1000, SilentMillis: 18000}},
+		"P137: the highest step there is": {map[int]Signs{1: at(math.MaxInt64)}, protocol.ProgressReport{
+			Epoch: 3, Steps: &protocol.Steps{First: math.MaxInt64, Last: math.MaxInt64, Highest: math.MaxInt64}, StartMillis: 1000, SilentMillis: 19000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w watch
+			for second := 1; second <= 20; second++ {
+				w, _ = w.look(time.Second, tc.signs[second])
+			}
+			got := w.report(3, true)
+			if !reflect.DeepEqual(*got, tc.want) {
+				t.Errorf("got %+v, want %+v", *got, tc.want)
+			}
+			if _, err := got.Encode(); err != nil {
+				t.Error(err)
+			}
+			if running := w.report(3, false); running.SilentMillis != 0 {
+				t.Errorf("while it runs it is not said to be silent: %+v", running)
 			}
 		})
 	}

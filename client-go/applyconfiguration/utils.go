@@ -65,8 +65,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.ResetStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("StartupPolicy"):
 		return &jobsetv1alpha2.StartupPolicyApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("StepsStatus"):
+		return &jobsetv1alpha2.StepsStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("SuccessPolicy"):
 		return &jobsetv1alpha2.SuccessPolicyApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("TimeStatus"):
+		return &jobsetv1alpha2.TimeStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("VolumeClaimPolicy"):
 		return &jobsetv1alpha2.VolumeClaimPolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("VolumeRetentionPolicy"):

@@ -186,7 +186,7 @@ func (p *AgentPolicy) tell(gap string) {
 	about := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: constants.AgentAccess}}
 	if gap == "" {
 		p.events.Eventf(about, nil, corev1.EventTypeNormal, constants.AgentPolicyInForceReason, constants.EventAction,
-			"agents may write the annotations epoch, worker-exit and address of their own Pod and nothing else")
+			"agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else")
 		return
 	}
 	p.events.Eventf(about, nil, corev1.EventTypeWarning, constants.AgentPolicyMissingReason, constants.EventAction, "%s", policy.PolicyMissing(gap))

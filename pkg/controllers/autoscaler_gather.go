@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
@@ -40,8 +41,9 @@ func boundCacheOptions(mgr ctrl.Manager) cache.Options {
 	return cache.Options{
 		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:  {Field: fields.OneTermNotEqualSelector("spec.nodeName", ""), Transform: keepRequests},
-			&corev1.Node{}: {Transform: keepCapacity},
+			&corev1.Pod{}:           {Field: fields.OneTermNotEqualSelector("spec.nodeName", ""), Transform: keepRequests},
+			&corev1.Node{}:          {Transform: keepCapacity},
+			&corev1.ResourceQuota{}: {Transform: cache.TransformStripManagedFields()},
 		},
 	}
 }
@@ -54,7 +56,7 @@ func keepRequests(obj any) (any, error) {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
+			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation), Labels: facts.Pick(pod.Labels, jobset.JobKey),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
@@ -110,7 +112,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 		return in, nil, fmt.Errorf("listing Jobs: %w", err)
 	}
 	owners, built := a.addJobs(&in, jobSets.Items, jobs.Items)
-	if err := a.addNodes(ctx, &in, placesOf(built)); err != nil {
+	if err := errors.Join(a.addNodes(ctx, &in, placesOf(built)), a.addQuotas(ctx, &in)); err != nil {
 		return in, nil, err
 	}
 	awaited := map[string]bool{}
@@ -162,7 +164,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		return fmt.Errorf("listing Pods: %w", err)
 	}
 	templates := raiseRequests(in.Jobs, pods.Items, place)
-	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
+	isReady, requested, hasOthers := map[string]bool{}, map[string]elastic.Resources{}, map[string]bool{}
 	for i := range nodes.Items {
 		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
@@ -185,6 +187,8 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 				charge(requested, pod.Spec.NodeName, differs(asks, templates[at], in.Jobs[at].Request))
 				continue
 			}
+		} else if pod.Labels[jobset.JobKey] != "" {
+			hasOthers[pod.Spec.NodeName] = true
 		}
 		charge(requested, pod.Spec.NodeName, asks)
 		requested[pod.Spec.NodeName][corev1.ResourcePods]++
@@ -197,7 +201,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		node := &nodes.Items[i]
 		in.Nodes = append(in.Nodes, elastic.Node{
 			Name: node.Name, Labels: node.Labels, Taints: node.Spec.Taints, Usable: isReady[node.Name] && !node.Spec.Unschedulable, Lost: !isReady[node.Name],
-			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name],
+			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name], HasOthers: hasOthers[node.Name],
 		})
 	}
 	return nil
@@ -227,9 +231,9 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		Key: elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name},
 		Min: rjob.Elastic.MinInstances, Max: rjob.Elastic.MaxInstances, Size: *rjob.Template.Spec.Completions,
 	}
-	spec := &rjob.Template.Spec.Template.Spec
+	template := &rjob.Template.Spec.Template
 	if built != nil {
-		spec = &built.Spec.Template.Spec
+		template, job.Exist = &built.Spec.Template, built.Status.Active
 		if built.Status.CompletedIndexes != "" || built.Status.Failed > 0 && !workerpod.WantsInPlace(js) {
 			job.Min, job.Max = job.Size, job.Size // a worker that has finished would have to start again
 		}
@@ -241,6 +245,8 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		job.Running = policy.Runs(js) && !policy.Bypassed(js) // what is lost stops it first (P14)
 		job.Ran, job.Ceiling = learned(js, rjob.Name)
 	}
+	spec := &template.Spec
+	job.Topology, job.OnePerNode = children.Topology(js, rjob), isAlone(template)
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
 	if affinity := spec.Affinity; affinity != nil && affinity.NodeAffinity != nil {

@@ -29,7 +29,8 @@ import (
 // end of a worker only after the lift of the next epoch.
 //
 // In process mode the agent of the Pod tells how its worker ended (P66), exactly and for good. What comes
-// first is kept here, too: another Pod may have failed, or been deleted, before.
+// first is kept here, too: another Pod may have failed, or been deleted, before. A supervisor that was killed with its worker
+// tells nothing, so what the kubelet shows of its container is the cause.
 
 // failureIn returns what failed in the running epoch, if this change of a Pod is the first to show it.
 // Before is nil if the Pod was not in the cache.
@@ -52,6 +53,9 @@ func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool
 	}
 	if _, failedBefore := policy.FailureOf(&was); failedBefore {
 		return policy.Failure{}, false
+	}
+	if killed := &is.Killed; killed.Container != "" && was.Killed != is.Killed && !is.Terminating() {
+		return policy.Failure{Pod: is.Name, Node: is.Node, Container: killed.Container, ExitCode: killed.ExitCode, Reason: killed.Reason}, true
 	}
 	return policy.FailureOf(&is)
 }

@@ -63,6 +63,7 @@ func TestMatters(t *testing.T) {
 		"P22: nothing":                         {func(*corev1.Pod) {}, false},
 		"P22: a label":                         {func(p *corev1.Pod) { p.Labels["x"] = "y" }, false},
 		"P22, C304: another annotation":        {func(p *corev1.Pod) { p.Annotations["x"] = "y" }, false},
+		"P137: the progress of a worker":       {func(p *corev1.Pod) { p.Annotations[jobset.ProgressKey] = "{}" }, false},
 		"P22, P66: how a worker ended":         {func(p *corev1.Pod) { p.Annotations[jobset.WorkerExitKey] = "{}" }, false},
 		"P22, C286: a container ended":         {shows(true, exit("worker", 1, 0)), false},
 		"P22, C304: readiness":                 {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} }, false},

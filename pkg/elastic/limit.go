@@ -34,6 +34,12 @@ const (
 	LimitNoNode = "NoNode"
 	// LimitNoRoom: a resource is lacking on each node.
 	LimitNoRoom = "NoRoom"
+	// LimitDomain: each domain of its exclusive placement has Pods of another Job, or no room for it.
+	LimitDomain = "Domain"
+	// LimitOnePerNode: each node that it may use has one of its Pods, and they have anti-affinity to each other.
+	LimitOnePerNode = "OnePerNode"
+	// LimitQuota: what the quotas of its namespace allow is used.
+	LimitQuota = "Quota"
 	// LimitShare: what all nodes have together less the reserve, or the limits of all jobs there.
 	LimitShare = "Share"
 )
@@ -53,8 +59,19 @@ func (p *planner) limitOf(j *job, d *Decision) *Limit {
 	case d.State == Cools:
 		return limit(LimitCooldown, fmt.Sprintf("its size was changed at %s, and changes again after %s", stamp(j.Resized), stamp(d.Until)), "")
 	}
+	if j.quota != nil {
+		if at, lacks := j.quota.lacks(j.quotaNeeds, 1, nil); lacks {
+			return limit(LimitQuota, fmt.Sprintf("the quota of the namespace for %s: ", j.quota.limits[at]),
+				fmt.Sprintf("%s left of the %s that one more needs", quantity(j.quota.limits[at].name, max(0, j.quota.left[at])),
+					quantity(j.quota.limits[at].name, j.quotaNeeds[at])))
+		}
+	}
 	row, lacking, nodes := p.nearest(j)
 	switch {
+	case nodes == 0 && j.Topology != "":
+		return limit(LimitDomain, fmt.Sprintf("each domain of %s has Pods of another Job, or no room", j.Topology), "")
+	case nodes == 0 && j.shape.anyTaken():
+		return limit(LimitOnePerNode, "each node that it may use has one of its Pods, and their anti-affinity lets no two be on one", "")
 	case nodes == 0:
 		return limit(LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations", "")
 	case len(lacking) > 0:
@@ -79,6 +96,16 @@ func quantity(name corev1.ResourceName, of int64) string {
 	return fmt.Sprint(of)
 }
 
+// anyTaken reports whether a shape has an instance on a node that it may use.
+func (s *shape) anyTaken() bool {
+	for row := range s.class.nodes.all {
+		if s.isTaken(row) {
+			return true
+		}
+	}
+	return false
+}
+
 // near is the node that lacks the fewest resources for one more instance of a shape, of equals the first by name.
 type near struct {
 	row int
@@ -95,6 +122,9 @@ func (p *planner) nearest(j *job) (nearest int, lacking []amount, nodes int) {
 	}
 	c := p.cluster
 	for row := range j.shape.class.nodes.all {
+		if j.shape.isTaken(row) {
+			continue
+		}
 		var lacks []amount
 		for _, need := range j.shape.needs {
 			if c.free[row*c.width+need.column] < need.of {

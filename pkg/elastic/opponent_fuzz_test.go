@@ -17,7 +17,7 @@ import (
 //
 //   - a group that ran keeps running at some size: once nobody disturbs it, the planner does not stop it for longer than it
 //     takes to find out that more are refused
-//   - no oscillation: no two growths within a cooldown, and growth that is refused is tried ever more seldom
+//   - no oscillation: no growth within a cooldown of any change, and growth that is refused is tried ever more seldom
 //   - nothing is taken from a job because it, or another, restarts: sizes go down only for a job that never ran, or by what has
 //     no node for shrinkAfter
 //
@@ -65,8 +65,8 @@ func (a *arena) step(t *testing.T) {
 		switch whole := len(j.Bound) == int(j.Size); {
 		case d.Size < j.Min || d.Size > j.Max:
 			t.Fatalf("%s: size %d of %d to %d", d.Key, d.Size, j.Min, j.Max)
-		case d.Size > j.Size && a.now.Sub(a.teams[i].grown) < arenaCooldown:
-			t.Fatalf("%s grows %s after it grew", d.Key, a.now.Sub(a.teams[i].grown))
+		case d.Size > j.Size && a.now.Sub(j.Resized) < arenaCooldown:
+			t.Fatalf("%s grows %s after its size was changed", d.Key, a.now.Sub(j.Resized))
 		case d.Size >= j.Size || !j.Started:
 		case d.State == Gives && !isNew:
 			t.Fatalf("%s gives although every job ran: %s", d.Key, d.Because)
@@ -119,6 +119,6 @@ func (a *arena) couldRun(t *team) bool {
 }
 
 func (t *team) String() string {
-	return fmt.Sprintf("size %d of %d to %d, ran with %d, Pods on %q, %d on a node, quota %d, avoids %v, ceiling %v",
-		t.job.Size, t.job.Min, t.job.Max, t.job.Ran, t.node, t.perNode, t.quota, t.avoids, t.job.Ceiling)
+	return fmt.Sprintf("size %d of %d to %d, ran with %d, Pods on %q, %d on a node, quota %d, avoids %v, %+v, ceiling %v",
+		t.job.Size, t.job.Min, t.job.Max, t.job.Ran, t.node, t.perNode, t.quota, t.avoids, t.strict, t.job.Ceiling)
 }

@@ -38,6 +38,9 @@ type team struct {
 	perNode int             // so many Pods of it are let on one node, 0 for any
 	avoids  map[string]bool // nodes that it is never let on
 	quota   int             // so many Pods of it may exist, 0 for any
+	strict
+
+	known bool // the planner knows of its quota, and that it has one Pod for each node (P112)
 
 	missing time.Time
 	// drained is until when a Pod that was evicted uses its grace, while the others run.
@@ -52,6 +55,7 @@ type arena struct {
 	now   time.Time
 	nodes []Node
 	teams []*team
+	house
 }
 
 const (
@@ -67,7 +71,7 @@ func newArena(d *dice) *arena {
 	}
 	for i := range 1 + d.upTo(2) {
 		least := int32(1 + d.upTo(2))
-		t := &team{job: Job{Key: Key{"ns", fmt.Sprintf("job-%d", i), "w"}, Min: least, Max: least + int32(d.upTo(5)), Size: least, Shrinks: true,
+		t := &team{job: Job{Key: Key{fmt.Sprintf("ns-%d", i), "job", "w"}, Min: least, Max: least + int32(d.upTo(5)), Size: least, Shrinks: true,
 			MayForce: true, Request: Resources{gpu: int64(1 + d.upTo(1))}}}
 		a.changeRules(t, d)
 		a.teams = append(a.teams, t)
@@ -81,18 +85,20 @@ func (a *arena) addNode(d *dice) {
 
 func (a *arena) changeRules(t *team, d *dice) {
 	t.perNode, t.quota, t.avoids = d.upTo(3), 0, map[string]bool{}
+	t.known = d.upTo(1) == 1
 	if d.upTo(2) == 0 {
 		t.quota = int(t.job.Min) + d.upTo(4)
 	}
 	for i := range a.nodes {
 		t.avoids[a.nodes[i].Name] = d.upTo(3) == 1
 	}
+	t.strict = strict{skew: max(0, d.upTo(4)-2), gang: d.upTo(3) == 1}
 }
 
 // disturb does one thing that happens in clusters.
 func (a *arena) disturb(d *dice) {
 	t, n := a.teams[d.upTo(len(a.teams)-1)], &a.nodes[d.upTo(len(a.nodes)-1)]
-	switch d.upTo(8) {
+	switch d.upTo(12) {
 	case 0: // the node is lost, with its Pods
 		n.Usable, n.Lost = false, true
 		for _, t := range a.teams {
@@ -119,6 +125,12 @@ func (a *arena) disturb(d *dice) {
 		t.job.Running = false
 	case 4:
 		a.changeRules(t, d)
+	case 8: // a Pod of higher priority comes
+		a.preempt(t, d)
+	case 9: // the Pods of others go
+		n.Requested = nil
+	case 10:
+		a.house = house{quota: d.upTo(12), moody: d.upTo(1) * d.upTo(20)}
 	case 5: // another leader
 		for _, t := range a.teams {
 			t.job.Lacking, t.job.NoRoom, t.missing = time.Time{}, time.Time{}, time.Time{}
@@ -131,7 +143,7 @@ func (a *arena) schedule() {
 	free := map[string]int64{}
 	for i := range a.nodes {
 		if a.nodes[i].Usable {
-			free[a.nodes[i].Name] = a.nodes[i].Allocatable[gpu]
+			free[a.nodes[i].Name] = a.nodes[i].Allocatable[gpu] - a.nodes[i].Requested[gpu]
 		}
 	}
 	for _, t := range a.teams {
@@ -150,12 +162,17 @@ func (a *arena) schedule() {
 		if t.quota > 0 {
 			allowed = min(allowed, max(t.quota, len(t.node))) // those that exist stay
 		}
+		allowed = a.lets(a, t, allowed)
 		for len(t.node) < allowed {
 			t.node, t.created = append(t.node, ""), append(t.created, a.now)
 		}
+		before := slices.Clone(t.node)
 		for index, on := range t.node {
 			for i := range a.nodes {
 				name := a.nodes[i].Name
+				if a.refusesAll(a.now) || t.refuses(a, t, name) {
+					continue
+				}
 				if on != "" || !a.nodes[i].Usable || free[name] < t.job.Request[gpu] || t.avoids[name] {
 					continue
 				}
@@ -166,6 +183,7 @@ func (a *arena) schedule() {
 				free[name] -= t.job.Request[gpu]
 			}
 		}
+		t.bindOrNone(t, before, free)
 		if len(t.node) == int(t.job.Size) && !slices.Contains(t.node, "") {
 			t.job.Started, t.job.Running, t.job.Ran = true, true, t.job.Size
 		}
@@ -183,8 +201,12 @@ func countOf(all []string, one string) (count int) {
 
 // input is what the shell would tell the planner.
 func (a *arena) input() Input {
-	in := Input{Nodes: a.nodes, Accelerators: []corev1.ResourceName{gpu}, CooldownUp: arenaCooldown, ShrinkAfter: arenaShrinkAfter, Now: a.now}
+	in := Input{Nodes: a.nodes, Accelerators: []corev1.ResourceName{gpu}, CooldownUp: arenaCooldown, ShrinkAfter: arenaShrinkAfter, Now: a.now, Quotas: map[string]Headroom{}}
 	for _, t := range a.teams {
+		t.job.Exist, t.job.OnePerNode = int32(len(t.node)), t.known && t.perNode == 1
+		if t.known && t.quota > 0 {
+			in.Quotas[t.job.Namespace] = Headroom{Request: Resources{corev1.ResourcePods: int64(t.quota - len(t.node))}}
+		}
 		t.job.Bound, t.job.Refused = nil, nil
 		for index, on := range t.node {
 			if on != "" {

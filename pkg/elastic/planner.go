@@ -28,6 +28,9 @@ type job struct {
 	shape *shape
 	// charges are what an instance takes of the budgets, budget is what must be left of them for it.
 	charges, budget []amount
+	// quota is that of its namespace, nil without one, and quotaNeeds what an instance takes of it.
+	quota      *quota
+	quotaNeeds []int64
 
 	// bound are its instances that have a node, by index. Those of a job that never ran count on usable nodes only.
 	bound []spot
@@ -92,13 +95,20 @@ type gift struct {
 func newPlanner(in *Input) *planner {
 	columns := columnsFor(in)
 	p := &planner{in: in, cluster: newCluster(in.Nodes, columns)}
-	classes, shapes, sorted := map[string]*class{}, map[string]*shape{}, map[int]*levels{}
+	quotas := p.addQuotas()
 	for i := range in.Jobs {
 		j := p.addJob(&in.Jobs[i])
 		p.findBound(j)
-		signature := j.Where.signature()
+		if j.quota = quotas[j.Namespace]; j.quota != nil {
+			j.quotaNeeds = j.quota.needs(j.Job)
+		}
+	}
+	domains := p.findDomains()
+	classes, shapes, sorted := map[string]*class{}, map[string]*shape{}, map[int]*levels{}
+	for _, j := range p.jobs {
+		admits, signature := j.admits(domains)
 		if classes[signature] == nil {
-			classes[signature] = p.cluster.addClass(&j.Where, in.ReservePercent)
+			classes[signature] = p.cluster.addClass(admits, in.ReservePercent)
 		}
 		by, unit := j.accelerator, int64(1)
 		if by < 0 {
@@ -114,6 +124,16 @@ func newPlanner(in *Input) *planner {
 	}
 	p.reclaim = make([]int64, len(p.cluster.free))
 	return p
+}
+
+// addQuotas adds the quotas by namespace.
+func (p *planner) addQuotas() map[string]*quota {
+	quotas := make(map[string]*quota, len(p.in.Quotas))
+	for namespace, headroom := range p.in.Quotas {
+		quotas[namespace] = newQuota(headroom)
+		p.cluster.quotas = append(p.cluster.quotas, quotas[namespace])
+	}
+	return quotas
 }
 
 // nowhere is the column of all resources that no node has. Nothing is free of it.
@@ -192,6 +212,10 @@ func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes
 		key.WriteString(strconv.FormatInt(of, 36))
 	}
 	key.WriteString(" " + signature)
+	if j.OnePerNode {
+		s.taken = newSet(len(p.cluster.nodes))
+		key.WriteString(" alone " + j.Key.String()) // which nodes are taken differs from job to job
+	}
 	if known := shapes[key.String()]; known != nil {
 		j.shape = known
 		return
@@ -226,6 +250,9 @@ func (p *planner) settle(sizes []int32) {
 			j.placed = append(j.placed, at.row)
 			c.move(at.row, j, -1)
 		}
+		if j.quota != nil && j.Started {
+			j.quota.owe(j.quotaNeeds, int64(max(0, j.size-int32(len(j.placed)))))
+		}
 	}
 }
 
@@ -259,15 +286,36 @@ func (p *planner) placeOne(j *job, budgeted bool) bool {
 	if !ok {
 		return false
 	}
+	if j.quota != nil && j.Started && !budgeted {
+		j.quota.pay(j.quotaNeeds)
+	}
 	p.cluster.move(row, j, -1)
 	j.placed = append(j.placed, row)
 	return true
 }
 
-// affords reports whether the budget of the nodes of a job allows for so many more instances.
+// affords reports whether the budget of the nodes of a job, and the quota of its namespace, allow for so many more instances.
 func (p *planner) affords(j *job, count int64) bool {
+	return j.budgetAllows(count, nil) && j.quotaAllows(count, nil)
+}
+
+// budgetAllows reports the first, if freed were free besides.
+func (j *job) budgetAllows(count int64, freed []int64) bool {
 	k := j.shape.class
 	return !k.budgeted || !slices.ContainsFunc(j.budget, func(a amount) bool {
-		return a.of > 0 && k.budget[a.column]/a.of < count
+		left := k.budget[a.column]
+		if freed != nil {
+			left += freed[a.column]
+		}
+		return a.of > 0 && left/a.of < count
 	})
+}
+
+// quotaAllows reports the second, likewise.
+func (j *job) quotaAllows(count int64, freed []int64) bool {
+	if j.quota == nil {
+		return true
+	}
+	_, lacks := j.quota.lacks(j.quotaNeeds, count, freed)
+	return !lacks
 }

@@ -44,6 +44,7 @@ func randomCluster(t *rapid.T) Input {
 		node := Node{Name: fmt.Sprintf("node-%d", i), Usable: number(0, 7) > 0, Labels: map[string]string{"zone": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "zone")},
 			Allocatable: Resources{gpu: int64(number(0, 8)), corev1.ResourceCPU: int64(number(0, 16)) * 500, corev1.ResourceMemory: int64(number(0, 200)), corev1.ResourcePods: int64(number(0, 12))},
 			Requested:   Resources{corev1.ResourceCPU: int64(number(0, 2)) * 500}}
+		node.HasOthers = number(0, 3) == 0
 		node.Lost = !node.Usable && number(0, 1) == 0
 		if number(0, 5) == 0 {
 			node.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
@@ -55,6 +56,9 @@ func randomCluster(t *rapid.T) Input {
 	}
 	for i := range number(0, 6) {
 		in.Jobs = append(in.Jobs, randomJob(t, fmt.Sprintf("job-%d", i), len(in.Nodes), number))
+	}
+	if number(0, 3) == 0 {
+		in.Quotas = map[string]Headroom{"ns": {Request: Resources{gpu: int64(number(-1, 6)), corev1.ResourcePods: int64(number(0, 9))}, Limit: Resources{corev1.ResourceCPU: int64(number(0, 9)) * 500}}}
 	}
 	return in
 }
@@ -76,6 +80,9 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 	if number(0, 4) == 0 {
 		j.Where.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	}
+	if j.OnePerNode = number(0, 5) == 0; number(0, 5) == 0 {
+		j.Topology = "zone"
+	}
 	if j.Shrinks = number(0, 1) == 0; number(0, 3) > 0 {
 		j.Lacking = time.Unix(1_000_000, 0).Add(-time.Duration(number(1, 3)) * time.Minute)
 	}
@@ -95,6 +102,7 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 			j.Bound = append(j.Bound, Instance{index, fmt.Sprintf("node-%d", number(0, nodes))}) // the last does not exist
 		}
 	}
+	j.Exist = int32(number(len(j.Bound), max(len(j.Bound), int(j.Size))))
 	return j
 }
 
@@ -122,6 +130,7 @@ func TestEveryCluster(t *testing.T) {
 			}
 		}
 		staysWithinCapacity(t, p, plan)
+		spreads(t, p, plan)
 		takesOnlyForMinimums(t, p, plan)
 		wastesNothing(t, p)
 		next := in
@@ -179,6 +188,46 @@ func staysWithinCapacity(t *rapid.T, p *planner, plan Plan) {
 			}
 		}
 	}
+}
+
+// spreads fails if growth breaks what the planner knows of the scheduler and of quotas (P112).
+func spreads(t *rapid.T, p *planner, plan Plan) {
+	grown := map[string]*quota{}
+	for i, j := range p.jobs {
+		nodes, domains := map[int]int{}, map[Domain]bool{}
+		for at, row := range j.placed {
+			nodes[row]++
+			bound := slices.ContainsFunc(j.bound, func(s spot) bool { return s.row == row })
+			if j.OnePerNode && nodes[row] > 1 && !bound {
+				t.Fatalf("%s has two instances on node %s", j.Key, p.cluster.nodes[row].Name)
+			}
+			if domain, _ := domainOf(j.Topology, p.cluster.nodes[row]); j.Topology != "" && !bound {
+				if domains[domain] = true; len(domains) > 1 || p.cluster.nodes[row].HasOthers && len(j.bound) == 0 {
+					t.Fatalf("instance %d of %s is in %v", at, j.Key, domain)
+				}
+			}
+		}
+		if plan.Decisions[i].Size > j.now && j.quota != nil {
+			grown[j.Namespace] = j.quota
+		}
+	}
+	for namespace, q := range grown {
+		for i, left := range q.left {
+			if least := q.whole[i] - usedBefore(p, q, i); left < min(0, least) {
+				t.Fatalf("jobs of %s grow although %s is used: %d", namespace, q.limits[i], left)
+			}
+		}
+	}
+}
+
+// usedBefore is what the sizes before the plan use of a quota: they may be above it already.
+func usedBefore(p *planner, q *quota, limit int) (used int64) {
+	for _, j := range p.jobs {
+		if j.quota == q {
+			used += int64(j.now) * j.quotaNeeds[limit]
+		}
+	}
+	return used
 }
 
 // takesOnlyForMinimums fails if a running job shrinks although nobody got a minimum.

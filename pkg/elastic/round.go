@@ -192,30 +192,32 @@ func (p *planner) wouldFit(j *job, lacks int64) bool {
 
 // wouldAfford is affords if every other job gave all that it can.
 func (p *planner) wouldAfford(j *job, lacks int64) bool {
-	k := j.shape.class
-	if !k.budgeted || p.affords(j, lacks) {
+	if p.affords(j, lacks) {
 		return true
 	}
 	kind := p.gpu
 	if j.accelerator < 0 {
 		kind = p.cpu
 	}
-	freed := make([]int64, p.cluster.width)
+	freed, freedQuota := make([]int64, p.cluster.width), make([]int64, len(j.quotaNeeds))
 	for _, giver := range kind {
 		if !p.mayGive(giver) {
 			continue
 		}
 		for _, row := range giver.spare() {
 			for _, charge := range giver.charges {
-				if k.nodes.has(row) {
+				if j.shape.class.nodes.has(row) {
 					freed[charge.column] += charge.of
+				}
+			}
+			if j.quota != nil && giver.quota == j.quota {
+				for i, of := range giver.quotaNeeds {
+					freedQuota[i] += of
 				}
 			}
 		}
 	}
-	return !slices.ContainsFunc(j.budget, func(a amount) bool {
-		return a.of > 0 && (k.budget[a.column]+freed[a.column])/a.of < lacks
-	})
+	return j.budgetAllows(lacks, freed) && j.quotaAllows(lacks, freedQuota)
 }
 
 // roomFor counts up to a number of instances of a job that fit now.

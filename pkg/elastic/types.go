@@ -18,6 +18,8 @@ type Resources map[corev1.ResourceName]int64
 type Input struct {
 	Nodes []Node
 	Jobs  []Job
+	// Quotas are what namespaces with quotas may still have, by name (P112).
+	Quotas map[string]Headroom
 	// Accelerators are the resources that make a job a GPU job. If it requests several,
 	// the first of the list is the one that counts.
 	Accelerators []corev1.ResourceName
@@ -43,6 +45,8 @@ type Node struct {
 	Allocatable Resources
 	// Requested is what the Pods on it request that are not instances of Input.Jobs.
 	Requested Resources
+	// HasOthers: a Pod of a JobSet is on it that is no instance of Input.Jobs. Jobs in exclusive placement keep out of its domain (P112).
+	HasOthers bool
 }
 
 // Key names an elastic ReplicatedJob.
@@ -64,6 +68,12 @@ type Job struct {
 	Request, Limit Resources
 	// Where says which nodes take its instances.
 	Where Constraints
+	// Topology is the label whose values are the domains of exclusive placement, empty if the job is not in it (P112).
+	Topology string
+	// OnePerNode: its Pods have anti-affinity to each other by host name (P112).
+	OnePerNode bool
+	// Exist is how many of its Pods exist, wherever they are: quotas count them.
+	Exist int32
 	// Bound are the instances that have a node, in any order.
 	Bound []Instance
 	// Absent: fewer Pods than its minimum have a node or wait for one, so what others gave might never be used (P104).

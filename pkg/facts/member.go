@@ -49,10 +49,14 @@ type Member struct {
 	Restarting bool
 	// End is what ended it, or restarts it.
 	End End
+	// Killed is how a worker last ended with its supervisor (P66).
+	Killed Killed
 	// LeftBy is the container of a Failed Pod whose supervisor asked for another Pod (P70).
 	LeftBy string
 	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
 	WorkerExit string
+	// Progress is what its agent tells of the signs that its worker gave (P137), in the form of the annotation.
+	Progress string
 	// Address is what its agent reports as its address.
 	Address string
 	// Pulling: it has a sandbox, and waits for a container to be created (P48).
@@ -95,6 +99,7 @@ func Of(pod *corev1.Pod) Member {
 		ByForce:    pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,
 		Reason:     pod.Status.Reason,
 		WorkerExit: pod.Annotations[jobset.WorkerExitKey],
+		Progress:   pod.Annotations[jobset.ProgressKey],
 		Address:    pod.Annotations[jobset.AddressKey],
 		Disruption: disruption(pod),
 		Restarting: isTrue(pod, corev1.AllContainersRestarting),
@@ -104,6 +109,9 @@ func Of(pod *corev1.Pod) Member {
 	}
 	if m.Phase == corev1.PodFailed || m.Restarting {
 		m.End = firstEnd(pod)
+	}
+	if !m.Ended() && !m.EndedWell {
+		m.Killed = lastKilled(pod)
 	}
 	if m.Phase == corev1.PodFailed {
 		m.LeftBy = leftBy(pod)
@@ -142,7 +150,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 			DeletionGracePeriodSeconds: pod.DeletionGracePeriodSeconds,
 			OwnerReferences:            pod.OwnerReferences,
 			Labels:                     Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations: Pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
+			Annotations: Pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
 				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},
@@ -160,6 +168,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 	showUnscheduled(stripped, &m)
 	showDisruption(stripped, pod)
 	showEnds(stripped, &m)
+	showKilled(stripped, &m)
 	showSandbox(stripped, &m)
 	showReadiness(stripped, &m)
 	return stripped

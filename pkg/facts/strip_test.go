@@ -56,7 +56,9 @@ func (d dice) pod() *corev1.Pod {
 				Name: "agent", RestartPolicy: one(d, nil, &always), RestartPolicyRules: workerpod.RestartAllUnless(64),
 				Env: one(d, nil, []corev1.EnvVar{{Name: workerpod.RestartExitCodeEnv, Value: "77"}}),
 			}},
-			Containers: []corev1.Container{{Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0))}, {Name: "side"}},
+			Containers: []corev1.Container{{
+				Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0)), Command: one(d, nil, []string{"/jobset/bin/supervisor", "--", "train"}),
+			}, {Name: "side"}},
 		},
 		Status: corev1.PodStatus{
 			Phase:  one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded),
@@ -64,7 +66,7 @@ func (d dice) pod() *corev1.Pod {
 		},
 	}
 	for key, values := range map[string][]string{
-		jobset.EpochKey: {"1", "2", "02", "x", ""}, jobset.WorkerExitKey: {`{"epoch":1}`}, jobset.AddressKey: {"10.1.2.3"}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"},
+		jobset.EpochKey: {"1", "2", "02", "x", ""}, jobset.WorkerExitKey: {`{"epoch":1}`}, jobset.ProgressKey: {`{"epoch":1}`}, jobset.AddressKey: {"10.1.2.3"}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"},
 		jobset.ExclusiveKey: {"rack"}, jobset.NodeSelectorStrategyKey: {""},
 	} {
 		if d.yes() {
@@ -185,7 +187,7 @@ func TestWhatIsKept(t *testing.T) {
 			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
 			GenerateName: "p-", DeletionGracePeriodSeconds: ptr.To[int64](30),
 			Labels:        map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x", "app": "big"},
-			Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
+			Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", jobset.ProgressKey: "{}", batchv1.JobCompletionIndexAnnotation: "1", "notes": "long"},
 			Finalizers:    []string{"other", batchv1.JobTrackingFinalizer},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 		},
@@ -209,7 +211,7 @@ func TestWhatIsKept(t *testing.T) {
 			DeletionGracePeriodSeconds: ptr.To[int64](30),
 
 			Labels:      map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
-			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", batchv1.JobCompletionIndexAnnotation: "1"},
+			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", jobset.ProgressKey: "{}", batchv1.JobCompletionIndexAnnotation: "1"},
 			Finalizers:  []string{batchv1.JobTrackingFinalizer},
 		},
 		Spec:   corev1.PodSpec{NodeName: "n1"},

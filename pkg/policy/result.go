@@ -161,6 +161,7 @@ func (r *result) compose(v *view) Plan {
 		}
 	}
 	v.keepActive(&plan.Status)
+	v.keepTime(r.changes.any(liftBarrier), &plan.Status)
 	return plan
 }
 

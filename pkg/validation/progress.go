@@ -43,6 +43,24 @@ func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		errs = append(errs, field.Invalid(progressPath.Child("stallSeconds"), stall,
 			fmt.Sprintf("must be 0, for no limit, or at least %d: signs are looked at once a second, and a busy node delays them", protocol.MinStallSeconds)))
 	}
+	return append(errs, dump(policy.Progress)...)
+}
+
+// dump refuses a signal that nobody sends, and a time for it that is never waited for (P134).
+func dump(policy *jobset.ProgressPolicy) field.ErrorList {
+	var errs field.ErrorList
+	if signal := policy.DumpSignal; signal != "" && protocol.DumpSignals[string(signal)] == 0 {
+		errs = append(errs, field.NotSupported(progressPath.Child("dumpSignal"), signal,
+			[]jobset.DumpSignal{jobset.DumpSignalUSR1, jobset.DumpSignalUSR2, jobset.DumpSignalQUIT}))
+	}
+	seconds, path := policy.DumpSeconds, progressPath.Child("dumpSeconds")
+	switch {
+	case seconds == nil:
+	case *seconds < 1 || *seconds > protocol.MaxDumpSeconds:
+		errs = append(errs, field.Invalid(path, *seconds, fmt.Sprintf("must be a number of seconds from 1 to %d", protocol.MaxDumpSeconds)))
+	case policy.DumpSignal == "":
+		errs = append(errs, field.Forbidden(path, "is read only with dumpSignal, after which it begins; remove it, or set dumpSignal"))
+	}
 	return errs
 }
 

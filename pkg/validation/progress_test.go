@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -17,6 +18,12 @@ import (
 func withProgress(start, stall, extension *int32) func(js *jobset.JobSet) {
 	return func(js *jobset.JobSet) {
 		js.Spec.FailurePolicy.InPlaceRestart.Progress = &jobset.ProgressPolicy{StartSeconds: start, StallSeconds: stall, MaxExtensionSeconds: extension}
+	}
+}
+
+func withDump(signal jobset.DumpSignal, seconds *int32) func(js *jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		js.Spec.FailurePolicy.InPlaceRestart.Progress = &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](30), DumpSignal: signal, DumpSeconds: seconds}
 	}
 }
 
@@ -39,6 +46,19 @@ func TestProgress(t *testing.T) {
 				invalid(path+".stallSeconds", "must be a number of seconds from 0 on"),
 				invalid(path+".maxExtensionSeconds", "must be a number of seconds from 0 on"),
 			},
+		},
+		"P134: stacks before the end": {gates: gateOn, mut: process(withDump("QUIT", ptr.To[int32](60)))},
+		"P134: a signal that no program dumps at, for too long": {
+			gates: gateOn, mut: process(withDump("KILL", ptr.To[int32](61))),
+			want: []violation{violation{field.ErrorTypeNotSupported, path + ".dumpSignal", `"USR1", "USR2", "QUIT"`}, invalid(path+".dumpSeconds", "from 1 to 60")},
+		},
+		"P134: a time without a signal": {
+			gates: gateOn, mut: process(withDump("", ptr.To[int32](2))),
+			want: []violation{forbidden(path+".dumpSeconds", "remove it, or set dumpSignal")},
+		},
+		"P134: container mode has nobody who sends a signal": {
+			gates: gateOn, mut: withMode(jobset.ContainerMode, withDump("USR1", nil)),
+			want: []violation{forbidden(path, "in mode Container no supervisor watches the worker; remove it, or set mode: Process")},
 		},
 		"P130: container mode has no supervisor": {
 			gates: gateOn, mut: withMode(jobset.ContainerMode, withProgress(nil, ptr.To[int32](30), nil)),

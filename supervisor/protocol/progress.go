@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package protocol
 
-import "fmt"
+import (
+	"fmt"
+	"syscall"
+)
 
 // The variables of a worker that is to give signs of life (P130), beside those of every worker. The first and the third are
 // those of sd_notify(3), for which there are libraries.
@@ -29,6 +32,15 @@ const MinStallSeconds = 5
 // DefaultMaxExtensionSeconds is what MaxExtensionSeconds is if nothing else is said.
 const DefaultMaxExtensionSeconds = 3600
 
+const (
+	// DefaultDumpSeconds is what DumpSeconds is if nothing else is said, MaxDumpSeconds the most it may be.
+	DefaultDumpSeconds = 2
+	MaxDumpSeconds     = 60
+)
+
+// DumpSignals are the signals at which programs write their stacks.
+var DumpSignals = map[string]syscall.Signal{"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "QUIT": syscall.SIGQUIT}
+
 // Progress are the deadlines of a worker that gives signs (P131), in seconds. 0 is none.
 type Progress struct {
 	// StartSeconds is how long the first sign may take.
@@ -37,6 +49,10 @@ type Progress struct {
 	StallSeconds int32 `json:"stallSeconds,omitempty"`
 	// MaxExtensionSeconds bounds what a worker may extend a deadline by, counted from its last sign.
 	MaxExtensionSeconds int32 `json:"maxExtensionSeconds,omitempty"`
+	// DumpSignal, one of DumpSignals, goes to each process that catches it before the worker is killed (P134); empty is none.
+	DumpSignal string `json:"dumpSignal,omitempty"`
+	// DumpSeconds is how long these then have; 0 is DefaultDumpSeconds.
+	DumpSeconds int32 `json:"dumpSeconds,omitempty"`
 }
 
 // Hang is why a worker was ended although it ran (P133). The zero value is a worker that did not hang.

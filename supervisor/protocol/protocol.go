@@ -89,6 +89,8 @@ const (
 	// Stuck: a process outlived SIGKILL, as Because says. The supervisor waits for Leave; it says so again
 	// after each hello.
 	Stuck Type = "stuck"
+	// Progressed: the worker of Epoch has told another step, as Report says. Said now and then while it runs.
+	Progressed Type = "progressed"
 	// Refused answers a Start that the supervisor does not follow, as Because says.
 	Refused Type = "refused"
 )
@@ -129,6 +131,8 @@ type Exit struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Hung: the worker was killed because it gave no sign of life for too long (P133).
 	Hung Hang `json:"hung,omitzero"`
+	// Seen is what its processes did when it was ended without having given a sign for long (P134); empty if they were not looked at.
+	Seen Evidence `json:"seen,omitempty"`
 	// Time is when the worker's main process ended.
 	Time time.Time `json:"time"`
 }
@@ -147,7 +151,9 @@ type Message struct {
 	// Progress, with Start, are the deadlines of a worker that gives signs (P131); nil if it gives none.
 	Progress *Progress `json:"progress,omitempty"`
 	Exit     *Exit     `json:"exit,omitempty"`
-	Because  string    `json:"because,omitempty"`
+	// Report, with Hello, Ready and Progressed, is what signs the worker of Epoch gave (P137); nil if it was not watched.
+	Report  *ProgressReport `json:"report,omitempty"`
+	Because string          `json:"because,omitempty"`
 }
 
 // Encode returns a message as a line, in this version.
@@ -201,7 +207,7 @@ func (r *Reader) Next() (Message, error) {
 		}
 	}
 	switch m.Type {
-	case Hello, Running, Ready, Done, Stuck, Refused, Start, Stop, Leave:
+	case Hello, Running, Ready, Done, Stuck, Progressed, Refused, Start, Stop, Leave:
 		return m, nil
 	}
 	return Message{}, fmt.Errorf("a message has the unknown type %q", m.Type)

@@ -102,6 +102,11 @@ func (h *host) Look() (exited *protocol.Exit, empty bool) {
 // Signs implements supervisor.Host: nobody watches these workers.
 func (h *host) Signs() supervisor.Signs { return supervisor.Signs{Alive: true} }
 
+// Note, Examine and Dump find nothing: the workers here are no processes.
+func (h *host) Note()                      {}
+func (h *host) Examine() protocol.Evidence { return "" }
+func (h *host) Dump(syscall.Signal) int    { return 0 }
+
 // Changed implements supervisor.Host.
 func (h *host) Changed() <-chan os.Signal { return h.changed }
 

@@ -152,7 +152,31 @@ type ProgressPolicy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:default=3600
 	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
+
+	// dumpSignal is sent to each process of a worker that hangs which catches it, before the worker is
+	// killed, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
+	// +optional
+	// +kubebuilder:validation:Enum=USR1;USR2;QUIT
+	DumpSignal DumpSignal `json:"dumpSignal,omitempty"`
+
+	// dumpSeconds is how long these processes then have: from 1 to 60, 2 by default. Only with dumpSignal.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=60
+	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
 }
+
+// DumpSignal is a signal at which a program writes its stacks.
+type DumpSignal string
+
+const (
+	// DumpSignalUSR1 is SIGUSR1.
+	DumpSignalUSR1 DumpSignal = "USR1"
+	// DumpSignalUSR2 is SIGUSR2.
+	DumpSignalUSR2 DumpSignal = "USR2"
+	// DumpSignalQUIT is SIGQUIT.
+	DumpSignalQUIT DumpSignal = "QUIT"
+)
 
 // FailurePolicyRule is an action and the failed Jobs it applies to. A Job must
 // pass all three filters; an empty filter passes every Job.

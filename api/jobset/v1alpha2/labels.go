@@ -52,6 +52,8 @@ const (
 	EpochKey = "jobset.sigs.k8s.io/epoch"
 	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
+	// ProgressKey is the Pod annotation in which an agent tells what signs of life a worker of its Pod gave: JSON of at most 256 bytes.
+	ProgressKey = "jobset.sigs.k8s.io/progress"
 	// AddressKey is the Pod annotation in which the agent of rank 0 of a ReplicatedJob tells the IPv4 address of its Pod.
 	AddressKey = "jobset.sigs.k8s.io/address"
 	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic

@@ -123,9 +123,52 @@ type JobSetStatus struct {
 	// +optional
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
 
+	// time is the ledger of a group of workers that restarts in place: what the time since its first Job went to.
+	// It is written with deprecatedEpoch and syncedEpoch, when the JobSet is suspended or resumed, when a reset no longer
+	// pauses, and at the end. Written with the feature gate InPlaceRestart only.
+	// +optional
+	Time *TimeStatus `json:"time,omitempty"`
+
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	// +optional
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
+}
+
+// TimeStatus is what the time of a group of workers went to. Its durations are text with units, such as "1h2m3.5s",
+// exact to the microsecond; running, assembling and paused add up to the time from the first Job to at.
+type TimeStatus struct {
+	// at is when the ledger was last written. The time since then is not in it yet.
+	At metav1.MicroTime `json:"at"`
+
+	// running is how long the workers were released: from each release of the whole group to the break after it.
+	Running metav1.Duration `json:"running"`
+
+	// assembling is how long the group was not released and did not pause: from each break to the next release, and from
+	// the first Job to the first release.
+	Assembling metav1.Duration `json:"assembling"`
+
+	// starting is the part of running in which workers had not given their first sign of progress: of each epoch,
+	// the time of the slowest. It is known one release later, and 0 if no worker gives signs.
+	Starting metav1.Duration `json:"starting"`
+
+	// paused is how long the JobSet was suspended, waited after failures in quick succession, or between the Jobs
+	// of two attempts in a reset.
+	Paused metav1.Duration `json:"paused"`
+
+	// steps are those that workers told. They are known one release later, and absent if none told any.
+	// +optional
+	Steps *StepsStatus `json:"steps,omitempty"`
+}
+
+// StepsStatus counts the steps of a group of workers.
+type StepsStatus struct {
+	// highest is the highest step that a worker told.
+	// +kubebuilder:validation:Minimum=0
+	Highest int64 `json:"highest"`
+
+	// repeated is how many steps were computed again after restarts: of each epoch those up to the highest before it.
+	// +kubebuilder:validation:Minimum=0
+	Repeated int64 `json:"repeated"`
 }
 
 // ReplicatedJobStatus counts the Jobs of one ReplicatedJob. A Job may be counted
@@ -210,7 +253,7 @@ type ElasticSize struct {
 
 // ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
 type ElasticLimit struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason string `json:"reason"`
 
 	// message says more, such as which resource is lacking on which node, or until when.

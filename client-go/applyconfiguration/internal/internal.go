@@ -188,6 +188,12 @@ var schemaYAML = typed.YAMLObject(`types:
                         type:
                           map:
                             fields:
+                            - name: dumpSeconds
+                              type:
+                                scalar: numeric
+                            - name: dumpSignal
+                              type:
+                                scalar: string
                             - name: maxExtensionSeconds
                               type:
                                 scalar: numeric
@@ -1882,6 +1888,35 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: terminalState
             type:
               scalar: string
+          - name: time
+            type:
+              map:
+                fields:
+                - name: assembling
+                  type:
+                    scalar: string
+                - name: at
+                  type:
+                    scalar: untyped
+                - name: paused
+                  type:
+                    scalar: string
+                - name: running
+                  type:
+                    scalar: string
+                - name: starting
+                  type:
+                    scalar: string
+                - name: steps
+                  type:
+                    map:
+                      fields:
+                      - name: highest
+                        type:
+                          scalar: numeric
+                      - name: repeated
+                        type:
+                          scalar: numeric
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.appArmorProfile
   map:
     fields:

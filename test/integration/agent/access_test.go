@@ -8,6 +8,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -58,12 +59,12 @@ var _ = Describe("The rights of an agent", func() {
 		Entry("C301: report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
 			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
 		}), byPolicy("only the Pod its token is bound to, which is own")),
-		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
-		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
+		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
+		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
 		Entry("remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
 		Entry("change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit and jobset.sigs.k8s.io/address")),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
 		Entry("P122: send others to an address of its own, where it has no rank 0", patches(annotation(jobset.AddressKey, "10.0.0.1")),
 			byPolicy("only the agent of the first Pod of a ReplicatedJob may set the annotation jobset.sigs.k8s.io/address")),
 		Entry("P122: make itself rank 0", patches(merge(`{"metadata":{"labels":{"jobset.sigs.k8s.io/job-index":"0"},"annotations":{"jobset.sigs.k8s.io/address":"10.0.0.1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
@@ -151,6 +152,25 @@ var _ = Describe("The rights of an agent", func() {
 		deny(apierrors.IsInvalid, "the annotation jobset.sigs.k8s.io/worker-exit must have at most 512 bytes")(n.agentOf(own).Patch(ctx, own.DeepCopy(), long))
 		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), long)).To(Succeed())
 		Expect(n.agentOf(own).Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
+	})
+
+	It("P137: let it tell the progress of its own Pod, within its bounds", func(ctx SpecContext) {
+		n := newNode(ctx)
+		own, other := n.runs("own"), n.runs("other")
+		agent := n.agentOf(own)
+		told, err := protocol.ProgressReport{
+			Epoch: math.MaxInt32, Steps: &protocol.Steps{First: math.MaxInt64, Last: math.MaxInt64, Highest: math.MaxInt64},
+			StartMillis: protocol.Millis(math.MaxInt64), LongestGapMillis: protocol.Millis(math.MaxInt64), SilentMillis: protocol.Millis(math.MaxInt64),
+		}.Encode()
+		Expect(err).NotTo(HaveOccurred())
+
+		Expect(agent.Patch(ctx, own.DeepCopy(), annotation(protocol.ProgressKey, told))).To(Succeed())
+		deny(apierrors.IsForbidden, "only the Pod its token is bound to")(agent.Patch(ctx, other.DeepCopy(), annotation(protocol.ProgressKey, told)))
+		for _, wrong := range []string{"", "[]", "5", `{"epoch": 1}`, "{ä}", "{\u0000}", `{"epoch":1}` + "\n", "{" + strings.Repeat("1", protocol.MaxProgressReport) + "}"} {
+			deny(apierrors.IsInvalid, "the annotation jobset.sigs.k8s.io/progress must have at most 256 bytes")(agent.Patch(ctx, own.DeepCopy(), annotation(protocol.ProgressKey, wrong)))
+		}
+		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), annotation(protocol.ProgressKey, "what others wrote"))).To(Succeed())
+		Expect(agent.Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
 	})
 
 	It("P122: let the first Pod of a ReplicatedJob report an IPv4 address beside its epoch, and nothing else", func(ctx SpecContext) {

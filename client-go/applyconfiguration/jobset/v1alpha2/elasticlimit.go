@@ -12,7 +12,7 @@ package v1alpha2
 //
 // ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
 type ElasticLimitApplyConfiguration struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason *string `json:"reason,omitempty"`
 	// message says more, such as which resource is lacking on which node, or until when.
 	Message *string `json:"message,omitempty"`

@@ -53,6 +53,10 @@ type JobSetStatusApplyConfiguration struct {
 	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
+	// time is the ledger of a group of workers that restarts in place: what the time since its first Job went to.
+	// It is written with deprecatedEpoch and syncedEpoch, when the JobSet is suspended or resumed, when a reset no longer
+	// pauses, and at the end. Written with the feature gate InPlaceRestart only.
+	Time *TimeStatusApplyConfiguration `json:"time,omitempty"`
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
 }
@@ -166,6 +170,14 @@ func (b *JobSetStatusApplyConfiguration) WithBreakTime(value metav1.MicroTime) *
 // If called multiple times, the AssemblingSince field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithAssemblingSince(value metav1.Time) *JobSetStatusApplyConfiguration {
 	b.AssemblingSince = &value
+	return b
+}
+
+// WithTime sets the Time field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Time field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithTime(value *TimeStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
+	b.Time = value
 	return b
 }
 

@@ -7,6 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha2
 
+import (
+	jobsetv1alpha2 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
 // ProgressPolicyApplyConfiguration represents a declarative configuration of the ProgressPolicy type for use
 // with apply.
 //
@@ -20,6 +24,11 @@ type ProgressPolicyApplyConfiguration struct {
 	// maxExtensionSeconds bounds by how much a worker may extend a deadline with EXTEND_TIMEOUT_USEC,
 	// counted from its last sign. Defaults to 3600.
 	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
+	// dumpSignal is sent to each process of a worker that hangs which catches it, before the worker is
+	// killed, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
+	DumpSignal *jobsetv1alpha2.DumpSignal `json:"dumpSignal,omitempty"`
+	// dumpSeconds is how long these processes then have: from 1 to 60, 2 by default. Only with dumpSignal.
+	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
 }
 
 // ProgressPolicyApplyConfiguration constructs a declarative configuration of the ProgressPolicy type for use with
@@ -49,5 +58,21 @@ func (b *ProgressPolicyApplyConfiguration) WithStallSeconds(value int32) *Progre
 // If called multiple times, the MaxExtensionSeconds field is set to the value of the last call.
 func (b *ProgressPolicyApplyConfiguration) WithMaxExtensionSeconds(value int32) *ProgressPolicyApplyConfiguration {
 	b.MaxExtensionSeconds = &value
+	return b
+}
+
+// WithDumpSignal sets the DumpSignal field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DumpSignal field is set to the value of the last call.
+func (b *ProgressPolicyApplyConfiguration) WithDumpSignal(value jobsetv1alpha2.DumpSignal) *ProgressPolicyApplyConfiguration {
+	b.DumpSignal = &value
+	return b
+}
+
+// WithDumpSeconds sets the DumpSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DumpSeconds field is set to the value of the last call.
+func (b *ProgressPolicyApplyConfiguration) WithDumpSeconds(value int32) *ProgressPolicyApplyConfiguration {
+	b.DumpSeconds = &value
 	return b
 }

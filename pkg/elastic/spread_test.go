@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestSpread: the planner knows what the scheduler refuses because of exclusive placement and anti-affinity by host name,
+// and what quotas refuse (P112).
+func TestSpread(t *testing.T) {
+	racks := func(names ...string) []Node {
+		nodes := nodesOf(make([]int64, len(names))...)
+		for i, name := range names {
+			nodes[i].Allocatable[gpu] = 2
+			if name != "" {
+				nodes[i].Labels = map[string]string{"rack": name}
+			}
+		}
+		return nodes
+	}
+	exclusive := func(j Job) Job { j.Topology = "rack"; return j }
+	alone := func(j Job) Job { j.OnePerNode = true; return j }
+	exist := func(j Job, count int32) Job { j.Exist = count; return j }
+	quotas := func(in Input, h Headroom) Input { in.Quotas = map[string]Headroom{"ns": h}; return in }
+	taken := func(in Input, rack string) Input {
+		for i := range in.Nodes {
+			in.Nodes[i].HasOthers = in.Nodes[i].Labels["rack"] == rack
+		}
+		return in
+	}
+	pods := func(left int64) Headroom { return Headroom{Request: Resources{corev1.ResourcePods: left}} }
+
+	for name, tc := range map[string]struct {
+		in   Input
+		want sizes
+	}{
+		"P112: a job in exclusive placement grows in its domain only": {
+			planOf(racks("a", "a", "b", "b", "b"), exclusive(on(gpuJob("a", 1, 20, 1), 0))), sizes{"a": "4 Grows"},
+		},
+		"P112: one that has no Pods is planned where most is free": {
+			planOf(racks("a", "b", "b", "b"), exclusive(isNew(gpuJob("a", 1, 20, 1)))), sizes{"a": "6 Grows"},
+		},
+		"P112: but not where another Job is": {
+			taken(planOf(racks("a", "b", "b", "b"), exclusive(isNew(gpuJob("a", 1, 20, 1)))), "b"), sizes{"a": "2 Grows"},
+		},
+		"P112: its own Pods do not keep it out of its domain": {
+			taken(planOf(racks("a", "a"), exclusive(on(gpuJob("a", 1, 20, 1), 0))), "a"), sizes{"a": "4 Grows"},
+		},
+		"P112: two jobs do not share a domain": {
+			planOf(racks("a", "a", "b"), exclusive(on(gpuJob("a", 1, 20, 1), 0)), exclusive(isNew(gpuJob("b", 1, 20, 1)))), sizes{"a": "4 Grows", "b": "2 Grows"},
+		},
+		"P112: nor with one that is not placed exclusively": {
+			planOf(racks("a", "b", "b"), on(gpuJob("a", 1, 1, 1), 1), exclusive(isNew(gpuJob("b", 1, 20, 1)))), sizes{"a": "1 Keeps", "b": "2 Grows"},
+		},
+		"P112: without a domain a job waits": {
+			planOf(racks("a", ""), exclusive(on(gpuJob("a", 1, 20, 1), 0)), exclusive(isNew(gpuJob("b", 2, 20, 2)))), sizes{"a": "2 Grows", "b": "2 Waits"},
+		},
+		"P112: no job gives for a domain in which the other may not be": {
+			planOf(racks("a", "b"), exclusive(on(gpuJob("a", 1, 2, 2), 0, 0)), exclusive(on(gpuJob("b", 1, 2, 2), 1, 1)), exclusive(isNew(gpuJob("c", 1, 2, 1)))),
+			sizes{"a": "2 Keeps", "b": "2 Keeps", "c": "1 Waits"},
+		},
+		"P112: anti-affinity by host name is one for each node": {
+			planOf(nodesOf(8, 8, 8), alone(on(gpuJob("a", 1, 20, 1), 0))), sizes{"a": "3 Grows"},
+		},
+		"P112: which does not matter to other jobs": {
+			planOf(nodesOf(2, 2), alone(on(gpuJob("a", 1, 20, 1), 0)), on(gpuJob("b", 1, 20, 1), 1)), sizes{"a": "2 Grows", "b": "2 Grows"},
+		},
+		"P112: a quota of Pods limits growth": {
+			quotas(planOf(nodesOf(8), exist(on(gpuJob("a", 1, 20, 2), 0, 0), 2)), pods(1)), sizes{"a": "3 Grows"},
+		},
+		"P112: a quota that is used up takes nothing from what runs": {
+			quotas(planOf(nodesOf(8), exist(on(gpuJob("a", 1, 20, 3), 0, 0, 0), 3)), pods(-5)), sizes{"a": "3 Keeps"},
+		},
+		"P112: all jobs of the namespace share it": {
+			quotas(planOf(nodesOf(8), exist(on(gpuJob("a", 1, 20, 1), 0), 1), exist(on(gpuJob("b", 1, 20, 1), 0), 1)), pods(3)), sizes{"a": "3 Grows", "b": "2 Grows"},
+		},
+		"P112: other namespaces do not": {
+			quotas(planOf(nodesOf(8), func() Job { j := on(gpuJob("a", 1, 4, 1), 0); j.Namespace = "other"; return j }()), pods(0)), sizes{"a": "4 Grows"},
+		},
+		"P112: a quota of accelerators": {
+			quotas(planOf(nodesOf(8), exist(on(gpuJob("a", 1, 20, 1), 0), 1)), Headroom{Request: Resources{gpu: 2}}), sizes{"a": "3 Grows"},
+		},
+		"P112: a quota of limits": {
+			quotas(planOf(nodesOf(8), exist(func() Job {
+				j := on(gpuJob("a", 1, 20, 1), 0)
+				j.Limit = Resources{corev1.ResourceMemory: 10}
+				return j
+			}(), 1)), Headroom{Limit: Resources{corev1.ResourceMemory: 39}}), sizes{"a": "4 Grows"},
+		},
+		"P112: for a minimum one of the namespace gives": {
+			quotas(planOf(nodesOf(8), exist(on(gpuJob("a", 1, 4, 4), 0, 0, 0, 0), 4), isNew(gpuJob("b", 2, 2, 2))), pods(0)), sizes{"a": "2 Gives", "b": "2 Keeps"},
+		},
+		"P112: and no one of another, whom that would not help": {
+			quotas(planOf(nodesOf(8), func() Job { j := on(gpuJob("a", 1, 4, 4), 0, 0, 0, 0); j.Namespace = "other"; return j }(), isNew(gpuJob("b", 2, 2, 2))), pods(0)),
+			sizes{"a": "4 Keeps", "b": "2 Waits"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, outcome(Make(tc.in))); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
