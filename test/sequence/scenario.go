@@ -73,6 +73,8 @@ type scenario struct {
 	expires   bool
 	// ft is spec.faultTolerance, nil if there is none.
 	ft *faultTolerance
+	// warm: a standby waits at its gate while the worker of a container in process mode runs.
+	warm bool
 	// slowStops: a worker that is told to stop may take longer than a deadline of the assembly, as its grace allows.
 	slowStops bool
 	// lateReports: before each Pod reported, an agent of it died whose report is still under way.
@@ -129,6 +131,9 @@ const (
 
 	// sandboxGone is a Pod in process mode whose node restarts, or whose sandbox is killed otherwise.
 	sandboxGone failures = 1 << 12
+
+	// earlyEnd is a standby that ends before its gate was opened.
+	earlyEnd failures = 1 << 13
 
 	everyProcessFailure = everyFailure | containerDeath | brokenLink
 )
@@ -221,7 +226,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
-		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
 	} {
 		if b.is {
@@ -236,7 +241,7 @@ func (f failures) String() string {
 		return "every kind"
 	}
 	var kinds []string
-	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone"} {
+	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone", "standby ends early"} {
 		if f&(1<<i) != 0 {
 			kinds = append(kinds, kind)
 		}

@@ -49,6 +49,9 @@ const (
 	childStops   // n: and maxContainers more if with 0
 	stopTimeEnds // of a worker that the kubelet has told to end meanwhile
 	leftoversGo
+	gateOpens     // the program of an epoch opens its gate, as gateReached does a standby
+	standbyStarts // its time has come
+	gateReached
 	agentHears
 	linkEnds
 	agentRepeats
@@ -81,6 +84,7 @@ const (
 	linkBreaks
 	processStays
 	containerAway
+	standbyEnds  // before its gate was opened
 	sandboxDies  // Pod uid
 	nodeDies     // Pod uid
 	jobIsDeleted // Job uid

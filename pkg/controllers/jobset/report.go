@@ -129,6 +129,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 			metrics.InPlaceRestartStarted()
 		case policy.GroupLifted:
 			metrics.InPlaceRestartCompleted(plan.GroupRestart)
+			metrics.WorkersStarted(plan.WarmStarts)
 		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce:
 			metrics.FaultTolerated(outcome)
 		case policy.MovedInPlace:
