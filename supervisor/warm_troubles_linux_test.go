@@ -277,7 +277,7 @@ func TestEvidenceIsThatOfTheProgramAlone(t *testing.T) {
 		t.Fatalf("P133: it ended as %+v, want as one that hung", exit)
 	}
 	log := p.stderr.String()
-	if found := !strings.Contains(log, "processes=0"); found && !strings.Contains(log, "pid="+strconv.Itoa(program)+" ") || strings.Contains(log, "pid="+strconv.Itoa(waits)+" ") {
+	if found := strings.Contains(log, "processes=1"); found && !strings.Contains(log, "pid="+strconv.Itoa(program)+" ") || strings.Contains(log, "pid="+strconv.Itoa(waits)+" ") {
 		t.Errorf("P134 P162: evidence is to be of process %d and not of the standby %d:\n%s", program, waits, log)
 	}
 	if !p.starts(2) {
