@@ -51,37 +51,17 @@ func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool
 	if !ranIn(is.Standing, js) {
 		return policy.Failure{}, false
 	}
-	if _, failedBefore := failureOf(&was); failedBefore {
+	if _, failedBefore := policy.FailureOf(&was); failedBefore {
 		return policy.Failure{}, false
 	}
 	if killed := &is.Killed; killed.Container != "" && was.Killed != is.Killed && !is.Terminating() {
 		return policy.Failure{Pod: is.Name, Node: is.Node, Container: killed.Container, ExitCode: killed.ExitCode, Reason: killed.Reason}, true
 	}
-	return failureOf(&is)
+	return policy.FailureOf(&is)
 }
 
 // ranIn reports whether a Pod belongs to the running epoch. A failure of an
 // earlier epoch stays visible, and a new leader sees it again.
 func ranIn(is facts.Standing, js *jobset.JobSet) bool {
 	return is.Reported.Epoch > 0 && is.Reported.Epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
-}
-
-// failureOf returns the failure that ends a whole Pod, if the Pod shows one: all its
-// containers are being restarted, the Pod has failed, or it is being deleted.
-func failureOf(pod *facts.Member) (policy.Failure, bool) {
-	failure := policy.Failure{Pod: pod.Name, Node: pod.Node}
-	switch {
-	case pod.Phase == corev1.PodSucceeded:
-		return policy.Failure{}, false
-	case pod.Terminating(): // which also ends its containers
-		failure.Deleted, failure.Reason = true, pod.Disruption
-	case pod.Phase == corev1.PodFailed && pod.Reason != "": // an eviction, which also ends its containers
-		failure.Reason = pod.Reason
-	case pod.End.Container != "":
-		failure.Container, failure.ExitCode, failure.Reason = pod.End.Container, pod.End.ExitCode, pod.End.Reason
-	case pod.Phase == corev1.PodFailed: // no container says why
-	default:
-		return policy.Failure{}, false
-	}
-	return failure, true
 }

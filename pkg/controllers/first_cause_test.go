@@ -87,7 +87,7 @@ func TestFailureOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			is := facts.Of(strip(t, tc.pod.Obj()))
-			got, _ := failureOf(&is)
+			got, _ := policy.FailureOf(&is)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("failure (-want +got):\n%s", diff)
 			}

@@ -270,6 +270,16 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: admissionGracePeriodSeconds
                   type:
                     scalar: numeric
+                - name: avoidNodes
+                  type:
+                    map:
+                      fields:
+                      - name: failures
+                        type:
+                          scalar: numeric
+                      - name: withinSeconds
+                        type:
+                          scalar: numeric
                 - name: deletionOnFailureGracePeriodSeconds
                   type:
                     scalar: numeric
@@ -1740,6 +1750,33 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: maxRestarts
                   type:
                     scalar: numeric
+                - name: nodeFailures
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: avoidedSince
+                            type:
+                              scalar: untyped
+                          - name: cause
+                            type:
+                              scalar: string
+                          - name: givenUpTime
+                            type:
+                              scalar: untyped
+                          - name: node
+                            type:
+                              scalar: string
+                          - name: times
+                            type:
+                              list:
+                                elementType:
+                                  scalar: untyped
+                                elementRelationship: atomic
+                      elementRelationship: associative
+                      keys:
+                      - node
                 - name: podsKeptUntil
                   type:
                     scalar: untyped
