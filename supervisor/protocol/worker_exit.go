@@ -16,6 +16,8 @@ const (
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
 	// MaxWorkerExit bounds its value in bytes; the admission policy of agents refuses more.
 	MaxWorkerExit = 512
+	// LeasePrefix and the name of its Pod are the name of the Lease in which an agent reports (P151).
+	LeasePrefix = "jobset."
 )
 
 // WorkerExit is the value of the annotation, as JSON.

@@ -203,6 +203,8 @@ func describeController(was, is *world, s step) string {
 		return "cache: sees a Job change"
 	case cachePods:
 		return "cache: sees a Pod of " + was.jobText(s.uid) + " change"
+	case cacheLeases:
+		return "cache: sees a Lease of a Pod of " + was.jobText(s.uid) + " change"
 	case waitEnds:
 		return "clock: a break has been held back for long enough"
 	case periodPasses:
