@@ -60,14 +60,13 @@ func (w *world) inLease(p *pod) bool {
 // keepsToLease is the fault repeatsInLease.
 func (w *world) keepsToLease(p *pod) bool { return w.sc.twist == repeatsInLease && w.inLease(p) }
 
-// repeats is a report that is repeated: to both places (P154).
+// repeats is a report that is repeated: in the Lease, and then in the Pod (P154).
 func (w *world) repeats(p *pod) {
-	if !w.keepsToLease(p) {
-		p.epoch = p.agent.epoch
-	}
-	if w.inLease(p) {
+	if w.inLease(p) && p.lease != p.agent.epoch {
 		p.lease = p.agent.epoch
+		return
 	}
+	p.epoch = p.agent.epoch
 }
 
 // reports is the epoch that a Pod reports in either place. No scenario with Leases has epochs that count for nothing.
