@@ -219,13 +219,23 @@ type statement struct {
 	exit *protocol.WorkerExit
 	// address is that of the Pod, empty if it is not said. It goes with an epoch only.
 	address string
+	// where it is to be written.
+	where where
 }
 
 // bare returns the part that the group waits for.
-func (s statement) bare() statement { return statement{epoch: s.epoch} }
+func (s statement) bare() statement { return statement{epoch: s.epoch, where: s.where} }
 
 // patch returns the merge patch that says it. It contains the annotations of what is said, and no other.
 func (s statement) patch() ([]byte, error) {
+	annotations, err := s.annotations()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+func (s statement) annotations() (map[string]string, error) {
 	annotations := map[string]string{}
 	if s.epoch != 0 {
 		annotations[epochKey] = strconv.Itoa(int(s.epoch))
@@ -240,5 +250,5 @@ func (s statement) patch() ([]byte, error) {
 		}
 		annotations[protocol.WorkerExitKey] = value
 	}
-	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	return annotations, nil
 }

@@ -12,12 +12,12 @@ var leases = []mutant{
 	{
 		name: "a Lease hides what its Pod reports", file: leaseFile,
 		old: "if ofLease > ofPod || ofPod == 0 && !inPod {",
-		new: "if lease.Present {",
+		new: "if lease.Present && (ofLease >= 0 || ofPod >= 0) {",
 	},
 	{
 		name: "a Pod hides what its Lease reports", file: leaseFile,
 		old: "if ofLease > ofPod || ofPod == 0 && !inPod {",
-		new: "if ofPod == 0 {",
+		new: "if ofPod == 0 && ofLease >= 0 {",
 	},
 	{name: "the Lease of another Pod of the slot", twist: "leases-by-slot"},
 	{name: "reports are repeated in the Lease only", twist: "repeats-in-lease"},
