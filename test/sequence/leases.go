@@ -106,8 +106,8 @@ func (w *world) withLeases(job int16, pods []podObject) []podObject {
 	}
 	for _, l := range w.leaseCache[at].cached() {
 		for i := range seen {
-			if seen[i].uid == l.pod || w.sc.twist == leasesBySlot && seen[i].index == l.index {
-				seen[i].lease = max(seen[i].lease, l.epoch)
+			if seen[i].uid == l.pod {
+				seen[i].lease = l.epoch
 			}
 		}
 	}

@@ -187,15 +187,13 @@ const (
 	podsByName
 	// staleConfirm: a loss is "confirmed" by the cache that showed it (against P14).
 	staleConfirm
-	// leasesBySlot: the controller takes the Lease of another Pod of the same index for that of a Pod (against P152).
-	leasesBySlot
 	// repeatsInLease: agents repeat their reports in the Lease only (against P154).
 	repeatsInLease
 )
 
 var twists = map[string]twist{
 	"": noTwist, "stale-first-read": staleFirstRead, "narrow-rule": narrowRule,
-	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "leases-by-slot": leasesBySlot, "repeats-in-lease": repeatsInLease,
+	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "repeats-in-lease": repeatsInLease,
 }
 
 // bounds says in words what a scenario leaves in.

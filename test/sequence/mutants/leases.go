@@ -19,6 +19,5 @@ var leases = []mutant{
 		old: "if ofLease > ofPod || ofPod == 0 && !inPod {",
 		new: "if ofPod == 0 && ofLease >= 0 {",
 	},
-	{name: "the Lease of another Pod of the slot", twist: "leases-by-slot"},
 	{name: "reports are repeated in the Lease only", twist: "repeats-in-lease"},
 }
