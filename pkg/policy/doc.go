@@ -44,7 +44,7 @@ SPDX-License-Identifier: Apache-2.0
 //	21 jobAboutToFail    a Job is failing: the failure policy comes first. Ends the pass
 //	22 moveInPlace       move Pods off sick nodes by a group restart (P92)
 //	23 quickFailurePause after failures in quick succession, let the lift wait (P71)
-//	24 lift              let the workers of a group that assembles start (P13)
+//	24 lift              let the workers of a group that assembles start (P13), or fail if restarts lead nowhere (P136)
 //	25 breakGroup        restart a group that runs and lost a worker (P14, P15, P17)
 //	26 lostSandboxes     delete Pods that lost their sandbox and do not come back (P74)
 //	27 stuckPods         delete by force what a lost node does not let go (P25)
