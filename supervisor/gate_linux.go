@@ -85,11 +85,11 @@ func (g *gate) attend(line []byte, changed chan os.Signal) error {
 
 func (g *gate) open(pipe int, line []byte, how int) error {
 	var into int
-	for err := error(syscall.EINTR); err == syscall.EINTR; {
+	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		if g.abandoned.Load() {
 			return os.ErrClosed
 		}
-		if into, err = syscall.Open(link(pipe), syscall.O_WRONLY|syscall.O_CLOEXEC|how, 0); err != nil && err != syscall.EINTR {
+		if into, err = syscall.Open(link(pipe), syscall.O_WRONLY|syscall.O_CLOEXEC|how, 0); err != nil && !errors.Is(err, syscall.EINTR) {
 			return os.NewSyscallError("open", err) // ENXIO: nobody is there
 		}
 	}

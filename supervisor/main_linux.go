@@ -53,7 +53,8 @@ func dispatch(args []string, signals signals) (int, error) {
 	case len(args) == 2 && args[0] == "install":
 		return 0, install(args[1])
 	case len(args) > 2 && args[0] == parentCommand && args[1] == "--":
-		return runParent(args[2:], signals, newLog(int(os.Stderr.Fd()))), nil
+		runParent(args[2:], signals, newLog(int(os.Stderr.Fd())))
+		return 0, nil
 	case len(args) < 2 || args[0] != "--":
 		return 0, &setting.Error{
 			Setting: "args", Problem: fmt.Sprintf("are %q", args),

@@ -32,7 +32,7 @@ type born struct {
 // runParent runs a program below a process of its own, which becomes the parent of the program's orphans. So the
 // processes of a standby and those of the program beside it are told apart, whatever they did to get away. It ends when
 // nothing is left below it; when the supervisor closes the socket, or is gone, it kills what there is first.
-func runParent(command []string, signals signals, log *slog.Logger) int {
+func runParent(command []string, signals signals, log *slog.Logger) {
 	syscall.CloseOnExec(parentSocket)
 	socket := os.NewFile(parentSocket, "supervisor")
 	host := newContainer(Settings{}, command, signals.child, log)
@@ -40,7 +40,7 @@ func runParent(command []string, signals signals, log *slog.Logger) int {
 	pid, err := execute(command, os.Environ())
 	if err != nil {
 		_ = tell.Encode(born{Exit: host.notStarted(err)})
-		return 0
+		return
 	}
 	host.child = pid
 	_ = tell.Encode(born{Pid: pid})
@@ -70,7 +70,7 @@ func runParent(command []string, signals signals, log *slog.Logger) int {
 			_ = tell.Encode(born{Exit: exited})
 		}
 		if empty {
-			return 0
+			return
 		}
 	}
 }

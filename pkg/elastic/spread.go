@@ -105,7 +105,7 @@ func (p *planner) freeNow() []Resources {
 }
 
 // roomiest returns the domain with the most room for a job, up to its maximum, of those that have no owner.
-func (p *planner) roomiest(j *job, owners map[Domain]bool, free []Resources) (best Domain, ok bool) {
+func (p *planner) roomiest(j *job, owners map[Domain]bool, free []Resources) (best Domain, found bool) {
 	room := map[Domain]int64{}
 	for row, node := range p.cluster.nodes {
 		domain, labeled := domainOf(j.Topology, node)
@@ -128,7 +128,7 @@ func (p *planner) roomiest(j *job, owners map[Domain]bool, free []Resources) (be
 			continue
 		}
 		if room[best] == 0 || cmp.Or(cmp.Compare(room[best], fits), cmp.Compare(domain.Value, best.Value)) < 0 {
-			best, ok = domain, true
+			best = domain
 		}
 	}
 	return best, room[best] > 0

@@ -38,6 +38,8 @@ type Member struct {
 	Index int32
 	// Node is empty until the Pod is scheduled. Unscheduled is what the scheduler says of one without a node, cut to what is told.
 	Node, Unscheduled string
+	// Gated: a scheduling gate keeps the scheduler from it.
+	Gated bool
 
 	Standing
 
@@ -100,6 +102,7 @@ func Of(pod *corev1.Pod) Member {
 		Reason:     pod.Status.Reason,
 		WorkerExit: pod.Annotations[jobset.WorkerExitKey],
 		Progress:   pod.Annotations[jobset.ProgressKey],
+		Gated:      len(pod.Spec.SchedulingGates) > 0,
 		Address:    pod.Annotations[jobset.AddressKey],
 		Disruption: disruption(pod),
 		Restarting: isTrue(pod, corev1.AllContainersRestarting),

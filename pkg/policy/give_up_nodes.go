@@ -75,10 +75,10 @@ func (v *view) longestAvoided() *jobset.NodeFailures {
 func (v *view) withoutPlace(avoidedSince time.Time) (late []*corev1.Pod, next time.Duration) {
 	for _, job := range withoutTerminating(v.observed.Active...) {
 		for _, pod := range v.Pods[job.UID] {
-			if facts.NodeOf(pod) != "" || len(pod.Spec.SchedulingGates) > 0 || !isLive(pod) {
+			m := facts.Of(pod)
+			if m.Node != "" || m.Gated || !isLive(pod) {
 				continue
 			}
-			m := facts.Of(pod)
 			if m.Unscheduled == "" || m.Created.Before(avoidedSince.Truncate(time.Second)) || v.outdated(pod) {
 				continue
 			}

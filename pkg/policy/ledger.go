@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -141,7 +142,7 @@ func (v *view) endedReports() epochReport {
 			if slot.State != SlotMember {
 				continue
 			}
-			value := slot.Pod.Annotations[jobset.ProgressKey]
+			value := facts.Of(slot.Pod).Progress
 			if value == "" {
 				continue
 			}

@@ -33,9 +33,10 @@ const MinStallSeconds = 5
 const DefaultMaxExtensionSeconds = 3600
 
 const (
-	// DefaultDumpSeconds is what DumpSeconds is if nothing else is said, MaxDumpSeconds the most it may be.
+	// DefaultDumpSeconds is what DumpSeconds is if nothing else is said.
 	DefaultDumpSeconds = 2
-	MaxDumpSeconds     = 60
+	// MaxDumpSeconds is the most that DumpSeconds may be.
+	MaxDumpSeconds = 60
 )
 
 // DumpSignals are the signals at which programs write their stacks.

@@ -8,7 +8,8 @@ package protocol
 const (
 	// WarmStartEnv, of a supervisor, turns warm start on if it is WarmStartOn (P160).
 	WarmStartEnv = "JOBSET_WARM_START"
-	WarmStartOn  = "true"
+	// WarmStartOn is its only value.
+	WarmStartOn = "true"
 	// GateEnv, of a worker where warm start is on, is the pipe that it reads once, to the end, before it touches
 	// anything that the worker before it may hold. It is not set if no gate could be made; then the environment is complete.
 	GateEnv = "JOBSET_GATE"

@@ -18,8 +18,10 @@ const (
 	MaxWorkerExit = 512
 	// LeasePrefix and the name of its Pod are the name of the Lease in which an agent reports (P151).
 	LeasePrefix = "jobset."
-	// ReportsPod and ReportsLease say where an agent reports.
-	ReportsPod, ReportsLease = "Pod", "Lease"
+	// ReportsPod says that an agent reports on its Pod.
+	ReportsPod = "Pod"
+	// ReportsLease says that it reports in a Lease.
+	ReportsLease = "Lease"
 )
 
 // WorkerExit is the value of the annotation, as JSON.

@@ -104,6 +104,22 @@ type API struct {
 	Fail func(request string) error
 }
 
+func kindOf(obj client.Object) string {
+	switch obj.(type) {
+	case *jobset.JobSet:
+		return "JobSet"
+	case *corev1.Service:
+		return "Service"
+	case *corev1.PersistentVolumeClaim:
+		return "PersistentVolumeClaim"
+	case *rbacv1.Role:
+		return "Role"
+	case *rbacv1.RoleBinding:
+		return "RoleBinding"
+	}
+	return map[bool]string{true: "Job"}[isJob(obj)]
+}
+
 // New returns an API server that has these objects.
 func New(t *testing.T, objs ...client.Object) *API {
 	t.Helper()
@@ -121,20 +137,7 @@ func New(t *testing.T, objs ...client.Object) *API {
 	}
 	s.Fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).Build()
 	write := func(verb string, obj client.Object, do func() error) error {
-		kind := map[bool]string{true: "Job"}[isJob(obj)]
-		switch obj.(type) {
-		case *jobset.JobSet:
-			kind = "JobSet"
-		case *corev1.Service:
-			kind = "Service"
-		case *corev1.PersistentVolumeClaim:
-			kind = "PersistentVolumeClaim"
-		case *rbacv1.Role:
-			kind = "Role"
-		case *rbacv1.RoleBinding:
-			kind = "RoleBinding"
-		}
-		request := fmt.Sprintf("%s %s %s", verb, kind, obj.GetName())
+		request := fmt.Sprintf("%s %s %s", verb, kindOf(obj), obj.GetName())
 		s.Record.write("%s", request)
 		if s.Fail != nil {
 			if err := s.Fail(request); err != nil {
