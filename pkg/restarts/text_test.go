@@ -139,6 +139,22 @@ func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	}
 }
 
+func TestTheTextNamesWhoStoodOut(t *testing.T) {
+	t.Parallel()
+	in := running(training(1, 1, 1, 2).Obj(), 2)
+	in.Events = []corev1.Event{restarted(ago(time.Minute), time.Second, 1, "it hung")[0],
+		event(ago(59*time.Second), constants.InPlaceRestartCompletedReason, "1 workers restarted in place: epoch 2, 1.0 seconds; no worker\nstands out")}
+	report := Of(in)
+	if text := Text(&report, false); strings.Contains(text, "no worker\nstands out") {
+		t.Errorf("P135: a line is broken:\n%s", text)
+	}
+	in.Events[1].Message = "1 workers restarted in place: epoch 2, 1.0 seconds; no worker stands out"
+	report = Of(in)
+	if text := Text(&report, false); !strings.Contains(text, "  it hung; no worker stands out\n") {
+		t.Errorf("P135: nothing is said of who stood out:\n%s", text)
+	}
+}
+
 func TestTextOfStates(t *testing.T) {
 	t.Parallel()
 	bypassed := training(1, 1, 0, 1).Annotation(jobset.DisableInPlaceRestartKey, "").Obj()
