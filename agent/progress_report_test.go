@@ -46,6 +46,21 @@ func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 			return false
 		}
 	}
+	bubble(t, "P165: how it was started goes with it, also where nobody watches for signs", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		s := c.actors[0]
+		exit := &protocol.Exit{Code: 1, Time: time.Now().UTC()}
+		s.mu.Lock()
+		s.state, s.exit = protocol.Ended, exit
+		s.mu.Unlock()
+		s.say(protocol.Message{Type: protocol.Ready, Epoch: s.epoch, Exit: exit, Warm: &protocol.WarmStart{Warm: true, Early: 1, Code: 3}})
+		synctest.Wait()
+		c.wantPatches(2)
+		want := `"jobset.sigs.k8s.io/progress":"{\"epoch\":1,\"warm\":{\"warm\":true,\"early\":1,\"code\":3}}"`
+		if body := lastPatch(t, fake); !strings.Contains(body, want) {
+			t.Errorf("the patch is %s", body)
+		}
+	})
 	bubble(t, "P137: with the report of the next epoch, in one patch, and not again with a later one", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
 		fails(c.actors[0], at119)

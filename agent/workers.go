@@ -91,7 +91,7 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 			// It still remembers the run before, so it never received the start.
 			w.State = Idle
 		case before.State != Idle && before.State != Ended:
-			w.State, w.Epoch, w.Exit, w.Report = Ended, m.Epoch, m.Exit, m.Report
+			w.State, w.Epoch, w.Exit, w.Report = Ended, m.Epoch, m.Exit, reportIn(m)
 		}
 	default:
 		return before, fmt.Errorf("hello has the unknown state %q", m.State)
@@ -117,10 +117,10 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 	case protocol.Ready:
 		// Of another epoch it is the second answer of a worker that ended while its stop was on the way.
 		if w.Runs() && m.Epoch == w.Epoch {
-			w.State, w.Exit, w.Report = Ended, m.Exit, m.Report
+			w.State, w.Exit, w.Report = Ended, m.Exit, reportIn(m)
 		}
 	case protocol.Done:
-		w.State, w.Exit, w.Report = Done, m.Exit, m.Report
+		w.State, w.Exit, w.Report = Done, m.Exit, reportIn(m)
 	case protocol.Progressed:
 		if w.State == Running && m.Epoch == w.Epoch {
 			w.Report = m.Report
@@ -173,4 +173,17 @@ func (w Worker) NextRound() Worker {
 		w.State, w.Exit, w.Report, w.Problem = Idle, nil, nil, ""
 	}
 	return w
+}
+
+// reportIn returns what a message says of the signs of a worker, and of how it was started (P165).
+func reportIn(m protocol.Message) *protocol.ProgressReport {
+	if m.Warm == nil {
+		return m.Report
+	}
+	report := protocol.ProgressReport{Epoch: m.Epoch}
+	if m.Report != nil {
+		report = *m.Report
+	}
+	report.Warm = m.Warm
+	return &report
 }

@@ -21,7 +21,7 @@ import (
 func (c *container) Dump(number syscall.Signal) int {
 	asked := 0
 	deadline := time.Now().Add(examineTimeout)
-	pids := slices.Sorted(maps.Keys(descendants(processes(deadline), os.Getpid())))
+	pids := slices.Sorted(maps.Keys(descendants(processes(deadline), c.root())))
 	for _, pid := range pids[:min(len(pids), examineAtMost)] {
 		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 		if err == nil && canDump(status, number) && syscall.Kill(pid, number) == nil {

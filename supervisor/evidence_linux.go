@@ -59,14 +59,14 @@ func (o observed) place() string {
 // Note remembers the CPU time of each process, which Examine compares with.
 func (c *container) Note() {
 	c.noted = map[int]time.Duration{}
-	for _, o := range examine(false) {
+	for _, o := range examine(c.root(), false) {
 		c.noted[o.pid] = o.cpu
 	}
 }
 
 // Examine writes to the log what the processes of the worker do, and returns the digest of that (P134).
 func (c *container) Examine() protocol.Evidence {
-	all := examine(true)
+	all := examine(c.root(), true)
 	places := make([]string, len(all))
 	c.log.Info(evidenceBegins, "processes", len(all))
 	for i, o := range all {
@@ -81,11 +81,11 @@ func (c *container) Examine() protocol.Evidence {
 	return protocol.NewEvidence(places)
 }
 
-// examine looks at the processes of the worker until its time is over. It reads in another goroutine: a file system
+// examine looks at the processes of the worker, which are below root, until its time is over. It reads in another goroutine: a file system
 // whose server is away holds whoever asks it for the kind of a file.
-func examine(closely bool) []observed {
+func examine(root int, closely bool) []observed {
 	deadline := time.Now().Add(examineTimeout)
-	pids := slices.Sorted(maps.Keys(descendants(processes(deadline), os.Getpid())))
+	pids := slices.Sorted(maps.Keys(descendants(processes(deadline), root)))
 	pids = pids[:min(len(pids), examineAtMost)]
 	results := make(chan observed, len(pids))
 	go func() {

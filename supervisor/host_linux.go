@@ -35,6 +35,8 @@ type container struct {
 	// set names the files of the mailbox, which is nil if the worker is not watched.
 	set     Settings
 	mailbox *mailbox
+	// parent is that of the worker's processes, if it is not this process (P162).
+	parent int
 	// noted is the CPU time that each process had when half a limit was over.
 	noted map[int]time.Duration
 }
@@ -54,15 +56,28 @@ func isFirst() bool { return os.Getpid() == 1 }
 
 func (c *container) Changed() <-chan os.Signal { return c.changed }
 
+// root is the process that all those of the worker descend from.
+func (c *container) root() int {
+	if c.parent != 0 {
+		return c.parent
+	}
+	return os.Getpid()
+}
+
 func (c *container) Start(r Run) *protocol.Exit {
 	c.killer, c.oomKills, c.noted = killer{}, oomKills(), nil
 	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
-		c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
-		return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
+		return c.notStarted(err)
 	}
 	c.child = pid
 	return nil
+}
+
+// notStarted is the end of a command that cannot be executed.
+func (c *container) notStarted(err error) *protocol.Exit {
+	c.log.Error("the command cannot be executed", "command", c.command[0], "error", err, "fix", execFix(err))
+	return &protocol.Exit{Code: execCode(err), Time: time.Now().UTC()}
 }
 
 // listen opens the mailbox of a run that is watched, and returns the variables that say where it is. Without a mailbox
@@ -175,7 +190,10 @@ const (
 )
 
 // execute starts a command in a process group of its own, with our standard streams.
-func execute(command, env []string) (int, error) {
+func execute(command, env []string) (int, error) { return executeWith(command, env) }
+
+// executeWith also hands down other files, from descriptor 3 on.
+func executeWith(command, env []string, files ...uintptr) (int, error) {
 	path, err := exec.LookPath(command[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return 0, err
@@ -191,7 +209,7 @@ func execute(command, env []string) (int, error) {
 	}
 	return syscall.ForkExec(path, command, &syscall.ProcAttr{
 		Env:   env,
-		Files: []uintptr{0, 1, 2},
+		Files: append([]uintptr{0, 1, 2}, files...),
 		Sys:   attributes,
 	})
 }

@@ -53,6 +53,8 @@ type Host interface {
 type Supervisor struct {
 	Settings Settings
 	Host     Host
+	// Warm is the Host again where warm start is on, else nil.
+	Warm WarmHost
 	// Dial connects to the agent.
 	Dial func() (Conn, error)
 	Log  *slog.Logger
@@ -79,6 +81,10 @@ type Supervisor struct {
 	watch    watch
 	beat     *time.Timer
 	lastBeat time.Time
+
+	// standby is when the next one is due.
+	standby *time.Timer
+
 	// report is that of the run that has ended, or of the last one told while it runs; nil if it is not watched.
 	report *protocol.ProgressReport
 	// told is when, by the clock of watch, the step was told last.
@@ -95,8 +101,11 @@ func DoneFile(set Settings) string {
 // Run is the one loop. It returns the exit code, and why the Pod must be replaced if it must. The worker is looked at
 // before anything else is heard, so that one that has ended is never taken for one that was told to (P67).
 func (s *Supervisor) Run() (code int, leave string) {
-	s.timeout, s.sweep, s.beat = stopped(), stopped(), stopped()
+	s.timeout, s.sweep, s.beat, s.standby = stopped(), stopped(), stopped(), stopped()
 	s.state.Phase = Held
+	if s.Warm != nil {
+		s.state.Standby.Off = s.Warm.Failed()
+	}
 	s.arrivals = make(chan arrival)
 	over := make(chan struct{})
 	defer close(over)
@@ -117,12 +126,15 @@ func (s *Supervisor) Run() (code int, leave string) {
 			s.kill()
 		case <-s.beat.C:
 			happened.Hung = s.judge()
+		case <-s.standby.C:
+			happened.StandbyDue = true
 		}
 		exited, empty := s.Host.Look()
 		if exited != nil {
 			s.handle(Event{Exited: exited})
 		}
 		s.handle(Event{Empty: empty})
+		s.lookAtGates()
 		s.handle(happened)
 	}
 	s.disconnect()
@@ -158,6 +170,8 @@ func (s *Supervisor) perform(a Action) {
 		} else {
 			s.handle(Event{Started: true})
 		}
+	case a.Open != nil, a.Drop, a.Prepare, a.StandbyIn != 0:
+		s.performWarm(a)
 	case a.Signal != 0:
 		s.Host.Signal(a.Signal)
 	case a.Kill:

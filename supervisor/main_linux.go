@@ -31,6 +31,7 @@ const (
 //
 //	supervisor -- COMMAND ARGS...   runs the command as the agent says
 //	supervisor install DIR          copies itself into the shared volume
+//	supervisor parent -- COMMAND... is the parent of one program, where warm start is on; supervisors run it
 func Main(args []string) int {
 	// Early: the first process of a namespace receives only signals that it has a handler for.
 	signals := notify()
@@ -51,6 +52,8 @@ func dispatch(args []string, signals signals) (int, error) {
 	switch {
 	case len(args) == 2 && args[0] == "install":
 		return 0, install(args[1])
+	case len(args) > 2 && args[0] == parentCommand && args[1] == "--":
+		return runParent(args[2:], signals, newLog(int(os.Stderr.Fd()))), nil
 	case len(args) < 2 || args[0] != "--":
 		return 0, &setting.Error{
 			Setting: "args", Problem: fmt.Sprintf("are %q", args),
@@ -74,6 +77,11 @@ func runCommand(set Settings, command []string, signals signals, log *slog.Logge
 	s := &Supervisor{
 		Settings: set, Host: host, Log: log, Terminate: signals.end, Signals: signals.other,
 		Dial: func() (Conn, error) { return dial(filepath.Join(set.Dir, protocol.Socket)) },
+	}
+	if set.WarmStart {
+		warm := newWarm(host)
+		s.Host, s.Warm = warm, warm
+		defer warm.end()
 	}
 	code, leave := s.Run()
 	if leave != "" {

@@ -29,6 +29,7 @@ const (
 	roleEnv         = "SUPERVISOR_TEST_ROLE"
 	memoryEventsEnv = "SUPERVISOR_TEST_MEMORY_EVENTS"
 	killTimeoutEnv  = "SUPERVISOR_TEST_KILL_TIMEOUT"
+	standbyDelayEnv = "SUPERVISOR_TEST_STANDBY_DELAY"
 	namespaceEnv    = "SUPERVISOR_TEST_NAMESPACE"
 )
 
@@ -43,10 +44,19 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(killTimeoutEnv); text != "" {
 		killTimeout, _ = time.ParseDuration(text)
 	}
+	if text := os.Getenv(standbyDelayEnv); text != "" {
+		standbyDelay, _ = time.ParseDuration(text)
+	}
 	if os.Getenv(namespaceEnv) != "" {
 		mountProc()
 	}
-	_ = os.Unsetenv(roleEnv)
+	if os.Getenv(readOnlyEnv) != "" {
+		readOnly(os.Getenv(protocol.DirEnv))
+	}
+	parentEnv = []string{roleEnv + "=supervisor"}
+	for _, name := range []string{roleEnv, namespaceEnv, readOnlyEnv} {
+		_ = os.Unsetenv(name)
+	}
 	os.Exit(roles[role](os.Args[1:]))
 }
 

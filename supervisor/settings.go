@@ -18,8 +18,12 @@ import (
 
 const maxExitCode = 255
 
-// killTimeout is a variable only for tests of real processes.
-var killTimeout = 10 * time.Second
+// These are variables only for tests of real processes. A program that opens its gate and fails within standbyDelay is
+// not worth a second one beside it.
+var (
+	killTimeout  = 10 * time.Second
+	standbyDelay = 30 * time.Second
+)
 
 // Settings of a supervisor. Package workerpod writes them into the Pod template.
 type Settings struct {
@@ -33,6 +37,10 @@ type Settings struct {
 	Pass ExitCodes
 	// Variables are set at each start of the worker (P120).
 	Variables []Variable
+	// WarmStart: a standby waits for the next start (P160); StandbyDelay is how long after the program opened its gate
+	// it is started.
+	WarmStart    bool
+	StandbyDelay time.Duration
 }
 
 // ExitCodes is a set of exit codes.
@@ -47,6 +55,9 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 		KillTimeout: killTimeout,
 		Pass:        env.exitCodes(),
 		Variables:   env.variables(),
+	}
+	if env.Get(protocol.WarmStartEnv) == protocol.WarmStartOn {
+		s.WarmStart, s.StandbyDelay = true, standbyDelay
 	}
 	return s, env.Err()
 }

@@ -61,6 +61,9 @@ type State struct {
 	Terminated bool
 	// Hung is how the worker hangs, for which it is killed (P133).
 	Hung protocol.Hang
+	// Standby waits for the next run; Warm: the worker of this run was one (P160).
+	Standby Standby
+	Warm    bool
 	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
 	Seen protocol.Evidence
 	// Leave is why the Pod must be replaced; empty if it need not.
@@ -77,7 +80,7 @@ func (s State) Observed() bool { return s.Run.Progress != nil && !s.Run.Bypass &
 
 // Runs reports whether the main process of a worker may run.
 func (s State) Runs() bool {
-	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited
+	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited && s.Standby.Life != Passing
 }
 
 // Event is something that happened. Exactly one field is set, except for Hung and Dumping.
@@ -100,6 +103,10 @@ type Event struct {
 	Timeout Phase
 	// Signal was sent to the supervisor.
 	Signal syscall.Signal
+	// Gate is what became of one; StandbyDue: it is time to start a standby; StandbyEnded is how it ended.
+	Gate         Gate
+	StandbyDue   bool
+	StandbyEnded *protocol.Exit
 }
 
 // Action is what a supervisor does because of an event. Exactly one field is set, except for Say and Mark, Finish and Code.
@@ -108,9 +115,14 @@ type Action struct {
 	Send *protocol.Message
 	// Spawn the main process of a worker; the result is an event.
 	Spawn *Run
+	// Open the gate of the standby for a run; the result is an event. Drop kills the standby, Prepare starts one, and
+	// StandbyIn is when the event StandbyDue comes, unless another time is set before.
+	Open          *Run
+	Drop, Prepare bool
+	StandbyIn     time.Duration
 	// Signal goes to the process group of the worker.
 	Signal syscall.Signal
-	// Kill everything that descends from the supervisor, again and again, until the event Empty.
+	// Kill everything that descends from the supervisor but for the standby, again and again, until the event Empty.
 	Kill bool
 	// Timeout is when that event comes, unless another one is set or the phase changes before.
 	Timeout time.Duration

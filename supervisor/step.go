@@ -21,17 +21,23 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Message != nil:
 		return heard(s, *e.Message, set)
 	case e.Started:
-		return s, []Action{send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass})}
+		return s, []Action{running(s, set)}
 	case e.Exited != nil:
 		return exited(s, *e.Exited, set)
 	case e.Hung != nil:
 		return hung(s, *e.Hung, e.Dumping, set)
 	case e.Empty:
-		return emptied(s)
+		return emptied(s, set)
 	case e.Timeout != "":
 		return timedOut(s, e.Timeout, set)
 	case e.Signal != 0:
 		return gotSignal(s, e.Signal)
+	case e.Gate != "":
+		return atGate(s, e.Gate, set)
+	case e.StandbyDue:
+		return startStandby(s)
+	case e.StandbyEnded != nil:
+		return standbyEnded(s, *e.StandbyEnded, set)
 	}
 	return s, nil
 }
@@ -43,7 +49,7 @@ func hello(s State, set Settings) []Action {
 	case Held:
 		m.State = protocol.Held
 	case Ended:
-		m.State, m.Exit = protocol.Ended, exitOf(s)
+		m.State, m.Exit, m.Warm = protocol.Ended, exitOf(s), warmStart(s, set)
 	case Stuck:
 		return []Action{send(m), outlived(s, set)}
 	}
@@ -90,16 +96,15 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 	case m.Epoch < 1 && !m.Bypass:
 		return s, refuse(m, fmt.Sprintf("start has epoch %d, it must be at least 1", m.Epoch))
 	case s.Phase == Held, s.Phase == Ended && (!same || m.Bypass):
-		s = State{Phase: Running, Run: asked}
-		return s, []Action{mark(protocol.RunStart, s, "starting the worker of %s", asked), {Spawn: &asked}}
+		return launch(s.Standby, asked)
 	case !same:
 		return s, refuse(m, fmt.Sprintf("the worker of %s has not ended", s.Run))
 	case s.Phase == Ended:
-		return s, []Action{ready(s)}
+		return s, []Action{ready(s, set)}
 	case s.Phase == Stuck:
 		return s, []Action{outlived(s, set)}
 	case s.Phase == Running && !s.Stopping:
-		return s, []Action{send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass})}
+		return s, []Action{running(s, set)}
 	}
 	return s, nil // its Ready follows
 }
@@ -108,7 +113,7 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 func stop(s State, grace time.Duration, set Settings) (State, []Action) {
 	switch s.Phase {
 	case Held, Ended:
-		return s, []Action{ready(s)}
+		return s, []Action{ready(s, set)}
 	case Stuck:
 		return s, []Action{outlived(s, set)}
 	case Killing:
@@ -157,7 +162,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 		s, more := left(s)
 		return s, append(actions, more...)
 	case !asked && exit.Code == 0:
-		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)}
+		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s), Warm: warmStart(s, set)}
 		// The file first: a container that ended with 0 and has none does not count as done (P67).
 		return s, append(actions, Action{Done: &done}, send(done), finish(0))
 	case !asked && set.Pass[exit.Code]:
@@ -170,7 +175,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 }
 
 // emptied decides what it means that no process of the worker is left.
-func emptied(s State) (State, []Action) {
+func emptied(s State, set Settings) (State, []Action) {
 	switch {
 	case !s.Exited || s.Phase != Running && s.Phase != Killing:
 		return s, nil
@@ -182,7 +187,7 @@ func emptied(s State) (State, []Action) {
 		return s, []Action{finish(exitTerminated)}
 	}
 	s.Phase = Ended
-	return s, []Action{ready(s)}
+	return s, []Action{ready(s, set)}
 }
 
 // timedOut ends a phase whose time is over. The worker may have ended by itself in the same moment.
@@ -240,8 +245,12 @@ func left(s State) (State, []Action) {
 	return s, []Action{say("leaving, the Pod is to be replaced: %s", s.Leave), finish(protocol.ExitLeave)}
 }
 
-func ready(s State) Action {
-	return send(protocol.Message{Type: protocol.Ready, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s)})
+func running(s State, set Settings) Action {
+	return send(protocol.Message{Type: protocol.Running, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Warm: warmStart(s, set)})
+}
+
+func ready(s State, set Settings) Action {
+	return send(protocol.Message{Type: protocol.Ready, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s), Warm: warmStart(s, set)})
 }
 
 func outlived(s State, set Settings) Action {

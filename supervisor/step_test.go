@@ -68,6 +68,14 @@ func show(actions []Action) string {
 			words = append(words, showMessage(*a.Send))
 		case a.Spawn != nil:
 			words = append(words, fmt.Sprintf("spawn %d/%t/%d", a.Spawn.Epoch, a.Spawn.Bypass, a.Spawn.Restarts))
+		case a.Open != nil:
+			words = append(words, fmt.Sprintf("open %d", a.Open.Epoch))
+		case a.Drop:
+			words = append(words, "drop")
+		case a.Prepare:
+			words = append(words, "prepare")
+		case a.StandbyIn != 0:
+			words = append(words, "standby in "+a.StandbyIn.String())
 		case a.Signal != 0:
 			words = append(words, fmt.Sprintf("signal %d", int(a.Signal)))
 		case a.Kill:
@@ -99,6 +107,9 @@ func showMessage(m protocol.Message) string {
 		if m.Exit.Hung.Hung() {
 			text += " hung"
 		}
+	}
+	if m.Warm != nil {
+		text += fmt.Sprintf(" warm:%t", m.Warm.Warm)
 	}
 	return text
 }
@@ -252,6 +263,8 @@ type world struct {
 	timer Phase
 	// stopped: a stop, a leave or a signal came since the start.
 	stopped, terminated bool
+	// standby: there is one; due: the time of the next is set.
+	standby, due bool
 }
 
 // possible are the events that may happen in a world.
@@ -265,7 +278,24 @@ func (w world) possible() []Event {
 	if w.timer != "" {
 		events = append(events, over(w.timer))
 	}
+	if w.alive {
+		events = append(events, passes(ProgramPassed))
+	}
+	if w.due {
+		events = append(events, Event{StandbyDue: true})
+	}
+	if w.standby {
+		events = append(events, early(1))
+	}
 	return events
+}
+
+// events are the possible ones, or only the result at a gate that is being opened.
+func (w world) events() []Event {
+	if w.s.Standby.Life == Passing {
+		return []Event{passes(StandbyPassed), passes(StandbyAbsent)}
+	}
+	return w.possible()
 }
 
 // apply returns the world after an event, and nil if the supervisor ended.
@@ -277,6 +307,13 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 	}
 	if e.Empty {
 		w.left = false
+	}
+	if e.StandbyEnded != nil {
+		w.standby = false
+	}
+	w.due = w.due && !e.StandbyDue
+	if e.Gate == StandbyPassed {
+		w.alive, w.left, w.stopped, w.standby = true, true, false, false
 	}
 	before := w.s
 	next, actions := Step(w.s, e, set)
@@ -309,6 +346,23 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 				t.Errorf("P62: an epoch is started again: %+v, %+v", before, e)
 			}
 			w.alive, w.left, w.stopped = true, true, false
+		case a.Open != nil:
+			if w.alive || w.left || w.terminated || !w.standby || next.Run.Bypass {
+				t.Errorf("P162: a gate is opened that must not be: %+v, %+v", before, e)
+			}
+			// The result comes before anything else; TestEverySequenceOfEventsIsSafe takes both.
+		case a.Drop:
+			if before.Standby.Life != Passing && !next.Run.Bypass {
+				t.Errorf("P161: a standby is killed that could wait: %+v, %+v", before, e)
+			}
+			w.standby = false
+		case a.Prepare:
+			if w.standby || !w.alive {
+				t.Errorf("P161: a second standby, or one beside no program: %+v, %+v", before, e)
+			}
+			w.standby = true
+		case a.StandbyIn != 0:
+			w.due = true
 		case a.Send != nil && a.Send.Type == protocol.Ready && (w.alive || w.left):
 			t.Errorf("P63: ready while processes are left: %+v, %+v", before, e)
 		case a.Finish:
@@ -331,7 +385,7 @@ func TestEverySequenceOfEventsIsSafe(t *testing.T) {
 	first := world{s: State{Phase: Held}}
 	seen := map[world]bool{first: true}
 	for queue := []world{first}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range queue[0].possible() {
+		for _, e := range queue[0].events() {
 			next := queue[0].apply(t, e, set)
 			if next == nil || seen[*next] {
 				continue

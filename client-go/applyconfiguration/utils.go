@@ -21,6 +21,8 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=jobset.x-k8s.io, Version=v1alpha2
+	case v1alpha2.SchemeGroupVersion.WithKind("AvoidNodes"):
+		return &jobsetv1alpha2.AvoidNodesApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("Coordinator"):
 		return &jobsetv1alpha2.CoordinatorApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("DependsOn"):
@@ -51,6 +53,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.JobSetStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("Network"):
 		return &jobsetv1alpha2.NetworkApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("NodeFailures"):
+		return &jobsetv1alpha2.NodeFailuresApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ProgressPolicy"):
 		return &jobsetv1alpha2.ProgressPolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ProgressStatus"):

@@ -30,6 +30,9 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
   # Which elastic jobs have least of what they want, and which accelerators are free?
   kubectl jobset elastic -A
 
+  # On which nodes did restarts begin, and why?
+  kubectl jobset nodes -A
+
   # What did the workers print in which epoch, and who failed first?
   kubectl jobset logs train
 
@@ -49,7 +52,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newProgress(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newProgress(flags, streams), newNodes(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
 	return root
 }
 

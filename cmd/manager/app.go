@@ -17,7 +17,10 @@ import (
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/config"
-	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
+	elasticcontroller "sigs.k8s.io/jobset/pkg/controllers/elastic"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
@@ -91,15 +94,15 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
-	agents = append(agents, controllers.WithInjection(injection), controllers.WithTolerance(cluster.Tolerance), controllers.WithNodeHealth(nodeHealthOf(cfg)))
-	if err := controllers.SetupJobSetReconciler(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
+	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
+	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
 		return nil, err
 	}
-	if err := controllers.SetupPodReconciler(ctx, mgr, progressOf(cfg)); err != nil {
+	if err := placementcontroller.Setup(ctx, mgr, progressOf(cfg)); err != nil {
 		return nil, err
 	}
 	if gates.ElasticAutoscaling {
-		if err := controllers.SetupAutoscaler(ctx, mgr, autoscalingOf(cfg, gates)); err != nil {
+		if err := elasticcontroller.Setup(ctx, mgr, autoscalingOf(cfg, gates)); err != nil {
 			return nil, err
 		}
 	}
@@ -117,18 +120,18 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 
 // watchAgents makes the controller check, and unless configured otherwise grant, the rights of agents, if in-place
 // restart is enabled.
-func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set) ([]controllers.Option, error) {
+func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set) ([]jobsetcontroller.Option, error) {
 	if !gates.InPlaceRestart {
 		return nil, nil
 	}
-	agentPolicy, err := controllers.WatchAgentPolicy(mgr)
+	agentPolicy, err := agentaccess.Watch(mgr)
 	if err != nil {
 		return nil, err
 	}
 	metrics.ObserveAgentPolicy(agentPolicy.Gap)
-	agents := []controllers.Option{controllers.WithAgentPolicy(agentPolicy), controllers.WithAccessReviews()}
+	agents := []jobsetcontroller.Option{jobsetcontroller.WithAgentPolicy(agentPolicy), jobsetcontroller.WithAccessReviews()}
 	if createsAccess(cfg) {
-		agents = append(agents, controllers.WithAgentGrants())
+		agents = append(agents, jobsetcontroller.WithAgentGrants())
 	}
 	return agents, nil
 }

@@ -7,13 +7,13 @@ package main
 
 import (
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
-	"sigs.k8s.io/jobset/pkg/controllers"
+	elasticcontroller "sigs.k8s.io/jobset/pkg/controllers/elastic"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // autoscalingOf returns how the sizes of elastic JobSets are planned: what the configuration says, else the defaults.
-func autoscalingOf(cfg *configapi.Configuration, g gates.Set) controllers.Autoscaling {
-	autoscaling := controllers.Autoscaling{
+func autoscalingOf(cfg *configapi.Configuration, g gates.Set) elasticcontroller.Autoscaling {
+	autoscaling := elasticcontroller.Autoscaling{
 		Interval: configapi.DefaultAutoscalingInterval, CooldownUp: configapi.DefaultCooldownUp, CooldownDown: configapi.DefaultCooldownDown,
 		ShrinkAfter: configapi.DefaultShrinkAfter, Accelerators: configapi.DefaultAccelerators(), ReservePercent: configapi.DefaultReservePercent,
 		Gates: g, NoForce: toleranceOf(cfg).NoForce, ForcesStuck: progressOf(cfg).ForcefulDeletion > 0,

@@ -9,20 +9,20 @@ import (
 	"k8s.io/utils/ptr"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
-	"sigs.k8s.io/jobset/pkg/controllers"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 )
 
 // nodeHealthOf says which nodes JobSets with spec.faultTolerance keep away from and move off.
-func nodeHealthOf(cfg *configapi.Configuration) controllers.NodeHealth {
+func nodeHealthOf(cfg *configapi.Configuration) jobsetcontroller.NodeHealth {
 	given := cfg.NodeHealth
 	if given == nil {
 		given = &configapi.NodeHealth{}
 	}
 	if !ptr.Deref(given.InjectAntiAffinities, configapi.DefaultInjectAntiAffinities) {
-		return controllers.NodeHealth{} // nor is anybody moved: they could come back
+		return jobsetcontroller.NodeHealth{} // nor is anybody moved: they could come back
 	}
-	health := controllers.NodeHealth{KeepAway: nodehealth.DefaultRules()}
+	health := jobsetcontroller.NodeHealth{KeepAway: nodehealth.DefaultRules()}
 	if given.ResourceTaints != nil {
 		health.KeepAway = nodehealth.RulesOf(given.ResourceTaints)
 	}

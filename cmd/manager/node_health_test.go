@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sigs.k8s.io/jobset/pkg/config"
-	"sigs.k8s.io/jobset/pkg/controllers"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 )
 
@@ -20,15 +20,15 @@ func TestNodeHealthOf(t *testing.T) {
 	standard := nodehealth.DefaultRules()
 	for name, tc := range map[string]struct {
 		text string
-		want controllers.NodeHealth
+		want jobsetcontroller.NodeHealth
 	}{
-		"P90, P91, P92: nothing said is both, with the labels of Autopilot": {"", controllers.NodeHealth{KeepAway: standard, MoveOff: standard}},
+		"P90, P91, P92: nothing said is both, with the labels of Autopilot": {"", jobsetcontroller.NodeHealth{KeepAway: standard, MoveOff: standard}},
 		"P91: what is listed replaces the default": {
 			"nodeHealth: {resourceTaints: {example.com/nic: [{key: nic, value: flaps, effect: NoSchedule}, {key: nic, value: down, effect: NoExecute}]}}",
-			controllers.NodeHealth{KeepAway: own, MoveOff: own},
+			jobsetcontroller.NodeHealth{KeepAway: own, MoveOff: own},
 		},
-		"P92: nobody is moved":                             {"nodeHealth: {monitorNodes: false}", controllers.NodeHealth{KeepAway: standard}},
-		"P92: without the affinity nobody is moved either": {"nodeHealth: {injectAntiAffinities: false}", controllers.NodeHealth{}},
+		"P92: nobody is moved":                             {"nodeHealth: {monitorNodes: false}", jobsetcontroller.NodeHealth{KeepAway: standard}},
+		"P92: without the affinity nobody is moved either": {"nodeHealth: {injectAntiAffinities: false}", jobsetcontroller.NodeHealth{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, err := config.Decode([]byte("apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n" + tc.text + "\n"))

@@ -19,7 +19,9 @@ def say(what, **more):
     print(json.dumps({"time": now, "msg": what, **who, **more}, separators=(",", ":")), flush=True)
 
 
-say("start", pid=os.getpid())  # before the imports, which take seconds
+# With failurePolicy.inPlaceRestart.warmStart a second copy of this program waits while the first one trains.
+STANDBY = "JOBSET_GATE" in os.environ and "JOBSET_EPOCH" not in os.environ
+say("standby" if STANDBY else "start", pid=os.getpid())  # before the imports, which take seconds
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS may compute differently each time
 
 import torch  # noqa: E402
@@ -67,7 +69,19 @@ def remove(names):
             os.remove(name)
 
 
+def pass_gate():
+    """Waits until the variables of the run come through the gate, if there is one. Nothing before may use a device, a port or
+    a file of the training."""
+    if STANDBY:
+        say("waits")
+    if gate := os.environ.get("JOBSET_GATE"):
+        os.environ.update(json.load(open(gate)))
+    if STANDBY:
+        say("start", pid=os.getpid())
+
+
 def main():
+    pass_gate()
     torch.manual_seed(0)  # the same network everywhere
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(1)  # or the order of additions depends on the machine

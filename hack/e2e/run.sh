@@ -6,6 +6,7 @@
 #
 #   KEEP=1       the cluster stays
 #   E2E_TORCH=1  also the stories with PyTorch, whose image takes minutes the first time
+#   E2E_MPI=1    also the story with OpenMPI, whose image takes a minute the first time
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . hack/timed.sh
@@ -17,6 +18,8 @@ repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
 previous=$repo/manager:$tag-previous python=$repo/python:$tag
 torch="" torch_archive=$PWD/bin/kind/torch-image.tar
 [ -z "${E2E_TORCH:-}" ] || torch=$repo/torch:$tag
+mpi="" mpi_archive=$PWD/bin/kind/mpi-image.tar
+[ -z "${E2E_MPI:-}" ] || mpi=$repo/mpi:$tag
 
 rm -rf "$logs" bin/e2e-report.md
 mkdir -p "$logs"
@@ -44,13 +47,13 @@ holdings() {
 }
 
 install() {
-  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous ${torch:+$torch_archive}" &&
+  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous ${torch:+$torch_archive} ${mpi:+$mpi_archive}" &&
     make --no-print-directory deploy DEPLOY_CONFIG=test/e2e/config
 }
 
 tell() {
   E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_PREVIOUS_IMAGE=$previous \
-    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python E2E_TORCH_IMAGE=$torch make --no-print-directory test-e2e-only
+    E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python E2E_TORCH_IMAGE=$torch E2E_MPI_IMAGE=$mpi make --no-print-directory test-e2e-only
 }
 
 # The machine is left as it was: a patched Docker stays patched only if it was before.
@@ -106,6 +109,7 @@ part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"
 docker image inspect "$previous" >/dev/null 2>&1 || previous=""
 part 'the image with Python' hack/e2e/python-image.sh "$python"
 [ -z "$torch" ] || part 'the image with PyTorch' hack/e2e/torch-image.sh "$torch" "$torch_archive"
+[ -z "$mpi" ] || part 'the image with OpenMPI' hack/e2e/mpi-image.sh "$mpi" "$mpi_archive"
 part 'the install' install
 part 'the stories' tell
 part 'the uninstall' hack/e2e/uninstall.sh test/e2e/config

@@ -187,6 +187,10 @@ const (
 	ElasticCoolingDownReason = "ElasticCoolingDown"
 	// MovedOffNodesReason: all Jobs are recreated because Pods run on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
 	MovedOffNodesReason = "MovedOffNodes"
+	// NodeAvoidedReason: restarts began on a node, which new Pods of the JobSet avoid. AvoidedNodeGivenUpReason: Pods found
+	// no place without it, so it is used again. Also a reason of RestartingJobSet.
+	NodeAvoidedReason        = "NodeAvoided"
+	AvoidedNodeGivenUpReason = "AvoidedNodeGivenUp"
 	// WorkersMovedReason: such Pods are deleted, and their group waits for those in their place.
 	WorkersMovedReason = "WorkersMoved"
 

@@ -3,6 +3,8 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
+// Package controllers is what the manager needs for all controllers. Each has a folder of its own, with the same file
+// names as far as it has them: controller.go, watches.go, gather.go, execute.go, report.go.
 package controllers
 
 import (

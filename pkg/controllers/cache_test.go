@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,12 +21,23 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
+func workers() (*jobset.JobSet, *batchv1.Job) {
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(0, 1).
+		ReplicatedJob(builders.MakeReplicatedJob("w").Workers(2)).Obj()
+	return js, builders.MakeJob(js, "w", 0).Workers(2).Obj()
+}
+
 func TestWhatIsCached(t *testing.T) {
 	t.Parallel()
 	t.Run("C6, C353, P23: of a Pod, its facts", func(t *testing.T) {
 		t.Parallel()
 		js, job := workers()
-		pod := builders.MakePod(job, 0).Epoch("1").Annotation("notes", "long").Change(shows(true, exit("worker", 7, 0))).Obj()
+		pod := builders.MakePod(job, 0).Epoch("1").Annotation("notes", "long").Obj()
+		pod.Spec.NodeName = "n1"
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 7, FinishedAt: metav1.Now()},
+		}}}
 		pod.Spec.Containers = []corev1.Container{{Name: "worker", Image: "i", RestartPolicyRules: workerpod.RestartAllUnless(0)}}
 		pod.Status.PodIP, pod.ManagedFields = "1.2.3.4", []metav1.ManagedFieldsEntry{{Manager: "m"}}
 		got, err := stripPod(pod)

@@ -34,6 +34,8 @@ type Node struct {
 	// Failures are the restarts whose first cause was on it, Last is when the last of them began.
 	Failures int          `json:"failures"`
 	Last     *metav1.Time `json:"last,omitempty"`
+	// Avoided is how many JobSets avoid it (P93).
+	Avoided int `json:"avoided,omitempty"`
 	// Trouble are the workers on it that are not back, or do not run.
 	Trouble int `json:"trouble"`
 	// JobSets are those that failed there, or have such workers.
@@ -43,6 +45,7 @@ type Node struct {
 // nodesOf lists the nodes with the most first causes first.
 func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
 	byName, silent := map[string]*Node{}, map[string]bool{}
+	var failures []restarts.NodeFailure
 	of := func(name, jobSet string) *Node {
 		if byName[name] == nil {
 			byName[name] = &Node{Name: name}
@@ -53,24 +56,20 @@ func nodesOf(jobSets []*JobSet, nodes []corev1.Node, unread error) []Node {
 		return byName[name]
 	}
 	for _, js := range jobSets {
-		for i := range js.Detail.Restarts {
-			restart := &js.Detail.Restarts[i]
-			named := nodeOfCause.FindStringSubmatch(restart.Cause)
-			if named == nil {
-				continue
-			}
-			n := of(named[1], js.Summary.ID)
-			n.Failures++
-			if start := startOf(restart); start != nil && (n.Last == nil || n.Last.Before(start)) {
-				n.Last = start
-			}
-		}
+		failures = append(failures, js.failures...)
 		for i := range js.Cells {
 			if c := &js.Cells[i]; c.Node != "" && c.State != restarts.Working && c.State != restarts.Succeeded && c.State != restarts.HeldAtBarrier {
 				of(c.Node, js.Summary.ID).Trouble++
 				silent[c.Node] = silent[c.Node] || c.State == restarts.NodeSilent
 			}
 		}
+	}
+	for _, failing := range restarts.FailingNodes(failures) {
+		for _, id := range failing.JobSets {
+			of(failing.Name, id)
+		}
+		n := byName[failing.Name]
+		n.Failures, n.Last, n.Avoided = len(failing.Failures), failing.Failures[0].Time, len(failing.AvoidedBy)
 	}
 	if unread == nil {
 		describe(byName, nodes)

@@ -28,11 +28,8 @@ type Step struct {
 	Text string       `json:"text"`
 }
 
-// What causes say, as written by package policy. A test holds them against it.
-var (
-	podOfCause  = regexp.MustCompile(`worker pod (\S+)`)
-	nodeOfCause = regexp.MustCompile(` on node (\S+)$`)
-)
+// podOfCause is how causes name a Pod, as written by package policy. A test holds it against that.
+var podOfCause = regexp.MustCompile(`worker pod (\S+)`)
 
 // memoryOfFailure is how long before a break its first failure can have been.
 const memoryOfFailure = 10 * time.Minute
@@ -56,14 +53,14 @@ func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
 		if last.Kind == restarts.OneJob {
 			what = "one Job is recreated"
 		}
-		return []Step{failure, {Name: "Recreation", Done: true, At: startOf(last), Text: what},
+		return []Step{failure, {Name: "Recreation", Done: true, At: last.Start(), Text: what},
 			{Name: "Ready", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are ready")}}
 	}
 	text := "the workers stop, and restart in place"
 	if last.Epoch > 0 {
 		text = fmt.Sprintf("the workers of epoch %d stop, and restart in place", last.Epoch)
 	}
-	return []Step{failure, {Name: "Break", Done: true, At: startOf(last), Text: text}, reportsStep(r, last),
+	return []Step{failure, {Name: "Break", Done: true, At: last.Start(), Text: text}, reportsStep(r, last),
 		{Name: "Lift", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are back")}}
 }
 
@@ -90,18 +87,9 @@ func took(r *restarts.Restart, otherwise string) string {
 	return fmt.Sprintf("%.1f seconds after it began", *r.Seconds)
 }
 
-// startOf is the start of a restart, computed if only its end and duration are known.
-func startOf(r *restarts.Restart) *metav1.Time {
-	if r.Started == nil && r.Ended != nil && r.Seconds != nil {
-		at := metav1.NewTime(r.Ended.Add(-time.Duration(*r.Seconds * float64(time.Second))))
-		return &at
-	}
-	return r.Started
-}
-
 // failureTime is when the worker ended that a cause names, if its Pod still tells; else nil.
 func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
-	named, start := podOfCause.FindStringSubmatch(r.Cause), startOf(r)
+	named, start := podOfCause.FindStringSubmatch(r.Cause), r.Start()
 	if named == nil || start == nil {
 		return nil
 	}

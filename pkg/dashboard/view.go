@@ -59,6 +59,8 @@ type JobSet struct {
 	Summary Summary
 	Detail  Detail
 	Cells   []Cell
+	// failures are those that were on a known node.
+	failures []restarts.NodeFailure
 }
 
 // Summary is a line of the list of JobSets.
@@ -128,6 +130,7 @@ func JobSetOf(in restarts.Input, before *JobSet) *JobSet {
 		v.Detail.Notes = append(v.Detail.Notes, "of "+strconv.Itoa(total)+" workers the first "+strconv.Itoa(len(workers))+" are shown")
 	}
 	v.addWorkers(workers, report.Workers)
+	v.failures = restarts.NodeFailuresOf(in.JobSet, report.LastRestarts, in.Now)
 	if before != nil {
 		v.Detail.Reports = before.Detail.Reports
 	}

@@ -8,6 +8,7 @@ package facts
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,8 @@ type End struct {
 	ExitCode  int32
 	// Reason is the kubelet's, such as OOMKilled.
 	Reason string
+	// At is when, to the second, by the clock of its node.
+	At time.Time
 }
 
 // endedWell reports whether a Pod succeeded, or is about to: all of its regular containers ended with 0.
@@ -57,7 +60,7 @@ func firstEnd(pod *corev1.Pod) End {
 			if at < 0 || !canCause(pod, &all[at], s.ExitCode) || end.Container != "" && !s.FinishedAt.Before(&finished) {
 				continue
 			}
-			end, finished = End{Container: statuses[i].Name, ExitCode: s.ExitCode, Reason: s.Reason}, s.FinishedAt
+			end, finished = End{Container: statuses[i].Name, ExitCode: s.ExitCode, Reason: s.Reason, At: moment(&s.FinishedAt)}, s.FinishedAt
 		}
 	}
 	look(pod.Spec.Containers, pod.Status.ContainerStatuses)
@@ -110,7 +113,7 @@ func showEnds(to *corev1.Pod, m *Member) {
 
 func ended(end End) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: end.Container, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: end.ExitCode, Reason: end.Reason},
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: end.ExitCode, Reason: end.Reason, FinishedAt: metav1.NewTime(end.At)},
 	}}
 }
 

@@ -7,7 +7,6 @@ package facts
 
 import (
 	"path"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,7 +20,6 @@ import (
 // Killed is the last end of a container that the kubelet started, or starts, again with its supervisor; empty if none did.
 type Killed struct {
 	End
-	At time.Time
 }
 
 // lastKilled leaves out Pods that have ended, whose End says more.
@@ -41,7 +39,7 @@ func lastKilled(pod *corev1.Pod) (last Killed) {
 					continue
 				}
 				if at := moment(&end.FinishedAt); last.Container == "" || at.After(last.At) {
-					last = Killed{End{c.Name, end.ExitCode, end.Reason}, at}
+					last = Killed{End{Container: c.Name, ExitCode: end.ExitCode, Reason: end.Reason, At: at}}
 				}
 			}
 		}
@@ -56,7 +54,6 @@ func showKilled(to *corev1.Pod, m *Member) {
 	}
 	to.Spec.Containers = []corev1.Container{{Name: m.Killed.Container, Command: []string{path.Join(protocol.Dir, protocol.Binary)}}}
 	status := ended(m.Killed.End)
-	status.State.Terminated.FinishedAt.Time = m.Killed.At
 	status.LastTerminationState, status.State = status.State, corev1.ContainerState{}
 	to.Status.ContainerStatuses = append(to.Status.ContainerStatuses, status)
 }

@@ -230,7 +230,7 @@ func TestWhatIsKept(t *testing.T) {
 	want.Status.Conditions = []corev1.PodCondition{
 		{Type: corev1.AllContainersRestarting, Status: "True"}, {Type: corev1.PodReady, Status: "False", LastTransitionTime: deleted},
 	}
-	want.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9}}}}
+	want.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9, FinishedAt: deleted}}}}
 	if diff := cmp.Diff(want, Strip(full)); diff != "" {
 		t.Errorf("C373, P21, P23: of one whose containers restart, why, and since when it is not ready (-want +got):\n%s", diff)
 	}

@@ -53,6 +53,11 @@ var (
 		Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600},
 	})
 
+	startedWorkersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "jobset_in_place_worker_starts_total",
+		Help: "The total number of starts of workers with warm start, by whether a standby was let through (warm) or a new process started (cold), counted when the group restarts next",
+	}, []string{"start"})
+
 	replacedWorkersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_replaced_workers_total",
 		Help: "The total number of worker Pods that could not restart in place and asked to be replaced, by reason",
@@ -91,6 +96,9 @@ func init() {
 	for _, reason := range replacedReasons {
 		replacedWorkersTotal.WithLabelValues(reason)
 	}
+	for _, start := range []string{warmStart, coldStart} {
+		startedWorkersTotal.WithLabelValues(start)
+	}
 	for _, step := range toleranceSteps {
 		faultToleranceTotal.WithLabelValues(string(step))
 	}
@@ -100,7 +108,7 @@ func init() {
 	for _, phase := range []string{runningPhase, assemblingPhase, startingPhase, pausedPhase} {
 		timeTotal.WithLabelValues(phase)
 	}
-	metrics.Registry.MustRegister(timeTotal, failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
+	metrics.Registry.MustRegister(timeTotal, startedWorkersTotal, failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
 		replacedWorkersTotal, faultToleranceTotal, movesTotal, jobSetCollector)
 }
 
@@ -158,6 +166,18 @@ func Moved(result MoveResult) {
 // InPlaceRestartCompleted records how long a group restart in place took.
 func InPlaceRestartCompleted(took time.Duration) {
 	inPlaceRestartDuration.Observe(took.Seconds())
+}
+
+// How a worker started.
+const (
+	warmStart = "warm"
+	coldStart = "cold"
+)
+
+// WorkersStarted counts how the workers of an epoch had been started, where warm start is on (P165).
+func WorkersStarted(starts policy.WarmStarts) {
+	startedWorkersTotal.WithLabelValues(warmStart).Add(float64(starts.Warm))
+	startedWorkersTotal.WithLabelValues(coldStart).Add(float64(starts.Cold))
 }
 
 // toleranceSteps are the outcomes that FaultTolerated counts.

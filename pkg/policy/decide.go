@@ -28,37 +28,39 @@ var (
 		deletedJob,       // 7
 		incompleteGroup,  // 8
 		resetOffNodes,    // 9
-		unhealthyPods,    // 10
-		retryPause,       // 11
-		createService,    // 12
-		createClaims,     // 13
-		grantAccess,      // 14
-		scaleJobs,        // 15
-		startupCondition, // 16
-		createJobs,       // 17
-		followSuspend,    // 18
+		giveUpNodes,      // 10
+		unhealthyPods,    // 11
+		retryPause,       // 12
+		createService,    // 13
+		createClaims,     // 14
+		grantAccess,      // 15
+		scaleJobs,        // 16
+		startupCondition, // 17
+		createJobs,       // 18
+		followSuspend,    // 19
 	}
 	groupSteps = []step{
-		invalidEpochs,     // 19
-		replacedPods,      // 20
-		jobAboutToFail,    // 21
-		moveInPlace,       // 22
-		quickFailurePause, // 23
-		lift,              // 24
-		breakGroup,        // 25
-		lostSandboxes,     // 26
-		stuckPods,         // 27
-		assemblyDeadline,  // 28
-		agentAccess,       // 29
+		invalidEpochs,     // 20
+		replacedPods,      // 21
+		jobAboutToFail,    // 22
+		moveInPlace,       // 23
+		replaceOutdated,   // 24
+		quickFailurePause, // 25
+		lift,              // 26
+		breakGroup,        // 27
+		lostSandboxes,     // 28
+		stuckPods,         // 29
+		assemblyDeadline,  // 30
+		agentAccess,       // 31
 	}
 	lastSteps = []step{
-		assemblyClock,     // 30
-		workersNotReady,   // 31
-		moveRefused,       // 32
-		overdue,           // 33
-		resourcesDeployed, // 34
-		countsInterval,    // 35
-		resizing,          // 36
+		assemblyClock,     // 32
+		workersNotReady,   // 33
+		moveRefused,       // 34
+		overdue,           // 35
+		resourcesDeployed, // 36
+		countsInterval,    // 37
+		resizing,          // 38
 	}
 )
 

@@ -48,6 +48,14 @@ func (v *view) actOnFailure() result {
 
 // act applies an action. The reason is that of the condition RestartingJobSet.
 func (v *view) act(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) result {
+	r := v.actOn(action, reason, job)
+	if r.changes.any(failsJobSet) || r.err != nil {
+		return r
+	}
+	return r.and(v.countFailure(v.failureOfJob(job)).result) // P93
+}
+
+func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) result {
 	if whole, ok := wholeJobSetAction[action]; ok && !v.Gates.RestartJob {
 		action = whole // admitted while the gate was on, and still to be acted upon
 	}

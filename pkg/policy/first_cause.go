@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // causeOfBreak says, for the user, why the group breaks: what failed first, if that was
-// seen, else what the group shows now.
-func (v *view) causeOfBreak(reporter *corev1.Pod) string {
-	failure := v.FirstFailure
+// seen, which is returned too, else what the group shows now.
+func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failure) {
+	failure = v.FirstFailure
 	if failure == nil {
 		failure = v.firstReported()
 	}
@@ -25,11 +27,11 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) string {
 	}
 	switch {
 	case failure != nil:
-		return failure.String()
+		return failure.String(), failure
 	case reporter != nil:
-		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", reporter.Name)
+		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", reporter.Name), nil
 	default:
-		return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", v.group.lacking.Name)
+		return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", v.group.lacking.Name), nil
 	}
 }
 
@@ -80,4 +82,24 @@ func parenthesized(words ...string) string {
 		return ""
 	}
 	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// FailureOf returns the failure that ends a whole Pod, if the Pod shows one: all its
+// containers are being restarted, the Pod has failed, or it is being deleted.
+func FailureOf(pod *facts.Member) (Failure, bool) {
+	failure := Failure{Pod: pod.Name, Node: pod.Node}
+	switch {
+	case pod.Phase == corev1.PodSucceeded:
+		return Failure{}, false
+	case pod.Terminating(): // which also ends its containers
+		failure.Deleted, failure.Reason = true, pod.Disruption
+	case pod.Phase == corev1.PodFailed && pod.Reason != "": // an eviction, which also ends its containers
+		failure.Reason = pod.Reason
+	case pod.End.Container != "":
+		failure.Container, failure.ExitCode, failure.Reason = pod.End.Container, pod.End.ExitCode, pod.End.Reason
+	case pod.Phase == corev1.PodFailed: // no container says why
+	default:
+		return Failure{}, false
+	}
+	return failure, true
 }

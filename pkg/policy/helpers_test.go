@@ -56,6 +56,7 @@ type summary struct {
 	Outcomes       []Outcome
 	Restart        jobset.FailurePolicyAction
 	GroupRestart   time.Duration
+	WarmStarts     WarmStarts
 	Asks           []string // of which accounts' rights
 	Invalid        []string
 	RequeueAfter   time.Duration
@@ -65,7 +66,7 @@ func summarize(p Plan) summary {
 	s := summary{
 		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Forces: names(p.ForceJobs), Reads: p.ReadChildren, Suspends: names(p.SuspendJobs),
 		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Outcomes: p.Outcomes,
-		Restart: p.Restart, GroupRestart: p.GroupRestart, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess,
+		Restart: p.Restart, GroupRestart: p.GroupRestart, WarmStarts: p.WarmStarts, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess,
 	}
 	if p.TellDeleted != nil {
 		s.Told = append(s.Told, *p.TellDeleted)

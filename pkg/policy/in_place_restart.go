@@ -98,7 +98,7 @@ func jobAboutToFail(v *view, _ result) result { return result{ends: v.group.fail
 // still lack some: jobsAsWanted counts them (P46).
 func lift(v *view, before result) result {
 	g := &v.group
-	if v.running() || before.plan.Moving || !before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 || v.anyTerminating() || v.synced == math.MaxInt32 {
+	if v.running() || before.plan.Moving || before.holdsLift || !before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 || v.anyTerminating() || v.synced == math.MaxInt32 {
 		return result{}
 	}
 	if g.size == 0 || g.crowded || len(g.outsiders) > 0 || g.members != g.size || g.reported != g.size || v.pauseLeft() > 0 {
@@ -120,8 +120,9 @@ func lift(v *view, before result) result {
 		return r // a first start, or the end of a restart that others announce
 	}
 	took := max(0, v.Now.Sub(v.brokenAt()))
-	r.plan.Outcomes, r.plan.GroupRestart = []Outcome{GroupLifted}, took
-	completed := fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", g.size, v.synced+1, took.Seconds())
+	starts := v.warmStarts()
+	r.plan.Outcomes, r.plan.GroupRestart, r.plan.WarmStarts = []Outcome{GroupLifted}, took, starts
+	completed := fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds%s", g.size, v.synced+1, took.Seconds(), starts)
 	if suspect := v.suspect(); suspect != "" { // P135
 		completed += "; " + suspect
 	}
@@ -141,8 +142,9 @@ func breakGroup(v *view, _ result) result {
 	if reporter == nil && v.group.lacking == nil {
 		return requeueAfter(v.graceEnds())
 	}
-	incomplete := v.group.success.any()
-	drastic := incomplete || v.budgetSpent()
+	cause, failure := v.causeOfBreak(reporter)
+	counted, incomplete := v.countFailure(failure), v.group.success.any()
+	drastic := incomplete || counted.slow != "" || v.budgetSpent()
 	r, waits := v.waitForSuccess(drastic)
 	if waits {
 		return r
@@ -152,12 +154,15 @@ func breakGroup(v *view, _ result) result {
 			return confirmFirst(loss)
 		}
 	}
-	cause := v.causeOfBreak(reporter)
 	restart := v.restartGroup(cause, chargeGroup)
-	if incomplete { // P17
+	switch {
+	case incomplete: // P17
 		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()+": "+cause)
+	case counted.slow != "": // P93
+		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
+			fmt.Sprintf("applying %s failure policy action (%s): %s", jobset.RestartJobSet, counted.slow, cause))
 	}
-	return r.and(v.charge(restart, lastFailure(cause)))
+	return r.and(v.charge(restart.and(counted.result), lastFailure(cause)))
 }
 
 // restartGroup makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.

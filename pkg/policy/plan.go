@@ -164,6 +164,8 @@ type Plan struct {
 	Restart jobset.FailurePolicyAction
 	// GroupRestart is how long the group restart that ends now took.
 	GroupRestart time.Duration
+	// WarmStarts are those of the epoch that ended before.
+	WarmStarts WarmStarts
 	// AskAccess are service accounts whose rights are to be looked up before the next pass.
 	AskAccess []string
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.

@@ -32,6 +32,10 @@ type result struct {
 	reset *resetProgress
 	// holdsJobs: no Job may be created yet. deploys: Jobs are to run, once the status says so (P86).
 	holdsJobs, deploys bool
+	// holdsLift: the barrier is not lifted yet.
+	holdsLift bool
+	// nodeFailures, if not nil, is what is known of nodes from now on.
+	nodeFailures *nodeFailures
 	// kept, if not nil, is until when the Jobs of a failed JobSet are kept.
 	kept *keptUntil
 	// progress, if not nil, is what the status keeps of the steps of workers (P136).
@@ -98,6 +102,8 @@ func (r result) and(next result) result {
 	r.kept = cmp.Or(next.kept, r.kept)
 	r.holdsJobs = r.holdsJobs || next.holdsJobs
 	r.deploys = r.deploys || next.deploys
+	r.holdsLift = r.holdsLift || next.holdsLift
+	r.nodeFailures = cmp.Or(next.nodeFailures, r.nodeFailures)
 	r.notices = join(r.notices, next.notices)
 	r.err = cmp.Or(r.err, next.err)
 	return r
@@ -129,6 +135,7 @@ func (p *Plan) add(part *Plan) {
 	p.Outcomes = join(p.Outcomes, part.Outcomes)
 	p.Restart = cmp.Or(part.Restart, p.Restart)
 	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
+	p.WarmStarts = cmp.Or(p.WarmStarts, part.WarmStarts)
 	p.AskAccess = join(p.AskAccess, part.AskAccess)
 	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
 	p.Replaced = join(p.Replaced, part.Replaced)

@@ -118,6 +118,12 @@ func (r *result) applyTolerance(v *view, status *jobset.JobSetStatus) {
 	if slices.ContainsFunc(r.plan.Outcomes, func(o Outcome) bool { return o == MovedInPlace || o == MovedByReset }) {
 		next.LastMoveTime = ptr.To(metav1.NewTime(v.Now))
 	}
+	switch {
+	case v.asksToAvoid() == nil:
+		next.NodeFailures = nil
+	case r.nodeFailures != nil:
+		next.NodeFailures = r.nodeFailures.list
+	}
 	if r.kept != nil {
 		next.PodsKeptUntil = r.kept.Time
 	}

@@ -29,10 +29,13 @@ func deed(t *testing.T, in Input) string {
 		" resets ", f.Reset != nil, " keeps ", f.PodsKeptUntil != nil, " unhealthy ", s.Outcomes, " waits ", s.RequeueAfter)
 }
 
-// fields are those of spec.faultTolerance by their names in the API.
+// fields are those of spec.faultTolerance that hold a number, by their names in the API.
 func fields() []string {
 	var all []string
 	for f := range reflect.TypeFor[jobset.FaultTolerance]().Fields() {
+		if f.Type != reflect.TypeFor[*int32]() {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		all = append(all, name)
 	}
@@ -42,7 +45,7 @@ func fields() []string {
 // edited is the input with one field of spec.faultTolerance at another value.
 func edited(in Input, name string, value int32) Input {
 	in = clone(in)
-	field := reflect.ValueOf(in.JobSet.Spec.FaultTolerance).Elem().Field(slices.Index(fields(), name))
+	field := reflect.ValueOf(in.JobSet.Spec.FaultTolerance).Elem().FieldByNameFunc(func(of string) bool { return strings.EqualFold(of, name) })
 	field.Set(reflect.ValueOf(&value))
 	return in
 }

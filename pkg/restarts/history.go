@@ -37,6 +37,8 @@ type Restart struct {
 	Cause string `json:"cause,omitempty"`
 	// Suspect is which worker stood out among those of a group that hung, and why, or that none did; else empty.
 	Suspect string `json:"suspect,omitempty"`
+	// Starts is how the workers started again, with warm start; nil if nothing tells, as before the next restart.
+	Starts *Starts `json:"starts,omitempty"`
 }
 
 // RestartKind is what was restarted.
@@ -54,7 +56,7 @@ const (
 // What the controller writes in messages. A test holds them against what it decides.
 var (
 	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
-	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; (.*))?$`)
+	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; in epoch [^;]*)?(?:; (.*))?$`)
 	syncedMessage    = regexp.MustCompile(`^all (\d+) workers have reached epoch (\d+)$`)
 )
 
@@ -97,6 +99,7 @@ func (r *Report) addRestarts(in Input) {
 		r.explainMissing(inPlace, r.Budget.InPlace, "group restarts")
 		r.explainMissing(all, r.Budget.AllJobs+r.Budget.NotCounted+r.Budget.OneJob, "restarts of Jobs")
 	}
+	r.explainStarts(h.readStarts(in.Events))
 	slices.Reverse(h)
 	if in.Limit > 0 && len(h) > in.Limit {
 		h = h[:in.Limit]

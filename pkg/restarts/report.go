@@ -113,6 +113,7 @@ func Of(in Input) Report {
 	r.explainAgents(in)
 	r.addJobs(in)
 	r.addRestarts(in)
+	r.explainStandbys(in.Pods)
 	return r
 }
 

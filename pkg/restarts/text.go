@@ -188,15 +188,21 @@ func (r *Report) table(w *tabwriter.Writer, workers []Worker, all bool) (left []
 }
 
 func (r *Report) history(w *tabwriter.Writer) {
-	fmt.Fprintln(w, "KIND\tEPOCH\tSTARTED\tTOOK\tFIRST CAUSE")
+	starts := slices.ContainsFunc(r.LastRestarts, func(restart Restart) bool { return restart.Starts != nil })
+	column := func(text string) string {
+		if !starts {
+			return ""
+		}
+		return text + "\t"
+	}
+	fmt.Fprintln(w, "KIND\tEPOCH\tSTARTED\tTOOK\t"+column("WORKERS")+"FIRST CAUSE")
 	for i := range r.LastRestarts {
 		restart := &r.LastRestarts[i]
 		epoch := "-"
 		if restart.Epoch != 0 {
 			epoch = fmt.Sprintf("%d to %d", restart.Epoch, int64(restart.Epoch)+1)
 		}
-		cause := restart.Why()
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), cause)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), column(restart.Starts.text()), restart.Why())
 	}
 }
 

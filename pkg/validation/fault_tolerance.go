@@ -7,7 +7,9 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -70,7 +72,46 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; "+
 			"set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
-	return out
+	return append(append(out, neverAvoided(js, limits)...), slowToLeave(js, g)...)
+}
+
+// neverAvoided: the JobSet fails before it avoids a node (P93).
+func neverAvoided(js *jobset.JobSet, limits tolerance.Limits) []string {
+	asked := js.Spec.FaultTolerance.AvoidNodes
+	if asked == nil {
+		return nil
+	}
+	failures, _ := tolerance.Avoidance(asked)
+	settings, _ := limits.Of(js.Spec.FaultTolerance)
+	limit, where := settings.RetryLimit, tolerancePath.Child("retryLimit")
+	if p := js.Spec.FailurePolicy; p != nil {
+		limit, where = p.MaxRestarts, failurePolicyPath.Child("maxRestarts")
+	}
+	if int64(failures) <= int64(limit) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: is %d, and the JobSet fails before it avoids a node, since %s is %d: lower the one, or raise the other",
+		tolerancePath.Child("avoidNodes", "failures"), failures, where, limit)}
+}
+
+// slowToLeave says how long a group that restarts in place waits for a lost node, which its author may not know and can
+// change. Nothing is filled in: tolerations are the user's, and a short one makes workers leave nodes that would come back.
+func slowToLeave(js *jobset.JobSet, g gates.Set) []string {
+	if !restartsInPlace(js, g) {
+		return nil
+	}
+	for i := range js.Spec.ReplicatedJobs {
+		pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		leaves := slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool {
+			return t.Effect != corev1.TaintEffectNoSchedule && (t.Key == corev1.TaintNodeUnreachable || t.Key == "" && t.Operator == corev1.TolerationOpExists)
+		})
+		if !leaves {
+			return []string{fmt.Sprintf("%s: nothing tolerates %s, so Kubernetes leaves Pods on a node that does not answer for 300 seconds, and all workers "+
+				"wait: set tolerationSeconds for it and for %s, such as 30, if your nodes do not come back sooner",
+				podPath(i).Child("tolerations"), corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady)}
+		}
+	}
+	return nil
 }
 
 // unreadPeriod names the period that a group that restarts in place does not read (P80).

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -68,8 +69,18 @@ func TestToleranceWarnings(t *testing.T) {
 			"and set how long the group may take to assemble in spec.faultTolerance.warmupGracePeriodSeconds"
 	}
 	periods := jobset.FaultTolerance{AdmissionGracePeriodSeconds: ptr.To[int32](1), WarmupGracePeriodSeconds: ptr.To[int32](2), FailureGracePeriodSeconds: ptr.To[int32](0)}
-	inPlace := func(js *jobset.JobSet) {
+	waits := func(js *jobset.JobSet) {
 		js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart, MaxRestarts: 1}
+	}
+	inPlace := each(waits, func(js *jobset.JobSet) {
+		for i := range js.Spec.ReplicatedJobs {
+			js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "node.kubernetes.io/unreachable", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](30)}}
+		}
+	})
+	const slow = "spec.replicatedJobs[0].template.spec.template.spec.tolerations: nothing tolerates node.kubernetes.io/unreachable, so Kubernetes leaves Pods on a node " +
+		"that does not answer for 300 seconds, and all workers wait: set tolerationSeconds for it and for node.kubernetes.io/not-ready, such as 30, if your nodes do not come back sooner"
+	avoidsNodes := func(failures int32) func(*jobset.JobSet) {
+		return asksFor(jobset.FaultTolerance{AvoidNodes: &jobset.AvoidNodes{Failures: failures}})
 	}
 	bothGates := gates.Set{FaultTolerance: true, InPlaceRestart: true}
 	long := jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](24*60*60 + 1)}
@@ -87,7 +98,13 @@ func TestToleranceWarnings(t *testing.T) {
 			want: []string{unread("admissionGracePeriodSeconds")}},
 		"P80: a group in place reads the time to assemble": {js: each(asksFor(jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](2)}), inPlace), gates: bothGates},
 		"P80: other strategies read all periods":           {js: each(asksFor(periods), withPolicy(1)), gates: bothGates},
-		"P82: one that allows some":                        {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
+		"P80: one that waits long for a lost node":         {js: each(asksFor(jobset.FaultTolerance{}), waits), gates: bothGates, want: []string{slow}},
+		"P93: as many failures as restarts":                {js: each(avoidsNodes(2), withPolicy(2)), gates: tolerantGate},
+		"P93: a node that is never avoided": {js: each(avoidsNodes(0), withPolicy(2)), gates: tolerantGate, want: []string{
+			"spec.faultTolerance.avoidNodes.failures: is 3, and the JobSet fails before it avoids a node, since spec.failurePolicy.maxRestarts is 2: lower the one, or raise the other"}},
+		"P93: the limit of resets is one, too": {js: avoidsNodes(4), gates: tolerantGate, want: []string{
+			"spec.faultTolerance.avoidNodes.failures: is 4, and the JobSet fails before it avoids a node, since spec.faultTolerance.retryLimit is 3: lower the one, or raise the other"}},
+		"P82: one that allows some": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

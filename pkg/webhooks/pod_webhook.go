@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
@@ -34,16 +36,18 @@ const (
 	validatePodPath = "/validate--v1-pod"
 )
 
-// podWebhook handles exclusive placement of Pods. It reads from caches, which lag:
+// podWebhook handles exclusive placement of Pods, and keeps them off nodes that their JobSet avoids. It reads from caches, which lag:
 // a follower created right after its leader was scheduled may be refused once.
 type podWebhook struct {
 	// reader needs the index placement.PodNameIndex.
 	reader  client.Reader
 	decoder admission.Decoder
+	gates   gates.Set
+	now     func() time.Time
 }
 
-// mutate labels a new Pod with its priority, and, if it is placed exclusively,
-// gives it affinities or the domain of its leader.
+// mutate labels a new Pod with its priority, keeps it off the nodes that its JobSet avoids, and, if it
+// is placed exclusively, gives it affinities or the domain of its leader.
 func (w *podWebhook) mutate(ctx context.Context, req admission.Request) admission.Response {
 	if req.Operation != admissionv1.Create {
 		return admission.Allowed("")
@@ -66,7 +70,7 @@ func (w *podWebhook) mutate(ctx context.Context, req admission.Request) admissio
 			}
 		}
 	}
-	return patched(pod, placement.Mutate(pod, domain))
+	return patched(pod, placement.Mutate(pod, domain), w.avoided(ctx, req.Namespace, pod))
 }
 
 // validate refuses followers whose leader has no domain yet.
@@ -131,8 +135,8 @@ func (w *podWebhook) domainOf(ctx context.Context, leader *corev1.Pod, topology 
 }
 
 // patched returns a response with the patch of a Pod.
-func patched(pod *corev1.Pod, m placement.Mutation) admission.Response {
-	patch := podPatch(pod, m)
+func patched(pod *corev1.Pod, m placement.Mutation, avoided []string) admission.Response {
+	patch := podPatch(pod, m, avoided)
 	if len(patch) == 0 {
 		return admission.Allowed("")
 	}

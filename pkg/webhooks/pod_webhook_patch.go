@@ -35,9 +35,9 @@ func (p *patch) add(value any, path ...string) {
 	*p = append(*p, addition{Op: "add", Path: "/" + strings.Join(path, "/"), Value: value})
 }
 
-// podPatch turns a mutation into a JSON patch. It contains only what is added, so
+// podPatch turns a mutation, and the hostnames to avoid, into a JSON patch. It contains only what is added, so
 // fields that this version does not know survive.
-func podPatch(pod *corev1.Pod, m placement.Mutation) patch {
+func podPatch(pod *corev1.Pod, m placement.Mutation, avoided []string) patch {
 	var p patch
 	if m.Priority != nil {
 		if pod.Labels == nil {
@@ -51,11 +51,12 @@ func podPatch(pod *corev1.Pod, m placement.Mutation) patch {
 		}
 		p.add(m.Domain.Value, "spec", "nodeSelector", m.Domain.Key)
 	}
+	if pod.Spec.Affinity == nil && (m.Attract != nil || len(avoided) > 0) {
+		p.add(struct{}{}, "spec", "affinity")
+	}
+	p.avoid(pod, avoided)
 	if m.Attract == nil {
 		return p
-	}
-	if pod.Spec.Affinity == nil {
-		p.add(struct{}{}, "spec", "affinity")
 	}
 	affinity := ptr.Deref(pod.Spec.Affinity, corev1.Affinity{})
 	attract, repel := affinity.PodAffinity, affinity.PodAntiAffinity

@@ -6,14 +6,23 @@ SPDX-License-Identifier: Apache-2.0
 package webhooks
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // register is an empty cache of Pods that counts its requests.
@@ -31,6 +40,90 @@ func (r *register) List(_ context.Context, _ client.ObjectList, opts ...client.L
 const podManifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"js-w-0-INDEX-abcde","namespace":"ns",
 	"labels":{"jobset.sigs.k8s.io/jobset-name":"js","jobset.sigs.k8s.io/replicatedjob-name":"w","jobset.sigs.k8s.io/job-index":"0"},
 	"annotations":{"jobset.sigs.k8s.io/jobset-name":"js","alpha.jobset.sigs.k8s.io/exclusive-topology":"rack","batch.kubernetes.io/job-completion-index":"INDEX"}}}`
+
+// known is a cache of one JobSet and one node.
+type known struct {
+	client.Reader
+	js   *jobset.JobSet
+	node *corev1.Node
+}
+
+func (k *known) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	switch into := into.(type) {
+	case *jobset.JobSet:
+		if key == client.ObjectKeyFromObject(k.js) {
+			k.js.DeepCopyInto(into)
+			return nil
+		}
+	case *corev1.Node:
+		if key.Name == k.node.Name {
+			k.node.DeepCopyInto(into)
+			return nil
+		}
+	}
+	return apierrors.NewNotFound(corev1.Resource("x"), key.Name)
+}
+
+func TestNewPodsAvoidNodes(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "js", Namespace: "ns", UID: "u"}}
+	js.Spec.FaultTolerance = &jobset.FaultTolerance{AvoidNodes: &jobset.AvoidNodes{Failures: 3, WithinSeconds: 3600}}
+	since := metav1.NewTime(now.Add(-time.Minute))
+	js.Status.FaultTolerance = &jobset.FaultToleranceStatus{NodeFailures: []jobset.NodeFailures{
+		{Node: "n2", AvoidedSince: &since}, {Node: "n1", AvoidedSince: &since}, {Node: "n3"}, {Node: "n4", GivenUpTime: &since},
+	}}
+	cache := &known{js: js, node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "host-1"}}}}
+	const (
+		away     = `{"key":"kubernetes.io/hostname","operator":"NotIn","values":["host-1","n2"]}`
+		affinity = "/spec/affinity/nodeAffinity"
+		required = affinity + "/requiredDuringSchedulingIgnoredDuringExecution"
+	)
+	add := func(path, value string) string { return fmt.Sprintf(`{"op":"add","path":%q,"value":%s}`, path, value) }
+	pod := func(uid, affinity string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"jobset.sigs.k8s.io/jobset-name":"js","jobset.sigs.k8s.io/jobset-uid":%q}},"spec":{%s"containers":[]}}`, uid, affinity)
+	}
+	terms := func(terms string) string {
+		return `"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + terms + `]}}},`
+	}
+	tests := map[string]struct {
+		namespace, pod string
+		gates          gates.Set
+		want           []string
+	}{
+		"P93: by their host names, in a term of its own": {pod: pod("u", ""), want: []string{
+			add("/spec/affinity", "{}"), add(affinity, "{}"), add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`]}]}`)}},
+		"P93: beside what it prefers": {pod: pod("u", `"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[]}},`), want: []string{
+			add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`]}]}`)}},
+		"P93: in every term, but for one that matches nothing": {
+			pod:  pod("u", terms(`{"matchExpressions":[{"key":"a","operator":"Exists"}]},{},{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}`)),
+			want: []string{add(required+"/nodeSelectorTerms/0/matchExpressions/-", away), add(required+"/nodeSelectorTerms/2/matchExpressions", "["+away+"]")}},
+		"P93: not a Pod of an earlier JobSet of that name": {pod: pod("other", "")},
+		"P93: not a Pod of another namespace":              {pod: pod("u", ""), namespace: "elsewhere"},
+		"P93: not with the gate off":                       {pod: pod("u", ""), gates: gates.Set{InPlaceRestart: true}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			on := gates.Set{FaultTolerance: true}
+			if tc.gates != (gates.Set{}) {
+				on = tc.gates
+			}
+			create := request(admissionv1.Create, tc.pod, "")
+			create.Namespace = cmp.Or(tc.namespace, "ns")
+			response := (&podWebhook{reader: cache, decoder: admission.NewDecoder(scheme(t)), gates: on, now: func() time.Time { return now }}).mutate(t.Context(), create)
+			if !response.Allowed {
+				t.Fatalf("refused: %v", response.Result)
+			}
+			var want string
+			if tc.want != nil {
+				want = "[" + strings.Join(tc.want, ",") + "]"
+			}
+			if diff := gocmp.Diff(want, string(response.Patch)); diff != "" {
+				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
 
 func TestLookUpsOfLeaders(t *testing.T) {
 	tests := map[string]struct {
@@ -50,7 +143,7 @@ func TestLookUpsOfLeaders(t *testing.T) {
 			} {
 				cache := &register{}
 				handle(&podWebhook{reader: cache, decoder: admission.NewDecoder(scheme(t))}, t.Context(), create)
-				if diff := cmp.Diff(tc.want, cache.asked); diff != "" {
+				if diff := gocmp.Diff(tc.want, cache.asked); diff != "" {
 					t.Errorf("what the %s webhook asked (-want +got):\n%s", webhook, diff)
 				}
 			}

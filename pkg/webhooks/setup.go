@@ -9,6 +9,7 @@ package webhooks
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
@@ -39,7 +40,7 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
 	}
-	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder}
+	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder, gates: g, now: time.Now}
 	server := mgr.GetWebhookServer()
 	defaulter := jobSetDefaulter{gates: g, decoder: decoder}
 	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter), LogConstructor: logOf("jobSet")})

@@ -43,6 +43,9 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		worker.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 		supervise(worker)
 		env.addAtStart(worker)
+		if policy.InPlaceRestart.WarmStart != nil {
+			worker.Env = append(worker.Env, corev1.EnvVar{Name: protocol.WarmStartEnv, Value: protocol.WarmStartOn})
+		}
 		if !with.takesContainerPolicies() {
 			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
 		}

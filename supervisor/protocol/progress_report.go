@@ -38,6 +38,8 @@ type ProgressReport struct {
 	LongestGapMillis int64 `json:"longestGapMs,omitempty"`
 	// SilentMillis is from its last sign to its end, or from its start if it gave none; 0 while it runs.
 	SilentMillis int64 `json:"silentMs,omitempty"`
+	// Warm is how it was started, where warm start is on (P165). Without deadlines the report has nothing else.
+	Warm *WarmStart `json:"warm,omitempty"`
 }
 
 // Steps are those that a worker told, each from 0 to MaxInt64. They may fall.
@@ -107,6 +109,9 @@ func (r ProgressReport) check() error {
 		case !r.Signed():
 			return fmt.Errorf("a step was told, and no sign was given")
 		}
+	}
+	if w := r.Warm; w != nil && (w.Early < 0 || w.Early > maxEarlyReported || w.Code < 0 || w.Code > 255) {
+		return fmt.Errorf("%d standbys ended early, the last with code %d; they must be from 0 to %d, and from 0 to 255", w.Early, w.Code, maxEarlyReported)
 	}
 	for _, d := range []struct {
 		name   string

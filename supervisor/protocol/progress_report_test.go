@@ -16,7 +16,7 @@ import (
 func TestTheLongestProgressReportFits(t *testing.T) {
 	t.Parallel()
 	most := Steps{math.MaxInt64, math.MaxInt64, math.MaxInt64}
-	r := ProgressReport{math.MaxInt32, &most, Millis(math.MaxInt64), Millis(math.MaxInt64), Millis(math.MaxInt64)}
+	r := ProgressReport{math.MaxInt32, &most, Millis(math.MaxInt64), Millis(math.MaxInt64), Millis(math.MaxInt64), &WarmStart{Early: maxEarlyReported, Code: 255, Off: true, Warm: true}}
 	value, err := r.Encode()
 	if err != nil || len(value) > MaxProgressReport {
 		t.Fatalf("P137: %d bytes, %v: %s", len(value), err, value)
@@ -34,6 +34,7 @@ func TestProgressReportsAreReadAsTheyAreWritten(t *testing.T) {
 	for value, want := range map[string]ProgressReport{
 		`{"epoch":3}`:                  {Epoch: 3},
 		`{"epoch":3,"silentMs":30000}`: {Epoch: 3, SilentMillis: 30000},
+		`{"epoch":3,"warm":{"warm":true,"early":2,"code":3}}`: {Epoch: 3, Warm: &WarmStart{Warm: true, Early: 2, Code: 3}},
 		`{"epoch":1,"steps":{"first":0,"last":0,"highest":0},"startMs":1}`: {
 			Epoch: 1, Steps: &Steps{}, StartMillis: 1},
 		`{"epoch":2,"steps":{"first":100,"last":7,"highest":119},"startMs":5200,"longestGapMs":900,"silentMs":12}`: {
@@ -52,13 +53,15 @@ func TestProgressReportsAreReadAsTheyAreWritten(t *testing.T) {
 func TestForgedProgressReportsAreRefused(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"":                         "JSON",
-		"[]":                       "JSON",
-		`{"epoch":"3"}`:            "JSON",
-		`{"epoch":3000000000}`:     "JSON",
-		`{}`:                       "epoch is 0",
-		`{"epoch":-1}`:             "epoch is -1",
-		`{"epoch":1,"startMs":-1}`: "startMs is -1",
+		"":                                "JSON",
+		"[]":                              "JSON",
+		`{"epoch":"3"}`:                   "JSON",
+		`{"epoch":3000000000}`:            "JSON",
+		`{}`:                              "epoch is 0",
+		`{"epoch":-1}`:                    "epoch is -1",
+		`{"epoch":1,"warm":{"early":-1}}`: "standbys ended early",
+		`{"epoch":1,"warm":{"code":256}}`: "from 0 to 255",
+		`{"epoch":1,"startMs":-1}`:        "startMs is -1",
 		`{"epoch":1,"silentMs":9223372036854775807}`:                "silentMs is",
 		`{"epoch":1,"longestGapMs":3153600000001}`:                  "longestGapMs is",
 		`{"epoch":1,"startMs":1,"steps":{"first":-1}}`:              "from 0 on",

@@ -154,6 +154,8 @@ type Message struct {
 	// Report, with Hello, Ready and Progressed, is what signs the worker of Epoch gave (P137); nil if it was not watched.
 	Report  *ProgressReport `json:"report,omitempty"`
 	Because string          `json:"because,omitempty"`
+	// Warm, with Running, Ready, Done and the Hello after an end, where warm start is on, is how the worker was started (P165).
+	Warm *WarmStart `json:"warm,omitempty"`
 }
 
 // Encode returns a message as a line, in this version.

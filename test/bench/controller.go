@@ -33,6 +33,7 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -100,8 +101,8 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	health := controllers.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
-	return mgr, controllers.SetupJobSetReconciler(ctx, mgr, gates, policy.Progress{}, controllers.WithNodeHealth(health))
+	health := jobsetcontroller.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
+	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Progress{}, jobsetcontroller.WithNodeHealth(health))
 }
 
 // answer says that the manager runs, then answers each command.

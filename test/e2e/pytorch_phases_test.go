@@ -44,7 +44,7 @@ var long = pace{stepSeconds: 0.5, saveEvery: 1}
 
 // What a restart costs a program that does something: the seconds that the controller and the program take.
 var _ = Describe("how long a training with PyTorch takes to go on", Serial, Label(pytorch, "numbers"), func() {
-	for _, way := range []string{processWay, torchrunWay, containerWay} {
+	for _, way := range []string{processWay, warmWay, torchrunWay, containerWay} {
 		It("P124: "+way, func(ctx SpecContext) {
 			p := long
 			p.container = way == containerWay
@@ -52,6 +52,9 @@ var _ = Describe("how long a training with PyTorch takes to go on", Serial, Labe
 			round := t.RunsAt(1)
 			for restart := range trainerRestarts {
 				t.steps(round)
+				if way == warmWay {
+					t.standbys(round)
+				}
 				at := t.strike(way, round, 1+restart%(ranks-1))
 				next := t.RunsAt(round.Epoch + 1)
 				next.IsInPlaceOf(round)
@@ -78,6 +81,7 @@ var _ = Describe("how long a training with PyTorch takes to go on", Serial, Labe
 
 const (
 	processWay   = "process mode"
+	warmWay      = "process mode, warm start"
 	torchrunWay  = "process mode, torchrun"
 	containerWay = "container mode"
 	recreateWay  = "Recreate"
@@ -104,6 +108,9 @@ func setVariable(js *jobset.JobSet, variable corev1.EnvVar) {
 func startsBy(js *jobset.JobSet, way string) {
 	if way != torchrunWay {
 		podOf(js).Containers[0].Command = []string{"python3", "/train/train.py"}
+	}
+	if way == warmWay {
+		js.Spec.FailurePolicy.InPlaceRestart.WarmStart = &jobset.WarmStartPolicy{}
 	}
 	if way == containerWay {
 		// With gate ElasticJobSet the size may change, so the manager cannot give the variables in container mode.
@@ -136,7 +143,7 @@ func namesRanks(js *jobset.JobSet) {
 // kill from inside.
 func (t *training) strike(way string, round *stories.Round, place int) time.Time {
 	GinkgoHelper()
-	if way == processWay || way == torchrunWay {
+	if way == processWay || way == warmWay || way == torchrunWay {
 		return t.kill(round.Pods[place])
 	}
 	return t.Tell(syscall.SIGKILL, round.Worker(place))
@@ -166,6 +173,18 @@ func (t *training) milestone(round *stories.Round, msg string) (at time.Time) {
 		})
 	}
 	return at
+}
+
+// standbys waits until a standby waits at its gate in each Pod.
+func (t *training) standbys(round *stories.Round) {
+	GinkgoHelper()
+	for _, pod := range round.Pods {
+		t.eventually(func(expect Gomega) {
+			all, err := lines(t.ctx, pod)
+			expect.Expect(err).NotTo(HaveOccurred())
+			expect.Expect(last(all, "waits").Time).To(BeTemporally(">", last(all, "start").Time), "a standby of Pod %s waits", pod.Name)
+		})
+	}
 }
 
 // steps waits until the training goes on.

@@ -42,7 +42,7 @@ func trainerTable(specs types.SpecReports) string {
 	if len(all) == 0 {
 		return ""
 	}
-	ways := []string{processWay, torchrunWay, containerWay, recreateWay}
+	ways := []string{processWay, warmWay, torchrunWay, containerWay, recreateWay}
 	var out strings.Builder
 	fmt.Fprintf(&out, "## Restarts of a training with PyTorch, in seconds: minimum / median / maximum\n\n"+
 		"%d ranks, of which one is killed. With Recreate, stop is until the last new Pod has a node, and there is no barrier.\n"+

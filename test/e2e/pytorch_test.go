@@ -98,9 +98,11 @@ func train(ctx SpecContext, p pace, changes ...func(*jobset.JobSet)) *training {
 	return &training{Group: group, ctx: ctx}
 }
 
-func exampleOf(name string) *jobset.JobSet {
+func exampleOf(name string) *jobset.JobSet { return exampleIn(examples + name) }
+
+func exampleIn(path string) *jobset.JobSet {
 	GinkgoHelper()
-	text, err := os.ReadFile(examples + name)
+	text, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
 	js := &jobset.JobSet{}
 	Expect(yaml.UnmarshalStrict(text, js)).To(Succeed())

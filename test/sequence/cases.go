@@ -98,6 +98,7 @@ func cases() []searched {
 		{scenario{name: "pauses, 2 failures, suspend, deadline", rjobs: oneJob(1), kinds: workerExit | hang, left: budgets{failures: 2, suspends: 1}, lag: 1, lagInAll: 1, running: true, pauses: true, clock: true}, bounded},
 	}
 	list = append(list, processCases()...)
+	list = append(list, leaseCases()...)
 	list = append(list, toleranceCases()...)
 	list = append(list, elasticCases()...)
 	for i := range list {
@@ -129,6 +130,11 @@ func processCases() []searched {
 		{scenario{name: "process mode, a sandbox is gone, first start, crash", rjobs: group(2), containers: one, kinds: sandboxGone, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1}, bounded},
 		{scenario{name: "process mode, a short deadline, a long grace", rjobs: group(2), containers: one, kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, clock: true, slowStops: true}, bounded},
 		{scenario{name: "process mode, pauses, 2 failures, crash", rjobs: group(1), containers: one, kinds: workerExit | agentCrash, left: budgets{failures: 2, leaders: 1}, lag: 1, lagInAll: 1, running: true, pauses: true}, bounded},
+		{scenario{name: "process mode, warm start, 1 failure", rjobs: group(2), containers: one, kinds: everyProcessFailure | earlyEnd, left: budgets{failures: 1}, lag: 1, lagInAll: 1, running: true, warm: true}, bounded},
+		{scenario{name: "process mode, warm start, 1 Pod, 3 failures", rjobs: group(1), containers: one, kinds: workerExit | exitZero | containerDeath | brokenLink | earlyEnd, left: budgets{failures: 3}, lag: 1, lagInAll: 1, running: true, warm: true}, bounded},
+		{scenario{name: "process mode, warm start, 2 failures", rjobs: group(2), containers: one, kinds: everyProcessFailure | earlyEnd, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, warm: true}, full},
+		{scenario{name: "process mode, warm start, a Pod is deleted, 2 failures", rjobs: group(1), containers: one, kinds: workerExit | podDeleted | stuckProcess, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, splitNode: true, warm: true}, bounded},
+		{scenario{name: "process mode, warm start, worker exits, suspend", rjobs: group(2), containers: one, kinds: workerExit, left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true, warm: true}, full},
 		{scenario{name: "process mode, a launcher after its workers, first start, 1 failure", rjobs: launcher, order: ready, containers: each, left: budgets{failures: 1}, lag: 1, lagInAll: 1}, bounded},
 		{scenario{name: "process mode, a launcher after its workers, first start, exits, crash", rjobs: launcher, order: ready, containers: each, kinds: workerExit | exitZero, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, oldCaches: true}, bounded},
 		{scenario{name: "process mode, a launcher after its workers, suspend", rjobs: launcher, order: ready, containers: each, left: budgets{suspends: 1}, lag: 1, lagInAll: 1, running: true}, bounded},

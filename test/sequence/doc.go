@@ -18,7 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 //	jobcontroller.go   the Job controller and the garbage collector
 //	node.go            kubelets, agents and workers
 //	supervised.go      what a Pod has in process mode: supervisors, their connections, what the agent knows
-//	supervisor.go      supervisors and the workers they run; rounds.go: their agent
+//	supervisor.go      supervisors and the workers they run; rounds.go: their agent; standby.go: standbys at their gates
 //	user.go            what goes wrong, and what users do
 //	book.go            what the properties remember of the past
 //	properties.go      properties 1 to 4, computed from the spec and never from the code under test
@@ -56,6 +56,7 @@ SPDX-License-Identifier: Apache-2.0
 //     may start one, and until the JobSet has ended or is suspended.
 //  8. A worker that is told to end is told once, and nothing of it is killed before its grace is over: that of the kubelet
 //     from its signal on. An agent that sees that the JobSet is suspended tells nobody to end.
+//  9. A gate opens once for an epoch, while no process of another epoch exists, and a standby that could wait is not killed.
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
 // begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset
@@ -102,8 +103,15 @@ SPDX-License-Identifier: Apache-2.0
 //
 //   - A planner is any change of sizes within their bounds by one write, at any time.
 //
+//   - A standby is due at any moment after the worker has opened its gate, comes to its own gate at any moment after
+//     that, or never, and is killed in the step in which that is decided.
+//
 //   - In process mode a connection that breaks, a container that is killed, or an agent that crashes while its Pod
 //     does not run may cost a restart each, since nobody can know whether a worker was started (property 4).
+//
+//   - A Lease has an epoch and nothing else: how exits of both places are merged is in the tables of package facts.
+//     A report that is repeated in both places is two steps, at any time while the agent is held. A late report, and a
+//     Lease that somebody deletes, change the Lease; a report that is refused there goes to the Pod in one step.
 //
 // # What it takes for granted
 //

@@ -16,6 +16,7 @@ import (
 // What has a name is written as its place in one of these lists.
 var (
 	allPhases = []supervisor.Phase{"", supervisor.Held, supervisor.Running, supervisor.Killing, supervisor.Stuck, supervisor.Ended}
+	allLives  = []supervisor.Life{supervisor.NoStandby, supervisor.Due, supervisor.Waiting, supervisor.Passing}
 	allStates = []agent.WorkerState{
 		agent.Unseen, agent.Idle, agent.Starting, agent.Running, agent.Stopping, agent.Ended, agent.Done, agent.Stuck, agent.Leaving,
 	}
@@ -29,7 +30,8 @@ func (e *encoder) supervised(s *supervised) {
 	for i := range s.all() {
 		c := &s.containers[i]
 		e.bits(c.up, c.over, c.left, c.timeUp, c.done, c.linked, c.talks)
-		e.byte(c.code, c.doneIn)
+		e.bits(c.opened, c.standbyFile)
+		e.byte(c.code, c.doneIn, int8(c.standby), c.ran)
 		e.supervisor(&c.sup)
 		e.queue(&c.toAgent)
 		e.queue(&c.toSup)
@@ -41,7 +43,8 @@ func (e *encoder) supervised(s *supervised) {
 
 func (e *encoder) supervisor(s *supervisor.State) {
 	e.byte(int8(slices.Index(allPhases, s.Phase)), int8(s.Run.Epoch), int8(s.Exit.Code))
-	e.bits(s.Run.Bypass, s.Stopping, s.Terminated, s.Leave != "", s.Exited, s.Exit.Stopped)
+	e.bits(s.Run.Bypass, s.Stopping, s.Terminated, s.Leave != "", s.Exited, s.Exit.Stopped, s.Warm, s.Standby.Off)
+	e.byte(int8(slices.Index(allLives, s.Standby.Life)), int8(s.Standby.Early))
 }
 
 func (e *encoder) queue(q *queue) {

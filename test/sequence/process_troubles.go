@@ -8,6 +8,7 @@ package sequence
 import (
 	"sigs.k8s.io/jobset/agent"
 	"sigs.k8s.io/jobset/supervisor"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // containerTroubles appends what may go wrong in the containers of a Pod in process mode.
@@ -27,6 +28,7 @@ func (w *world) containerTroubles(steps []step, p *pod) []step {
 		add(exitZero, runs, workerExits0)
 		add(containerDeath, c.up, containerDies)
 		add(brokenLink, c.talks, linkBreaks)
+		add(earlyEnd, c.standby != noStandby, standbyEnds)
 		add(stuckProcess, c.up && c.left && (c.sup.Phase == supervisor.Killing || c.sup.Stopping && !c.sup.Terminated), processStays)
 		add(lateContainer, c.knows.lost && !c.knows.late && c.knows.state != agent.Done, containerAway)
 	}
@@ -48,6 +50,9 @@ func (w *world) containerTrouble(s step, at int) (is bool, err error) {
 	case processStays:
 		w.disturb(p)
 		err = w.supervise(at, n, supervisor.Event{Timeout: c.sup.Phase})
+	case standbyEnds:
+		c.standby = noStandby
+		err = w.supervise(at, n, supervisor.Event{StandbyEnded: &protocol.Exit{Code: 1}})
 	case containerAway:
 		w.disturb(p)
 		c.knows.late = true

@@ -40,6 +40,13 @@ type container struct {
 	left bool
 	// timeUp: the time of a stop was over.
 	timeUp bool
+	// standby is how far its process has come; it ends with the container, like all of these but the file. opened: the
+	// program has opened its gate; ran: the last epoch that ran, where there are standbys.
+	standby standbyProcess
+	opened  bool
+	ran     int8
+	// standbyFile says that a standby existed when the container was killed.
+	standbyFile bool
 	// done is the file that says that its worker has finished, in epoch doneIn.
 	done   bool
 	doneIn int8

@@ -54,6 +54,9 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 		if c.sup.Phase == supervisor.Running && c.sup.Stopping && c.sup.Terminated && !c.timeUp {
 			add(stopTimeEnds, i)
 		}
+		for _, kind := range w.standbySteps(c) {
+			add(kind, i)
+		}
 		if p.deleting && !c.sup.Terminated && w.sc.splitNode {
 			add(supervisorTerminated, i)
 		}
@@ -64,7 +67,7 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 	if ended == int(p.sup.count) && !p.ended {
 		add(containersOver, 0)
 	}
-	if a := &p.agent; a.reported && !a.sending && a.lifted == held && p.epoch != a.epoch {
+	if a := &p.agent; a.reported && !a.sending && a.lifted == held && (p.epoch != a.epoch && !w.keepsToLease(p) || w.inLease(p) && p.lease != a.epoch) {
 		add(agentRepeats, 0)
 	}
 	if p.agent.looked && !p.sup.strayed && p.sup.mayStray() {
@@ -102,12 +105,14 @@ func (w *world) containerStep(s step) error {
 	case leftoversGo:
 		c.left = false
 		err = w.supervise(at, n, supervisor.Event{Empty: true})
+	case gateOpens, standbyStarts, gateReached:
+		err = w.standbyStep(at, n, s.kind)
 	case agentHears:
 		err = w.agentHears(at, n)
 	case linkEnds:
 		err = w.breakLink(at, n)
 	case agentRepeats:
-		p.epoch = p.agent.epoch
+		w.repeats(p)
 		w.publish(p.job)
 	case agentPolls:
 		err = w.agentDecides(at)
@@ -126,14 +131,14 @@ func (w *world) containerStep(s step) error {
 }
 
 func (w *world) startContainer(c *container) {
-	c.up, c.sup = true, supervisor.State{Phase: supervisor.Held}
+	c.up, c.sup = true, supervisor.State{Phase: supervisor.Held, Standby: supervisor.Standby{Off: c.standbyFile}}
 	if c.done { // its own file
 		c.up, c.over, c.code = false, true, 0
 	}
 }
 
 // settings of all supervisors.
-var settings = supervisor.Settings{KillTimeout: time.Second}
+var settings = supervisor.Settings{KillTimeout: time.Second, WarmStart: true}
 
 // supervise lets something happen to a supervisor, and does what it decides.
 func (w *world) supervise(at, n int, e supervisor.Event) error {
@@ -143,6 +148,9 @@ func (w *world) supervise(at, n int, e supervisor.Event) error {
 	c.sup = next
 	for _, a := range actions {
 		if err := c.checkGrace(before, e, a); err != nil {
+			return err
+		}
+		if err := c.checkStandby(before, a); err != nil {
 			return err
 		}
 		if err := w.act(at, n, before, a); err != nil {
@@ -176,7 +184,10 @@ func (w *world) act(at, n int, before supervisor.State, a supervisor.Action) err
 		if c.left || before.Runs() {
 			return violates(1, "a worker starts while processes of the one before exist")
 		}
-		c.left = true
+		c.left, c.opened = true, false
+		if w.sc.warm {
+			c.ran = int8(a.Spawn.Epoch)
+		}
 		if err := w.startedIn(p, n); err != nil {
 			return err
 		}
@@ -188,6 +199,8 @@ func (w *world) act(at, n int, before supervisor.State, a supervisor.Action) err
 		c.done, c.doneIn = true, c.epoch()
 	case a.Finish:
 		return w.containerEnds(at, n, a.Code)
+	default:
+		return w.actOnStandby(at, n, before, a)
 	}
 	return nil
 }
@@ -200,6 +213,7 @@ func (w *world) containerEnds(at, n, code int) error {
 		return violates(6, "a container ends with 0, and its worker has not finished")
 	}
 	c.up, c.left, c.timeUp, c.talks, c.toSup = false, false, false, false, queue{}
+	c.standby, c.opened, c.ran = noStandby, false, 0
 	c.sup = supervisor.State{}
 	c.over, c.code = code == 0 || code == protocol.ExitLeave || p.deleting, int8(min(code, 127))
 	return nil
@@ -272,6 +286,8 @@ func (w *world) containerDies(at, n int) {
 		w.childFails(p, n)
 	}
 	w.disturb(p)
+	c.standbyFile = c.standbyFile || c.standby != noStandby
+	c.standby, c.opened, c.ran = noStandby, false, 0
 	c.up, c.left, c.timeUp, c.talks, c.toSup, c.sup = false, false, false, false, queue{}, supervisor.State{}
 	p.worker = p.sup.worker()
 }

@@ -38,7 +38,7 @@ func (c *container) mark() string {
 	case c.epoch() < 0:
 		return string(c.sup.Phase)
 	}
-	return fmt.Sprintf("%s%d", c.sup.Phase, c.epoch())
+	return fmt.Sprintf("%s%d%s", c.sup.Phase, c.epoch(), c.standby)
 }
 
 // mail shows the messages of a connection.
@@ -65,6 +65,7 @@ func describeContainer(s step, pod string) string {
 		stopTimeEnds: "the time of the stop of %s is over", leftoversGo: "the last process of %s is gone", agentHears: "the agent hears supervisor %s", linkEnds: "the connection of %s ends",
 		agentRepeats: "the agent repeats its report (%s)", agentPolls: "the agent looks for files (%s)", agentStrays: "the agent has waited beside %s",
 		containersOver: "all containers have ended (%s)", containerDies: "container %s is killed", linkBreaks: "the connection of %s breaks",
+		gateOpens: "the worker of %s opens its gate", standbyStarts: "a standby of %s starts", gateReached: "the standby of %s comes to its gate", standbyEnds: "the standby of %s ends early",
 		processStays: "a process of %s stays", containerAway: "container %s is away for too long",
 	}[s.kind]
 	if what == "" {

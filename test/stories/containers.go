@@ -43,6 +43,7 @@ func Tell() bool {
 		Describe("with a feature gate", gate)
 		Describe("with exclusive placement", exclusivePlacement)
 		Describe("on nodes that are marked as sick", sickNodes)
+		Describe("on nodes on which they keep failing", badNodes)
 		Describe("with fault tolerance", faultTolerance)
 		Describe("compared with other strategies", otherStrategies)
 		Describe("on a node", sequences)

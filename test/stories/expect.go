@@ -99,7 +99,7 @@ func (g *Group) Completes() {
 	g.eventually(func(expect Gomega) {
 		for _, pod := range g.record.pods() {
 			expect.Expect(pod.Status.Phase).To(Equal(corev1.PodSucceeded), "phase of Pod %s", pod.Name)
-			for _, name := range []string{workerName, agentName} {
+			for _, name := range []string{g.shape.Container, agentName} {
 				expect.Expect(containerStatus(pod, name).State.Running).To(BeNil(), "container %s of Pod %s", name, pod.Name)
 			}
 		}

@@ -36,6 +36,12 @@ type Group struct {
 // Create makes a namespace and a JobSet in it, and follows what becomes of them.
 func Create(ctx SpecContext, shape Shape) *Group {
 	GinkgoHelper()
+	return CreateBy(ctx, shape, func(namespace string) error { return api.Create(ctx, shape.withDefaults().jobSet(namespace)) })
+}
+
+// CreateBy is Create where others make the JobSet, of the name JobSetName and the shape that is given.
+func CreateBy(ctx SpecContext, shape Shape, create func(namespace string) error) *Group {
+	GinkgoHelper()
 	g := &Group{fixture: newFixture(ctx, shape.NamespaceLabels), shape: shape.withDefaults()}
 	if g.shape.OwnAgent {
 		g.isPrepared()
@@ -48,9 +54,10 @@ func Create(ctx SpecContext, shape Shape) *Group {
 			g.epochsOnlyGrew()
 		}
 	})
+	g.needsMode()
 	g.created = time.Now()
 	// Right after the manager became ready, a proxy somewhere may not know it yet.
-	g.eventually(func() error { return api.Create(ctx, g.shape.jobSet(g.namespace)) }).Should(Succeed())
+	g.eventually(func() error { return create(g.namespace) }).Should(Succeed())
 	return g
 }
 
@@ -111,11 +118,11 @@ func (g *Group) runs(wanted func(Gomega) time.Time) *Round {
 		expect.Expect(pods).To(HaveLen(g.shape.size()), "live Pods")
 		round.Pods = pods
 		for _, pod := range pods {
-			status := containerStatus(pod, workerName)
+			status := containerStatus(pod, g.shape.Container)
 			expect.Expect(status != nil && status.State.Running != nil).To(BeTrue(), "the worker of Pod %s runs", pod.Name)
 		}
 		var err error
-		round.Started, err = g.starts(pods, workerName)
+		round.Started, err = g.starts(pods, g.shape.Container)
 		expect.Expect(err).NotTo(HaveOccurred())
 		for i, started := range round.Started {
 			expect.Expect(started).To(BeTemporally(">", since), "the worker of Pod %s started when it was allowed to", pods[i].Name)

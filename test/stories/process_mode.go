@@ -36,6 +36,7 @@ func processMode() {
 	}, SpecTimeout(specTime))
 
 	It("P70: start again after a container was killed with its supervisor, which the kubelet starts alone", Contract, func(ctx SpecContext) {
+		needs(restartRules, "restart rules of containers")
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Worker(1))

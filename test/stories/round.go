@@ -31,7 +31,9 @@ type Round struct {
 }
 
 // Worker is the worker in a place, Agent the agent beside it.
-func (r *Round) Worker(place int) Container { return Container{Pod: r.Pods[place], Name: workerName} }
+func (r *Round) Worker(place int) Container {
+	return Container{Pod: r.Pods[place], Name: r.group.shape.Container}
+}
 
 // Agent is the agent in a place.
 func (r *Round) Agent(place int) Container { return Container{Pod: r.Pods[place], Name: agentName} }
@@ -106,8 +108,8 @@ func (r *Round) isInPlaceOf(before *Round, i int) {
 	if r.group.shape.Process {
 		more = "==" // the kubelet restarts nothing
 	}
-	Expect(containerStatus(is, workerName).RestartCount).To(
-		BeNumerically(more, containerStatus(was, workerName).RestartCount), "restarts of the worker of Pod %s", is.Name)
+	Expect(containerStatus(is, r.group.shape.Container).RestartCount).To(
+		BeNumerically(more, containerStatus(was, r.group.shape.Container).RestartCount), "restarts of the worker of Pod %s", is.Name)
 }
 
 // starts asks the logs of one container in each Pod when its process started.
@@ -141,10 +143,10 @@ func startOf(ctx context.Context, c Container) (time.Time, error) {
 }
 
 // startedIn looks whether the last process of each worker in process mode tells that it runs in an epoch.
-func (s *fixture) startedIn(pods []*corev1.Pod, epoch int32) error {
+func (g *Group) startedIn(pods []*corev1.Pod, epoch int32) error {
 	want := fmt.Sprintf(`"epoch":"%d"`, epoch)
 	for _, pod := range pods {
-		log, err := cluster.Log(s.ctx, Container{Pod: pod, Name: workerName})
+		log, err := cluster.Log(g.ctx, Container{Pod: pod, Name: g.shape.Container})
 		if err != nil {
 			return fmt.Errorf("reading the log of the worker of Pod %s: %w", pod.Name, err)
 		}

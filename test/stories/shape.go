@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +18,9 @@ import (
 )
 
 const (
-	jobSetName = "training"
+	// JobSetName is that of the JobSet of a story.
+	JobSetName = "training"
+	jobSetName = JobSetName
 	replicated = "workers"
 	// grace is how long a Pod that is deleted may take to end, in seconds.
 	grace = 5
@@ -53,6 +57,8 @@ type Shape struct {
 	NamespaceLabels map[string]string
 	// SlowToStop makes workers outlive SIGTERM until they are killed.
 	SlowToStop bool
+	// Container is the name of the workers' container where others write the JobSet; "worker" if it is empty.
+	Container string
 	// Change is for what only one story does.
 	Change func(*jobset.JobSet)
 }
@@ -67,6 +73,7 @@ func (s Shape) withDefaults() Shape {
 	if s.Strategy == "" {
 		s.Strategy = jobset.InPlaceRestart
 	}
+	s.Container = cmp.Or(s.Container, workerName)
 	s.OwnAgent = s.OwnAgent || s.AgentObeys
 	if s.MaxRestarts == 0 && !s.NoRestarts {
 		s.MaxRestarts = 100

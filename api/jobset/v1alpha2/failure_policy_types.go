@@ -131,7 +131,18 @@ type InPlaceRestartPolicy struct {
 	// Process. May be changed at any time; workers that run keep the deadlines of their start.
 	// +optional
 	Progress *ProgressPolicy `json:"progress,omitempty"`
+
+	// warmStart starts a second copy of each worker's program while the first one runs, which
+	// waits at a gate with its imports done and is let through at the next restart in place. For
+	// that the program reads the file that JOBSET_GATE names, once, before it takes a device, a
+	// port, a lock or a file. Needs memory for two programs until then; a program that never
+	// reads its gate is started as without it. Absent: off. Only in mode Process.
+	// +optional
+	WarmStart *WarmStartPolicy `json:"warmStart,omitempty"`
 }
+
+// WarmStartPolicy turns warm start on. There is nothing to set in it.
+type WarmStartPolicy struct{}
 
 // ProgressPolicy are the deadlines of a worker that gives signs of life, each container for itself. The
 // time is that in which its supervisor could run: a node that stands still is no hang.

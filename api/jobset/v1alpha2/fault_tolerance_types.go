@@ -62,6 +62,30 @@ type FaultTolerance struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	SuccessTTLSeconds *int32 `json:"successTTLSeconds,omitempty"`
+
+	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: it does not.
+	// What was counted is forgotten when it is removed.
+	// +optional
+	AvoidNodes *AvoidNodes `json:"avoidNodes,omitempty"`
+}
+
+// AvoidNodes says when Pods of a JobSet avoid a node: after so many restarts whose first cause was
+// on it, within so many seconds. It is avoided for as long, and other JobSets are not affected.
+// A node without which Pods of the JobSet find no place is not avoided.
+type AvoidNodes struct {
+	// failures is how many restarts of the JobSet have to begin on a node before it is avoided.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	Failures int32 `json:"failures,omitempty"`
+
+	// withinSeconds is for how long a failure counts, and for how long a node is avoided. Default:
+	// 86400, a day.
+	// +optional
+	// +kubebuilder:default=86400
+	// +kubebuilder:validation:Minimum=1
+	WithinSeconds int32 `json:"withinSeconds,omitempty"`
 }
 
 // FaultToleranceStatus is what the controller has to remember of a JobSet with faultTolerance.
@@ -90,6 +114,41 @@ type FaultToleranceStatus struct {
 	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
 	// +optional
 	LastMoveTime *metav1.Time `json:"lastMoveTime,omitempty"`
+
+	// nodeFailures are the nodes on which restarts of this JobSet had their first cause, with
+	// faultTolerance.avoidNodes. Of more than 16 the one that failed longest ago is forgotten.
+	// +optional
+	// +listType=map
+	// +listMapKey=node
+	// +kubebuilder:validation:MaxItems=16
+	NodeFailures []NodeFailures `json:"nodeFailures,omitempty"`
+}
+
+// NodeFailures are the restarts of a JobSet that one node caused.
+type NodeFailures struct {
+	// node is the name of the node.
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node"`
+
+	// times are when the last of these restarts began, as many as avoidNodes.failures at most.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Times []metav1.Time `json:"times,omitempty"`
+
+	// cause is the first cause of the last of them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	Cause string `json:"cause,omitempty"`
+
+	// avoidedSince is since when new Pods of the JobSet avoid the node. Absent: they do not.
+	// +optional
+	AvoidedSince *metav1.Time `json:"avoidedSince,omitempty"`
+
+	// givenUpTime is when Pods found no place without the node, so that it was not avoided any more.
+	// It is not avoided again for avoidNodes.withinSeconds after that.
+	// +optional
+	GivenUpTime *metav1.Time `json:"givenUpTime,omitempty"`
 }
 
 // ResetStatus says how far a reset has come.

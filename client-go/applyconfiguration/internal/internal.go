@@ -215,6 +215,19 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: stopGracePeriodSeconds
                         type:
                           scalar: numeric
+                      - name: warmStart
+                        type:
+                          map:
+                            elementType:
+                              scalar: untyped
+                              list:
+                                elementType:
+                                  namedType: __untyped_atomic_
+                                elementRelationship: atomic
+                              map:
+                                elementType:
+                                  namedType: __untyped_deduced_
+                                elementRelationship: separable
                 - name: maxRestarts
                   type:
                     scalar: numeric
@@ -260,6 +273,16 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: admissionGracePeriodSeconds
                   type:
                     scalar: numeric
+                - name: avoidNodes
+                  type:
+                    map:
+                      fields:
+                      - name: failures
+                        type:
+                          scalar: numeric
+                      - name: withinSeconds
+                        type:
+                          scalar: numeric
                 - name: deletionOnFailureGracePeriodSeconds
                   type:
                     scalar: numeric
@@ -1730,6 +1753,33 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: maxRestarts
                   type:
                     scalar: numeric
+                - name: nodeFailures
+                  type:
+                    list:
+                      elementType:
+                        map:
+                          fields:
+                          - name: avoidedSince
+                            type:
+                              scalar: untyped
+                          - name: cause
+                            type:
+                              scalar: string
+                          - name: givenUpTime
+                            type:
+                              scalar: untyped
+                          - name: node
+                            type:
+                              scalar: string
+                          - name: times
+                            type:
+                              list:
+                                elementType:
+                                  scalar: untyped
+                                elementRelationship: atomic
+                      elementRelationship: associative
+                      keys:
+                      - node
                 - name: podsKeptUntil
                   type:
                     scalar: untyped

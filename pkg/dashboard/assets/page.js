@@ -181,7 +181,7 @@ function showNodes(nodes) {
   table($("nodes").querySelector("div"), "Nodes, the one with most failures first", [
     ["Node", "", (n) => n.name], ["State", "", (n) => [n.state, ...(n.marks ?? [])].filter(Boolean).join(", ") || undefined],
     ["First causes", "number", (n) => `${n.failures}`], ["Last", "number", (n) => n.last && make("span", {}, since(n.last), " ago")],
-    ["Not back", "number", (n) => `${n.trouble}`], ["JobSets", "long", (n) => n.jobSets.join(", ")],
+    ["Avoided by", "number", (n) => n.avoided && `${n.avoided}`], ["Not back", "number", (n) => `${n.trouble}`], ["JobSets", "long", (n) => n.jobSets.join(", ")],
   ], nodes);
 }
 

@@ -31,12 +31,16 @@ const patience = 2 * time.Minute
 // that room is kept for it.
 func runNode(name, accelerators string) (stop func()) {
 	GinkgoHelper()
+	return runNodeWith(simnode.Options{Name: name, Extended: corev1.ResourceList{stories.Accelerator: resource.MustParse(accelerators)}})
+}
+
+func runNodeWith(options simnode.Options) (stop func()) {
+	GinkgoHelper()
 	runs := true
-	halt := framework.RunNode(shown.plane, simnode.Options{
-		Name: name, Runtime: shown.containers, Extended: corev1.ResourceList{stories.Accelerator: resource.MustParse(accelerators)},
-	})
+	options.Runtime = shown.containers
+	halt := framework.RunNode(shown.plane, options)
 	DeferCleanup(func(ctx SpecContext) {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: options.Name}}
 		if runs && !CurrentSpecReport().Failed() { // else what is left is evidence
 			empties(ctx, node)
 		}

@@ -57,15 +57,7 @@ var _ = Describe("An elastic group that loses a node", func() {
 
 		By("the machine does not answer any more")
 		lost := dies(full, "is-not-ready", stop)
-		node := &corev1.Node{}
-		Expect(stories.API().Get(ctx, client.ObjectKey{Name: "is-not-ready"}, node)).To(Succeed())
-		before := node.DeepCopy()
-		for i := range node.Status.Conditions {
-			if node.Status.Conditions[i].Type == corev1.NodeReady {
-				node.Status.Conditions[i].Status = corev1.ConditionUnknown
-			}
-		}
-		Expect(stories.API().Status().Patch(ctx, node, client.MergeFrom(before))).To(Succeed())
+		doesNotAnswer(ctx, "is-not-ready")
 		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3), "while the group runs it lacks nobody")
 		deletes(ctx, 1, lost...) // as Kubernetes does five minutes later
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionTrue, constants.LostPodsReason)

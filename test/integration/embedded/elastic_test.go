@@ -24,7 +24,7 @@ func bounded(least, most int32) func(*jobset.JobSet) {
 }
 
 var _ = Describe("Workers of an elastic group", func() {
-	It("P100 P101 P102: keep their Pods when it changes its size, and are told the world of each epoch", func(ctx SpecContext) {
+	It("P100 P101 P102: keep their Pods when it changes its size, and are told the world of each epoch", stories.Contract, func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{Process: true, Change: bounded(2, 4)})
 		first := group.RunsAt(1)
 		Expect(first.Worlds()).To(Equal([]string{"0 of 2", "1 of 2"}), "it starts with its least size")

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -28,18 +29,36 @@ const oldManagerEnv = "OLD_MANAGER"
 // swap puts another manager in the place of the one that runs.
 func (s *simulation) swap(ctx context.Context, program string) {
 	GinkgoHelper()
-	Expect(s.run.Stop()).To(Succeed())
+	if s.run != nil {
+		Expect(s.run.Stop()).To(Succeed())
+	}
 	s.run = nil
 	if program == s.manager {
 		Expect(s.SetGate(ctx, true)).To(Succeed())
 		return
 	}
+	s.starts(ctx, program, "RestartJob=true,InPlaceRestart=true", "")
+}
+
+// starts runs a manager with a configuration, in the place of none.
+func (s *simulation) starts(ctx context.Context, program, gates, config string) {
+	GinkgoHelper()
 	var err error
 	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: program, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"},
+		Program: program, Alone: true, Args: []string{"--feature-gates=" + gates}, Config: config,
 	})
 	Expect(err).NotTo(HaveOccurred())
 }
+
+// everySection has a key of each section that the older manager does not know, everyGate each gate.
+var everySection = `release: v0.13
+inPlaceRestart: {agentImage: ` + stories.AgentImage + `, environment: Torch, quickFailureMaxPause: 0s}
+faultTolerance: {retryPause: 30s, forcefulDeletion: true}
+elasticAutoscaling: {interval: 30s, reservePercent: 10}
+nodeHealth: {monitorNodes: true, injectAntiAffinities: true}
+`
+
+const everyGate = "RestartJob=true,InPlaceRestart=true,FaultTolerance=true,ElasticJobSet=true,ElasticAutoscaling=true"
 
 var _ = Describe("An upgrade of the manager, and a downgrade", func() {
 	var old string
@@ -96,6 +115,48 @@ var _ = Describe("An upgrade of the manager, and a downgrade", func() {
 		Entry("in process mode", SpecTimeout(specTime), true),
 		Entry("in container mode", SpecTimeout(specTime), false),
 	)
+})
+
+var _ = Describe("A manager that is rolled back under a configuration that it does not know", func() {
+	It("P59 O14: says which key that is and does not start, and takes over with its own configuration", func(ctx SpecContext) {
+		old := os.Getenv(oldManagerEnv)
+		if old == "" {
+			Skip(fmt.Sprintf("%s is not set; run: make test-upgrade", oldManagerEnv))
+		}
+		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
+		Expect(shown.run.Stop()).To(Succeed())
+		shown.starts(ctx, shown.manager, everyGate, everySection)
+		group := stories.Create(ctx, stories.Shape{Process: true})
+		first := group.RunsAt(1)
+
+		By("downgrading with the configuration as it is")
+		Expect(shown.run.Stop()).To(Succeed())
+		shown.run = nil
+		_, err := shown.plane.StartManager(ctx, cluster.ManagerOptions{
+			Name: "refuses", Program: old, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"}, Config: everySection,
+		})
+		Expect(err).To(MatchError(ContainSubstring("it has ended")))
+		_, path, _ := strings.Cut(err.Error(), "see ")
+		path, _, _ = strings.Cut(path, ":")
+		said, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(said)).To(And(ContainSubstring("unknown field"), ContainSubstring("elasticAutoscaling"), ContainSubstring("nodeHealth"), ContainSubstring("faultTolerance")))
+
+		By("downgrading with the configuration of the older release")
+		shown.swap(ctx, old)
+		group.RunsAt(1).IsUntouched(first)
+		group.Tell(order.Exit(1), first.Worker(0))
+		second := group.RunsAt(2)
+		second.IsInPlaceOf(first)
+
+		By("upgrading again")
+		Expect(shown.run.Stop()).To(Succeed())
+		shown.starts(ctx, shown.manager, everyGate, everySection)
+		group.RunsAt(2).IsUntouched(second)
+		group.Tell(order.Exit(1), second.Worker(1))
+		group.RunsAt(3).IsInPlaceOf(second)
+		group.Charged(2)
+	}, SpecTimeout(specTime))
 })
 
 // grants are the Role and the RoleBinding of a group, by kind.

@@ -34,14 +34,16 @@ import (
 // notCreated are the kinds that this API server does not know, and why. Of
 // these only the YAML is read, which is strict about keys that come twice.
 var notCreated = map[schema.GroupVersionKind]string{
-	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "ResourceFlavor"}:         "comes with Kueue",
-	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "ClusterQueue"}:           "comes with Kueue",
-	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "LocalQueue"}:             "comes with Kueue",
-	{Group: "argoproj.io", Version: "v1alpha1", Kind: "Workflow"}:                 "comes with Argo Workflows",
-	{Group: "scheduling.k8s.io", Version: "v1beta1", Kind: "Workload"}:            "comes with Kubernetes 1.37; examples/examples_test.go decodes it",
-	{Group: "scheduling.k8s.io", Version: "v1beta1", Kind: "PodGroup"}:            "comes with Kubernetes 1.37; examples/examples_test.go decodes it",
-	{Group: "kustomize.config.k8s.io", Version: "v1beta1", Kind: "Kustomization"}: "is rendered by its own spec below",
-	{Group: "config.jobset.x-k8s.io", Version: "v1alpha1", Kind: "Configuration"}: "is a file of the manager",
+	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "ResourceFlavor"}:                "comes with Kueue",
+	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "ClusterQueue"}:                  "comes with Kueue",
+	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "LocalQueue"}:                    "comes with Kueue",
+	{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "ClusterTrainingRuntime"}: "comes with the Kubeflow Trainer; test/integration/embedded creates it",
+	{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "TrainJob"}:               "comes with the Kubeflow Trainer; test/integration/embedded creates it",
+	{Group: "argoproj.io", Version: "v1alpha1", Kind: "Workflow"}:                        "comes with Argo Workflows",
+	{Group: "scheduling.k8s.io", Version: "v1beta1", Kind: "Workload"}:                   "comes with Kubernetes 1.37; examples/examples_test.go decodes it",
+	{Group: "scheduling.k8s.io", Version: "v1beta1", Kind: "PodGroup"}:                   "comes with Kubernetes 1.37; examples/examples_test.go decodes it",
+	{Group: "kustomize.config.k8s.io", Version: "v1beta1", Kind: "Kustomization"}:        "is rendered by its own spec below",
+	{Group: "config.jobset.x-k8s.io", Version: "v1alpha1", Kind: "Configuration"}:        "is a file of the manager",
 }
 
 var _ = Describe("Each manifest of the examples and of config/samples (O112)", func() {

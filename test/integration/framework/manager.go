@@ -30,6 +30,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -69,7 +70,7 @@ type managerOptions struct {
 	requests  func(*http.Request)
 	// allChildren: the cache holds the Jobs and Pods of all namespaces.
 	allChildren bool
-	health      controllers.NodeHealth
+	health      jobsetcontroller.NodeHealth
 }
 
 // WithGates sets the gates; the default is GateOn.
@@ -84,7 +85,7 @@ func WithProgress(p policy.Progress) ManagerOption {
 
 // WithNodeHealth says which nodes the manager takes for sick.
 func WithNodeHealth(rules nodehealth.Rules) ManagerOption {
-	return func(o *managerOptions) { o.health = controllers.NodeHealth{KeepAway: rules, MoveOff: rules} }
+	return func(o *managerOptions) { o.health = jobsetcontroller.NodeHealth{KeepAway: rules, MoveOff: rules} }
 }
 
 // WithWrites arms the writes of a manager before it starts.
@@ -164,7 +165,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(controllers.SetupJobSetReconciler(ctx, mgr, o.gates, o.progress, controllers.WithInjection(Injection), controllers.WithNodeHealth(o.health))).To(Succeed())
+	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, jobsetcontroller.WithInjection(Injection), jobsetcontroller.WithNodeHealth(o.health))).To(Succeed())
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m

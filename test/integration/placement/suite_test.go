@@ -38,6 +38,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"sigs.k8s.io/jobset/pkg/controllers"
+	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/webhooks"
@@ -98,8 +100,8 @@ func startManager(scheme *runtime.Scheme) {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(controllers.SetupJobSetReconciler(ctx, mgr, framework.GateOn, policy.Progress{})).To(Succeed())
-	Expect(controllers.SetupPodReconciler(ctx, mgr, policy.Progress{Assembly: patience})).To(Succeed())
+	Expect(jobsetcontroller.Setup(ctx, mgr, framework.GateOn, policy.Progress{})).To(Succeed())
+	Expect(placementcontroller.Setup(ctx, mgr, policy.Progress{Assembly: patience})).To(Succeed())
 	Expect(webhooks.Setup(mgr, framework.GateOn, validation.Cluster{})).To(Succeed())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()

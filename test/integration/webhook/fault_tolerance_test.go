@@ -119,6 +119,16 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		Expect(u.Warnings).To(ConsistOf(HavePrefix("spec.failurePolicy.maxRestarts: is 0")))
 	})
 
+	It("P93: has defaults for nodes to avoid, and may not count more than the status keeps", func(ctx SpecContext) {
+		avoids := func(asked jobset.AvoidNodes) func(*jobset.JobSet) {
+			return func(js *jobset.JobSet) { js.Spec.FaultTolerance.AvoidNodes = &asked }
+		}
+		js := newUser(ctx).admits(tolerates(avoids(jobset.AvoidNodes{})))
+		Expect(js.Spec.FaultTolerance.AvoidNodes).To(HaveValue(Equal(jobset.AvoidNodes{Failures: 3, WithinSeconds: 86400})))
+		ofSchema(newUser(ctx).refuses(tolerates(avoids(jobset.AvoidNodes{Failures: 11}))), toleranceField+".avoidNodes.failures", "should be less than or equal to 10")
+		ofSchema(newUser(ctx).refuses(tolerates(avoids(jobset.AvoidNodes{WithinSeconds: -1}))), toleranceField+".avoidNodes.withinSeconds", "should be greater than or equal to 1")
+	})
+
 	DescribeTable("P80 P85: may not have", func(ctx SpecContext, value int32, field, text string) {
 		ofSchema(newUser(ctx).refuses(tolerates(allFields(value))), toleranceField+"."+field, text)
 	},

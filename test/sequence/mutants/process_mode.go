@@ -11,6 +11,7 @@ const (
 	roundsFile  = "agent/rounds.go"
 	workersFile = "agent/workers.go"
 	stepFile    = "supervisor/step.go"
+	standbyFile = "supervisor/standby.go"
 	startupFile = "pkg/policy/startup.go"
 )
 
@@ -19,7 +20,7 @@ var processMode = []mutant{
 	{
 		name: "ready before all processes are gone", file: stepFile,
 		old: "\ts.Phase = Killing\n\treturn s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})\n}",
-		new: "\ts.Phase = Ended\n\treturn s, append(actions, ready(s))\n}",
+		new: "\ts.Phase = Ended\n\treturn s, append(actions, ready(s, set))\n}",
 	},
 	{
 		name: "exit 0 after stop is taken for done", file: stepFile,
@@ -113,6 +114,32 @@ var processMode = []mutant{
 		new: "return back > 0 || job.size == 1",
 	},
 	{
+		name: "gate opened for a stopped epoch", file: stepFile,
+		old: "\ts.Phase = Ended\n\treturn s, []Action{ready(s, set)}\n}",
+		new: "\tif s.Standby.Life == Waiting && s.Exit.Stopped {\n\t\treturn launch(s.Standby, s.Run)\n\t}\n" +
+			"\ts.Phase = Ended\n\treturn s, []Action{ready(s, set)}\n}",
+	},
+	{
+		name: "standby counted as a worker", file: stepFile,
+		old: "case !s.Exited || s.Phase != Running && s.Phase != Killing:",
+		new: "case !s.Exited || s.Phase != Running && s.Phase != Killing || s.Standby.Life == Waiting:",
+	},
+	{
+		name: "standby killed with the old tree", file: stepFile,
+		old: "\ts.Phase = Killing\n\treturn s, append(actions, Action{Kill: true}, Action{Timeout: set.KillTimeout})\n}",
+		new: "\ts.Phase = Killing\n\treturn s, append(actions, Action{Kill: true}, Action{Drop: true}, Action{Timeout: set.KillTimeout})\n}",
+	},
+	{
+		name: "line written twice", file: standbyFile,
+		old: "\t\treturn s, append(actions, more...)\n\tcase g == StandbyAbsent",
+		new: "\t\tagain := s.Run\n\t\treturn s, append(append(actions, more...), Action{Open: &again})\n\tcase g == StandbyAbsent",
+	},
+	{
+		name: "a standby that ends early ends the worker", file: standbyFile,
+		old: "\ts.Standby.Life = NoStandby\n\ts.Standby.Early++",
+		new: "\tif s.Phase == Ended {\n\t\treturn exited(State{Phase: Running, Run: s.Run}, exit, set)\n\t}\n\ts.Standby.Life = NoStandby\n\ts.Standby.Early++",
+	},
+	{
 		name: "run on beside a worker that ended", file: roundsFile,
 		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
 		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",
@@ -124,6 +151,10 @@ func all() []mutant {
 	list := slices.Concat(mutants, faultTolerance)
 	for _, m := range processMode {
 		m.scenarios = "process mode"
+		list = append(list, m)
+	}
+	for _, m := range leases {
+		m.scenarios = "^Leases"
 		list = append(list, m)
 	}
 	return list

@@ -42,6 +42,9 @@ type FaultToleranceApplyConfiguration struct {
 	// the JobSet stays; spec.ttlSecondsAfterFinished deletes the JobSet itself. Default: 604800,
 	// 7 days, and never more than the default.
 	SuccessTTLSeconds *int32 `json:"successTTLSeconds,omitempty"`
+	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: it does not.
+	// What was counted is forgotten when it is removed.
+	AvoidNodes *AvoidNodesApplyConfiguration `json:"avoidNodes,omitempty"`
 }
 
 // FaultToleranceApplyConfiguration constructs a declarative configuration of the FaultTolerance type for use with
@@ -111,5 +114,13 @@ func (b *FaultToleranceApplyConfiguration) WithForcefulDeletionGracePeriodSecond
 // If called multiple times, the SuccessTTLSeconds field is set to the value of the last call.
 func (b *FaultToleranceApplyConfiguration) WithSuccessTTLSeconds(value int32) *FaultToleranceApplyConfiguration {
 	b.SuccessTTLSeconds = &value
+	return b
+}
+
+// WithAvoidNodes sets the AvoidNodes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AvoidNodes field is set to the value of the last call.
+func (b *FaultToleranceApplyConfiguration) WithAvoidNodes(value *AvoidNodesApplyConfiguration) *FaultToleranceApplyConfiguration {
+	b.AvoidNodes = value
 	return b
 }

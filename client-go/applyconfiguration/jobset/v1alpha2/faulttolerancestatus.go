@@ -31,6 +31,9 @@ type FaultToleranceStatusApplyConfiguration struct {
 	// lastMoveTime is when a restart that moves Pods off sick nodes was last begun. For ten
 	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
 	LastMoveTime *v1.Time `json:"lastMoveTime,omitempty"`
+	// nodeFailures are the nodes on which restarts of this JobSet had their first cause, with
+	// faultTolerance.avoidNodes. Of more than 16 the one that failed longest ago is forgotten.
+	NodeFailures []NodeFailuresApplyConfiguration `json:"nodeFailures,omitempty"`
 }
 
 // FaultToleranceStatusApplyConfiguration constructs a declarative configuration of the FaultToleranceStatus type for use with
@@ -76,5 +79,18 @@ func (b *FaultToleranceStatusApplyConfiguration) WithPodsKeptUntil(value v1.Time
 // If called multiple times, the LastMoveTime field is set to the value of the last call.
 func (b *FaultToleranceStatusApplyConfiguration) WithLastMoveTime(value v1.Time) *FaultToleranceStatusApplyConfiguration {
 	b.LastMoveTime = &value
+	return b
+}
+
+// WithNodeFailures adds the given value to the NodeFailures field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NodeFailures field.
+func (b *FaultToleranceStatusApplyConfiguration) WithNodeFailures(values ...*NodeFailuresApplyConfiguration) *FaultToleranceStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithNodeFailures")
+		}
+		b.NodeFailures = append(b.NodeFailures, *values[i])
+	}
 	return b
 }

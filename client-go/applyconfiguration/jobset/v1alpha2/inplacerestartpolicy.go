@@ -44,6 +44,12 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
 	// Process. May be changed at any time; workers that run keep the deadlines of their start.
 	Progress *ProgressPolicyApplyConfiguration `json:"progress,omitempty"`
+	// warmStart starts a second copy of each worker's program while the first one runs, which
+	// waits at a gate with its imports done and is let through at the next restart in place. For
+	// that the program reads the file that JOBSET_GATE names, once, before it takes a device, a
+	// port, a lock or a file. Needs memory for two programs until then; a program that never
+	// reads its gate is started as without it. Absent: off. Only in mode Process.
+	WarmStart *jobsetv1alpha2.WarmStartPolicy `json:"warmStart,omitempty"`
 }
 
 // InPlaceRestartPolicyApplyConfiguration constructs a declarative configuration of the InPlaceRestartPolicy type for use with
@@ -91,5 +97,13 @@ func (b *InPlaceRestartPolicyApplyConfiguration) WithEnvironment(value jobsetv1a
 // If called multiple times, the Progress field is set to the value of the last call.
 func (b *InPlaceRestartPolicyApplyConfiguration) WithProgress(value *ProgressPolicyApplyConfiguration) *InPlaceRestartPolicyApplyConfiguration {
 	b.Progress = value
+	return b
+}
+
+// WithWarmStart sets the WarmStart field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the WarmStart field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithWarmStart(value jobsetv1alpha2.WarmStartPolicy) *InPlaceRestartPolicyApplyConfiguration {
+	b.WarmStart = &value
 	return b
 }

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// nodesOptions are the flags of `kubectl jobset nodes`.
+type nodesOptions struct {
+	output        string
+	limit         int
+	allNamespaces bool
+}
+
+func newNodes(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	var o nodesOptions
+	command := &cobra.Command{
+		Use:   "nodes",
+		Short: "Show the nodes on which restarts of JobSets began, and why",
+		Long: `Show the nodes on which restarts had their first cause, the one with the most
+failures first, with the JobSets, the causes and the times: of all JobSets that
+you may read. Known are restarts whose events are left, for an hour by default,
+and what JobSets with faultTolerance.avoidNodes remember in their status.`,
+		Example: `  # The nodes that failed JobSets of any namespace
+  kubectl jobset nodes -A
+
+  # All failures that are known in one namespace
+  kubectl jobset nodes -n research --limit 0
+
+  # For a program: nodes that failed two JobSets or more
+  kubectl jobset nodes -A -o json | jq -r '.[] | select(.jobSets | length > 1) | .name'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: --namespace or --all-namespaces say whose failures are shown", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams) },
+	}
+	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
+	command.Flags().IntVar(&o.limit, "limit", 5, "how many failures of a node to show in a table, newest first; 0 means all")
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at the JobSets of all namespaces")
+	return command
+}
+
+func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) error {
+	if err := validateOutput(o.output); err != nil {
+		return err
+	}
+	if o.limit < 0 {
+		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", o.limit)
+	}
+	c, err := connect(flags)
+	if err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		c.namespace = metav1.NamespaceAll
+	}
+	now := time.Now()
+	failures, err := c.readNodeFailures(ctx, now, streams.ErrOut)
+	if err != nil {
+		return err
+	}
+	nodes := restarts.FailingNodes(failures)
+	text, err := encode(o.output, nodes, func() string { return restarts.NodesText(nodes, o.limit, now) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(streams.Out, text)
+	return err
+}
+
+// readNodeFailures makes two requests. It fails if it cannot list JobSets, and says so if it may not read events.
+func (c *cluster) readNodeFailures(ctx context.Context, now time.Time, notes io.Writer) ([]restarts.NodeFailure, error) {
+	jobSets, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{})
+	switch {
+	case noSuchAPI(err):
+		return nil, fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
+	case err != nil:
+		return nil, fmt.Errorf("listing JobSets: %w", err)
+	}
+	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
+	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
+	unread, err := unlessForbidden(err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("listing the events of JobSets: %w", err)
+	case unread != nil:
+		fmt.Fprintf(notes, "events could not be read, so only what JobSets remember is shown: %v\n", unread)
+		events = &corev1.EventList{}
+	}
+	byJobSet := map[types.UID][]corev1.Event{}
+	for i := range events.Items {
+		uid := events.Items[i].InvolvedObject.UID
+		byJobSet[uid] = append(byJobSet[uid], events.Items[i])
+	}
+	var failures []restarts.NodeFailure
+	for i := range jobSets.Items {
+		js := &jobSets.Items[i]
+		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js, byJobSet[js.UID]), now)...)
+	}
+	return failures, nil
+}

@@ -1,0 +1,167 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agentaccess
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
+)
+
+// policyCache shows one policy and one binding, after so many errors.
+type policyCache struct {
+	cache.Cache
+	errors             int
+	policies, bindings policyInformer
+}
+
+func (c *policyCache) GetInformer(_ context.Context, obj client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	if c.errors > 0 {
+		c.errors--
+		return nil, errors.New("forbidden")
+	}
+	if _, ok := obj.(*admissionregistrationv1.ValidatingAdmissionPolicy); ok {
+		return &c.policies, nil
+	}
+	return &c.bindings, nil
+}
+
+type policyInformer struct {
+	cache.Informer
+	first client.Object
+	toolscache.ResourceEventHandler
+}
+
+func (i *policyInformer) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	i.ResourceEventHandler = h
+	if i.first != nil {
+		h.OnAdd(i.first, true)
+	}
+	return synced{}, nil
+}
+
+type synced struct {
+	toolscache.ResourceEventHandlerRegistration
+}
+
+func (synced) HasSynced() bool { return true }
+
+func shippedPolicy() (*admissionregistrationv1.ValidatingAdmissionPolicy, *admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
+	named := metav1.ObjectMeta{Name: "jobset-agent"}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	text, err := os.ReadFile("../../../config/components/agent-access/cluster/admission_policy.yaml")
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, policy)
+	}
+	if err != nil {
+		panic(err) // it is in the repository
+	}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: named}
+	binding.Spec.PolicyName, binding.Spec.ValidationActions = "jobset-agent", []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	return policy, binding
+}
+
+func TestAgentPolicy(t *testing.T) {
+	t.Parallel()
+	policy, binding := shippedPolicy()
+	start := func(t *testing.T, c *policyCache, leads bool) (*Policy, *testshell.Record) {
+		t.Helper()
+		d := &testshell.Record{}
+		elected := make(chan struct{})
+		if leads {
+			close(elected)
+		}
+		p := &Policy{cache: c, events: d, elected: elected, retry: time.Second}
+		if p.NeedLeaderElection() {
+			t.Error("managers that do not lead know nothing, and their metrics neither")
+		}
+		if err := p.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return p, d
+	}
+	expect := func(t *testing.T, p *Policy, want string) {
+		t.Helper()
+		if gap, known := p.Gap(); gap != want || !known {
+			t.Errorf("gap is %q, known: %v, want %q", gap, known, want)
+		}
+	}
+	const (
+		lost = "event Warning AgentPolicyMissing Reconciling: ValidatingAdmissionPolicy%s jobset-agent is missing: whatever runs in worker Pods of JobSets that restart in place " +
+			"may patch every Pod of its namespace; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
+		back = "event Normal AgentPolicyInForce Reconciling: agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else"
+	)
+
+	t.Run("P56: a binding that is deleted later is told, and that it came back", func(t *testing.T) {
+		t.Parallel()
+		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		p, d := start(t, c, true)
+		expect(t, p, "")
+		c.bindings.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: binding})
+		expect(t, p, "ValidatingAdmissionPolicyBinding jobset-agent is missing")
+		c.bindings.OnAdd(binding, false)
+		expect(t, p, "")
+		d.Expect(t, replaced(lost, "Binding"), back)
+	})
+	t.Run("P56: so is a policy, and each change of what is wrong", func(t *testing.T) {
+		t.Parallel()
+		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		p, d := start(t, c, true)
+		c.policies.OnUpdate(policy, policy)
+		c.policies.OnDelete(policy)
+		expect(t, p, "ValidatingAdmissionPolicy jobset-agent is missing")
+		d.Expect(t, replaced(lost, ""))
+	})
+	t.Run("P56: one that was never there is known, and no news", func(t *testing.T) {
+		t.Parallel()
+		p, d := start(t, &policyCache{}, true)
+		expect(t, p, "ValidatingAdmissionPolicy jobset-agent is missing")
+		d.Expect(t)
+	})
+	t.Run("P56: only the leader tells, all know", func(t *testing.T) {
+		t.Parallel()
+		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		p, d := start(t, c, false)
+		c.policies.OnDelete(policy)
+		expect(t, p, "ValidatingAdmissionPolicy jobset-agent is missing")
+		d.Expect(t)
+	})
+	t.Run("P56: it tries on while it may not watch, and nothing is known", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c := &policyCache{errors: 3, policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+			p, _ := start(t, c, true)
+			expect(t, p, "")
+		})
+		if gap, known := (*Policy)(nil).Gap(); gap != "" || known {
+			t.Errorf("nobody looks, and yet the gap is %q, known: %v", gap, known)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		p := &Policy{cache: &policyCache{errors: 1 << 20}, retry: time.Millisecond}
+		if err := p.Start(ctx); err != nil {
+			t.Errorf("being stopped is no failure, got: %v", err)
+		}
+		if _, known := p.Gap(); known {
+			t.Error("known without a watch")
+		}
+	})
+}
+
+func replaced(format, with string) string { return strings.Replace(format, "%s", with, 1) }

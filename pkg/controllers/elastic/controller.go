@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package elastic is the controller that changes the sizes of elastic JobSets as package elastic of the planner says.
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// Autoscaling says how the sizes of elastic JobSets are planned (P107).
+type Autoscaling struct {
+	// Interval is the time between two rounds if nothing changes.
+	Interval                 time.Duration
+	CooldownUp, CooldownDown time.Duration
+	Accelerators             []corev1.ResourceName
+	ReservePercent           int32
+	// ShrinkAfter is how long a group lacks Pods that no node can take before it goes on without them (P108).
+	ShrinkAfter time.Duration
+	// Gates and NoForce say for whom Pods that are overdue are deleted by force (P85), ForcesStuck
+	// whether those of other groups are (P25).
+	Gates                gates.Set
+	NoForce, ForcesStuck bool
+}
+
+// mayForce reports whether the Pods of a JobSet that a lost node does not let go are deleted by force.
+func (c *Autoscaling) mayForce(js *jobset.JobSet) bool {
+	if policy.Tolerates(js, c.Gates) {
+		return !c.NoForce
+	}
+	return c.ForcesStuck
+}
+
+// settleTime is how long a round waits after a change for others: a node or a JobSet rarely changes alone.
+const settleTime = time.Second
+
+// autoscaler changes the sizes of elastic JobSets as package elastic plans them. It runs in the leader only.
+type autoscaler struct {
+	client client.Client
+	// bound reads all nodes, and all Pods that have one: whoever they belong to, they take room.
+	bound client.Reader
+	// cache is where bound reads. It runs while this manager leads.
+	cache  cache.Cache
+	events events.EventRecorder
+	clock  clock.PassiveClock
+	config Autoscaling
+	// wake has room for one.
+	wake chan struct{}
+	// reported is the last reason recorded for each job that waits or cools down.
+	reported map[elastic.Key]string
+	// lacking is since when each plan has said that a job lacks instances. Another leader starts counting again (P21).
+	lacking map[elastic.Key]time.Time
+	// missing is since when rounds have found that Pods of a job do not exist for which its group waits.
+	missing map[elastic.Key]time.Time
+	// noRoom is when a plan last had no room for Pods of a job that the scheduler refuses.
+	noRoom map[elastic.Key]time.Time
+	// started are the jobs that a plan found running, with the UIDs of their JobSets. Another leader knows of those that have
+	// Pods that are ready, or a restart in their status (P104a).
+	started map[elastic.Key]types.UID
+	// resized is when this manager changed the size of each job. Another leader finds it in the status.
+	resized map[elastic.Key]time.Time
+	// pods finds the Pods of a Job. awaited are the JobSets whose Pods without a node start a round, see findAbsent and findRefused.
+	pods    shared.Indexed[*corev1.Pod]
+	awaited atomic.Pointer[map[string]bool]
+}
+
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=resourcequotas,verbs=list;watch
+// +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets,verbs=get;list;watch;patch
+
+// NeedLeaderElection makes the manager start it only while it leads.
+func (a *autoscaler) NeedLeaderElection() bool { return true }
+
+// Start plans until the context ends.
+func (a *autoscaler) Start(ctx context.Context) error {
+	nodes, err := a.cache.GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("autoscaler: getting the informer of Nodes: %w", err)
+	}
+	if _, err := nodes.AddEventHandler(a.wakes(nodeMatters)); err != nil {
+		return fmt.Errorf("autoscaler: watching Nodes: %w", err)
+	}
+	if _, err := a.cache.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("autoscaler: getting the informer of Pods: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.cache.Start(ctx) }()
+	if !a.cache.WaitForCacheSync(ctx) {
+		return nil // the manager stops
+	}
+	a.run(ctx)
+	return <-ended
+}
+
+// run makes a round now, after each change, and at intervals.
+func (a *autoscaler) run(ctx context.Context) {
+	log := ctrl.LoggerFrom(ctx).WithName("autoscaler")
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	woken := true
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wake:
+			if !woken { // changes that go on and on must not put the round off
+				timer.Reset(settleTime)
+				woken = true
+			}
+			continue
+		case <-timer.C:
+		}
+		woken = false
+		if err := a.round(ctx); err != nil && ctx.Err() == nil {
+			log.Error(err, "a round of the autoscaler failed and is repeated")
+		}
+		timer.Reset(a.config.Interval)
+	}
+}
+
+// round looks, plans, and changes what differs.
+func (a *autoscaler) round(ctx context.Context) error {
+	in, owners, err := a.gather(ctx)
+	if err != nil {
+		return err
+	}
+	plan := elastic.Make(in)
+	metrics.ElasticPlanned(plan)
+	a.remember(plan, in.Now)
+	return errors.Join(a.carryOut(ctx, in, plan, owners), a.endWaiting(ctx, owners))
+}
+
+// remember keeps since when jobs lack instances, and when they had no room, and forgets what is not planned any more.
+func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
+	lacking, noRoom := map[elastic.Key]time.Time{}, map[elastic.Key]time.Time{}
+	for _, d := range plan.Decisions {
+		if at, known := a.noRoom[d.Key]; known {
+			noRoom[d.Key] = at
+		}
+		if d.NoRoom {
+			noRoom[d.Key] = now
+		}
+		if d.Lacks == 0 {
+			continue
+		}
+		if lacking[d.Key] = a.lacking[d.Key]; lacking[d.Key].IsZero() {
+			lacking[d.Key] = now
+		}
+	}
+	a.lacking, a.noRoom = lacking, noRoom
+}

@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/metrics"
+)
+
+// carryOut changes each JobSet whose plan differs, by one write, and tells why. Jobs that give come before
+// those that grow, but nothing waits: what does not fit yet is pending until it does.
+func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elastic.Plan, owners []*jobset.JobSet) error {
+	var errs []error
+	for first := 0; first < len(owners); {
+		last := first + 1
+		for last < len(owners) && owners[last] == owners[first] {
+			last++
+		}
+		errs = append(errs, a.change(ctx, owners[first], in.Jobs[first:last], plan.Decisions[first:last]))
+		first = last
+	}
+	a.forget(plan)
+	return errors.Join(errs...)
+}
+
+// change writes the sizes of one JobSet, if one changes, and tells of those that do not.
+func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision) error {
+	var changed []int
+	for i, d := range decisions {
+		switch {
+		case d.Size != jobs[i].Size:
+			changed = append(changed, i)
+		case d.Because == "":
+			delete(a.reported, d.Key)
+		case a.reported[d.Key] != d.Because:
+			a.reported[d.Key] = d.Because
+			a.tell(js, kindOf(d.State), reasonOf(d.State), fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
+		}
+	}
+	// A ceiling comes before the change of size that it is for: without it the next plan would grow again what was refused.
+	if written, err := a.setStatus(ctx, js, decisions); err != nil || !written || len(changed) == 0 {
+		return err
+	}
+	patch, err := resizePatch(js, jobs, decisions, changed, a.clock.Now())
+	if err != nil {
+		return fmt.Errorf("resizing JobSet %s: %w", klog.KObj(js), err)
+	}
+	switch err := a.client.Patch(ctx, js.DeepCopy(), client.RawPatch(types.JSONPatchType, patch)); {
+	case apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+		return nil // it has changed meanwhile, which starts the next round
+	case err != nil:
+		return fmt.Errorf("resizing JobSet %s: %w", klog.KObj(js), err)
+	}
+	for _, i := range changed {
+		d := decisions[i]
+		delete(a.reported, d.Key)
+		a.resized[d.Key] = a.clock.Now()
+		metrics.ElasticResized(d.Size > jobs[i].Size)
+		shared.Wrote(ctx, "Resized a ReplicatedJob", d.Because, "jobSet", klog.KObj(js), "replicatedJob", d.ReplicatedJob, "from", jobs[i].Size, "pods", d.Size)
+		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,
+			fmt.Sprintf("ReplicatedJob %s from %d to %d Pods: %s", d.ReplicatedJob, jobs[i].Size, d.Size, d.Because))
+	}
+	return nil
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// resizePatch changes sizes that are still as they were, and notes when, for users. It is one write.
+func resizePatch(js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision, changed []int, now time.Time) ([]byte, error) {
+	ops := []operation{{"test", "/metadata/uid", js.UID}}
+	for _, i := range changed {
+		for k := range js.Spec.ReplicatedJobs {
+			if js.Spec.ReplicatedJobs[k].Name != decisions[i].ReplicatedJob {
+				continue
+			}
+			path := fmt.Sprintf("/spec/replicatedJobs/%d/", k)
+			ops = append(ops, operation{"test", path + "name", decisions[i].ReplicatedJob})
+			for _, field := range []string{"parallelism", "completions"} {
+				ops = append(ops, operation{"test", path + "template/spec/" + field, jobs[i].Size},
+					operation{"replace", path + "template/spec/" + field, decisions[i].Size})
+			}
+		}
+	}
+	if js.Annotations == nil {
+		ops = append(ops, operation{"add", "/metadata/annotations", map[string]string{}})
+	}
+	key := strings.ReplaceAll(jobset.LastResizeKey, "/", "~1")
+	return json.Marshal(append(ops, operation{"add", "/metadata/annotations/" + key, now.UTC().Format(time.RFC3339)}))
+}
+
+// forget drops what was reported about jobs that are not planned any more.
+func (a *autoscaler) forget(plan elastic.Plan) {
+	planned := map[elastic.Key]bool{}
+	for _, d := range plan.Decisions {
+		planned[d.Key] = true
+	}
+	for key := range a.reported {
+		if !planned[key] {
+			delete(a.reported, key)
+		}
+	}
+	maps.DeleteFunc(a.resized, func(key elastic.Key, _ time.Time) bool { return !planned[key] })
+}
+
+func kindOf(state elastic.State) string {
+	if state == elastic.Cools {
+		return corev1.EventTypeNormal
+	}
+	return corev1.EventTypeWarning
+}
+
+func reasonOf(state elastic.State) string {
+	if state == elastic.Cools {
+		return constants.ElasticCoolingDownReason
+	}
+	return constants.ElasticWaitingReason
+}
+
+func (a *autoscaler) tell(js *jobset.JobSet, kind, reason, message string) {
+	if len(message) > shared.MaxNote {
+		message = strings.ToValidUTF8(message[:shared.MaxNote-3], "") + "..."
+	}
+	a.events.Eventf(js, nil, kind, reason, constants.EventAction, "%s", message)
+}

@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
+	"sigs.k8s.io/jobset/pkg/elastic"
+)
+
+// TestSizesBesideFinishedJobs: beside a Job that is done, a change of size would recreate everything (P101b).
+func TestSizesBesideFinishedJobs(t *testing.T) {
+	complete := batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}
+	for name, tc := range map[string]struct {
+		other batchv1.JobStatus
+		// awaited: the workers wait for the other to complete. recreates: they do not restart in place.
+		awaited, recreates bool
+		want               int32
+	}{
+		"P101b: beside a role that runs it grows":                        {batchv1.JobStatus{}, false, false, 6},
+		"P101b: beside one that is Complete it does not":                 {complete, false, false, 2},
+		"P101b: nor beside one with an index that is done":               {batchv1.JobStatus{CompletedIndexes: "0"}, false, false, 2},
+		"P101b: one that the others waited for does not matter":          {complete, true, false, 6},
+		"P101b: nor does any to a JobSet that does not restart in place": {complete, false, true, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := scaled("a", 2, 1, func(js *jobset.JobSet, job *batchv1.Job) {
+				other := jobset.ReplicatedJob{Name: "other", Replicas: 1}
+				if js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, other); tc.awaited {
+					js.Spec.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{{Name: "other", Status: jobset.DependencyComplete}}
+				}
+				if tc.recreates {
+					js.Spec.FailurePolicy = nil
+				}
+			})
+			other := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "ns", Name: "a-other-0", UID: types.UID("other"), Labels: map[string]string{jobset.JobSetUIDKey: "a", jobset.ReplicatedJobNameKey: "other"},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(objects[0], jobset.GroupVersion.WithKind(jobset.Kind))},
+			}, Status: tc.other}
+			if got := sizeAfterRound(t, append(append(objects, other, gpuNode("n", "6")), boundPods("a", "n", 2)...)); got != tc.want {
+				t.Errorf("size %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// sizeAfterRound returns the size of JobSet a after a round.
+func sizeAfterRound(t *testing.T, objects []client.Object) int32 {
+	t.Helper()
+	s := testshell.New(t, objects...)
+	a := &autoscaler{
+		client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
+		config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
+	}
+	if err := a.round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	js := &jobset.JobSet{}
+	if err := s.Fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
+		t.Fatal(err)
+	}
+	return *js.Spec.ReplicatedJobs[0].Template.Spec.Completions
+}
+
+// TestHeld: a user keeps the sizes of a JobSet as they are, and reads why nothing changes (P111).
+func TestHeld(t *testing.T) {
+	hold := func(js *jobset.JobSet, _ *batchv1.Job) { js.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }
+	js := scaled("a", 2, 1, hold)
+	s := testshell.New(t, append(append(js, gpuNode("n", "6")), boundPods("a", "n", 2)...)...)
+	a := &autoscaler{
+		client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
+		config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
+	}
+	rounds := func(held bool, size int32, reason string) {
+		t.Helper()
+		for range 2 {
+			if err := a.round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := &jobset.JobSet{}
+		if err := s.Fake.Get(t.Context(), client.ObjectKeyFromObject(js[0]), got); err != nil {
+			t.Fatal(err)
+		}
+		if n := *got.Spec.ReplicatedJobs[0].Template.Spec.Completions; n != size {
+			t.Errorf("held %t: size %d, want %d", held, n, size)
+		}
+		if c := apimeta.FindStatusCondition(got.Status.Conditions, string(jobset.JobSetElasticWaiting)); c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
+			t.Errorf("held %t: condition %+v, want False because of %s", held, c, reason)
+		}
+		delete(got.Annotations, jobset.ElasticHoldKey)
+		if err := s.Fake.Update(t.Context(), got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rounds(true, 2, constants.ElasticHeldReason)
+	rounds(false, 6, constants.ElasticRoomFoundReason)
+}

@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/placement"
+)
+
+// findRefused finds the instances that groups wait for and that nobody starts: their Pods are unschedulable, or cannot be
+// created (P108a). Pods without a node that appear in these groups start the next round.
+func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job, awaited map[string]bool) error {
+	missing := map[elastic.Key]time.Time{}
+	for i := range in.Jobs {
+		job, js := &in.Jobs[i], owners[i]
+		current := currentJob(built[i], placement.JobName(js.Name, job.ReplicatedJob, 0))
+		if job.Running || !job.Shrinks || current == nil || !expectsAll(current) {
+			continue
+		}
+		awaited[shared.InNamespace(js.Namespace, js.UID)] = true
+		pods, err := a.pods.ControlledBy(current.Namespace, current.UID)
+		if err != nil {
+			return err
+		}
+		refused, exist := refusedOf(pods, job.Size, job.Resized)
+		if lacks := job.Size - exist; lacks > 0 {
+			if missing[job.Key] = a.missing[job.Key]; missing[job.Key].IsZero() {
+				missing[job.Key] = in.Now
+			}
+			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current)),
+				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
+		}
+		job.Refused = refused
+	}
+	a.missing = missing
+	return nil
+}
+
+// The Job controller waits before it creates Pods of a Job in which some have failed, twice as long with each failure in a row.
+const (
+	firstBackoff   = 10 * time.Second
+	longestBackoff = 10 * time.Minute
+)
+
+// replacedAfter returns for how long the Pods of a Job may be missing although nothing refuses them.
+func replacedAfter(job *batchv1.Job) time.Duration {
+	if job.Status.Failed < 1 {
+		return 0
+	}
+	return min(firstBackoff<<min(job.Status.Failed-1, 6), longestBackoff)
+}
+
+// expectsAll reports whether a Job is to have a Pod for each index.
+func expectsAll(job *batchv1.Job) bool {
+	return !ptr.Deref(job.Spec.Suspend, false) && job.Status.CompletedIndexes == "" && ptr.Deref(job.Status.FailedIndexes, "") == ""
+}
+
+// refusedOf returns which Pods of a Job are unschedulable, and of how many indexes below its size Pods exist. Those that
+// terminate count as there: nobody takes their index.
+func refusedOf(pods []*corev1.Pod, size int32, resized time.Time) (refused []elastic.Refusal, exist int32) {
+	seen := make(map[int64]bool, len(pods))
+	for _, pod := range pods {
+		index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+		if err != nil || index < 0 || index >= int64(size) || seen[index] || hasEnded(pod) {
+			continue
+		}
+		seen[index] = true
+		if facts.NodeOf(pod) != "" || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if member := facts.Of(pod); member.Unscheduled != "" {
+			refused = append(refused, elastic.Refusal{Count: 1, Since: later(member.Created, resized), Message: member.Unscheduled})
+		}
+	}
+	return refused, int32(len(seen))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// elasticStatus returns what the status says about the size of a ReplicatedJob, nil if nothing.
+func elasticStatus(js *jobset.JobSet, name string) *jobset.ElasticSize {
+	for i := range js.Status.ReplicatedJobsStatus {
+		if js.Status.ReplicatedJobsStatus[i].Name == name {
+			return js.Status.ReplicatedJobsStatus[i].Elastic
+		}
+	}
+	return nil
+}
+
+// learned returns the size with which a ReplicatedJob last ran, and the ceiling of its growth.
+func learned(js *jobset.JobSet, name string) (ran int32, ceiling *elastic.Ceiling) {
+	status := elasticStatus(js, name)
+	if status == nil {
+		return 0, nil
+	}
+	if c := status.Ceiling; c != nil {
+		ceiling = &elastic.Ceiling{Size: c.Size, Refusals: c.Refusals, Since: c.RefusedTime.Time, Until: c.RetryTime.Time, Nodes: c.Nodes, Message: c.Message}
+	}
+	return status.Current, ceiling
+}
+
+// learns reports whether a plan changes what a status says about ceilings and limits.
+func learns(js *jobset.JobSet, decisions []elastic.Decision) bool {
+	return slices.ContainsFunc(decisions, func(d elastic.Decision) bool {
+		is := elasticStatus(js, d.ReplicatedJob)
+		if is == nil {
+			return d.Ceiling != nil
+		}
+		return !apiequality.Semantic.DeepEqual(is.Ceiling, ceilingOf(d.Ceiling)) || !apiequality.Semantic.DeepEqual(is.Limit, limitOf(js, is.Limit, &d))
+	})
+}
+
+// learn writes the ceilings and limits of a plan into a status. It reports whether that has a place for all ceilings.
+func learn(status *jobset.JobSet, decisions []elastic.Decision) bool {
+	for _, d := range decisions {
+		to := elasticStatus(status, d.ReplicatedJob)
+		if to == nil && d.Ceiling != nil {
+			return false
+		}
+		if to != nil {
+			to.Ceiling, to.Limit = ceilingOf(d.Ceiling), limitOf(status, to.Limit, &d)
+		}
+	}
+	return true
+}
+
+func ceilingOf(c *elastic.Ceiling) *jobset.ElasticCeiling {
+	if c == nil {
+		return nil
+	}
+	return &jobset.ElasticCeiling{Size: c.Size, Refusals: c.Refusals, RefusedTime: metav1.NewTime(c.Since.Truncate(time.Second)),
+		RetryTime: metav1.NewTime(c.Until.Truncate(time.Second)), Nodes: c.Nodes, Message: c.Message}
+}
+
+// updateStatus writes a status that was changed. It reports whether it is written; if somebody else wrote it, the next round tries again.
+func (a *autoscaler) updateStatus(ctx context.Context, update *jobset.JobSet) (written bool, err error) {
+	switch err := a.client.Status().Update(ctx, update); {
+	case apierrors.IsConflict(err):
+		a.requestRound()
+		return false, nil
+	case err != nil && !apierrors.IsNotFound(err):
+		return false, fmt.Errorf("writing in the status of JobSet %s what its size depends on: %w", klog.KObj(update), err)
+	case err != nil:
+		return false, nil
+	}
+	shared.Wrote(ctx, "Wrote the status", "sizes", "jobSet", klog.KObj(update))
+	return true, nil
+}

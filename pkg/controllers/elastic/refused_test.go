@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package elastic
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
+	"sigs.k8s.io/jobset/pkg/elastic"
+)
+
+func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
+	for failed, want := range map[int32]time.Duration{
+		0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 6: 320 * time.Second, 7: 10 * time.Minute, 8: 10 * time.Minute, 1<<31 - 1: 10 * time.Minute, -1: 0,
+	} {
+		if got := replacedAfter(&batchv1.Job{Status: batchv1.JobStatus{Failed: failed}}); got != want {
+			t.Errorf("P108a: %d Pods have failed: got %s, want %s", failed, got, want)
+		}
+	}
+}
+
+// TestRefusedPods: a group goes back to the size it ran with if the scheduler refuses more (P108a). What it learned is in the
+// status before its size changes, and in no annotation.
+func TestRefusedPods(t *testing.T) {
+	const said = "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules"
+	grew := func(js *jobset.JobSet, _ *batchv1.Job) {
+		js.Status.DeprecatedEpoch = ptr.To[int32](1) // it assembles
+		js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", Elastic: &jobset.ElasticSize{
+			Current: 4, Desired: 6, LastResizeTime: ptr.To(metav1.NewTime(testshell.Now.Add(-3 * time.Minute)))}}}
+	}
+	unscheduled := func(changes ...func(*corev1.Pod)) []client.Object {
+		pods := boundPods("a", "n", 6)
+		for _, pod := range pods {
+			pod.SetCreationTimestamp(metav1.NewTime(testshell.Now.Add(-time.Hour)))
+		}
+		for _, pod := range pods[4:] {
+			pod := pod.(*corev1.Pod)
+			pod.Spec.NodeName, pod.CreationTimestamp = "", metav1.NewTime(testshell.Now.Add(-2*time.Minute))
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: said}}
+			for _, change := range changes {
+				change(pod)
+			}
+		}
+		return pods
+	}
+	back := func(message string) []string {
+		return []string{"update status JobSet a", "patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: 2 of its 6 Pods have been refused for more than 2m0s (" +
+			message + "): it goes back to 4, with which it last ran, and more are tried after 2026-03-14T12:05:00Z, or when a node comes"}
+	}
+	ceiling := func(message string) *jobset.ElasticCeiling {
+		return &jobset.ElasticCeiling{Size: 4, Refusals: 1, RefusedTime: metav1.NewTime(testshell.Now), RetryTime: metav1.NewTime(testshell.Now.Add(5 * time.Minute)), Nodes: 1, Message: message}
+	}
+	const missing = "2 do not exist, and the events of Job a-w-0 say why"
+	for name, tc := range map[string]struct {
+		pods   []client.Object
+		before func(*autoscaler)
+		record []string
+		want   *jobset.ElasticCeiling
+	}{
+		"P108a: what the scheduler refuses": {unscheduled(), nil, back(said), ceiling(said)},
+		"P108a: not before its time":        {unscheduled(func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(testshell.Now.Add(-time.Minute)) }), nil, nil, nil},
+		"P108a: nor what it did not see":    {unscheduled(func(pod *corev1.Pod) { pod.Status.Conditions = nil }), nil, nil, nil},
+		"P108a: Pods that do not exist, as with a quota, count from the first round that missed them": {unscheduled()[:4], func(a *autoscaler) {
+			a.missing = map[elastic.Key]time.Time{{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}: testshell.Now.Add(-2 * time.Minute)}
+		}, back(missing), ceiling(missing)},
+		"P108a: which is this one": {unscheduled()[:4], nil, nil, nil},
+		"P108a: Pods that terminate keep their indexes": {unscheduled(func(pod *corev1.Pod) {
+			pod.DeletionTimestamp, pod.Finalizers = ptr.To(metav1.NewTime(testshell.Now)), []string{batchv1.JobTrackingFinalizer}
+		}), nil, nil, nil},
+		"P108a: Pods of another Job count for nothing": {append(unscheduled()[:4], boundPods("b", "", 2)...), nil, nil, nil},
+		"P108a: room that a plan has since a moment only": {unscheduled(), func(a *autoscaler) {
+			a.noRoom = map[elastic.Key]time.Time{{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}: testshell.Now.Add(-time.Minute)}
+		}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := append(append([]client.Object{gpuNode("n", "6")}, scaled("a", 6, 1, grew)...), tc.pods...)
+			s := testshell.New(t, objects...)
+			for _, pod := range tc.pods {
+				s.Cached(t, nil, pod.(*corev1.Pod))
+			}
+			a := &autoscaler{
+				client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
+				config: Autoscaling{CooldownUp: 5 * time.Minute, ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
+			}
+			if tc.before != nil {
+				tc.before(a)
+			}
+			for _, record := range [][]string{tc.record, nil} { // a second round changes nothing
+				if err := a.round(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				s.Record.Expect(t, record...)
+			}
+			js := &jobset.JobSet{}
+			if err := s.Fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, js.Status.ReplicatedJobsStatus[0].Elastic.Ceiling); diff != "" {
+				t.Errorf("P108a: ceiling (-want +got):\n%s", diff)
+			}
+			var got string
+			if c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetElasticWaiting)); c != nil {
+				got = fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+			}
+			want := ""
+			if tc.want != nil {
+				want = "False ElasticRefused: ReplicatedJob w: more than 4 Pods were refused (" + tc.want.Message + "), and more are tried after 2026-03-14T12:05:00Z, or when a node comes"
+			}
+			if got != want {
+				t.Errorf("P108a: condition %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestUnboundPodsWake: a Pod that waits for a node starts a round if its group waits for it (P108a).
+func TestUnboundPodsWake(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deprecated int32
+		want       bool
+	}{
+		"P108a: a group that assembles": {1, true},
+		"P108b: not one that runs":      {0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := scaled("a", 2, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Status.DeprecatedEpoch = &tc.deprecated })
+			s := testshell.New(t, objects...)
+			a := &autoscaler{client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, pods: s.Pods, wake: make(chan struct{}, 1)}
+			if _, _, err := a.gather(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			a.podAppears(boundPods("a", "", 1)[0])
+			if got := len(a.wake) > 0; got != tc.want {
+				t.Errorf("a round starts: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

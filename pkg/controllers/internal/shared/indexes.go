@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package shared is what several controllers use: indexes of the cache, limits of writes, and the log.
+package shared
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// Indexed reads cached objects by an index, such as those that an object controls, by its namespace and UID. It
+// returns the objects of the cache itself, which must not be changed: a List would
+// copy every object on every pass.
+type Indexed[T client.Object] struct {
+	// Index names the index, Store holds it: nil if the kind is not watched.
+	Index string
+	Store toolscache.Indexer
+}
+
+// IndexKind adds an index to the informer of T, unless another
+// controller of this manager has added it already.
+func IndexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, index string, keyOf func(T) []string) (Indexed[T], error) {
+	informer, err := c.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+	if err != nil {
+		return Indexed[T]{}, fmt.Errorf("getting the informer of %T: %w", kind, err)
+	}
+	withIndexer, ok := informer.(interface{ GetIndexer() toolscache.Indexer })
+	if !ok {
+		return Indexed[T]{}, fmt.Errorf("the informer of %T is a %T, which has no indexer", kind, informer)
+	}
+	store := withIndexer.GetIndexer()
+	if _, exists := store.GetIndexers()[index]; exists {
+		return Indexed[T]{Index: index, Store: store}, nil
+	}
+	err = informer.AddIndexers(toolscache.Indexers{index: func(obj any) ([]string, error) {
+		return keyOf(obj.(T)), nil
+	}})
+	if err != nil {
+		return Indexed[T]{}, fmt.Errorf("adding index %s to the informer of %T: %w", index, kind, err)
+	}
+	return Indexed[T]{Index: index, Store: store}, nil
+}
+
+// ControlledBy returns the cached objects in a namespace that the object with this UID controls. The cache holds
+// all namespaces, and whoever creates an object writes any UID into its ownerReferences, so what names an owner
+// of another namespace must not be found: an owner that has a namespace controls objects of that one only.
+func (c Indexed[T]) ControlledBy(namespace string, uid types.UID) ([]T, error) {
+	return c.Under(InNamespace(namespace, uid))
+}
+
+// InNamespace is the key of what belongs to the object with this UID. No namespace contains a slash.
+func InNamespace(namespace string, uid types.UID) string { return namespace + "/" + string(uid) }
+
+// Under returns the cached objects that the index has under a key.
+func (c Indexed[T]) Under(key string) ([]T, error) {
+	if c.Store == nil {
+		return nil, nil // this kind is not watched
+	}
+	objs, err := c.Store.ByIndex(c.Index, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading index %s: %w", c.Index, err)
+	}
+	typed := make([]T, len(objs))
+	for i, obj := range objs {
+		typed[i] = obj.(T)
+	}
+	return typed, nil
+}
+
+// IndexPods finds the Pods of a Job.
+func IndexPods(ctx context.Context, c cache.Cache) (Indexed[*corev1.Pod], error) {
+	return IndexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
+		return ControllerKey(pod, batchv1.SchemeGroupVersion.String(), "Job")
+	})
+}
+
+// ControllerKey returns the namespace and UID of the controller of an object, if the controller is of the given kind.
+func ControllerKey(obj metav1.Object, apiVersion, kind string) []string {
+	owner := metav1.GetControllerOfNoCopy(obj)
+	if owner == nil || owner.APIVersion != apiVersion || owner.Kind != kind {
+		return nil
+	}
+	return []string{InNamespace(obj.GetNamespace(), owner.UID)}
+}

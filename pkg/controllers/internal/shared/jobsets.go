@@ -1,0 +1,49 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package shared
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// MaxNote is the longest note that the events API accepts, in bytes.
+const MaxNote = 1024
+
+// ManagedHere reports whether this controller acts on the JobSet.
+func ManagedHere(js *jobset.JobSet) bool {
+	return js.Spec.ManagedBy == nil || *js.Spec.ManagedBy == jobset.JobSetControllerName
+}
+
+// JobSetOf returns the JobSet of a Pod, nil if it is not in the cache.
+func JobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobset.JobSet {
+	name, ok := pod.Labels[jobset.JobSetNameKey]
+	if !ok {
+		return nil
+	}
+	js := &jobset.JobSet{}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
+	if err := reader.Get(ctx, key, js, client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok && uid != string(js.UID) {
+		return nil // of an earlier JobSet of that name
+	}
+	return js
+}
+
+// ByJobSetLabel is the key of the JobSet that the labels of a Pod name.
+func ByJobSetLabel(pod *corev1.Pod) []string {
+	if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok {
+		return []string{InNamespace(pod.Namespace, types.UID(uid))}
+	}
+	return nil
+}

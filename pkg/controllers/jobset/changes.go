@@ -1,0 +1,42 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+)
+
+// A pass occupies one of few workers, and the requests of all passes share one
+// queue. So that a JobSet of many Jobs does not block others,
+//
+//   - a pass starts no writes after changesFor; the next pass makes the rest,
+//   - the whole process has a limited number of writes in flight,
+//   - and no pass waits for the cache: the JobSet is requeued until the cache shows what was created.
+const (
+	changesFor = 500 * time.Millisecond
+	// nextPart is how soon to continue a plan that took too long. JobSets that wait in the queue come first.
+	nextPart = time.Millisecond
+	// unseenInterval is how often to check whether the cache shows the Jobs that were created.
+	unseenInterval = 10 * time.Millisecond
+)
+
+func (r *JobSetReconciler) startChanges() shared.Changes {
+	return shared.Changes{Clock: r.clock, Until: r.clock.Now().Add(changesFor), Slots: r.slots}
+}
+
+// awaitsCache reports whether the cache has yet to show Jobs that the last pass
+// created, and may still lag. A pass that starts too early tries to create
+// those Jobs again, which does no harm, so the limit of the wait need not be exact.
+func (r *JobSetReconciler) awaitsCache(key types.NamespacedName) bool {
+	return r.memory.forKey(key).unseen.any(r.clock.Now().Add(-r.cacheLag), func(job string) bool {
+		_, shown, err := r.jobs.Store.GetByKey(job)
+		return err != nil || shown
+	})
+}

@@ -1,0 +1,250 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// execute makes the changes of a plan, in the order of its fields. It stops at the
+// first step that fails or runs out of time; the next pass decides again from
+// what exists then.
+func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
+	c := r.startChanges()
+	if err := shared.Each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job, whyDeleted(plan)) }); err != nil {
+		return err
+	}
+	if plan.TellDeleted != nil {
+		r.tell(js, *plan.TellDeleted)
+	}
+	for _, deletion := range plan.DeletePods {
+		if err := shared.Each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, &deletion) }); err != nil {
+			return err
+		}
+		r.tell(js, deletion.Event)
+	}
+	if err := shared.Each(c, plan.ForceJobs, func(job *batchv1.Job) error { return r.forceJob(ctx, job) }); err != nil {
+		return err
+	}
+	if plan.CreateService != nil {
+		if err := r.createService(ctx, js, plan.CreateService); err != nil {
+			return err
+		}
+	}
+	if err := shared.Each(c, plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
+		r.tellTrouble(ctx, js, constants.PVCCreationFailedReason, err)
+		return err
+	}
+	if err := r.grant(ctx, js, plan); err != nil {
+		return err
+	}
+	if err := shared.Each(c, plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
+		return err
+	}
+	for _, batch := range plan.CreateJobs {
+		if err := shared.Each(c, batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
+			r.tellTrouble(ctx, js, constants.JobCreationFailedReason, err)
+			return err
+		}
+	}
+	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
+		return err
+	}
+	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
+		return err
+	}
+	if plan.DeleteJobSet {
+		return r.deleteJobSet(ctx, js)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job, reason string) error {
+	err := r.client.Delete(ctx, &batchv1.Job{ObjectMeta: named(job)},
+		client.PropagationPolicy(metav1.DeletePropagationForeground),
+		client.Preconditions{UID: &job.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Job %s: %w", klog.KObj(job), err)
+	}
+	shared.Wrote(ctx, "Deleted a Job", reason, "job", klog.KObj(job))
+	return nil
+}
+
+// deletePod deletes a worker Pod that keeps its group waiting, unless it changed
+// since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
+// podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
+func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, deletion *policy.PodDeletion) error {
+	seen := &corev1.Pod{ObjectMeta: named(pod)}
+	seen.ResourceVersion = pod.ResourceVersion
+	var options []client.DeleteOption
+	if deletion.Force {
+		options = append(options, client.GracePeriodSeconds(0))
+		if err := r.failPod(ctx, pod, seen); err != nil {
+			return ignoreChanged(fmt.Errorf("marking Pod %s, which is to be deleted by force, as Failed: %w", klog.KObj(pod), err))
+		}
+	}
+	options = append(options, client.Preconditions{UID: &pod.UID, ResourceVersion: &seen.ResourceVersion})
+	if err := r.client.Delete(ctx, seen, options...); err != nil {
+		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
+	}
+	shared.Wrote(ctx, "Deleted a Pod", deletion.Event.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", deletion.Force)
+	return nil
+}
+
+// failPod sets the phase of a Pod that has not ended. Seen becomes the Pod after that.
+func (r *JobSetReconciler) failPod(ctx context.Context, pod, seen *corev1.Pod) error {
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"status":{"phase":"Failed","reason":%q,"message":"it should have stopped long ago and is deleted by force"}}`,
+		pod.UID, pod.ResourceVersion, constants.ForcefulDeletionReason)
+	return r.client.Status().Patch(ctx, seen, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// ignoreChanged drops the error about a Pod that is gone or has changed since it was looked at.
+func ignoreChanged(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (r *JobSetReconciler) deleteJobSet(ctx context.Context, js *jobset.JobSet) error {
+	err := r.client.Delete(ctx, &jobset.JobSet{ObjectMeta: named(js)},
+		client.PropagationPolicy(metav1.DeletePropagationForeground),
+		client.Preconditions{UID: &js.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting JobSet %s, whose TTL has expired: %w", klog.KObj(js), err)
+	}
+	shared.Wrote(ctx, "Deleted the JobSet", "its TTL has expired")
+	return nil
+}
+
+func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet, service *corev1.Service) error {
+	err := r.client.Create(ctx, service)
+	switch {
+	case err == nil:
+		shared.Wrote(ctx, "Created the Service", "missing", "service", klog.KObj(service))
+		return nil
+	case apierrors.IsAlreadyExists(err):
+		return nil // a Service of that name is left alone, whoever created it
+	}
+	r.tellTrouble(ctx, js, constants.HeadlessServiceCreationFailedReason, err)
+	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
+}
+
+// createClaim creates a PersistentVolumeClaim. One of that name is left alone, whoever created it.
+func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	switch err := r.client.Create(ctx, claim); {
+	case err == nil:
+		shared.Wrote(ctx, "Created a PersistentVolumeClaim", "missing", "claim", klog.KObj(claim))
+	case !apierrors.IsAlreadyExists(err):
+		return fmt.Errorf("creating PersistentVolumeClaim %s: %w", klog.KObj(claim), err)
+	}
+	return nil
+}
+
+func (r *JobSetReconciler) scaleJob(ctx context.Context, scale policy.Scale) error {
+	err := r.patchJob(ctx, scale.Job, fmt.Sprintf(`"spec":{"parallelism":%d,"completions":%d}`, scale.Workers, scale.Workers), false)
+	if err != nil {
+		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(scale.Job), scale.Workers, err)
+	}
+	shared.Wrote(ctx, "Scaled a Job", "the JobSet asks for another size", "job", klog.KObj(scale.Job), "pods", scale.Workers)
+	return nil
+}
+
+// createJob creates a Job. If this JobSet's Job exists already, the cache had
+// not shown it yet, and that is fine.
+func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) error {
+	err := r.client.Create(ctx, job)
+	if apierrors.IsAlreadyExists(err) && r.isOwn(ctx, js, job) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("job %q creation failed with error: %w", job.Name, err)
+	}
+	shared.Wrote(ctx, "Created a Job", whyCreated(job), "job", klog.KObj(job))
+	r.memory.forJobSet(js).unseen.add(client.ObjectKeyFromObject(job).String(), r.clock.Now())
+	return nil
+}
+
+func (r *JobSetReconciler) isOwn(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) bool {
+	existing := &batchv1.Job{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(job), existing); err != nil {
+		return false
+	}
+	return metav1.IsControlledBy(existing, js)
+}
+
+func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) error {
+	if err := r.patchJob(ctx, job, `"spec":{"suspend":true}`, false); err != nil {
+		return fmt.Errorf("suspending Job %s: %w", klog.KObj(job), err)
+	}
+	shared.Wrote(ctx, "Suspended a Job", "the JobSet is suspended", "job", klog.KObj(job))
+	return nil
+}
+
+// resumeJob resumes a Job. Its template may change only while the Job has no
+// start time, so the start time is reset first if the template changes.
+func (r *JobSetReconciler) resumeJob(ctx context.Context, resume policy.Resume) error {
+	if resume.ResetStartTime {
+		if err := r.patchJob(ctx, resume.From, `"status":{"startTime":null}`, true); err != nil {
+			return fmt.Errorf("resetting the start time of Job %s to resume it: %w", klog.KObj(resume.From), err)
+		}
+	}
+	from := *resume.From
+	from.UID = "" // so that the patch contains the UID
+	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(&from)); !isGone(err) && err != nil {
+		return fmt.Errorf("resuming Job %s: %w", klog.KObj(resume.From), err)
+	}
+	shared.Wrote(ctx, "Resumed a Job", "the JobSet runs", "job", klog.KObj(resume.From))
+	return nil
+}
+
+// patchJob patches the Job that was decided on, and not another that has its name by
+// now. If it is gone, that is fine: the next pass sees what exists.
+func (r *JobSetReconciler) patchJob(ctx context.Context, job *batchv1.Job, fields string, ofStatus bool) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},%s}`, job.UID, fields))
+	var err error
+	if patched := (&batchv1.Job{ObjectMeta: named(job)}); ofStatus {
+		err = r.client.Status().Patch(ctx, patched, patch)
+	} else {
+		err = r.client.Patch(ctx, patched, patch)
+	}
+	if isGone(err) {
+		return nil
+	}
+	return err
+}
+
+// isGone reports whether a request failed because the object is gone, or because another
+// object has its name: a patch cannot change a UID, so one with another UID is invalid.
+func isGone(err error) bool {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return true
+	}
+	cause, isInvalid := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return isInvalid && cause.Field == "metadata.uid"
+}
+
+// named returns the metadata that a request needs to identify an object.
+func named(obj client.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
+}

@@ -1,0 +1,193 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/policy"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
+)
+
+// fiveJobs is a JobSet of five Jobs, and those of them that exist.
+func fiveJobs(t *testing.T, exist ...int) (*shell, *jobset.JobSet, func(int) *batchv1.Job) {
+	t.Helper()
+	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(5).PodMeta("k", "v")).Obj()
+	objs := []client.Object{js}
+	for _, i := range exist {
+		objs = append(objs, builders.MakeJob(js, "a", i).Suspend(i == 4).Change(func(job *batchv1.Job) {
+			job.Status.StartTime = ptr.To(metav1.NewTime(now))
+		}).Obj())
+	}
+	s := newShell(t, objs...)
+	return s, js, func(i int) *batchv1.Job { return stored(t, s, builders.MakeJob(js, "a", i).Obj()) }
+}
+
+func TestExecuteInOrder(t *testing.T) {
+	t.Parallel()
+	s, js, job := fiveJobs(t, 0, 3, 4)
+	builder := children.NewBuilder(js)
+	rjob := &js.Spec.ReplicatedJobs[0]
+	resumed, changed := children.Resumed(job(4), rjob)
+	cached := job(4)
+	plan := policy.Plan{
+		DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
+		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns"}}},
+		ScaleJobs:    []policy.Scale{{Job: job(3), Workers: 4}},
+		CreateJobs:   [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
+		SuspendJobs:  []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: cached, Job: resumed, ResetStartTime: changed}},
+		DeleteJobSet: true,
+	}
+	before := []*batchv1.Job{plan.SuspendJobs[0].DeepCopy(), cached.DeepCopy()}
+	if err := s.execute(t.Context(), js, &plan); err != nil {
+		t.Fatal(err)
+	}
+	s.Record.Expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
+		"create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
+	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
+		t.Errorf("P22: what the cache holds changed:\n%s", diff)
+	}
+	if got := job(3).Spec; *got.Parallelism != 4 || *got.Completions != 4 {
+		t.Errorf("C183: Job 3 runs %d of %d Pods, want 4 of 4", *got.Parallelism, *got.Completions)
+	}
+	if got := *job(3).Spec.Suspend; !got {
+		t.Error("C163: Job 3 is not suspended")
+	}
+	got := job(4)
+	if *got.Spec.Suspend || got.Status.StartTime != nil || got.Spec.Template.Labels["k"] != "v" {
+		t.Errorf("C168: Job 4 is suspend %v, start %v, labels %v", *got.Spec.Suspend, got.Status.StartTime, got.Spec.Template.Labels)
+	}
+}
+
+func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	all := []string{"delete Job js-a-0", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch Job js-a-4", "delete JobSet js"}
+	serviceFailed := "event Warning HeadlessServiceCreationFailed Reconciling: down"
+	jobFailed := func(name string) string {
+		return `event Warning JobCreationFailed Reconciling: job "` + name + `" creation failed with error: down`
+	}
+	tests := map[string]struct {
+		at   int
+		told []string
+	}{
+		"C38: a Job is not deleted":               {0, nil},
+		"C95: the Service is not created":         {1, []string{serviceFailed}},
+		"C64: a Job is not created":               {2, []string{jobFailed("js-a-1")}},
+		"C64: a Job of the second is not created": {3, []string{jobFailed("js-a-2")}},
+		"C163: a Job is not suspended":            {4, nil},
+		"C166: a Job is not resumed":              {5, nil},
+		"C173: the JobSet is not deleted":         {6, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, js, job := fiveJobs(t, 0, 3, 4)
+			builder := children.NewBuilder(js)
+			rjob := &js.Spec.ReplicatedJobs[0]
+			resumed, _ := children.Resumed(job(4), rjob)
+			s.Fail = func(request string) error {
+				if request == all[tc.at] {
+					return down
+				}
+				return nil
+			}
+			err := s.execute(t.Context(), js, &policy.Plan{
+				DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
+				CreateJobs:  [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
+				SuspendJobs: []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: job(4), Job: resumed}}, DeleteJobSet: true,
+			})
+			if !errors.Is(err, down) {
+				t.Errorf("error %v, want %v", err, down)
+			}
+			s.Record.Expect(t, append(append([]string{}, all[:tc.at+1]...), tc.told...)...)
+		})
+	}
+}
+
+func TestCreateJobsOfOneBatch(t *testing.T) {
+	t.Parallel()
+	s, js, _ := fiveJobs(t)
+	builder := children.NewBuilder(js)
+	var batch []*batchv1.Job
+	for i := range 5 {
+		batch = append(batch, builder.Job(&js.Spec.ReplicatedJobs[0], i))
+	}
+	s.Fail = func(request string) error {
+		if strings.HasSuffix(request, "1") || strings.HasSuffix(request, "3") {
+			return errors.New("quota")
+		}
+		return nil
+	}
+	err := s.execute(t.Context(), js, &policy.Plan{CreateJobs: [][]*batchv1.Job{batch}})
+	const want = "job \"js-a-1\" creation failed with error: quota\njob \"js-a-3\" creation failed with error: quota"
+	if err == nil || err.Error() != want {
+		t.Errorf("C63: error %v, want %s", err, want)
+	}
+	s.Record.Sort()
+	s.Record.Expect(t, "create Job js-a-0", "create Job js-a-1", "create Job js-a-2", "create Job js-a-3", "create Job js-a-4",
+		"event Warning JobCreationFailed Reconciling: "+want)
+}
+
+func TestWhatExistsOrIsGone(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
+	mine := builders.MakeJob(js, "a", 0).Obj()
+	foreign := builders.MakeJob(builders.MakeJobSet("js", "ns").UID("an earlier one").Obj(), "a", 0).Obj()
+	uncontrolled := builders.MakeJob(js, "a", 0).Change(func(job *batchv1.Job) { job.OwnerReferences = nil }).Obj()
+	create := policy.Plan{CreateJobs: [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}}
+	service := children.Service(js)
+	other := service.DeepCopy()
+	other.OwnerReferences = nil
+	tests := map[string]struct {
+		exists client.Object
+		plan   policy.Plan
+		fails  bool
+	}{
+		"C314: a Job of ours that the cache does not show is fine": {mine, create, false},
+		"C314: a Job of an earlier JobSet of that name is not":     {foreign, create, true},
+		"C314: a Job without a controller is not":                  {uncontrolled, create, true},
+		"C94: a Service of ours is fine":                           {service, policy.Plan{CreateService: service.DeepCopy()}, false},
+		"C94: a Service of another owner is left alone":            {other, policy.Plan{CreateService: service.DeepCopy()}, false},
+		"C103: a Job to delete that is gone is fine":               {js, policy.Plan{DeleteJobs: []*batchv1.Job{mine}}, false},
+		"C163: a Job to suspend that is gone is fine":              {js, policy.Plan{SuspendJobs: []*batchv1.Job{mine}}, false},
+		"C166: a Job to resume that is gone is fine":               {js, policy.Plan{ResumeJobs: []policy.Resume{{From: mine, Job: mine.DeepCopy(), ResetStartTime: true}}}, false},
+		"C173: a JobSet to delete that is gone is fine":            {mine, policy.Plan{DeleteJobSet: true}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t, tc.exists.DeepCopyObject().(client.Object))
+			plan := tc.plan
+			if len(plan.CreateJobs) > 0 {
+				plan.CreateJobs = [][]*batchv1.Job{{plan.CreateJobs[0][0].DeepCopy()}}
+			}
+			if err := s.execute(t.Context(), js, &plan); (err != nil) != tc.fails {
+				t.Errorf("error %v, wanted one: %v", err, tc.fails)
+			}
+			events := 0
+			for _, entry := range s.Record.All() {
+				if strings.HasPrefix(entry, "event Warning JobCreationFailed") {
+					events++
+				}
+			}
+			if want := map[bool]int{true: 1}[tc.fails]; events != want {
+				t.Errorf("%d events, want %d: %v", events, want, s.Record.All())
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// maxNamed is how many objects an event names at the most.
+const maxNamed = 5
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+
+// tellOldNodes warns about nodes of the workers whose kubelet is too old to
+// restart all containers of a Pod. It silently ignores the rule, so its
+// workers never come back. In process mode no rule asks for it.
+func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) error {
+	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
+		return nil
+	}
+	owned, err := r.jobs.ControlledBy(js.Namespace, js.UID)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, job := range owned {
+		pods, err := r.pods.ControlledBy(job.Namespace, job.UID)
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods {
+			names[pod.Spec.NodeName] = true
+		}
+	}
+	delete(names, "")
+	var old []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		node := &corev1.Node{}
+		err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading Node %s: %w", name, err)
+		}
+		if is := facts.OfNode(node); err == nil && !is.RestartsAll {
+			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, is.Kubelet))
+		}
+	}
+	if len(old) == 0 || !r.memory.forJobSet(js).reported.changed(js.UID, strings.Join(old, ",")) {
+		return nil
+	}
+	r.tell(js, policy.Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: constants.RestartAllContainersUnsupportedReason,
+		Message: fmt.Sprintf("workers do not restart in place on nodes that ignore RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s (%d in all)",
+			strings.Join(old[:min(len(old), maxNamed)], ", "), len(old)),
+	})
+	return nil
+}
+
+// notReadyUnder returns which nodes of Pods that should have stopped by now are not ready,
+// or gone. It reads nothing unless such Pods may be force-deleted.
+func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
+	if r.progress.ForcefulDeletion <= 0 {
+		return nil, nil
+	}
+	notReady := map[string]bool{}
+	for _, podsOfJob := range pods {
+		for _, pod := range podsOfJob {
+			name := pod.Spec.NodeName
+			if _, seen := notReady[name]; seen || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
+				continue
+			}
+			node := &corev1.Node{}
+			err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("reading Node %s: %w", name, err)
+			}
+			notReady[name] = err != nil || !facts.OfNode(node).Ready
+		}
+	}
+	return notReady, nil
+}

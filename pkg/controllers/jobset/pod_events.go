@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// podEvents enqueues a JobSet that restarts in place, or tolerates faults, when one of its Pods changes in a field
+// that decisions read. It also catches the first failure, whose exit code is in the
+// status of the Pod for a tenth of a second.
+type podEvents struct {
+	reader client.Reader
+	memory *memory
+	gates  gates.Set
+}
+
+var _ handler.EventHandler = &podEvents{}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+func (e *podEvents) Create(ctx context.Context, evt event.CreateEvent, q queue) {
+	e.changed(ctx, nil, evt.Object, q)
+}
+
+func (e *podEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) {
+	e.changed(ctx, evt.ObjectOld, evt.ObjectNew, q)
+}
+
+func (e *podEvents) Delete(ctx context.Context, evt event.DeleteEvent, q queue) {
+	before, ok := evt.Object.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	pod := *before
+	if pod.DeletionTimestamp == nil { // by force
+		pod.DeletionTimestamp = ptr.To(metav1.Now())
+	}
+	if js := e.observe(ctx, before, &pod); js != nil {
+		wakeJobSet(js, q)
+	}
+}
+
+func (e *podEvents) Generic(context.Context, event.GenericEvent, queue) {}
+
+func (e *podEvents) changed(ctx context.Context, before, after client.Object, q queue) {
+	pod, ok := after.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	old, isUpdate := before.(*corev1.Pod)
+	if js := e.observe(ctx, old, pod); js != nil && (!isUpdate || matters(old, pod) || showsReadiness(js, old, pod)) {
+		wakeJobSet(js, q)
+	}
+}
+
+// observe catches a failure that a change of a Pod shows, and returns the JobSet of the Pod if it
+// restarts in place or tolerates faults, else nil. It also returns nil if the JobSet is not in the cache yet; its own event is still to come then.
+func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobset.JobSet {
+	js := shared.JobSetOf(ctx, e.reader, pod)
+	switch {
+	case js == nil:
+		return nil
+	case e.gates.InPlaceRestart && workerpod.WantsInPlace(js):
+	case policy.Tolerates(js, e.gates):
+		return js
+	default:
+		return nil
+	}
+	if failure, failed := failureIn(js, before, pod); failed && !policy.Bypassed(js) && e.inGroup(ctx, js, pod) {
+		e.memory.forJobSet(js).firstFailure.keep(ptr.Deref(js.Status.SyncedEpoch, 0), failure)
+	}
+	return js
+}
+
+func wakeJobSet(js *jobset.JobSet, q queue) {
+	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: js.Namespace, Name: js.Name}})
+}
+
+// inGroup reports whether the Job of a Pod still has to run (P10): once a Job has met its
+// success policy, the Job controller deletes the Pods that are left.
+func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return false
+	}
+	job := &batchv1.Job{}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}
+	if err := e.reader.Get(ctx, key, job, client.UnsafeDisableDeepCopy); err != nil || job.UID != owner.UID {
+		return false
+	}
+	over := slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobSuccessCriteriaMet || c.Type == batchv1.JobComplete)
+	})
+	return !over && job.DeletionTimestamp == nil && metav1.IsControlledBy(job, js)
+}
+
+// matters reports whether a Pod changed in a fact that decides something.
+func matters(old, pod *corev1.Pod) bool {
+	return old.UID != pod.UID || facts.StandingOf(old) != facts.StandingOf(pod)
+}
+
+// showsReadiness reports whether a Pod changed in what is reported about its worker: it is no longer
+// ready, or shows why it cannot be. That it becomes ready matters only if condition WorkersNotReady is
+// True, so the start of a group enqueues nothing.
+func showsReadiness(js *jobset.JobSet, old, pod *corev1.Pod) bool {
+	was, _ := facts.ReadinessOf(old)
+	is, _ := facts.ReadinessOf(pod)
+	if was == is || !ranIn(facts.StandingOf(pod), js) {
+		return false
+	}
+	return is != facts.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
+}

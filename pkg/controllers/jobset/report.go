@@ -1,0 +1,219 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// report writes the status, if it changed, and then records events and metrics.
+// The write fails if the plan was decided on an older status: then
+// nothing is recorded, and the next pass decides again. So a restart counts once.
+func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (ctrl.Result, error) {
+	r.tellInvalidEpochs(js, plan.InvalidEpochs)
+	r.tellForeign(js, plan.Foreign)
+	r.tellReplaced(js, plan.Replaced)
+	result := ctrl.Result{RequeueAfter: plan.RequeueAfter}
+	if apiequality.Semantic.DeepEqual(js.Status, plan.Status) {
+		return result, nil
+	}
+	// A write enqueues this JobSet: without an interval, each would lead to the next for as long as Jobs start.
+	remembered := r.memory.forJobSet(js)
+	if interval := max(plan.CountsInterval, remembered.pace.countsDelay()); onlyCounts(&js.Status, plan) {
+		if wait := remembered.pace.untilWrite(r.clock.Now(), interval); wait > 0 {
+			ctrl.LoggerFrom(ctx).V(logSkipped).Info("Skipped the write of the status", "reason", "only counts changed", "wait", wait)
+			return ctrl.Result{RequeueAfter: earlier(wait, plan.RequeueAfter)}, nil
+		}
+	}
+	update := js.DeepCopy()
+	update.Status = plan.Status
+	if err := r.client.Status().Update(ctx, update); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: passInterval}, nil // usually the cache lags behind our own last write
+		}
+		return ctrl.Result{}, fmt.Errorf("writing the status of JobSet %s: %w", klog.KObj(js), err)
+	}
+	shared.Wrote(ctx, "Wrote the status", whyWritten(&js.Status, plan), "epoch", ptr.Deref(plan.Status.SyncedEpoch, 0))
+	remembered.pace.lastWrite = r.clock.Now()
+	if plan.ClockMoved > 0 {
+		remembered.assembly.moved(plan.Status.AssemblingSince, plan.ClockMoved)
+	}
+	for _, event := range plan.Events {
+		r.tell(js, event)
+	}
+	r.measure(js, plan)
+	if !apiequality.Semantic.DeepEqual(js.Status.SyncedEpoch, plan.Status.SyncedEpoch) {
+		return result, r.tellOldNodes(ctx, js)
+	}
+	return result, nil
+}
+
+// reportCounts writes the counts although an action failed, so that users can follow the
+// other Jobs while one cannot be created. It does not write what was decided; the
+// next pass decides that again.
+func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
+	update, pace := js.DeepCopy(), &r.memory.forJobSet(js).pace
+	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, js.Status.ReplicatedJobsStatus)
+	if apiequality.Semantic.DeepEqual(js.Status, update.Status) || pace.untilWrite(r.clock.Now(), plan.CountsInterval) > 0 {
+		return nil // the pass is retried, and comes back here
+	}
+	pace.lastWrite = r.clock.Now()
+	switch err := r.client.Status().Update(ctx, update); {
+	case err == nil:
+		shared.Wrote(ctx, "Wrote the status", "counts, although a change failed", "epoch", ptr.Deref(js.Status.SyncedEpoch, 0))
+	case !apierrors.IsConflict(err):
+		return fmt.Errorf("writing the counts of JobSet %s: %w", klog.KObj(js), err)
+	}
+	return nil
+}
+
+// onlyCounts reports whether a plan changes nothing in the status but the counts of Jobs, the
+// condition WorkersNotReady, and how long the clock of the assembly stood still.
+func onlyCounts(status *jobset.JobSetStatus, plan *policy.Plan) bool {
+	was, without := *status, plan.Status
+	if plan.ClockMoved > 0 {
+		without.AssemblingSince = was.AssemblingSince
+	}
+	without.ReplicatedJobsStatus = was.ReplicatedJobsStatus
+	was.Conditions, without.Conditions = decided(was.Conditions), decided(without.Conditions)
+	return apiequality.Semantic.DeepEqual(was, without)
+}
+
+// decided returns the conditions without WorkersNotReady, which only counts.
+func decided(all []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == string(jobset.JobSetWorkersNotReady) })
+}
+
+func earlier(a, b time.Duration) time.Duration {
+	if b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// measure updates the metrics after the status was written.
+func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
+	key := client.ObjectKeyFromObject(js)
+	metrics.Restarted(plan.Restart)
+	metrics.TimeSpent(js.Status.Time, plan.Status.Time)
+	for _, outcome := range plan.Outcomes {
+		switch outcome {
+		case policy.Completed:
+			metrics.JobSetCompleted(key)
+		case policy.Failed:
+			metrics.JobSetFailed(key)
+		case policy.GroupBroken:
+			metrics.InPlaceRestartStarted()
+		case policy.GroupLifted:
+			metrics.InPlaceRestartCompleted(plan.GroupRestart)
+			metrics.WorkersStarted(plan.WarmStarts)
+		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce:
+			metrics.FaultTolerated(outcome)
+		case policy.MovedInPlace:
+			metrics.Moved(metrics.InPlace)
+		case policy.MovedByReset:
+			metrics.Moved(metrics.ByReset)
+		case policy.MoveRefused:
+			metrics.Moved(metrics.Refused)
+		}
+	}
+}
+
+func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
+	for _, pod := range pods {
+		value := pod.Annotations[jobset.EpochKey]
+		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
+			continue
+		}
+		r.tell(js, policy.Event{
+			Type:   corev1.EventTypeWarning,
+			Reason: constants.InvalidEpochReason,
+			Message: fmt.Sprintf("annotation %s of Pod %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
+				jobset.EpochKey, pod.Name, value),
+		})
+	}
+}
+
+// tellForeign tells of Jobs that are left out, by one event that names a few: whoever creates one may create thousands.
+func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
+	if len(jobs) == 0 {
+		return
+	}
+	var names []string
+	for _, job := range jobs[:min(len(jobs), maxNamed)] {
+		names = append(names, job.Name)
+	}
+	named := strings.Join(names, ", ")
+	if !r.memory.forJobSet(js).reported.changed(js.UID+"/foreign", named) {
+		return
+	}
+	r.tell(js, policy.Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: constants.ForeignJobReason,
+		Message: fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they count for nothing and are not deleted: %s (%d in all)",
+			named, len(jobs)),
+	})
+}
+
+// tellReplaced tells of each Pod once, as long as this manager leads.
+func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacement) {
+	for _, replaced := range all {
+		if !r.memory.forJobSet(js).reported.changed(replaced.Pod.UID+"/replaced", replaced.Because) {
+			continue
+		}
+		metrics.WorkerReplaced(string(replaced.Reason))
+		r.tell(js, policy.Event{
+			Type:   corev1.EventTypeWarning,
+			Reason: constants.WorkerReplacedReason,
+			Message: fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
+				replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because),
+		})
+	}
+}
+
+// tellTrouble records an event about something that failed and is retried.
+// Events about different resourceVersions of an object are different events, and the
+// version changes with each write of counts. So the same trouble is always recorded about
+// the version that first had it, and stays one event whose series grows. Requests that
+// fail because this manager stops say nothing about the JobSet.
+func (r *JobSetReconciler) tellTrouble(ctx context.Context, js *jobset.JobSet, reason string, trouble error) {
+	if errors.Is(trouble, shared.ErrOutOfTime) || ctx.Err() != nil {
+		return
+	}
+	about := *js
+	about.ResourceVersion = r.memory.forJobSet(js).reported.firstVersion(reason, trouble.Error(), js.ResourceVersion)
+	r.tell(&about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
+}
+
+// tell records an event about the JobSet.
+func (r *JobSetReconciler) tell(js *jobset.JobSet, event policy.Event) {
+	note := event.Message
+	if len(note) > shared.MaxNote {
+		note = strings.ToValidUTF8(note[:shared.MaxNote-3], "") + "..." // a rune may be cut
+	}
+	r.events.Eventf(js, nil, event.Type, event.Reason, constants.EventAction, "%s", note)
+}

@@ -1,0 +1,38 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import "k8s.io/apimachinery/pkg/types"
+
+// reported is what was last reported about a JobSet, so that it is not reported twice.
+type reported struct {
+	// values are by the object that they were found in, troubles by the reason of their event.
+	values   map[types.UID]string
+	troubles map[string]trouble
+}
+
+// trouble is the note of an event, and the version of the JobSet that it was first recorded about.
+type trouble struct{ note, version string }
+
+func newReported() reported {
+	return reported{values: map[types.UID]string{}, troubles: map[string]trouble{}}
+}
+
+// changed stores the value of an object as reported. It reports whether the last one differed.
+func (t *reported) changed(object types.UID, value string) bool {
+	last, ok := t.values[object]
+	t.values[object] = value
+	return !ok || last != value
+}
+
+// firstVersion returns the version of the JobSet that this note was first recorded about, which is
+// the present one unless it was the last note for that reason.
+func (t *reported) firstVersion(reason, note, present string) string {
+	if t.troubles[reason].note != note {
+		t.troubles[reason] = trouble{note, present}
+	}
+	return t.troubles[reason].version
+}

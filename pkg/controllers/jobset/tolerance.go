@@ -1,0 +1,146 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// podsAndStrays returns the cached Pods that the labels call those of a JobSet, see withStrays.
+func (r *JobSetReconciler) podsAndStrays(ctx context.Context, js *jobset.JobSet, jobs []*batchv1.Job) (
+	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+) {
+	pods, err := r.podsOfJobSet.ControlledBy(js.Namespace, js.UID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.withStrays(ctx, js, pods, jobs)
+}
+
+// withStrays sorts the Pods that the labels call those of a JobSet: by its Jobs, and apart those whose Job is gone (P86).
+// Anybody in the namespace can write the labels, so a stray is no Pod of another controller.
+func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*corev1.Pod, jobs []*batchv1.Job) (
+	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+) {
+	ofJobs, others := byJob(pods, jobs)
+	for _, pod := range others {
+		isStray, err := r.isStray(ctx, js, pod)
+		if err != nil {
+			return nil, nil, err
+		}
+		if isStray {
+			strays = append(strays, pod)
+		}
+	}
+	return ofJobs, strays, nil
+}
+
+// isStray reports whether a Pod with the labels of a JobSet may be one that it left behind. If the cache does not show
+// its Job, the Job is gone, or was created a moment ago; the garbage collector deletes what names a Job that never was.
+// A Pod without a controller runs on, too: `kubectl delete job --cascade=orphan` makes one.
+func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) (bool, error) {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case pod.Namespace != js.Namespace:
+		return false, nil
+	case owner == nil:
+		return true, nil
+	case owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String():
+		return false, nil
+	}
+	job := &batchv1.Job{}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}
+	if err := r.client.Get(ctx, key, job, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading Job %s, which controls Pod %s: %w", key, pod.Name, err)
+	} else if err != nil || job.UID != owner.UID {
+		return true, nil
+	}
+	return metav1.IsControlledBy(job, js), nil
+}
+
+// byJob sorts the Pods of a JobSet by the Jobs that control them, and apart those of no Job of the list.
+func byJob(pods []*corev1.Pod, jobs []*batchv1.Job) (ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod) {
+	ofJobs = make(map[types.UID][]*corev1.Pod, len(jobs))
+	for _, job := range jobs {
+		ofJobs[job.UID] = nil
+	}
+	for _, pod := range pods {
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			if _, known := ofJobs[owner.UID]; known {
+				ofJobs[owner.UID] = append(ofJobs[owner.UID], pod)
+				continue
+			}
+		}
+		strays = append(strays, pod)
+	}
+	return ofJobs, strays
+}
+
+// readChildren reads all Jobs and Pods of a JobSet past the cache, page by page, and returns the input with
+// them in place. The Pods are read second: a Job that is suspended or has ended by then starts none.
+func (r *JobSetReconciler) readChildren(ctx context.Context, in policy.Input) (policy.Input, error) {
+	js := in.JobSet
+	of := []client.ListOption{client.InNamespace(js.Namespace), client.MatchingLabels{jobset.JobSetUIDKey: string(js.UID)}}
+	jobs, err := allPages(ctx, r.live, func(list *batchv1.JobList) []batchv1.Job { return list.Items }, of)
+	if err != nil {
+		return in, fmt.Errorf("reading the Jobs of JobSet %s past the cache: %w", klog.KObj(js), err)
+	}
+	pods, err := allPages(ctx, r.live, func(list *corev1.PodList) []corev1.Pod { return list.Items }, of)
+	if err != nil {
+		return in, fmt.Errorf("reading the Pods of JobSet %s past the cache: %w", klog.KObj(js), err)
+	}
+	in.Jobs, in.ChildrenRead = slices.DeleteFunc(jobs, func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) }), true
+	in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, in.Jobs)
+	return in, err
+}
+
+// allPages lists page by page, so that no answer of the API server gets too large.
+func allPages[L, T any, PL interface {
+	*L
+	client.ObjectList
+}](ctx context.Context, reader client.Reader, items func(PL) []T, options []client.ListOption) ([]*T, error) {
+	page := (&client.ListOptions{Limit: podsPerPage}).ApplyOptions(options)
+	var all []*T
+	for {
+		list := PL(new(L)) // another for each page: one that is filled again would change what is kept of the last
+		if err := reader.List(ctx, list, page); err != nil {
+			return nil, err
+		}
+		of := items(list)
+		for i := range of {
+			all = append(all, &of[i])
+		}
+		if page.Continue = list.GetContinue(); page.Continue == "" {
+			return all, nil
+		}
+	}
+}
+
+// forceJob lets a Job go that is being deleted in the foreground and has no Pods left: a deletion in the
+// background takes back the finalizer that makes it wait for the garbage collector.
+func (r *JobSetReconciler) forceJob(ctx context.Context, job *batchv1.Job) error {
+	err := r.client.Delete(ctx, &batchv1.Job{ObjectMeta: named(job)}, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.GracePeriodSeconds(0), client.Preconditions{UID: &job.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Job %s by force: %w", klog.KObj(job), err)
+	}
+	shared.Wrote(ctx, "Deleted a Job by force", constants.ForcefulDeletionReason, "job", klog.KObj(job))
+	return nil
+}

@@ -1,0 +1,232 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/tolerance"
+)
+
+// A node on which restarts of a JobSet keep beginning is avoided by this JobSet (P93):
+//
+//	failure    the node of the first cause is counted, in the same write as the restart
+//	           at the count: avoidedSince
+//	then       Pods that are created from now on cannot be scheduled to the node: the Pod webhook adds that
+//	in place   Pods that run on it are deleted while the group assembles; the others stay
+//	else       all Pods are new ones anyway
+//
+// Only a failure makes Pods leave: a healthy run is never disturbed. What the node did to other JobSets
+// does not count, since an author could make others leave a node, or be made to.
+
+const (
+	// mostNodeFailures nodes are remembered. The status of the JobSet is sent to every agent.
+	mostNodeFailures = 16
+	longestNodeCause = 200
+)
+
+// nodeFailures is what status.faultTolerance.nodeFailures becomes.
+type nodeFailures struct{ list []jobset.NodeFailures }
+
+// asksToAvoid returns what the JobSet asks for, nil if it avoids no nodes.
+func (v *view) asksToAvoid() *jobset.AvoidNodes {
+	if !v.tolerant {
+		return nil
+	}
+	return v.JobSet.Spec.FaultTolerance.AvoidNodes
+}
+
+func nodeFailuresOf(js *jobset.JobSet) []jobset.NodeFailures {
+	if known := js.Status.FaultTolerance; known != nil {
+		return known.NodeFailures
+	}
+	return nil
+}
+
+// isAvoided reports whether new Pods avoid a node now.
+func isAvoided(n *jobset.NodeFailures, within time.Duration, now time.Time) bool {
+	return n.AvoidedSince != nil && now.Before(n.AvoidedSince.Add(within))
+}
+
+// AvoidedNodes returns the names of the nodes that new Pods of a JobSet avoid.
+func AvoidedNodes(js *jobset.JobSet, g gates.Set, now time.Time) []string {
+	if !Tolerates(js, g) || js.Spec.FaultTolerance.AvoidNodes == nil {
+		return nil
+	}
+	_, within := tolerance.Avoidance(js.Spec.FaultTolerance.AvoidNodes)
+	var names []string
+	for _, n := range nodeFailuresOf(js) {
+		if isAvoided(&n, within, now) {
+			names = append(names, n.Node)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// blamesNode reports whether a failure counts against the node of its Pod. Who deletes, preempts or evicts a
+// Pod through the API has reasons of his own.
+func blamesNode(f *Failure) bool {
+	if f == nil || f.Node == "" {
+		return false
+	}
+	return !f.Deleted || slices.Contains([]string{deletedByTaint, corev1.PodReasonTerminationByKubelet, deletedByGC}, f.Reason)
+}
+
+// Reasons of the condition DisruptionTarget, which k8s.io/api does not name.
+const (
+	deletedByTaint = "DeletionByTaintManager"
+	deletedByGC    = "DeletionByPodGC"
+)
+
+// counted is what counting a failure adds to a restart.
+type counted struct {
+	result
+	// slow is why the Pods on the node are not replaced one by one, "" if they are, or if the node is not avoided.
+	slow string
+}
+
+// countFailure counts the first cause of a restart against its node.
+func (v *view) countFailure(f *Failure) counted {
+	asked := v.asksToAvoid()
+	if asked == nil || !blamesNode(f) {
+		return counted{}
+	}
+	failures, within := tolerance.Avoidance(asked)
+	n := jobset.NodeFailures{Node: f.Node}
+	others := make([]jobset.NodeFailures, 0, mostNodeFailures)
+	for _, known := range nodeFailuresOf(v.JobSet) {
+		if known.Node == f.Node {
+			n = *known.DeepCopy()
+		} else {
+			others = append(others, known)
+		}
+	}
+	if len(others) >= mostNodeFailures {
+		others = withoutOldest(others, len(others)-mostNodeFailures+1)
+	}
+	n.Times = append(slices.DeleteFunc(n.Times, func(t metav1.Time) bool { return !v.Now.Before(t.Add(within)) }), metav1.NewTime(v.Now))
+	n.Times = n.Times[max(0, len(n.Times)-failures):]
+	n.Cause = cut(f.String(), longestNodeCause)
+	var c counted
+	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
+		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
+		c.slow = v.slowToReplace(f.Node)
+		c.notices = []notice{warning(constants.NodeAvoidedReason, fmt.Sprintf(
+			"%d restarts within %s began on node %s: new Pods of this JobSet avoid it for %s. The last cause: %s", len(n.Times), within, f.Node, within, n.Cause))}
+	}
+	c.nodeFailures = &nodeFailures{append(others, n)}
+	return c
+}
+
+// withoutOldest drops the nodes whose last failures are longest ago.
+func withoutOldest(list []jobset.NodeFailures, drop int) []jobset.NodeFailures {
+	last := func(n *jobset.NodeFailures) time.Time {
+		if len(n.Times) == 0 {
+			return time.Time{}
+		}
+		return n.Times[len(n.Times)-1].Time
+	}
+	slices.SortStableFunc(list, func(a, b jobset.NodeFailures) int { return last(&a).Compare(last(&b)) })
+	return list[drop:]
+}
+
+// cut shortens a text to so many bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
+}
+
+// slowToReplace says why deleting the Pods of the group on a node would take longer than to recreate all Jobs (P92).
+func (v *view) slowToReplace(node string) string {
+	if !v.watched {
+		return ""
+	}
+	for _, job := range v.observed.Active {
+		var leave int64
+		for _, pod := range v.Pods[job.UID] {
+			if facts.NodeOf(pod) == node && isLive(pod) {
+				leave++
+			}
+		}
+		if wait := replacementWait(int64(job.Status.Failed) + leave); leave > 0 && wait > longestReplacement {
+			return fmt.Sprintf("node %s is to be avoided, and the Job controller would wait %s before it replaces Pods of Job %s", node, wait, job.Name)
+		}
+	}
+	return ""
+}
+
+func isLive(pod *corev1.Pod) bool {
+	is := facts.StandingOf(pod)
+	return !is.Terminating() && !is.Ended()
+}
+
+// failureOfJob returns the failure of the Pod by which a Job failed, nil if its Pods do not show it: the first that failed,
+// or the last if the Job has tried again before.
+func (v *view) failureOfJob(job *batchv1.Job) *Failure {
+	var found *Failure
+	var at time.Time
+	retries := ptr.Deref(job.Spec.BackoffLimit, 6) > 0
+	for _, pod := range byName(slices.Clone(v.Pods[job.UID])) {
+		if is := facts.StandingOf(pod); is.Phase != corev1.PodFailed || is.Terminating() {
+			continue // who is deleted because the Job failed is not why it failed
+		}
+		m := facts.Of(pod)
+		failure, failed := FailureOf(&m)
+		if failed && (found == nil || retries == m.End.At.After(at) && !m.End.At.Equal(at)) {
+			found, at = &failure, m.End.At
+		}
+	}
+	return found
+}
+
+// outdated reports whether a Pod was created before it was decided which nodes it avoids: it is on one of them, or has no
+// node because it avoids one that was given up. One that was created later, and does, is left alone: nobody made it avoid
+// the node, and nobody would make the next.
+func (v *view) outdated(pod *corev1.Pod) bool {
+	_, within := tolerance.Avoidance(v.asksToAvoid())
+	for _, n := range nodeFailuresOf(v.JobSet) {
+		switch node := facts.NodeOf(pod); {
+		case node == n.Node && isAvoided(&n, within, v.Now):
+			return !facts.Of(pod).Created.After(n.AvoidedSince.Time)
+		case node == "" && n.GivenUpTime != nil && facts.Of(pod).Created.Before(n.GivenUpTime.Time):
+			return true
+		}
+	}
+	return false
+}
+
+// replaceOutdated deletes such Pods while the group assembles; the barrier waits for those in their place (P93, P94).
+func replaceOutdated(v *view, before result) result {
+	if v.running() || v.asksToAvoid() == nil || len(nodeFailuresOf(v.JobSet)) == 0 || !v.waitsForWorkers(&before) {
+		return result{}
+	}
+	pods := v.group.pods(func(s *Slot) bool { return s.State == SlotMember && v.outdated(s.Pod) })
+	if len(pods) == 0 {
+		return result{}
+	}
+	r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
+	r.holdsLift = true
+	r.plan.DeletePods = []PodDeletion{{Pods: pods, Event: Event{
+		Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason,
+		Message: fmt.Sprintf("%d Pods were created before it was decided which nodes this JobSet avoids; they are deleted to be recreated: %s", len(pods), podNames(pods)),
+	}}}
+	return r
+}

@@ -1,0 +1,35 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package protocol
+
+const (
+	// WarmStartEnv, of a supervisor, turns warm start on if it is WarmStartOn (P160).
+	WarmStartEnv = "JOBSET_WARM_START"
+	WarmStartOn  = "true"
+	// GateEnv, of a worker where warm start is on, is the pipe that it reads once, to the end, before it touches
+	// anything that the worker before it may hold. It is not set if no gate could be made; then the environment is complete.
+	GateEnv = "JOBSET_GATE"
+	// MaxGateLine bounds what is written into a gate, so that it is one write.
+	MaxGateLine = 4096
+	// GatePrefix, the name of a container and a number make a gate.
+	GatePrefix = RunDir + "/g."
+	// StandbyPrefix and the name of a container make the file that exists while a standby does (P161).
+	StandbyPrefix = RunDir + "/standby."
+)
+
+// maxEarlyReported is more than a supervisor starts in a row.
+const maxEarlyReported = 9
+
+// WarmStart is how a worker was started where warm start is on.
+type WarmStart struct {
+	// Warm: it was the standby.
+	Warm bool `json:"warm,omitempty"`
+	// Early is how many standbys in a row have ended before their gate was opened, Code the exit code of the last.
+	Early int `json:"early,omitempty"`
+	Code  int `json:"code,omitempty"`
+	// Off: none is started in this container any more.
+	Off bool `json:"off,omitempty"`
+}

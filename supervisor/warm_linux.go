@@ -1,0 +1,264 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package supervisor
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// warm is the Host where warm start is on: each program has a parent of its own (P162), and a gate.
+type warm struct {
+	*container
+	program, standby *tree
+	// dropped are standbys that are being killed.
+	dropped []*tree
+	// strays: a parent was killed, so its orphans are ours and belong to nobody. They are killed with all that there is.
+	strays bool
+	// gates counts those that were made.
+	gates int
+	// noticed: it is known that the program has opened its gate.
+	noticed bool
+}
+
+func newWarm(c *container) *warm { return &warm{container: c} }
+
+// marker is the file that exists while a standby does.
+func (w *warm) marker() string {
+	return filepath.Join(w.set.Dir, protocol.StandbyPrefix+w.set.Container)
+}
+
+// Failed implements WarmHost. Whatever is there counts: nobody is worse off without a standby.
+func (w *warm) Failed() bool {
+	_, err := os.Lstat(w.marker())
+	if err == nil {
+		w.log.Warn("no standby is started in this container: one existed when the container was killed, so its memory may not be enough for two programs", "file", w.marker())
+	}
+	return err == nil
+}
+
+// Start implements Host. A program without a gate has its complete environment all the same, and gets no standby.
+func (w *warm) Start(r Run) *protocol.Exit {
+	w.fresh()
+	more := w.listen(r)
+	decided := w.decided(r, more)
+	gate := w.newGate()
+	if gate != nil {
+		line, err := gateLine(decided)
+		if err != nil {
+			line = []byte("{}\n") // the environment has them all
+		}
+		if err := gate.attend(line, w.changed); err != nil {
+			gate.abandon()
+			gate = nil
+		}
+	}
+	if gate != nil {
+		more = append(more, protocol.GateEnv+"="+gate.path)
+	}
+	planted, err := plant(w.command, workerEnv(os.Environ(), w.set.Variables, r, more...), gate, w.changed)
+	if err != nil {
+		gate.abandon()
+		return w.notStarted(err)
+	}
+	w.program, w.parent = planted, planted.parent
+	return nil
+}
+
+// fresh forgets the program that has ended.
+func (w *warm) fresh() {
+	if w.program != nil {
+		w.program.fell()
+	}
+	w.program, w.noticed = nil, false
+	w.killer, w.oomKills = killer{}, oomKills()
+}
+
+// decided are the variables that a run decides, and no other.
+func (w *warm) decided(r Run, others []string) []string {
+	return workerEnv(nil, w.set.Variables, r, others...)
+}
+
+// newGate returns nil if none can be made, as in a volume without room.
+func (w *warm) newGate() *gate {
+	w.gates++
+	made, err := newGate(filepath.Join(w.set.Dir, protocol.GatePrefix+w.set.Container+"."+strconv.Itoa(w.gates)))
+	if err != nil {
+		w.log.Warn("no gate can be made, so the next start is cold", "error", err)
+		return nil
+	}
+	return made
+}
+
+var (
+	errMarker = errors.New("the file that says so cannot be written, without which an out-of-memory kill would repeat itself")
+	errGate   = errors.New("it would have no gate")
+	errAbsent = errors.New("it has ended")
+)
+
+// Prepare implements WarmHost. The environment lacks what the run decides: whoever uses that too early fails at once.
+func (w *warm) Prepare() *protocol.Exit {
+	no := func(err error) *protocol.Exit {
+		w.log.Warn("no standby can be started", "error", err)
+		return &protocol.Exit{Code: notExecutable, Time: time.Now().UTC()}
+	}
+	if err := replace(w.marker(), modeReadable, func(io.Writer) error { return nil }); err != nil {
+		return no(errors.Join(errMarker, err))
+	}
+	gate := w.newGate()
+	if gate == nil {
+		_ = os.Remove(w.marker())
+		return no(errGate)
+	}
+	nobody := make([]Variable, 0, len(w.set.Variables)+len(signVariables))
+	for _, v := range w.set.Variables {
+		nobody = append(nobody, Variable{v.Name, unknown})
+	}
+	for _, name := range signVariables {
+		nobody = append(nobody, Variable{name, unknown})
+	}
+	planted, err := plant(w.command, workerEnv(os.Environ(), nobody, Run{}, protocol.GateEnv+"="+gate.path), gate, w.changed)
+	if err != nil {
+		gate.abandon()
+		_ = os.Remove(w.marker())
+		return no(err)
+	}
+	w.standby = planted
+	return nil
+}
+
+// unknown is a value that no run decides, so a variable with it is not set.
+const unknown = protocol.MasterPlaceholder
+
+// signVariables are set by the supervisor itself, for the signs of a worker.
+var signVariables = []string{protocol.NotifySocketEnv, protocol.ProgressFileEnv, protocol.WatchdogEnv}
+
+// Open implements WarmHost.
+func (w *warm) Open(r Run) error {
+	if w.standby == nil || w.standby.gone || w.standby.exit != nil {
+		return errAbsent
+	}
+	w.fresh()
+	line, err := gateLine(w.decided(r, w.listen(r)))
+	if err != nil {
+		return err
+	}
+	if err := w.standby.gate.pass(line); err != nil {
+		return err
+	}
+	w.program, w.standby = w.standby, nil
+	w.parent, w.noticed = w.program.parent, true
+	_ = os.Remove(w.marker())
+	return nil
+}
+
+// Drop implements WarmHost.
+func (w *warm) Drop() {
+	if w.standby == nil {
+		return
+	}
+	w.standby.fell()
+	if !w.standby.gone {
+		w.dropped = append(w.dropped, w.standby)
+	}
+	w.standby = nil
+	_ = os.Remove(w.marker())
+}
+
+// LookAtGates implements WarmHost.
+func (w *warm) LookAtGates() (passed bool, ended *protocol.Exit) {
+	if w.program != nil && !w.noticed && w.program.gate != nil && w.program.gate.passed.Load() {
+		w.noticed, passed = true, true
+	}
+	if w.standby != nil {
+		if ended = w.standby.look(); ended != nil {
+			w.Drop() // with what it left
+		}
+	}
+	return passed, ended
+}
+
+// Signal implements Host.
+func (w *warm) Signal(number syscall.Signal) {
+	if w.program != nil {
+		w.program.signal(number)
+	}
+}
+
+// Kill implements Host. It spares the standby, but for the last resort.
+func (w *warm) Kill() {
+	switch {
+	case w.strays:
+		w.Drop() // it did not end by itself, and counts as none that ended early
+		w.killer.kill(time.Now())
+	case w.program != nil:
+		w.program.kill(&w.killer)
+	}
+}
+
+// Look implements Host. It is the only place that waits for processes, as that of container.
+func (w *warm) Look() (exited *protocol.Exit, empty bool) {
+	none := w.reap()
+	if w.program == nil {
+		return nil, !w.strays || none
+	}
+	if exited = w.program.look(); exited != nil {
+		exited.OOMKilled = oomKills() > w.oomKills
+		w.program.gate.abandon()
+	}
+	w.child = w.program.pid
+	if !w.program.gone {
+		return exited, false
+	}
+	w.strays = w.strays && !none || !w.program.clean() && !none
+	return exited, !w.strays
+}
+
+// reap collects children that have ended, and reports whether there are none left.
+func (w *warm) reap() (none bool) {
+	for range reapAtOnce {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(anyChild, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // there are no children
+			return true
+		case pid == 0:
+			return false
+		default:
+			w.ended(pid, status)
+		}
+	}
+	nudge(w.changed) // there may be more
+	return false
+}
+
+// ended notes the end of a child, which is an orphan if it is no parent.
+func (w *warm) ended(pid int, status syscall.WaitStatus) {
+	for _, t := range append([]*tree{w.program, w.standby}, w.dropped...) {
+		if t != nil && t.parent == pid && !t.gone {
+			t.gone, t.status = true, status
+			w.strays = w.strays || !t.clean()
+		}
+	}
+	w.dropped = slices.DeleteFunc(w.dropped, func(t *tree) bool { return t.gone })
+}
+
+// end leaves nothing in the volume that a later supervisor of the container would take for an end by force.
+func (w *warm) end() {
+	w.Drop()
+	if w.program != nil {
+		w.program.fell()
+	}
+}
