@@ -122,11 +122,14 @@ func lift(v *view, before result) result {
 	took := max(0, v.Now.Sub(v.brokenAt()))
 	starts := v.warmStarts()
 	r.plan.Outcomes, r.plan.GroupRestart, r.plan.WarmStarts = []Outcome{GroupLifted}, took, starts
+	completed := fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds%s", g.size, v.synced+1, took.Seconds(), starts)
+	if suspect := v.suspect(); suspect != "" { // P135
+		completed += "; " + suspect
+	}
 	return r.and(tell(
 		silently(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
 			fmt.Sprintf("all %d workers have reached epoch %d", g.size, v.synced+1)),
-		normal(constants.InPlaceRestartCompletedReason,
-			fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds%s", g.size, v.synced+1, took.Seconds(), starts))))
+		normal(constants.InPlaceRestartCompletedReason, completed)))
 }
 
 // breakGroup makes all workers of epoch S restart if one of them is lost or already reports S+1

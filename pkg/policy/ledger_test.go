@@ -153,6 +153,7 @@ func (l *ledgerRun) spend(phase int, most time.Duration) {
 func (l *ledgerRun) write(lifts bool, change func(*jobset.JobSetStatus)) {
 	v := &view{Input: Input{JobSet: l.js, Now: l.now, Gates: gates.Set{InPlaceRestart: true}}, inPlace: true}
 	v.Progress.QuickFailurePause = 5 * time.Minute
+	v.tolerant, v.tolerance.RetryPause = true, resetPause
 	v.deprecated, v.synced = epochsOf(l.js)
 	next := l.js.Status.DeepCopy()
 	change(next)
@@ -168,6 +169,8 @@ func (l *ledgerRun) next() {
 	case wasSuspended(s):
 		l.spend(2, time.Hour)
 		l.write(false, becomesSuspended(metav1.ConditionFalse))
+	case running && l.rand.IntN(4) == 0:
+		l.reset()
 	case running:
 		l.spend(0, 2*time.Hour)
 		l.write(false, func(s *jobset.JobSetStatus) {
@@ -187,6 +190,28 @@ func (l *ledgerRun) next() {
 			s.BreakTime, s.SyncedEpoch = nil, ptr.To(ptr.Deref(s.SyncedEpoch, 0)+1)
 		})
 	}
+}
+
+// resetPause is that of a reset between the last Job of an attempt and the first of the next (P83).
+const resetPause = 20 * time.Second
+
+// reset ends what runs by a reset, up to when it no longer pauses: its Jobs go, the pause passes, and others are created.
+func (l *ledgerRun) reset() {
+	l.spend(0, 2*time.Hour)
+	started := metav1.NewTime(l.now)
+	l.write(false, func(s *jobset.JobSetStatus) {
+		s.DeprecatedEpoch, s.QuickFailures = s.SyncedEpoch, 0
+		s.BreakTime = ptr.To(metav1.NewMicroTime(l.now))
+		s.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{StartTime: started}}
+	})
+	l.spend(1, time.Minute)
+	gone := wholeSecond(l.now)
+	l.write(false, func(s *jobset.JobSetStatus) { s.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1.NewTime(gone)) })
+	l.log[1] += gone.Sub(l.now)
+	l.log[2] += resetPause
+	l.now = gone.Add(resetPause)
+	l.spend(1, time.Second)
+	l.write(false, func(s *jobset.JobSetStatus) { s.FaultTolerance = nil })
 }
 
 // waitOut lets the pause after quick failures pass to its end, if one began (P71). It writes nothing, so it is no case.

@@ -35,6 +35,8 @@ type Restart struct {
 	Workers int64 `json:"workers,omitempty"`
 	// Cause is empty if nothing tells.
 	Cause string `json:"cause,omitempty"`
+	// Suspect is which worker stood out among those of a group that hung, and why, or that none did; else empty.
+	Suspect string `json:"suspect,omitempty"`
 	// Starts is how the workers started again, with warm start; nil if nothing tells, as before the next restart.
 	Starts *Starts `json:"starts,omitempty"`
 }
@@ -54,7 +56,7 @@ const (
 // What the controller writes in messages. A test holds them against what it decides.
 var (
 	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
-	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; .*)?$`)
+	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; in epoch [^;]*)?(?:; (.*))?$`)
 	syncedMessage    = regexp.MustCompile(`^all (\d+) workers have reached epoch (\d+)$`)
 )
 
@@ -170,10 +172,10 @@ func (h *history) completed(at metav1.Time, message string) {
 			end.Seconds = &seconds
 		}
 		end.Workers, _ = strconv.ParseInt(parts[1], 10, 64)
-		end.Epoch = epochIn(parts[2]) - 1
+		end.Epoch, end.Suspect = epochIn(parts[2])-1, parts[4]
 	}
 	if open := h.open(InPlace, end.Epoch); open != nil {
-		open.Ended, open.Seconds, open.Workers, open.Epoch = end.Ended, end.Seconds, end.Workers, end.Epoch
+		open.Ended, open.Seconds, open.Workers, open.Epoch, open.Suspect = end.Ended, end.Seconds, end.Workers, end.Epoch, end.Suspect
 		return
 	}
 	*h = append(*h, end)

@@ -44,6 +44,10 @@ func TestLastRestarts(t *testing.T) {
 	}{
 		"A restart is its start, its end and its cause": {1, 2, restarted(ago(time.Minute), 1500*time.Millisecond, 1, "a; b"), nil,
 			[]Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(58500 * time.Millisecond)), Seconds: ptr.To(1.5), Workers: 512, Cause: "a; b"}}},
+		"P135: The end of a restart names who stood out": {1, 2, []corev1.Event{restarted(ago(time.Minute), time.Second, 1, "it hung")[0],
+			event(ago(59*time.Second), constants.InPlaceRestartCompletedReason, "4 workers restarted in place: epoch 2, 1.0 seconds; worker pod a on node b stands out: it told step 8 last; or so")}, nil,
+			[]Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 4, Cause: "it hung",
+				Suspect: "worker pod a on node b stands out: it told step 8 last; or so"}}},
 		"The newest comes first, in whatever order events come": {2, 3, slices.Concat(restarted(ago(time.Minute), time.Second, 2, "b"), restarted(ago(time.Hour), time.Second, 1, "a")), nil,
 			[]Restart{
 				{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 512, Cause: "b"},

@@ -202,12 +202,20 @@ func (r *Report) history(w *tabwriter.Writer) {
 		if restart.Epoch != 0 {
 			epoch = fmt.Sprintf("%d to %d", restart.Epoch, int64(restart.Epoch)+1)
 		}
-		cause := "unknown, its event is gone"
-		if restart.Cause != "" {
-			cause = cut(OneLine(restart.Cause))
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), column(restart.Starts.text()), cause)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), column(restart.Starts.text()), restart.Why())
 	}
+}
+
+// Why is the first cause of a restart, and who is suspected, on one line.
+func (r *Restart) Why() string {
+	why := "unknown, its event is gone"
+	if r.Cause != "" {
+		why = cut(OneLine(r.Cause))
+	}
+	if r.Suspect != "" {
+		why += "; " + cut(OneLine(r.Suspect))
+	}
+	return why
 }
 
 // started is the start of a restart or, if only its end is known, what follows from it.

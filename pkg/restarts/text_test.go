@@ -139,6 +139,28 @@ func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	}
 }
 
+func TestTheTextNamesWhoStoodOut(t *testing.T) {
+	t.Parallel()
+	in := running(training(1, 1, 1, 2).Obj(), 2)
+	in.Events = []corev1.Event{restarted(ago(time.Minute), time.Second, 1, "it hung")[0],
+		event(ago(59*time.Second), constants.InPlaceRestartCompletedReason, "1 workers restarted in place: epoch 2, 1.0 seconds; no worker\nstands out")}
+	report := Of(in)
+	if text := Text(&report, false); strings.Contains(text, "no worker\nstands out") {
+		t.Errorf("P135: a line is broken:\n%s", text)
+	}
+	in.Events[1].Message = "1 workers restarted in place: epoch 2, 1.0 seconds; no worker stands out"
+	report = Of(in)
+	if text := Text(&report, false); !strings.Contains(text, "  it hung; no worker stands out\n") {
+		t.Errorf("P135: nothing is said of who stood out:\n%s", text)
+	}
+	in.Events = append(restarted(ago(time.Hour), time.Second, 1, "it"), restarted(ago(time.Minute), time.Second, 2, "it hung")...)
+	in.Events[3].Message = "1 workers restarted in place: epoch 3, 1.0 seconds; in epoch 2, 0 had started warm and 1 cold; no worker stands out"
+	report = Of(in)
+	if last := report.LastRestarts; last[0].Suspect != "no worker stands out" || last[1].Starts == nil || last[1].Starts.Cold != 1 {
+		t.Errorf("P135 P165: how workers started, and who stood out, are not told apart: %+v", last)
+	}
+}
+
 func TestTextOfStates(t *testing.T) {
 	t.Parallel()
 	bypassed := training(1, 1, 0, 1).Annotation(jobset.DisableInPlaceRestartKey, "").Obj()

@@ -27,7 +27,7 @@ type Starts struct {
 }
 
 // startsMessage is what policy.WarmStarts writes.
-var startsMessage = regexp.MustCompile(`; in epoch (\d+), (\d+) had started warm(?: \(first sign after ([0-9.]+) s\))? and (\d+) cold(?: \(first sign after ([0-9.]+) s\))?$`)
+var startsMessage = regexp.MustCompile(`; in epoch (\d+), (\d+) had started warm(?: \(first sign after ([0-9.]+) s\))? and (\d+) cold(?: \(first sign after ([0-9.]+) s\))?(?:; |$)`)
 
 // readStarts adds to each restart how its workers started, which the end of the next one tells. It returns those of all
 // epochs, the first start too.

@@ -90,7 +90,10 @@ func trained() restarts.Input {
 		tells(1, `{"epoch":2,"steps":{"first":3900,"last":4210,"highest":4210},"startMs":239000,"longestGapMs":8100,"silentMs":30200}`),
 		tells(2, `{"epoch":2,"steps":{"first":3900,"last":4209,"highest":4209},"startMs":238000,"longestGapMs":6000,"silentMs":31000}`),
 		restarted(ago(5*time.Hour), 1400*time.Millisecond, 1, "container worker of worker pod train-workers-0-2 exited with code 1 on node node-2"),
-		restarted(ago(time.Hour), 2300*time.Millisecond, 2, "container worker of worker pod train-workers-0-2 hung: no sign for 30 s at step 4209 on node node-2"))
+		restarted(ago(time.Hour), 2300*time.Millisecond, 2, "container worker of worker pod train-workers-0-1 hung: no sign for 30 s at step 4210 on node node-1"),
+		func(in *restarts.Input) {
+			in.Events[len(in.Events)-1].Message += "; worker pod train-workers-0-2 on node node-2 stands out: it told step 4209 last, the other 3 told step 4210"
+		})
 }
 
 func TestTheText(t *testing.T) {

@@ -52,7 +52,7 @@ func Text(r *Report) string {
 }
 
 func (r *Restart) row(w *tabwriter.Writer) {
-	epoch, started, lost, cause := "-", "-", "-", "unknown, its event is gone"
+	epoch, started, lost := "-", "-", "-"
 	if r.Epoch != 0 {
 		epoch = fmt.Sprintf("%d to %d", r.Epoch, int64(r.Epoch)+1)
 	}
@@ -62,10 +62,7 @@ func (r *Restart) row(w *tabwriter.Writer) {
 	if r.StepsLost != nil {
 		lost = fmt.Sprint(*r.StepsLost)
 	}
-	if r.Cause != "" {
-		cause = restarts.OneLine(r.Cause)
-	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Kind, epoch, started, known(r.DetectSeconds), known(r.Seconds), known(r.StartSeconds), lost, cause)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Kind, epoch, started, known(r.DetectSeconds), known(r.Seconds), known(r.StartSeconds), lost, r.Why())
 }
 
 func known(seconds *float64) string {

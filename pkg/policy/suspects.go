@@ -1,0 +1,295 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// Of a group that hangs, all workers are silent: one is stuck and the others wait for it, so the one whose deadline
+// passes first need not be it. At the lift all have told how they ended, and they are compared (P135):
+//
+//	the least step             it did not come to where the others are
+//	a process in state T or D  stopped, or in a system call that nothing interrupts
+//	another digest             it does not wait where the others do
+//	the oldest sign            by more than a step and a stop take
+//
+// A person acts on a name, so a wrong one is worse than none. Workers are compared only with those of their
+// ReplicatedJob, which run the same program; what not all of these told is not compared, except for states; and if the
+// first two criteria disagree, or one finds several, the event says what was found and that no worker stands out.
+
+// ending is what a worker told of an epoch that ended.
+type ending struct {
+	pod, node, replicatedJob string
+	// first: it is that of rank 0.
+	first bool
+	// seen is empty if its processes were not looked at.
+	seen protocol.Evidence
+	// step is the last that it told, nil if it told none. silent is from its last sign to its end, 0 if it gave none.
+	step               *int64
+	silent, longestGap time.Duration
+}
+
+// suspect says which worker stands out, and why, "" if the epoch that ended did not end by a hang.
+func (v *view) suspect() string {
+	hung := false
+	var endings []ending
+	for i := range v.group.jobs {
+		job := v.group.jobs[i].Job
+		for k := range v.group.jobs[i].slots {
+			slot := &v.group.jobs[i].slots[k]
+			if slot.State != SlotMember {
+				continue
+			}
+			m := facts.Of(slot.Pod)
+			failure, exit, failed := reportedFailure(&m, v.synced)
+			switch {
+			case failed && !failure.Hang.Hung():
+				return "" // its end is the cause, and it is told
+			case failed:
+				hung = true
+			}
+			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
+			e.first = slot.Index == 0 && children.OwnValue(job, jobset.JobIndexKey) == "0"
+			if exit.Epoch == v.synced {
+				e.seen = exit.Seen
+			}
+			e.addProgress(slot.Pod.Annotations[jobset.ProgressKey], v.synced)
+			endings = append(endings, e)
+		}
+	}
+	if !hung {
+		return ""
+	}
+	return standsOut(endings, v.stopTakes())
+}
+
+func (e *ending) addProgress(value string, epoch int32) {
+	r, err := protocol.ParseProgressReport(value)
+	if value == "" || err != nil || r.Epoch != epoch || !r.Signed() {
+		return
+	}
+	e.silent, e.longestGap = r.Silent(), r.LongestGap()
+	if r.Steps != nil {
+		e.step = &r.Steps.Last
+	}
+}
+
+// stopTakes is how much later than another a worker may end for no reason of its own.
+func (v *view) stopTakes() time.Duration {
+	takes := v.stopGrace() + time.Second
+	if p := v.JobSet.Spec.FailurePolicy; workerpod.ModeOf(p) == jobset.ProcessMode && p.InPlaceRestart.Progress != nil && p.InPlaceRestart.Progress.DumpSignal != "" {
+		takes += time.Duration(ptr.Deref(p.InPlaceRestart.Progress.DumpSeconds, protocol.DefaultDumpSeconds)) * time.Second
+	}
+	return takes
+}
+
+// nobody is what is said if no worker stands out.
+const nobody = "no worker stands out"
+
+// found is what one criterion says of a worker.
+type found struct {
+	*ending
+	why string
+}
+
+// standsOut compares how all workers of a group ended. Others may end so much later for no reason of their own.
+func standsOut(all []ending, late time.Duration) string {
+	slices.SortFunc(all, func(a, b ending) int {
+		return cmp.Or(strings.Compare(a.replicatedJob, b.replicatedJob), strings.Compare(a.pod, b.pod))
+	})
+	var behind, halted, elsewhere, oldest []found
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to].replicatedJob == all[from].replicatedJob {
+			to++
+		}
+		peers := all[from:to]
+		behind, halted = append(behind, leastStep(peers)...), append(halted, stopped(peers)...)
+		elsewhere, oldest = append(elsewhere, oddDigest(peers)...), append(oldest, oldestSign(peers, late)...)
+		from = to
+	}
+	if len(behind) > 0 && len(halted) > 0 {
+		return stepAndState(behind, halted)
+	}
+	for _, criterion := range [][]found{behind, halted, elsewhere, oldest} {
+		if len(criterion) == 1 {
+			return criterion[0].String()
+		}
+		if len(criterion) > 1 {
+			return fmt.Sprintf("%s: %s", nobody, several(criterion))
+		}
+	}
+	return nobody
+}
+
+// stepAndState names the worker that both say, if there is one.
+func stepAndState(behind, halted []found) string {
+	var both []string
+	for _, f := range behind {
+		if i := slices.IndexFunc(halted, func(h found) bool { return h.ending == f.ending }); i >= 0 {
+			both = append(both, f.String()+", and "+halted[i].why)
+		}
+	}
+	if len(both) == 1 {
+		return both[0]
+	}
+	return fmt.Sprintf("%s: %s", nobody, several(append(behind, halted...)))
+}
+
+// several says what was found of workers that cannot be told apart.
+func several(all []found) string {
+	const most = 3
+	var texts []string
+	for _, f := range all[:min(len(all), most)] {
+		texts = append(texts, f.pod+": "+f.why)
+	}
+	if len(all) > most {
+		texts = append(texts, fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (f found) String() string {
+	if f.node == "" {
+		return fmt.Sprintf("worker pod %s stands out: %s", f.pod, f.why)
+	}
+	return fmt.Sprintf("worker pod %s on node %s stands out: %s", f.pod, f.node, f.why)
+}
+
+// leastStep finds the worker whose last step is less than those of all others.
+func leastStep(peers []ending) []found {
+	var least *ending
+	ties := 0
+	for i := range peers {
+		e := &peers[i]
+		switch {
+		case e.step == nil:
+			return nil
+		case least == nil || *e.step < *least.step:
+			least, ties = e, 1
+		case *e.step == *least.step:
+			ties++
+		}
+	}
+	if len(peers) < 2 || ties != 1 {
+		return nil
+	}
+	low, high := int64(math.MaxInt64), int64(0)
+	for i := range peers {
+		if e := &peers[i]; e != least {
+			low, high = min(low, *e.step), max(high, *e.step)
+		}
+	}
+	return []found{{least, fmt.Sprintf("it told step %d last, the other %d told %s", *least.step, len(peers)-1, fromTo(low, high))}}
+}
+
+func fromTo(low, high int64) string {
+	if low == high {
+		return fmt.Sprintf("step %d", low)
+	}
+	return fmt.Sprintf("steps %d to %d", low, high)
+}
+
+// stopped finds the workers with a process in state T or, if there are none, D. If most are, nothing is told by it. A
+// process that writes a file is in state D for moments, so a worker that also waits where the others do does not count for D.
+func stopped(peers []ending) []found {
+	usual := usualDigest(peers)
+	for _, state := range []byte{'T', 'D'} {
+		var in []found
+		for i := range peers {
+			e := &peers[i]
+			if e.seen.Has(state) && (state == 'T' || lacks(e.seen, usual)) {
+				places := slices.DeleteFunc(e.seen.Places(), func(place string) bool { return place[0] != state })
+				in = append(in, found{e, fmt.Sprintf("it has a process in state %c (%s)", state, strings.Join(places, "; "))})
+			}
+		}
+		if len(in) > 0 && 2*len(in) <= len(peers) {
+			return in
+		}
+	}
+	return nil
+}
+
+// usualDigest is the digest of more than half of the workers, "" if there is none.
+func usualDigest(peers []ending) protocol.Evidence {
+	count := map[protocol.Evidence]int{}
+	for i := range peers {
+		if seen := peers[i].seen; seen != "" {
+			if count[seen]++; 2*count[seen] > len(peers) {
+				return seen
+			}
+		}
+	}
+	return ""
+}
+
+// lacks reports whether a worker is not at each of some places.
+func lacks(seen, usual protocol.Evidence) bool {
+	has := seen.Places()
+	return slices.ContainsFunc(usual.Places(), func(place string) bool { return !slices.Contains(has, place) })
+}
+
+// oddDigest finds the worker that is not where the others are. One that has more processes than they have, and is there,
+// too, does not count. Nor does rank 0, which does other things in many programs.
+func oddDigest(peers []ending) []found {
+	usual := usualDigest(peers)
+	if len(peers) < 3 || usual == "" {
+		return nil
+	}
+	var odd []found
+	for i := range peers {
+		e := &peers[i]
+		if e.seen == "" {
+			return nil
+		}
+		if lacks(e.seen, usual) {
+			odd = append(odd, found{e, fmt.Sprintf("its processes are at %q, those of most others at %q", string(e.seen), string(usual))})
+		}
+	}
+	if len(odd) != 1 || odd[0].first {
+		return nil
+	}
+	return odd
+}
+
+// oldestSign finds the worker that was silent for longer than all others, by more than the longest time between two
+// signs, and than a worker may end later than another: the others have given a sign that it has not.
+func oldestSign(peers []ending, late time.Duration) []found {
+	var oldest *ending
+	var second, gap time.Duration
+	for i := range peers {
+		e := &peers[i]
+		gap = max(gap, e.longestGap)
+		switch {
+		case e.silent <= 0:
+			return nil
+		case oldest == nil:
+			oldest = e
+		case e.silent > oldest.silent:
+			oldest, second = e, oldest.silent
+		default:
+			second = max(second, e.silent)
+		}
+	}
+	if len(peers) < 2 || gap == 0 || oldest.silent-second <= gap+late {
+		return nil
+	}
+	return []found{{oldest, fmt.Sprintf("it had given no sign for %.1f s, the other %d for %.1f s at most", oldest.silent.Seconds(), len(peers)-1, second.Seconds())}}
+}

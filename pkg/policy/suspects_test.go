@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+const (
+	inGloo  = protocol.Evidence("S - futex")
+	inTorch = protocol.Evidence("S - futex; S do_wait wait4")
+)
+
+// waiting are so many workers of a ReplicatedJob that told step 119 and wait for each other, silent for 30 s; each change is
+// made in turn.
+func waiting(size int, changes ...func([]ending)) []ending {
+	all := make([]ending, size)
+	for i := range all {
+		all[i] = ending{pod: fmt.Sprintf("w-%02d", i), node: fmt.Sprintf("n%d", i), replicatedJob: "w", first: i == 0, seen: inGloo, step: ptr.To[int64](119),
+			silent: 30*time.Second + time.Duration(i)*10*time.Millisecond, longestGap: 2 * time.Second}
+	}
+	for _, change := range changes {
+		change(all)
+	}
+	return all
+}
+
+func seen(of int, digest protocol.Evidence) func([]ending) {
+	return func(all []ending) { all[of].seen = digest }
+}
+
+func atStep(of int, step int64) func([]ending) {
+	return func(all []ending) { all[of].step = &step }
+}
+
+func silentFor(of int, d time.Duration) func([]ending) {
+	return func(all []ending) { all[of].silent = d }
+}
+
+func each(change func(*ending)) func([]ending) {
+	return func(all []ending) {
+		for i := range all {
+			change(&all[i])
+		}
+	}
+}
+
+func toldNothing(of int) func([]ending) {
+	return func(all []ending) {
+		e := all[of]
+		all[of] = ending{pod: e.pod, node: e.node, replicatedJob: e.replicatedJob, first: e.first}
+	}
+}
+
+// TestSuspects: who stands out is named with the reason, and nobody else (P135).
+func TestSuspects(t *testing.T) {
+	t.Parallel()
+	const late = 3 * time.Second
+	noSteps, notSeen := each(func(e *ending) { e.step = nil }), each(func(e *ending) { e.seen = "" })
+	driver := func(all []ending) { all[len(all)-1].replicatedJob = "driver" }
+	tests := map[string]struct {
+		all  []ending
+		want string
+	}{
+		// The troubles that have a trace.
+		"P135: one stopped by SIGSTOP":                  {waiting(20, seen(7, "T do_signal_stop futex")), "worker pod w-07 on node n7 stands out: it has a process in state T (T do_signal_stop futex)"},
+		"P135: one of two":                              {waiting(2, seen(1, "T - -")), "worker pod w-01 on node n1 stands out: it has a process in state T (T - -)"},
+		"P135: rank 0, too":                             {waiting(20, seen(0, "T - -")), "worker pod w-00 on node n0 stands out: it has a process in state T (T - -)"},
+		"P135: a child that is stopped":                 {waiting(20, seen(7, "S - futex; T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
+		"P135: one in a system call of a dead disk":     {waiting(20, seen(7, "D nfs_wait read(file)")), "worker pod w-07 on node n7 stands out: it has a process in state D (D nfs_wait read(file))"},
+		"P135: one that reads a FIFO":                   {waiting(20, seen(7, "S - read(fifo)")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
+		"P135: one that computes without end":           {waiting(20, seen(7, "R - -")), `worker pod w-07 on node n7 stands out: its processes are at "R - -", those of most others at "S - futex"`},
+		"P135: one that reads a FIFO under torchrun":    {waiting(20, each(func(e *ending) { e.seen = inTorch }), seen(7, "S - read(fifo); S do_wait wait4")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo); S do_wait wait4", those of most others at "S - futex; S do_wait wait4"`},
+		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 19 told step 119"},
+		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "worker pod w-07 on node n7 stands out: it told step 100 last, the other 19 told steps 119 to 140"},
+		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 19 told step 119, and it has a process in state T (T - -)"},
+		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
+		"P135: one that gave no sign for longer":        {waiting(20, noSteps, notSeen, silentFor(7, 36*time.Second)), "worker pod w-07 on node n7 stands out: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
+		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "worker pod w-01 stands out: it told step 2 last, the other 2 told step 119"},
+		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1), seen(19, "S - accept(socket)")), nobody},
+		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 18 told step 119"},
+
+		// Those that have none, and those that mislead.
+		"P135: a rank in a lock looks like those that wait for it": {waiting(20), nobody},
+		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T - -" })), nobody},
+		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D - read(file)" })(all[:12]) }), nobody},
+		"P135: two are stopped":                                          {waiting(20, seen(7, "T - -"), seen(8, "T - -")), nobody + ": w-07: it has a process in state T (T - -); w-08: it has a process in state T (T - -)"},
+		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T - -")), nobody + ": w-07: it told step 118 last, the other 19 told step 119; w-08: it has a process in state T (T - -)"},
+		"P135: two are behind":                                           {waiting(20, atStep(7, 118), atStep(8, 118)), nobody},
+		"P135: half of them are behind":                                  {waiting(2, seen(0, ""), seen(1, ""), noSteps), nobody},
+		"P135: rank 0 has more processes":                                {waiting(20, seen(0, "S - futex; S do_epoll_wait epoll_wait")), nobody},
+		"P135: rank 0 waits elsewhere":                                   {waiting(20, seen(0, "S - accept(socket)")), nobody},
+		"P135: rank 0 writes a checkpoint while all wait":                {waiting(20, seen(0, "D - write(file); S - futex")), nobody},
+		"P135: rank 0 has more, and another one reads a FIFO":            {waiting(20, seen(0, "S - futex; S - poll"), seen(7, "S - read(fifo)")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
+		"P135: two are elsewhere":                                        {waiting(20, seen(7, "S - read(fifo)"), seen(8, "R - -")), nobody},
+		"P135: one of two is elsewhere":                                  {waiting(2, seen(1, "S - read(fifo)")), nobody},
+		"P135: no place is usual":                                        {waiting(4, seen(0, "S - poll"), seen(1, "S - poll"), seen(3, "S - read(fifo)")), nobody},
+		"P135: one was not looked at":                                    {waiting(20, seen(3, ""), seen(7, "S - read(fifo)")), nobody},
+		"P135: one told no step":                                         {waiting(20, func(all []ending) { all[3].step = nil }, atStep(7, 118)), nobody},
+		"P135: one that was replaced told nothing":                       {waiting(20, toldNothing(3), atStep(7, 118), seen(7, "S - read(fifo)"), silentFor(7, time.Hour)), nobody},
+		"P135: and another one is stopped":                               {waiting(20, toldNothing(3), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
+		"P135: the first deadline is not the oldest sign":                {waiting(20, silentFor(7, 34*time.Second)), nobody},
+		"P135: one that took all of its grace to stop":                   {waiting(20, silentFor(7, 35*time.Second)), nobody},
+		"P135: a long gap is usual":                                      {waiting(20, silentFor(7, 90*time.Second), func(all []ending) { all[3].longestGap = 70 * time.Second }), nobody},
+		"P135: nobody gave two signs":                                    {waiting(20, silentFor(7, 90*time.Second), each(func(e *ending) { e.longestGap = 0 })), nobody},
+		"P135: a group of one":                                           {waiting(1, seen(0, "T - -")), nobody},
+		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), nobody + ": w-01: it told step 2 last, the other 2 told step 119; w-02: it told step 2 last, the other 2 told step 119"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(3) { // caches have no stable order
+				all := slices.Clone(test.all)
+				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				if got := standsOut(all, late); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestNobodyIsNamedWithoutATrace: whatever differs for reasons of its own among workers that all wait, in a thousand
+// groups (P135).
+func TestNobodyIsNamedWithoutATrace(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(1000) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		all := waiting(2 + random.IntN(60))
+		gap := time.Duration(1+random.IntN(20_000)) * time.Millisecond
+		for i := range all {
+			all[i].longestGap = gap/2 + time.Duration(random.Int64N(int64(gap)))
+			all[i].silent = 30*time.Second + time.Duration(random.Int64N(int64(gap/2+3*time.Second)))
+		}
+		all[0].seen = []protocol.Evidence{inGloo, "S - futex; S - poll", "S - accept(socket)", "D - write(file); S - futex"}[random.IntN(4)]
+		if got := standsOut(all, 3*time.Second); got != nobody {
+			t.Fatalf("seed %d: %s", seed, got)
+		}
+	}
+}
+
+// TestTheEventNamesTheSuspect: at the lift, after a hang and after nothing else (P135).
+func TestTheEventNamesTheSuspect(t *testing.T) {
+	t.Parallel()
+	const (
+		hung    = `{"container":"worker","epoch":1,"code":137,"signal":9,"hung":{"silentSeconds":30,"signed":true,"step":119},"seen":"S - futex"}`
+		halted  = `{"container":"worker","epoch":1,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
+		old     = `{"container":"worker","epoch":2,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
+		crashed = `{"container":"worker","epoch":1,"code":1}`
+		plain   = "3 workers restarted in place: epoch 2, 3600.0 seconds"
+	)
+	assembled := func(changes ...func(*Input)) Input {
+		return inPlace(1, 1, "2 2 2", append([]func(*Input){restartingInPlace}, changes...)...)
+	}
+	for name, test := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"P135: another one than whose deadline passed":  {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T (T do_signal_stop futex)"},
+		"P135: by the steps that were told":             {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it told step 8 last, the other 2 told step 9"},
+		"P135: nobody":                                  {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
+		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
+		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},
+		"P135: nothing is said of a group without hang": {assembled(exitReport(1, halted)), plain},
+		"P135: nor if a worker failed by itself":        {assembled(exitReport(0, hung), exitReport(1, halted), exitReport(2, crashed)), plain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, e := range decideOnce(t, test.in).Events {
+				got = append(got, e.Message)
+			}
+			if len(got) != 1 || got[0] != test.want {
+				t.Errorf("events\n%s, want\n%s", strings.Join(got, "\n"), test.want)
+			}
+		})
+	}
+}
