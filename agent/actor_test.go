@@ -25,8 +25,10 @@ import (
 // pod is a Pod in process mode, in a synctest bubble: its shared volume, and the way to the socket.
 type pod struct {
 	// address is what its agent tells of it, empty if nothing.
-	address    string
-	place      Place
+	address string
+	place   Place
+	// leases: its agent reports in a Lease.
+	leases     bool
 	name       string
 	containers []string
 	dir        string
@@ -92,6 +94,9 @@ func (p *pod) start(t *testing.T, fake *fakeAPI) *agentProcess {
 	cfg := testConfig
 	cfg.PodName, cfg.Containers, cfg.SupervisorDir, cfg.StopGrace = p.name, p.containers, p.dir, 2*time.Second
 	cfg.Address, cfg.Place = p.address, p.place
+	if p.leases {
+		cfg.ReportsInLease, cfg.PodUID = true, "uid-of-"+p.name
+	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	a := &agentProcess{stop: stop, ended: make(chan struct{}), log: &lockedBuffer{}}
 	log := slog.New(slog.NewTextHandler(a.log, nil))

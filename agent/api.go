@@ -35,7 +35,7 @@ const (
 	drainLimit = 256 << 10
 )
 
-// api makes the three requests of an agent: watch and list one JobSet, and patch one Pod.
+// api makes the requests of an agent: watch and list one JobSet, and patch one Pod; see lease.go for another place to report.
 type api struct {
 	client  *http.Client
 	jobSets string
@@ -135,8 +135,11 @@ func (a *api) do(ctx context.Context, method, address, accept string, body []byt
 		return nil, fmt.Errorf("building request: %w", err)
 	}
 	request.Header.Set("Accept", accept)
-	if body != nil {
+	switch method {
+	case http.MethodPatch:
 		request.Header.Set("Content-Type", mergePatch)
+	case http.MethodPost:
+		request.Header.Set("Content-Type", acceptJSON)
 	}
 	response, err := a.client.Do(request)
 	if err != nil {

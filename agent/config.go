@@ -36,6 +36,8 @@ const (
 	envPodIndex        = "JOB_COMPLETION_INDEX"
 	envMasterName      = "MASTER_NAME"
 	envPodAddress      = "POD_IP"
+	envPodUID          = "POD_UID"
+	envReports         = "JOBSET_REPORTS"
 )
 
 const (
@@ -69,6 +71,9 @@ type Config struct {
 	Place Place
 	// Address is that of the Pod, if the others need it because it has rank 0 (P122).
 	Address string
+	// ReportsInLease: reports go to a Lease, whose owner is the Pod with PodUID (P151).
+	ReportsInLease bool
+	PodUID         string
 	// StopGrace is how long a worker may take to end when it is told to.
 	StopGrace time.Duration
 }
@@ -91,6 +96,7 @@ func FromEnv(lookup func(string) (string, bool)) (Config, error) {
 		if address := env.Get(envPodAddress); cfg.Place.isFirst() && protocol.IsAddress(address) {
 			cfg.Address = address
 		}
+		cfg.ReportsInLease, cfg.PodUID = env.reports()
 		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, protocol.DefaultStopGraceSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
 	} else {
 		cfg.BarrierPort = env.Number(envBarrierPort, defaultBarrierPort, 1, 65535)
@@ -122,6 +128,26 @@ func (e *environment) name(variable, fieldPath string, check func(string) []stri
 		return ""
 	}
 	return value
+}
+
+// reports reads where reports go. Only the manager that built the Pod knows whether it reads Leases, so its word is needed, and all that
+// the Lease is known by.
+func (e *environment) reports() (inLease bool, podUID string) {
+	switch where := e.Get(envReports); where {
+	case "", protocol.ReportsPod:
+		return false, ""
+	case protocol.ReportsLease:
+	default:
+		e.Reject(envReports, fmt.Sprintf("is %q", where), "set "+protocol.ReportsPod+" or "+protocol.ReportsLease+", or leave it out for "+protocol.ReportsPod)
+		return false, ""
+	}
+	for _, needed := range []struct{ variable, fieldPath string }{{envPodUID, "metadata.uid"}, {envJobSetUID, "metadata.labels['" + jobSetUIDKey + "']"}} {
+		if e.Get(needed.variable) == "" {
+			e.Reject(needed.variable, "is not set, but "+envReports+" is "+protocol.ReportsLease,
+				fmt.Sprintf(`add to the agent's env: {name: %s, valueFrom: {fieldRef: {fieldPath: "%s"}}}`, needed.variable, needed.fieldPath))
+		}
+	}
+	return true, e.Get(envPodUID)
 }
 
 // place reads where the Pod stands in its JobSet. An agent that does not know it tells its workers nothing about it.

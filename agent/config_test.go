@@ -167,6 +167,14 @@ func TestFromEnvRejects(t *testing.T) {
 		"P63: a grace period above an hour": {
 			environ("WORKER_CONTAINERS", "a", "SUPERVISOR_DIR", "/jobset", "STOP_GRACE_SECONDS", "3601"), []string{`STOP_GRACE_SECONDS is "3601"`},
 		},
+		"P151: a report in a place that is none": {
+			environ("WORKER_CONTAINERS", "a", "SUPERVISOR_DIR", "/jobset", "JOBSET_REPORTS", "lease"),
+			[]string{`JOBSET_REPORTS is "lease"; set Pod or Lease, or leave it out for Pod`},
+		},
+		"P151: a Lease without its owner": {
+			environ("WORKER_CONTAINERS", "a", "SUPERVISOR_DIR", "/jobset", "JOBSET_REPORTS", "Lease", "JOBSET_UID", ""),
+			[]string{`POD_UID is not set, but JOBSET_REPORTS is Lease; add to the agent's env: {name: POD_UID`, "JOBSET_UID is not set"},
+		},
 		"P37: two at once": {environ("BARRIER_PORT", "x", "POD_NAME", "A B"), []string{"POD_NAME is", "BARRIER_PORT is"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,6 +40,8 @@ type fakeAPI struct {
 	reports map[string][]string
 	// exits has the annotation worker-exit by Pod.
 	exits map[string]string
+	// leases has the last Lease by its name.
+	leases map[string]fakeLease
 	// patched, if set, is called after each report.
 	patched func()
 	// requests has all requests.
@@ -186,6 +188,7 @@ func (f *fakeAPI) seen(kind string) []fakeRequest {
 const (
 	fakeJobSets = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
 	fakePods    = "/api/v1/namespaces/default/pods/"
+	fakeLeases  = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 )
 
 func kindOf(r *http.Request) string {
@@ -196,6 +199,10 @@ func kindOf(r *http.Request) string {
 		return "list"
 	case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, fakePods):
 		return "patch"
+	case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, fakeLeases+"/"):
+		return "patch lease"
+	case r.Method == http.MethodPost && r.URL.Path == fakeLeases:
+		return "create lease"
 	}
 	return "unknown " + r.Method + " " + r.URL.Path
 }
@@ -217,6 +224,8 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.list(w)
 	case "patch":
 		f.patch(w, r, body)
+	case "patch lease", "create lease":
+		f.lease(w, r, body)
 	default:
 		refuse(w, http.StatusNotFound, "NotFound", kind, 0)
 	}

@@ -17,7 +17,9 @@ import (
 
 // reporter writes an epoch to the Pod, step 3 of the picture in doc.go, until the API server accepts it.
 type reporter struct {
-	api    *api
+	api *api
+	// lease is nil if the agent reports on its Pod.
+	lease  *leasePlace
 	timing Timing
 	rand   func() float64
 	log    *slog.Logger
@@ -86,6 +88,9 @@ func (r *reporter) withLess(ctx context.Context, less []statement, refused error
 // agents would repeat themselves while others still wait for their turn, and make them wait longer.
 func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 	first := r.timing.Repeat + time.Duration(workers)*r.timing.RepeatPerWorker
+	if r.lease != nil {
+		says.where = inBoth
+	}
 	for delay := min(first, r.timing.RepeatCap); ; delay = min(2*delay, r.timing.RepeatCap) {
 		// Agents that reported together do not come back together.
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
@@ -94,11 +99,12 @@ func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 		if _, ok := r.run(ctx, says); !ok {
 			return
 		}
+		says.where = inLease
 	}
 }
 
 func (r *reporter) once(ctx context.Context, says statement) (jobSetUID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timing.Request)
 	defer cancel()
-	return r.api.patch(ctx, says)
+	return r.write(ctx, says)
 }

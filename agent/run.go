@@ -82,7 +82,11 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	defer p.children.Wait()
 	defer cancel()
 
-	p.reporter = reporter{api: api, timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
+	lease, err := newLeasePlace(api, deps.API, cfg)
+	if err != nil {
+		return Outcome{}, err
+	}
+	p.reporter = reporter{api: api, lease: lease, timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
 	states := make(chan JobSet)
 	watch := watcher{
 		place: cfg.Place,

@@ -221,6 +221,8 @@ type statement struct {
 	address string
 	// progress is what signs a worker gave; nil if that is not said.
 	progress *protocol.ProgressReport
+	// where it is to be written.
+	where where
 }
 
 // less returns what to say where a statement is refused, each time less: first without progress, which an older policy does
@@ -238,10 +240,18 @@ func (s statement) less() []statement {
 }
 
 // bare returns the part that the group waits for.
-func (s statement) bare() statement { return statement{epoch: s.epoch} }
+func (s statement) bare() statement { return statement{epoch: s.epoch, where: s.where} }
 
 // patch returns the merge patch that says it. It contains the annotations of what is said, and no other.
 func (s statement) patch() ([]byte, error) {
+	annotations, err := s.annotations()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+func (s statement) annotations() (map[string]string, error) {
 	annotations := map[string]string{}
 	if s.epoch != 0 {
 		annotations[epochKey] = strconv.Itoa(int(s.epoch))
@@ -263,5 +273,5 @@ func (s statement) patch() ([]byte, error) {
 		}
 		annotations[protocol.ProgressKey] = value
 	}
-	return json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	return annotations, nil
 }

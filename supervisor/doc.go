@@ -53,6 +53,23 @@ SPDX-License-Identifier: Apache-2.0
 // it looks whether the worker has ended before it handles a message, a signal or a timer, so that a worker that finished
 // by itself is never taken for one that was told to stop (P67).
 //
+// # Standbys
+//
+// Where warm start is on (P160), a second copy of the program waits at a gate while the first one works:
+//
+//	agent                 supervisor                    worker of epoch 2        standby
+//	  |-- start: 2 --------->|---- parent, gate ----------->|                      each program has a parent of its own
+//	  |                      |---- line of epoch 2 -------->| opens its gate
+//	  |                      |---- 30 s later ------------------------------------>| imports, waits at its gate
+//	  |-- stop ------------->|---- SIGTERM ---------------->x
+//	  |<- ready: 2 ----------|
+//	  |-- start: 3 --------->|---- line of epoch 3 ------------------------------->| is the worker of epoch 3
+//	  |<- running: 3, warm --|
+//
+// Step treats a standby as no worker: no phase depends on it, and whatever becomes of it, a start is cold instead. Type warm is
+// the Host then. Each program runs below a process of this program in another role, a subreaper that ends when nothing is
+// left below it, so that the end of one tree is known without the other (P162).
+//
 // # Processes
 //
 // As the first process of its PID namespace a supervisor becomes the parent of all orphans, and so no descendant

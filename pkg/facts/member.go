@@ -197,6 +197,11 @@ func reported(pod *corev1.Pod) Reported {
 	if !ok {
 		return Reported{}
 	}
+	return reportedIn(text)
+}
+
+// reportedIn reads the value of the annotation.
+func reportedIn(text string) Reported {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || n > math.MaxInt32 || text[0] == '+' || text[0] == '0' {
 		return Reported{Invalid: true, Text: text}

@@ -16,6 +16,10 @@ const (
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
 	// MaxWorkerExit bounds its value in bytes; the admission policy of agents refuses more.
 	MaxWorkerExit = 512
+	// LeasePrefix and the name of its Pod are the name of the Lease in which an agent reports (P151).
+	LeasePrefix = "jobset."
+	// ReportsPod and ReportsLease say where an agent reports.
+	ReportsPod, ReportsLease = "Pod", "Lease"
 )
 
 // WorkerExit is the value of the annotation, as JSON.

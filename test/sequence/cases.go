@@ -98,6 +98,7 @@ func cases() []searched {
 		{scenario{name: "pauses, 2 failures, suspend, deadline", rjobs: oneJob(1), kinds: workerExit | hang, left: budgets{failures: 2, suspends: 1}, lag: 1, lagInAll: 1, running: true, pauses: true, clock: true}, bounded},
 	}
 	list = append(list, processCases()...)
+	list = append(list, leaseCases()...)
 	list = append(list, toleranceCases()...)
 	list = append(list, elasticCases()...)
 	for i := range list {

@@ -101,7 +101,7 @@ func (w *world) periodPasses(d *decider) bool {
 		w.book.pending = true // as has a Job that cannot be created while others keep its claim
 	}
 	for _, c := range w.podCache { // nothing lags
-		c.history = newHistory(w.podsNow(c.job))
+		c.history = newHistory(withoutLeases(w.podsNow(c.job)))
 		w.replaceCache(c)
 	}
 	return older && js.since > 0

@@ -112,7 +112,7 @@ func (w *world) look() view {
 			continue
 		}
 		v.jobs = append(v.jobs, j)
-		v.pods = append(v.pods, w.cachedPodsOf(&j))
+		v.pods = append(v.pods, w.withLeases(j.uid, w.cachedPodsOf(&j)))
 	}
 	v.strays = w.straysOf(&v, w.cachedPods)
 	return v
@@ -160,7 +160,8 @@ func (w *world) begin(d *decider) (bool, error) {
 	v.confirmed, v.asked = plan.confirm, plan.asked
 	if w.sc.twist != staleConfirm {
 		v.pods = slices.Clone(v.pods)
-		v.pods[v.confirmed] = v.asked.refresh(v.pods[v.confirmed], w.podsNow(v.jobs[v.confirmed].uid))
+		uid := v.jobs[v.confirmed].uid
+		v.pods[v.confirmed] = v.asked.refresh(v.pods[v.confirmed], w.withLeases(uid, w.podsNow(uid)))
 	}
 	w.pass = &pass{uid: v.js.uid, closer: &v}
 	return true, nil

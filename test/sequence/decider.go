@@ -67,7 +67,7 @@ func (d *decider) ask(v view) *decided {
 		}
 		for _, p := range v.pods[i] {
 			if v.gate {
-				in.Pods[object.UID] = append(in.Pods[object.UID], d.pod(p, j))
+				in.Pods[object.UID] = append(in.Pods[object.UID], d.reporting(p, j, v.js.s))
 			}
 		}
 	}

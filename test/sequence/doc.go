@@ -109,6 +109,10 @@ SPDX-License-Identifier: Apache-2.0
 //   - In process mode a connection that breaks, a container that is killed, or an agent that crashes while its Pod
 //     does not run may cost a restart each, since nobody can know whether a worker was started (property 4).
 //
+//   - A Lease has an epoch and nothing else: how exits of both places are merged is in the tables of package facts.
+//     A report that is repeated in both places is two steps, at any time while the agent is held. A late report, and a
+//     Lease that somebody deletes, change the Lease; a report that is refused there goes to the Pod in one step.
+//
 // # What it takes for granted
 //
 // A pass that changes Jobs reads the JobSet past the cache before it does, and decides again

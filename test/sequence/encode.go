@@ -107,7 +107,7 @@ func (e *encoder) jobList(jobs []job) {
 
 func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
-	e.byte(e.index(p.job, p.index), p.epoch, int8(p.phase))
+	e.byte(e.index(p.job, p.index), p.epoch, p.lease, int8(p.phase))
 	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
 	e.byte(p.age)
 }
@@ -200,6 +200,7 @@ func (e *encoder) world(w *world) {
 			e.podList(version)
 		}
 	}
+	e.leases(w)
 	e.byte(int8(len(w.jobSet.versions)), int8(w.jobSet.place))
 	for i := range w.jobSet.versions {
 		e.jobSet(&w.jobSet.versions[i])
@@ -325,7 +326,7 @@ func (v *view) key() string {
 		e.job(&v.jobs[i])
 		e.byte(int8(len(v.pods[i])))
 		for _, p := range v.pods[i] {
-			e.byte(p.index, p.epoch, int8(p.phase))
+			e.byte(p.index, p.epoch, p.lease, int8(p.phase))
 			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
 			e.byte(p.age)
 		}

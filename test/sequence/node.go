@@ -56,9 +56,13 @@ func (p *pod) differs(was *pod) bool {
 }
 
 // agentReports is the report as it reaches the API server.
-func (w *world) agentReports(at int) {
+func (w *world) agentReports(at int, refused bool) {
 	p := &w.pods[at]
-	p.epoch, p.agent.sending = p.agent.epoch, false
+	if p.agent.sending = false; w.inLease(p) && !refused {
+		p.lease = p.agent.epoch
+	} else {
+		p.epoch = p.agent.epoch
+	}
 	w.publish(p.job)
 }
 
@@ -79,7 +83,12 @@ func (p *pod) waitsForLift() bool {
 // reportsLate is such a report that arrives, whatever the Pod has reported, or run, since.
 func (w *world) reportsLate(at int) {
 	p := &w.pods[at]
-	p.epoch, p.late = p.late, 0
+	if w.inLease(p) {
+		p.lease = p.late
+	} else {
+		p.epoch = p.late
+	}
+	p.late = 0
 	w.publish(p.job)
 }
 

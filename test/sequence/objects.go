@@ -283,7 +283,7 @@ type podKey struct {
 }
 
 func (o *objects) pod(v podObject, of job) *corev1.Pod {
-	v.uid = 0 // which Pod it is does not matter to a decision
+	v.uid, v.lease = 0, 0 // which Pod it is does not matter to a decision, and the Lease is another object
 	key := podKey{v, of.rjob, of.index}
 	if p, ok := o.pods.Load(key); ok {
 		return p.(*corev1.Pod)

@@ -50,7 +50,7 @@ func (v *view) isAt(at int, worker, epoch int8) bool {
 			return true
 		case p.live():
 			members++
-			if p.epoch != epoch {
+			if p.reports() != epoch {
 				return false
 			}
 		}

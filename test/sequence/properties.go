@@ -189,7 +189,7 @@ func (w *world) failing(p *pod) {
 	case p.worker > 0 && p.agent.era == w.era:
 		w.failedIn(j, p, 0, p.worker)
 	}
-	if js.d < js.s && (p.agent.epoch == js.s || p.epoch == js.s) {
+	if js.d < js.s && (p.agent.epoch == js.s || p.reports() == js.s) {
 		w.book.pending = true
 	}
 }
@@ -300,7 +300,7 @@ func (v *view) standing(at int) (slots int, reason string) {
 			}
 			succeeded = succeeded || p.phase == podSucceeded
 			if p.live() {
-				if p.epoch != v.js.s+1 {
+				if p.reports() != v.js.s+1 {
 					return 0, fmt.Sprintf("the Pod of index %d does not report", index)
 				}
 				members++

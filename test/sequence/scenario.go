@@ -81,6 +81,10 @@ type scenario struct {
 	lateReports bool
 	// order is what a ReplicatedJob that comes after another waits for.
 	order order
+	// leases are the ReplicatedJobs, as bits, whose agents report in Leases (P151). refusals: any such report may be refused, and
+	// goes to the Pod; versions: each new leader is of the version that knows Leases if its predecessor was not.
+	leases             int8
+	refusals, versions bool
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -131,9 +135,10 @@ const (
 
 	// sandboxGone is a Pod in process mode whose node restarts, or whose sandbox is killed otherwise.
 	sandboxGone failures = 1 << 12
-
 	// earlyEnd is a standby that ends before its gate was opened.
 	earlyEnd failures = 1 << 13
+	// leaseDeletion is somebody who deletes the Lease of a Pod.
+	leaseDeletion failures = 1 << 14
 
 	everyProcessFailure = everyFailure | containerDeath | brokenLink
 )
@@ -186,11 +191,13 @@ const (
 	podsByName
 	// staleConfirm: a loss is "confirmed" by the cache that showed it (against P14).
 	staleConfirm
+	// repeatsInLease: agents repeat their reports in the Lease only (against P154).
+	repeatsInLease
 )
 
 var twists = map[string]twist{
 	"": noTwist, "stale-first-read": staleFirstRead, "narrow-rule": narrowRule,
-	"pods-by-name": podsByName, "stale-confirm": staleConfirm,
+	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "repeats-in-lease": repeatsInLease,
 }
 
 // bounds says in words what a scenario leaves in.
@@ -227,6 +234,7 @@ func (sc *scenario) bounds() string {
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
 		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
 	} {
 		if b.is {
@@ -241,7 +249,7 @@ func (f failures) String() string {
 		return "every kind"
 	}
 	var kinds []string
-	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone", "standby ends early"} {
+	for i, kind := range []string{"worker exit", "exit 0", "agent crash", "Pod deleted", "Pod failed", "Pod hangs", "container killed", "connection broken", "process stuck", "container away", "node dies", "Job deleted", "sandbox gone", "standby ends early", "Lease deleted"} {
 		if f&(1<<i) != 0 {
 			kinds = append(kinds, kind)
 		}

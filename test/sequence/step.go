@@ -15,6 +15,7 @@ const (
 	cacheJobSet stepKind = iota
 	cacheJobs
 	cachePods // of Job uid
+	cacheLeases
 	begin
 	confirm // after the Pods of a Job, read the Job past the cache
 	perform // n: which of the writes under way
@@ -84,8 +85,9 @@ const (
 	linkBreaks
 	processStays
 	containerAway
-	standbyEnds  // before its gate was opened
-	sandboxDies  // Pod uid
+	standbyEnds // before its gate was opened
+	sandboxDies // Pod uid
+	leaseIsDeleted
 	nodeDies     // Pod uid
 	jobIsDeleted // Job uid
 	markNode     // of Pod uid, as unmarkNode, which costs nothing
@@ -141,6 +143,11 @@ func (w *world) controllerSteps(steps []step) []step {
 	for i := range w.podCache {
 		if w.podCache[i].lag() > 0 {
 			steps = append(steps, step{kind: cachePods, uid: w.podCache[i].job})
+		}
+	}
+	for i := range w.leaseCache {
+		if w.leaseCache[i].lag() > 0 {
+			steps = append(steps, step{kind: cacheLeases, uid: w.leaseCache[i].job})
 		}
 	}
 	switch {
@@ -212,6 +219,9 @@ func (w *world) podSteps(steps []step, at int) []step {
 			}
 			if a.sending {
 				add(agentReport)
+				if w.sc.refusals && w.inLease(p) {
+					steps = append(steps, step{kind: agentReport, uid: p.uid, n: 1})
+				}
 			} else if a.epoch > 0 && !a.reported && a.lifted == held {
 				add(agentAck)
 			}
@@ -310,6 +320,8 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 		c := *w.cacheOf(s.uid)
 		c.history = c.advance()
 		w.replaceCache(c)
+	case cacheLeases:
+		w.seeLeases(s.uid)
 	case begin:
 		return w.begin(d)
 	case waitEnds:
@@ -355,7 +367,7 @@ func (w *world) nodeStep(s step) error {
 	case agentLook:
 		return w.agentLooks(at, s.n == 1)
 	case agentReport:
-		w.agentReports(at)
+		w.agentReports(at, s.n == 1)
 		if !w.sc.splitReport {
 			return w.agentReported(at)
 		}

@@ -50,7 +50,7 @@ func (s *story) until(is func(*world) bool) {
 
 // row leaves out that caches see something, which they do at once here.
 func (s *story) row(was, is *world, by step) {
-	if by.kind > cachePods {
+	if by.kind > cacheLeases {
 		s.trace.add(is, describe(was, is, by))
 	}
 }

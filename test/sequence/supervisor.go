@@ -67,7 +67,7 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 	if ended == int(p.sup.count) && !p.ended {
 		add(containersOver, 0)
 	}
-	if a := &p.agent; a.reported && !a.sending && a.lifted == held && p.epoch != a.epoch {
+	if a := &p.agent; a.reported && !a.sending && a.lifted == held && (p.epoch != a.epoch && !w.keepsToLease(p) || w.inLease(p) && p.lease != a.epoch) {
 		add(agentRepeats, 0)
 	}
 	if p.agent.looked && !p.sup.strayed && p.sup.mayStray() {
@@ -112,7 +112,7 @@ func (w *world) containerStep(s step) error {
 	case linkEnds:
 		err = w.breakLink(at, n)
 	case agentRepeats:
-		p.epoch = p.agent.epoch
+		w.repeats(p)
 		w.publish(p.job)
 	case agentPolls:
 		err = w.agentDecides(at)

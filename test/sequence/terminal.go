@@ -130,7 +130,7 @@ func (v *view) exited0(at int, index int8) bool {
 		return true
 	}
 	for _, p := range v.pods[at] {
-		if p.index == index && v.js.s > 0 && p.epoch != v.js.s+1 && !p.overdue && (p.phase == podSucceeded || p.phase == running && p.ended) {
+		if p.index == index && v.js.s > 0 && p.reports() != v.js.s+1 && !p.overdue && (p.phase == podSucceeded || p.phase == running && p.ended) {
 			return true
 		}
 	}

@@ -203,6 +203,8 @@ func describeController(was, is *world, s step) string {
 		return "cache: sees a Job change"
 	case cachePods:
 		return "cache: sees a Pod of " + was.jobText(s.uid) + " change"
+	case cacheLeases:
+		return "cache: sees a Lease of a Pod of " + was.jobText(s.uid) + " change"
 	case waitEnds:
 		return "clock: a break has been held back for long enough"
 	case periodPasses:
@@ -300,7 +302,7 @@ func describePod(was, is *world, s step) string {
 	}
 	trouble := map[stepKind]string{
 		workerExits: "WORKER EXITS: ", workerExits0: "WORKER EXITS 0: ", agentCrashes: "AGENT CRASHES: ",
-		podIsDeleted: "POD IS DELETED: ", podFails: "POD FAILS: ", sandboxDies: "SANDBOX IS GONE: ", podHangs: "POD WILL NEVER RUN: ", jobFails: "WORKER EXITS so that its Job fails: ",
+		podIsDeleted: "POD IS DELETED: ", podFails: "POD FAILS: ", sandboxDies: "SANDBOX IS GONE: ", leaseIsDeleted: "LEASE IS DELETED: ", podHangs: "POD WILL NEVER RUN: ", jobFails: "WORKER EXITS so that its Job fails: ",
 		forgeEpoch: "ANNOTATION IS OVERWRITTEN: ", doublePod: "JOB CONTROLLER makes a second Pod: ",
 	}
 	return trouble[s.kind] + name

@@ -63,7 +63,7 @@ func (w *world) leaderChanges(steps []step) []step {
 		if old && !w.sc.oldCaches || lingers && (!w.sc.lingering || w.pass == nil || w.pass.closer != nil || w.ghost != nil) {
 			continue
 		}
-		if !old && !lingers && w.pass == nil {
+		if !old && !lingers && w.pass == nil && !w.sc.versions {
 			continue // nobody would notice
 		}
 		steps = append(steps, step{kind: leaderChange, n: n})
@@ -92,6 +92,9 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 		}
 		if kinds&podDeleted != 0 && !p.deleting {
 			add(podIsDeleted)
+		}
+		if kinds&leaseDeletion != 0 && p.lease != 0 {
+			add(leaseIsDeleted)
 		}
 		if kinds&hang != 0 && !p.deleting && !p.agent.looked && !p.hung && w.mayHang() {
 			add(podHangs)
@@ -123,7 +126,7 @@ func (w *world) mayHang() bool {
 // trouble takes a step of the kinds above.
 func (w *world) trouble(s step) error {
 	switch s.kind {
-	case containerDies, linkBreaks, processStays, containerAway, sandboxDies, workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, podHangs, jobFails, forgeEpoch, doublePod:
+	case containerDies, linkBreaks, processStays, containerAway, sandboxDies, leaseIsDeleted, workerExits, workerExits0, agentCrashes, podIsDeleted, podFails, podHangs, jobFails, forgeEpoch, doublePod:
 		return w.podTrouble(s)
 	case nodeDies, jobIsDeleted, markNode, unmarkNode:
 		w.toleranceTrouble(s)
@@ -218,6 +221,9 @@ func (w *world) podTrouble(s step) error {
 	case podFails:
 		w.failing(p)
 		w.stop(at, podFailed)
+	case leaseIsDeleted:
+		p.lease = 0
+		w.publish(p.job)
 	case podHangs:
 		p.hung = true
 	case jobFails:
@@ -246,10 +252,12 @@ func (w *world) changeLeader(older, lingers bool) {
 		w.ghost = w.pass
 	}
 	w.pass, w.held, w.standing, w.moving = nil, notWaiting, false, notWaiting
+	w.ignorant = w.sc.versions && !w.ignorant
 	if !older {
 		return
 	}
 	w.jobSet, w.jobs = w.jobSet.rewind(), w.jobs.rewind()
+	w.emptyLeases()
 	caches := make([]podsOfJob, len(w.podCache))
 	for i, c := range w.podCache {
 		caches[i] = c

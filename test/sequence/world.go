@@ -24,6 +24,9 @@ type world struct {
 	jobs   history[[]job]
 	// podCache is what the cache has of the Pods of each Job: each Job's Pods lag on their own.
 	podCache []podsOfJob
+	// leaseCache is the same of their Leases, and ignorant is a manager that knows no Leases.
+	leaseCache []leasesOfJob
+	ignorant   bool
 
 	// pods are the Pods as they are, with what runs in them, ordered by Job, index and UID.
 	pods []pod
@@ -154,6 +157,7 @@ type podObject struct {
 	uid, job int16
 	index    int8
 	epoch    int8 // the annotation: 0 none, -1 not a number
+	lease    int8 // the same of its Lease, as it is or as the controller sees it; the cache of Pods has 0
 	phase    podPhase
 	ended    bool // its worker exited 0, which its status shows
 	tracked  bool // it has the Job controller's finalizer
@@ -288,7 +292,8 @@ func (w *world) writeJobSet(js jobSet) {
 
 // publish lets the cache know, some time, how the Pods of a Job are now.
 func (w *world) publish(uid int16) {
-	now := w.podsNow(uid)
+	w.publishLeases(uid)
+	now := withoutLeases(w.podsNow(uid))
 	for i := range w.podCache {
 		if w.podCache[i].job != uid {
 			continue
@@ -341,7 +346,9 @@ func (w *world) tidy() {
 		for i := range w.podCache {
 			w.podCache[i].history = w.podCache[i].forget()
 		}
+		w.forgetLeases()
 	}
+	w.tidyLeases()
 	w.podCache = slices.DeleteFunc(slices.Clone(w.podCache), func(c podsOfJob) bool {
 		if w.sc.twist == podsByName && len(c.cached()) > 0 {
 			return false
@@ -378,6 +385,9 @@ func (w *world) lagInAll() int {
 	lag := w.jobSet.lag() + w.jobs.lag()
 	for i := range w.podCache {
 		lag += w.podCache[i].lag()
+	}
+	for i := range w.leaseCache {
+		lag += w.leaseCache[i].lag()
 	}
 	return lag
 }

@@ -48,11 +48,12 @@ func badNodes() {
 		group.Told(corev1.EventTypeWarning, constants.NodeAvoidedReason, "2 restarts within 24h0m0s began on node "+bad)
 	}, SpecTimeout(specTime))
 
-	It("P94: run there again if there is no other, and say so", Contract, func(ctx SpecContext) {
+	It("P94: run there again if there is no other, and say so", Label("slow"), func(ctx SpecContext) {
 		bad := OpenNodes(ctx)[0]
 		group := Create(ctx, Shape{Workers: 1, Change: func(js *jobset.JobSet) {
 			avoiding(jobset.AvoidNodes{Failures: 1})(js)
-			js.Spec.FaultTolerance.WarmupGracePeriodSeconds = ptr.To[int32](3)
+			// The Job controller replaces a Pod that was deleted 10 s later, then 20 s: the group has twice this time.
+			js.Spec.FaultTolerance.WarmupGracePeriodSeconds = ptr.To[int32](40)
 			podOf(js).NodeSelector = map[string]string{corev1.LabelHostname: bad}
 		}})
 		group.failsOn(bad, group.RunsAt(1), func() *Round { return group.RunsAt(2) })

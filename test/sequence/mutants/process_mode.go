@@ -153,5 +153,9 @@ func all() []mutant {
 		m.scenarios = "process mode"
 		list = append(list, m)
 	}
+	for _, m := range leases {
+		m.scenarios = "^Leases"
+		list = append(list, m)
+	}
 	return list
 }

@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"k8s.io/client-go/rest"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// In a large group an agent reports in a Lease of its own instead of its Pod (P151): the API server spends a fraction on it.
+// The protocol stays as it is, since the manager reads both (P152).
+
+const leaseGroupVersion = "coordination.k8s.io/v1"
+
+// leasePlace is the Lease in which an agent reports.
+type leasePlace struct {
+	api *api
+	// all is the path of the Leases of the namespace, name that of ours.
+	all, name string
+	// pod and podUID are its only owner, jobSetUID is its label.
+	pod, podUID, jobSetUID string
+}
+
+// newLeasePlace returns nil for an agent that reports on its Pod.
+func newLeasePlace(a *api, config *rest.Config, cfg Config) (*leasePlace, error) {
+	if !cfg.ReportsInLease {
+		return nil, nil
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return &leasePlace{
+		api: a, all: base.JoinPath("apis", leaseGroupVersion, "namespaces", cfg.Namespace, "leases").String(),
+		name: protocol.LeasePrefix + cfg.PodName, pod: cfg.PodName, podUID: cfg.PodUID, jobSetUID: cfg.JobSetUID,
+	}, nil
+}
+
+// write reports in the Lease. Other than a Pod, the Lease may have to be created, or may have been deleted. A Lease of this name
+// that is somebody else's is not taken for ours: owner and label are written with each report, and the admission policy refuses that.
+func (l *leasePlace) write(ctx context.Context, says statement) error {
+	annotations, err := says.annotations()
+	if err != nil {
+		return fmt.Errorf("encoding the report of epoch %d: %w", says.epoch, err)
+	}
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": leaseGroupVersion, "kind": "Lease",
+		"metadata": map[string]any{
+			"name": l.name, "labels": map[string]string{jobSetUIDKey: l.jobSetUID}, "annotations": annotations,
+			"ownerReferences": []map[string]string{{"apiVersion": "v1", "kind": "Pod", "name": l.pod, "uid": l.podUID}},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the report of epoch %d: %w", says.epoch, err)
+	}
+	if err = l.send(ctx, http.MethodPatch, body); !hasCode(err, http.StatusNotFound) {
+		return err
+	}
+	if err = l.send(ctx, http.MethodPost, body); !hasCode(err, http.StatusConflict) {
+		return err
+	}
+	return l.send(ctx, http.MethodPatch, body) // somebody created it meanwhile: an earlier request of ours, mostly
+}
+
+func (l *leasePlace) send(ctx context.Context, method string, body []byte) error {
+	address := l.all
+	if method == http.MethodPatch {
+		address += "/" + url.PathEscape(l.name)
+	}
+	answer, err := l.api.do(ctx, method, address+"?"+url.Values{"fieldManager": {fieldManager}}.Encode(), acceptMetadata, body)
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer, drainLimit))
+	_ = answer.Close()
+	return nil
+}
+
+// refusesLease reports whether trying again would not help: then the report goes to the Pod at once.
+func refusesLease(err error) bool {
+	return hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity)
+}
+
+// write reports where the group's agents report. It returns what the answer tells of the owner of the Pod.
+//
+// That all workers have finished, and that the Pod must be replaced, is told on the Pod: once in its life, and then no Lease
+// that is not seen yet can make a success look like a loss.
+func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string, err error) {
+	if r.lease == nil || says.where == onPod || says.isLast() {
+		return r.api.patch(ctx, says)
+	}
+	err = r.lease.write(ctx, says)
+	switch {
+	case err == nil && says.where != inBoth:
+		return "", nil
+	case err != nil && !refusesLease(err):
+		return "", err
+	case err != nil && says.where != inBoth:
+		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
+			"fix", "install the admission policy jobset-agent-leases of this version, and let the quota and webhooks of the namespace admit Leases of agents")
+	}
+	return r.api.patch(ctx, says)
+}
+
+// where is where a report goes.
+type where int
+
+const (
+	// inLease if the agent reports in one, else on the Pod.
+	inLease where = iota
+	onPod
+	// inBoth is for the first repeat: a manager of an earlier version does not read Leases (P154).
+	inBoth
+)
+
+// isLast reports whether a statement ends the reports of a Pod.
+func (s statement) isLast() bool {
+	return s.epoch == 0 || s.exit != nil && (s.exit.Done || s.exit.Leave != "")
+}

@@ -1,0 +1,202 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package facts
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// exitOf is an exit as an agent writes it.
+func exitOf(t *testing.T, epoch int32, second int, done bool) string {
+	t.Helper()
+	exit := protocol.WorkerExit{Container: "worker", Epoch: epoch, Done: done}
+	if !done {
+		exit.Code = 1
+	}
+	exit.Time = time.Date(2026, 3, 14, 12, 0, second, 0, time.UTC)
+	text, err := exit.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestAReportIsAReportWhereverItStands(t *testing.T) {
+	t.Parallel()
+	const none = "none"
+	cases := map[string]struct {
+		pod, lease string
+		synced     int32
+		want       string
+	}{
+		"P152: neither reports":                                              {none, none, 2, none},
+		"P152: only the Pod reports":                                         {"3", none, 2, "3"},
+		"P152: only the Lease reports":                                       {none, "3", 2, "3"},
+		"P152: the Lease is ahead":                                           {"2", "3", 2, "3"},
+		"P152: an older report overwrote the Lease":                          {"3", "1", 2, "3"},
+		"P152: a stale epoch of the Pod above S+1 hides nothing":             {"9", "3", 2, "3"},
+		"P152: a stale epoch of the Lease above S+1 hides nothing":           {"3", "9", 2, "3"},
+		"P12: two epochs above S+1 are no report, and that of the Pod stays": {"9", "8", 2, "9"},
+		"P12: what is no number in the Lease hides nothing":                  {"3", "x", 2, "3"},
+		"P12: what is no number in the Pod hides nothing":                    {"x", "3", 2, "3"},
+		"P12: a Lease without a number is told where the Pod says nothing":   {none, "x", 2, "x"},
+		"P12: an empty value in the Lease is told, too":                      {none, "", 2, ""},
+		"P12: a leading zero is no number":                                   {"3", "04", 3, "3"},
+		"P152: S+1 does not overflow":                                        {"5", "2147483647", math.MaxInt32, "2147483647"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod, lease := &corev1.Pod{}, &coordinationv1.Lease{}
+			if tc.pod != none {
+				pod.Annotations = map[string]string{jobset.EpochKey: tc.pod}
+			}
+			if tc.lease != none {
+				lease.Annotations = map[string]string{jobset.EpochKey: tc.lease}
+			}
+			got, reports := WithLease(pod, OfLease(StripLease(lease)), tc.synced).Annotations[jobset.EpochKey]
+			if !reports {
+				got = none
+			}
+			if got != tc.want {
+				t.Errorf("want %q, got %q", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestTheExitOfTheGreaterEpochCounts(t *testing.T) {
+	t.Parallel()
+	failedIn1, failedIn2 := exitOf(t, 1, 5, false), exitOf(t, 2, 1, false)
+	laterIn2, doneIn2, failedIn9 := exitOf(t, 2, 9, false), exitOf(t, 2, 0, true), exitOf(t, 9, 9, false)
+	cases := map[string]struct{ pod, lease, want string }{
+		"P152: only the Pod tells":                            {failedIn2, "", failedIn2},
+		"P152: only the Lease tells":                          {"", failedIn2, failedIn2},
+		"P152: the greater epoch wins over the later time":    {failedIn1, failedIn2, failedIn2},
+		"P152: an older report overwrote the Lease":           {failedIn2, failedIn1, failedIn2},
+		"P152: done in the Pod wins over a later time":        {doneIn2, laterIn2, doneIn2},
+		"P152: done in the Lease wins over a later time":      {laterIn2, doneIn2, doneIn2},
+		"P152: of one epoch the later time wins":              {failedIn2, laterIn2, laterIn2},
+		"P152: so it does the other way round":                {laterIn2, failedIn2, laterIn2},
+		"P12: an exit of an epoch to come hides nothing":      {failedIn9, failedIn2, failedIn2},
+		"P12: nor does it in the Lease":                       {failedIn2, failedIn9, failedIn2},
+		"P66: what cannot be read in the Lease hides nothing": {failedIn2, "{", failedIn2},
+		"P66: what cannot be read in the Pod hides nothing":   {"{", failedIn2, failedIn2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{}
+			if tc.pod != "" {
+				pod.Annotations = map[string]string{jobset.WorkerExitKey: tc.pod}
+			}
+			if got := WithLease(pod, Lease{WorkerExit: tc.lease}, 2).Annotations[jobset.WorkerExitKey]; got != tc.want {
+				t.Errorf("want %s, got %s", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestAMergeChangesNeitherAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{jobset.EpochKey: "1", jobset.AddressKey: "10.0.0.1", "batch.kubernetes.io/job-completion-index": "4"}}}
+	before := pod.DeepCopy()
+	if got := WithLease(pod, Lease{Present: true, Epoch: "1"}, 1); got != pod {
+		t.Error("P152: a Lease that says nothing new makes another Pod")
+	}
+	got := WithLease(pod, Lease{Present: true, Epoch: "2", Address: "10.0.0.2"}, 1)
+	want := pod.DeepCopy()
+	want.Annotations[jobset.EpochKey], want.Annotations[jobset.AddressKey] = "2", "10.0.0.2"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("P152: the Pod that reports (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, pod); diff != "" {
+		t.Errorf("P152: the Pod of the cache changed (-want +got):\n%s", diff)
+	}
+	if got := WithLease(pod, Lease{Present: true, Epoch: "1", Address: "10.0.0.3"}, 2).Annotations[jobset.AddressKey]; got != "10.0.0.3" {
+		t.Errorf("P122: the address that goes with the epoch is %s", got)
+	}
+}
+
+func TestTheLaterProgressCounts(t *testing.T) {
+	t.Parallel()
+	report := func(epoch int32, last int64) string {
+		said, err := protocol.ProgressReport{Epoch: epoch, StartMillis: protocol.Millis(0), Steps: &protocol.Steps{First: 1, Last: last, Highest: last}}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	for name, tc := range map[string]struct{ pod, lease, want string }{
+		"P137 P152: of the greater epoch":             {report(1, 9), report(2, 3), report(2, 3)},
+		"P137 P152: of the greater epoch, in Pods":    {report(2, 3), report(1, 9), report(2, 3)},
+		"P137 P152: of one epoch, the later step":     {report(2, 9), report(2, 3), report(2, 9)},
+		"P137 P152: what cannot be read is no report": {report(2, 9), "{", report(2, 9)},
+		"P137 P152: nor in the Pod":                   {"{", report(2, 9), report(2, 9)},
+		"P137 P152: none":                             {"", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{jobset.ProgressKey: tc.pod}}}
+			if got := WithLease(pod, Lease{Progress: tc.lease}, 1).Annotations[jobset.ProgressKey]; got != tc.want {
+				t.Errorf("want %s, got %s", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestWhoseReportALeaseIs(t *testing.T) {
+	t.Parallel()
+	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u"}
+	other := owner
+	other.Kind = "Node"
+	cases := map[string]struct {
+		name   string
+		owners []metav1.OwnerReference
+		want   string
+	}{
+		"P151: that of its only owner":               {"jobset.p", []metav1.OwnerReference{owner}, "u"},
+		"P151: nobody's without an owner":            {"jobset.p", nil, ""},
+		"P151: nobody's with a second owner":         {"jobset.p", []metav1.OwnerReference{owner, other}, ""},
+		"P151: nobody's with an owner of other kind": {"jobset.p", []metav1.OwnerReference{other}, ""},
+		"P151: nobody's under the name of another":   {"jobset.q", []metav1.OwnerReference{owner}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			full := &coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{
+					Name: tc.name, Namespace: "ns", UID: "l", ResourceVersion: "7", OwnerReferences: tc.owners,
+					Labels:        map[string]string{jobset.JobSetUIDKey: "js", "other": "x"},
+					Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "e", jobset.AddressKey: "a", jobset.ProgressKey: "g", "other": "x"},
+					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+				},
+				Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("h")},
+			}
+			stripped := StripLease(full)
+			if got := string(ReporterOf(stripped)); got != tc.want {
+				t.Errorf("want Pod %q, got %q", tc.want, got)
+			}
+			if diff := cmp.Diff(OfLease(full), OfLease(stripped)); diff != "" {
+				t.Errorf("P152: facts of the cached Lease (-want +got):\n%s", diff)
+			}
+			if stripped.ManagedFields != nil || stripped.Spec.HolderIdentity != nil || len(stripped.Labels) != 1 || len(stripped.Annotations) != 4 {
+				t.Errorf("P152: more is kept than is read: %v", stripped)
+			}
+		})
+	}
+}
