@@ -57,6 +57,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.NodeFailuresApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ProgressPolicy"):
 		return &jobsetv1alpha2.ProgressPolicyApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("ProgressStatus"):
+		return &jobsetv1alpha2.ProgressStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ReplicatedJob"):
 		return &jobsetv1alpha2.ReplicatedJobApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ReplicatedJobStatus"):

@@ -179,6 +179,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"Events fail to be read": {answers{eventsPath: broken}, []string{"restarts", "train"}, "listing the events of JobSet research/train: broken"},
 		"No name":                {nil, []string{"restarts"}, "name one JobSet, as in: kubectl jobset restarts NAME; there are 0 names"},
 		"Two names":              {nil, []string{"restarts", "a", "b"}, "name one JobSet, as in: kubectl jobset restarts NAME; there are 2 names"},
+		"No name of progress":    {nil, []string{"progress"}, "name one JobSet, as in: kubectl jobset progress NAME; there are 0 names"},
+		"A format of progress":   {nil, []string{"progress", "train", "-o", "xml"}, `--output is "xml", it must be table, json or yaml`},
 		"An unknown format":      {nil, []string{"restarts", "train", "-o", "xml"}, `--output is "xml", it must be table, json or yaml`},
 		"A negative limit":       {nil, []string{"restarts", "train", "--limit", "-1"}, "--limit is -1, it must be 0, which means all, or more"},
 		"An unknown command":     {nil, []string{"restart", "train"}, `unknown command "restart" for "kubectl jobset"`},
@@ -218,6 +220,21 @@ func TestOutputFormatsHoldTheSameReport(t *testing.T) {
 	}
 	if diff := cmp.Diff(reports[0], reports[1], cmpopts.IgnoreFields(restarts.Report{}, "Time")); diff != "" {
 		t.Errorf("report (-json +yaml):\n%s", diff)
+	}
+}
+
+func TestProgressIsShownInEachFormat(t *testing.T) {
+	t.Parallel()
+	s := serving(jobset.InPlaceRestart, nil)
+	for format, want := range map[string]string{"table": "State:", "json": "\"name\": \"train\"", "yaml": "name: train\n"} {
+		out, err := kubectlJobSet(t, s, "progress", "train", "-o", format)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v, no %q in:\n%s", format, err, want, out)
+		}
+	}
+	_, err := kubectlJobSet(t, serving(jobset.Recreate, nil), "progress", "train")
+	if err == nil || !strings.Contains(err.Error(), "progress is kept of JobSets with InPlaceRestart only") {
+		t.Errorf("another strategy: %v", err)
 	}
 }
 

@@ -24,6 +24,9 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		Example: `  # How does JobSet train restart, and who is not back?
   kubectl jobset restarts train
 
+  # What did the time of JobSet train go to, and are its limits too short?
+  kubectl jobset progress train
+
   # Which elastic jobs have least of what they want, and which accelerators are free?
   kubectl jobset elastic -A
 
@@ -49,7 +52,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newNodes(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newProgress(flags, streams), newNodes(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
 	return root
 }
 

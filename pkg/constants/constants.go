@@ -48,6 +48,10 @@ const (
 	ReachedMaxRestartsReason  = "ReachedMaxRestarts"
 	ReachedMaxRestartsMessage = "jobset failed due to reaching max number of restarts"
 
+	// NoProgressReason: restarts lead nowhere (P136).
+	NoProgressReason  = "NoProgress"
+	NoProgressMessage = "jobset failed because its restarts make no progress"
+
 	FailJobSetActionReason = "FailJobSetFailurePolicyAction"
 
 	RestartJobSetActionReason                     = "RestartJobSetFailurePolicyAction"

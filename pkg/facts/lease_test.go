@@ -135,7 +135,7 @@ func TestAMergeChangesNeitherAndKeepsTheRest(t *testing.T) {
 func TestTheLaterProgressCounts(t *testing.T) {
 	t.Parallel()
 	report := func(epoch int32, last int64) string {
-		said, err := protocol.ProgressReport{Epoch: epoch, StartMillis: protocol.Millis(0), Steps: &protocol.Steps{First: 1, Last: last, Highest: last}}.Encode()
+		said, err := protocol.ProgressReport{Epoch: epoch, StartMillis: 1, Steps: &protocol.Steps{First: 1, Last: last, Highest: last}}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

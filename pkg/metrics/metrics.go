@@ -72,6 +72,11 @@ var (
 		Name: "jobset_moves_total",
 		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result",
 	}, []string{"result"})
+
+	timeTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "jobset_time_seconds_total",
+		Help: "The seconds of groups that restart in place, by what they went to, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",
+	}, []string{"phase"})
 )
 
 // MoveResult is what came of a move.
@@ -100,8 +105,11 @@ func init() {
 	for _, result := range []MoveResult{InPlace, ByReset, Refused} {
 		movesTotal.WithLabelValues(string(result))
 	}
-	metrics.Registry.MustRegister(failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
-		startedWorkersTotal, replacedWorkersTotal, faultToleranceTotal, movesTotal, jobSetCollector)
+	for _, phase := range []string{runningPhase, assemblingPhase, startingPhase, pausedPhase} {
+		timeTotal.WithLabelValues(phase)
+	}
+	metrics.Registry.MustRegister(timeTotal, startedWorkersTotal, failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
+		replacedWorkersTotal, faultToleranceTotal, movesTotal, jobSetCollector)
 }
 
 // JobSetFailed counts a JobSet that has failed.

@@ -57,7 +57,7 @@ func gather(t *testing.T, name string) []series {
 // metricsOfJobSets are the metrics in the table below.
 var metricsOfJobSets = []string{
 	"jobset_failed_total", "jobset_completed_total",
-	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds", "jobset_in_place_worker_starts_total", "jobset_replaced_workers_total", "jobset_moves_total",
+	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds", "jobset_in_place_worker_starts_total", "jobset_replaced_workers_total", "jobset_moves_total", "jobset_time_seconds_total", // the last in time_test.go
 	"jobset_elastic_accelerators", "jobset_elastic_jobs", "jobset_elastic_jobs_by_score", "jobset_elastic_resizes_total", // in elastic_test.go
 	"jobset_in_place_assembling_seconds", "jobset_in_place_assembling", "jobset_fault_tolerance_steps_total", "jobset_restart_budget_nearly_spent", // in collector_test.go
 }

@@ -46,7 +46,7 @@ SPDX-License-Identifier: Apache-2.0
 //	23 moveInPlace       move Pods off sick nodes by a group restart (P92)
 //	24 replaceOutdated   replace Pods that run on nodes that are avoided, or avoid one that is given up (P93, P94)
 //	25 quickFailurePause after failures in quick succession, let the lift wait (P71)
-//	26 lift              let the workers of a group that assembles start (P13)
+//	26 lift              let the workers of a group that assembles start (P13), or fail if restarts lead nowhere (P136)
 //	27 breakGroup        restart a group that runs and lost a worker (P14, P15, P17)
 //	28 lostSandboxes     delete Pods that lost their sandbox and do not come back (P74)
 //	29 stuckPods         delete by force what a lost node does not let go (P25)

@@ -93,7 +93,7 @@ func invalidEpochs(v *view, _ result) result {
 // jobAboutToFail leaves the group alone while a Job is about to fail: the failure policy comes first (P10).
 func jobAboutToFail(v *view, _ result) result { return result{ends: v.group.failing} }
 
-// lift lets the workers start if the whole group has reached S+1 (P13). The Jobs seen must be the Jobs
+// lift lets the workers start if the whole group has reached S+1 (P13), unless restarts lead nowhere (P136). The Jobs seen must be the Jobs
 // wanted: a stale or partial view delays the lift and never misleads. A pass that creates no Jobs may
 // still lack some: jobsAsWanted counts them (P46).
 func lift(v *view, before result) result {
@@ -104,7 +104,15 @@ func lift(v *view, before result) result {
 	if g.size == 0 || g.crowded || len(g.outsiders) > 0 || g.members != g.size || g.reported != g.size || v.pauseLeft() > 0 {
 		return result{}
 	}
-	r := result{changes: liftBarrier}
+	kept, failure := v.judgeProgress()
+	if failure != "" { // P136
+		r, waits := v.waitForSuccess(true)
+		if waits {
+			return r
+		}
+		return r.and(fail(constants.NoProgressReason, failure)).and(result{progress: kept})
+	}
+	r := result{changes: liftBarrier, progress: kept}
 	if v.PolicyGap != "" {
 		r = r.and(tell(warning(constants.AgentPolicyMissingReason, PolicyMissing(v.PolicyGap))))
 	}

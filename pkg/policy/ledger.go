@@ -31,7 +31,7 @@ import (
 type span struct{ from, to time.Time }
 
 // keepTime brings the ledger up to date if the next status ends a phase or starts the first.
-func (v *view) keepTime(lifts bool, next *jobset.JobSetStatus) {
+func (v *view) keepTime(allReported bool, next *jobset.JobSetStatus) {
 	if !v.inPlace || v.finished {
 		return
 	}
@@ -48,7 +48,7 @@ func (v *view) keepTime(lifts bool, next *jobset.JobSetStatus) {
 	}
 	ledger := was.Time.DeepCopy()
 	v.spend(ledger)
-	if lifts {
+	if allReported {
 		addEpoch(ledger, v.endedReports())
 	}
 	next.Time = ledger

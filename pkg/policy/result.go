@@ -38,6 +38,8 @@ type result struct {
 	nodeFailures *nodeFailures
 	// kept, if not nil, is until when the Jobs of a failed JobSet are kept.
 	kept *keptUntil
+	// progress, if not nil, is what the status keeps of the steps of workers (P136).
+	progress *keptProgress
 	// clock, if not nil, is what the clock of the assembly becomes.
 	clock *assemblySince
 	// notices are conditions and events, in the order in which they are reported.
@@ -95,6 +97,7 @@ func (r result) and(next result) result {
 	r.changes |= next.changes
 	r.restartJob = cmp.Or(next.restartJob, r.restartJob)
 	r.clock = cmp.Or(next.clock, r.clock)
+	r.progress = cmp.Or(next.progress, r.progress)
 	r.reset = cmp.Or(next.reset, r.reset)
 	r.kept = cmp.Or(next.kept, r.kept)
 	r.holdsJobs = r.holdsJobs || next.holdsJobs
@@ -162,7 +165,7 @@ func (r *result) compose(v *view) Plan {
 		}
 	}
 	v.keepActive(&plan.Status)
-	v.keepTime(r.changes.any(liftBarrier), &plan.Status)
+	v.keepTime(r.changes.any(liftBarrier) || r.progress != nil, &plan.Status) // all workers have reported then
 	return plan
 }
 
@@ -199,6 +202,9 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 		status.TerminalState = string(jobset.JobSetCompleted)
 	case r.changes.any(failsJobSet):
 		status.TerminalState = string(jobset.JobSetFailed)
+	}
+	if r.progress != nil {
+		status.Progress = r.progress.ProgressStatus
 	}
 	if r.clock != nil {
 		status.AssemblingSince = r.clock.Time

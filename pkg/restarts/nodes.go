@@ -168,7 +168,7 @@ func NodesText(nodes []FailingNode, limit int, now time.Time) string {
 				fmt.Fprintf(w, "%s\t\t\t... and %d more, see them with --limit 0\n", nodes[i].Name, len(failures)-k)
 				break
 			}
-			cause := cmp.Or(cut(oneLine(failures[k].Cause)), "its event is gone")
+			cause := cmp.Or(cut(OneLine(failures[k].Cause)), "its event is gone")
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", nodes[i].Name, elapsed(failures[k].Time, now), failures[k].JobSet, cause)
 		}
 	}

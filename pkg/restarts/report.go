@@ -244,6 +244,16 @@ func gatesOf(js *jobset.JobSet) gates.Set {
 	return set
 }
 
+// PodsOf returns the Pods of a JobSet among those that were read.
+func PodsOf(in Input) []*corev1.Pod {
+	input := policyInput(in)
+	var pods []*corev1.Pod
+	for _, job := range input.Jobs {
+		pods = append(pods, input.Pods[job.UID]...)
+	}
+	return pods
+}
+
 func countJobs(js *jobset.JobSet, observed policy.Observed) *Jobs {
 	counts := &Jobs{Previous: int64(len(observed.Previous))}
 	counts.Created = int64(len(observed.Active) + len(observed.Successful) + len(observed.Failed))

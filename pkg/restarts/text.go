@@ -59,7 +59,7 @@ func Text(r *Report, all bool) string {
 		out.WriteString("\n")
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&out, "Note: %s.\n", oneLine(note))
+		fmt.Fprintf(&out, "Note: %s.\n", OneLine(note))
 	}
 	return out.String()
 }
@@ -72,7 +72,7 @@ func (r *Report) head(w *tabwriter.Writer) {
 	fmt.Fprintf(w, "Strategy:\t%s\n", r.Strategy)
 	fmt.Fprintf(w, "State:\t%s\n", r.stateText())
 	if r.State.Message != "" {
-		fmt.Fprintf(w, "Because:\t%s\n", oneLine(r.State.Message))
+		fmt.Fprintf(w, "Because:\t%s\n", OneLine(r.State.Message))
 	}
 	if r.Epochs != nil {
 		fmt.Fprintf(w, "Epochs:\tsynced %d, deprecated %d\n", r.Epochs.Synced, r.Epochs.Deprecated)
@@ -182,7 +182,7 @@ func (r *Report) table(w *tabwriter.Writer, workers []Worker, all bool) (left []
 			since = duration.HumanDuration(r.Time.Sub(m.Since.Time))
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.ReplicatedJob, m.JobIndex, m.Index,
-			orDash(m.Pod), orDash(m.Node), epoch, since, m.State, cut(oneLine(m.Message)))
+			orDash(m.Pod), orDash(m.Node), epoch, since, m.State, cut(OneLine(m.Message)))
 	}
 	return left
 }
@@ -204,7 +204,7 @@ func (r *Report) history(w *tabwriter.Writer) {
 		}
 		cause := "unknown, its event is gone"
 		if restart.Cause != "" {
-			cause = cut(oneLine(restart.Cause))
+			cause = cut(OneLine(restart.Cause))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), column(restart.Starts.text()), cause)
 	}
@@ -246,8 +246,8 @@ func orDash(text string) string {
 	return text
 }
 
-// oneLine keeps text from the API from breaking a table.
-func oneLine(text string) string {
+// OneLine keeps text from the API from breaking a table.
+func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
 }
 

@@ -43,6 +43,9 @@ func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		errs = append(errs, field.Invalid(progressPath.Child("stallSeconds"), stall,
 			fmt.Sprintf("must be 0, for no limit, or at least %d: signs are looked at once a second, and a busy node delays them", protocol.MinStallSeconds)))
 	}
+	if most := policy.Progress.MaxRestartsWithoutProgress; most != nil && *most < 0 {
+		errs = append(errs, field.Invalid(progressPath.Child("maxRestartsWithoutProgress"), *most, "must be a number of restarts from 1 on, or 0 for no limit"))
+	}
 	return append(errs, dump(policy.Progress)...)
 }
 
@@ -96,13 +99,23 @@ func progressWarnings(js *jobset.JobSet) []string {
 	if policy == nil {
 		return nil
 	}
+	var warnings []string
 	start, stall := ptr.Deref(policy.StartSeconds, 0), ptr.Deref(policy.StallSeconds, 0)
+	most := ptr.Deref(policy.MaxRestartsWithoutProgress, 0)
 	switch {
-	case start == 0 && stall == 0:
-		return []string{fmt.Sprintf("%s: has neither startSeconds nor stallSeconds, so no worker is ever taken for one that hangs", progressPath)}
+	case start == 0 && stall == 0 && most == 0:
+		warnings = append(warnings, fmt.Sprintf("%s: has neither startSeconds nor stallSeconds, so no worker is ever taken for one that hangs", progressPath))
 	case start > 0 && start < stall:
-		return []string{fmt.Sprintf("%s: is %d, less than stallSeconds (%d): a worker has less time from its start to its first sign than from one sign to the next, "+
-			"although the start includes imports and the first step", progressPath.Child("startSeconds"), start, stall)}
+		warnings = append(warnings, fmt.Sprintf("%s: is %d, less than stallSeconds (%d): a worker has less time from its start to its first sign than from one sign to the next, "+
+			"although the start includes imports and the first step", progressPath.Child("startSeconds"), start, stall))
 	}
-	return nil
+	switch path, restarts := progressPath.Child("maxRestartsWithoutProgress"), js.Spec.FailurePolicy.MaxRestarts; {
+	case most <= 0:
+	case most > restarts:
+		warnings = append(warnings, fmt.Sprintf("%s: is %d, more than maxRestarts (%d), which is used up before: it ends nothing", path, most, restarts))
+	default:
+		warnings = append(warnings, fmt.Sprintf("%s: counts only where workers tell their steps, by X_JOBSET_STEP or a number in the file of JOBSET_PROGRESS_FILE; "+
+			"a worker that gives only WATCHDOG=1 is never found to make no progress", path))
+	}
+	return warnings
 }

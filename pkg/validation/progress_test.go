@@ -27,6 +27,13 @@ func withDump(signal jobset.DumpSignal, seconds *int32) func(js *jobset.JobSet) 
 	}
 }
 
+// withFruitless sets how many restarts in a row may lead nowhere.
+func withFruitless(most int32) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		js.Spec.FailurePolicy.InPlaceRestart.Progress = &jobset.ProgressPolicy{MaxRestartsWithoutProgress: ptr.To(most)}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	const path = policyPath + ".progress"
 	process := func(change func(js *jobset.JobSet)) func(*jobset.JobSet) { return withMode(jobset.ProcessMode, change) }
@@ -46,6 +53,16 @@ func TestProgress(t *testing.T) {
 				invalid(path+".stallSeconds", "must be a number of seconds from 0 on"),
 				invalid(path+".maxExtensionSeconds", "must be a number of seconds from 0 on"),
 			},
+		},
+		"P136: restarts that may lead nowhere": {gates: gateOn, mut: process(withFruitless(3))},
+		"P136: 0 is no limit":                  {gates: gateOn, mut: process(withFruitless(0))},
+		"P136 W142: fewer than none": {
+			gates: gateOn, mut: process(withFruitless(-1)),
+			want: []violation{invalid(path+".maxRestartsWithoutProgress", "must be a number of restarts from 1 on, or 0 for no limit")},
+		},
+		"P136: container mode has nobody who is told steps": {
+			gates: gateOn, mut: withMode(jobset.ContainerMode, withFruitless(3)),
+			want: []violation{forbidden(path, "in mode Container no supervisor watches the worker; remove it, or set mode: Process")},
 		},
 		"P134: stacks before the end": {gates: gateOn, mut: process(withDump("QUIT", ptr.To[int32](60)))},
 		"P134: a signal that no program dumps at, for too long": {
@@ -106,6 +123,15 @@ func TestWarningsOfProgress(t *testing.T) {
 			change: withProgress(ptr.To[int32](10), ptr.To[int32](30), nil),
 			want: []string{policyPath + ".progress.startSeconds: is 10, less than stallSeconds (30): a worker has less time from its start to its first sign " +
 				"than from one sign to the next, although the start includes imports and the first step"},
+		},
+		"P136: steps have to be told": {
+			change: func(js *jobset.JobSet) { withFruitless(3)(js); js.Spec.FailurePolicy.MaxRestarts = 3 },
+			want: []string{policyPath + ".progress.maxRestartsWithoutProgress: counts only where workers tell their steps, by X_JOBSET_STEP or a number in the file of " +
+				"JOBSET_PROGRESS_FILE; a worker that gives only WATCHDOG=1 is never found to make no progress"},
+		},
+		"P136: maxRestarts comes first": {
+			change: func(js *jobset.JobSet) { withFruitless(4)(js); js.Spec.FailurePolicy.MaxRestarts = 3 },
+			want:   []string{policyPath + ".progress.maxRestartsWithoutProgress: is 4, more than maxRestarts (3), which is used up before: it ends nothing"},
 		},
 		"P131: no limit at all": {
 			change: withProgress(nil, nil, nil),

@@ -175,6 +175,13 @@ type ProgressPolicy struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=60
 	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
+
+	// maxRestartsWithoutProgress ends restarts that lead nowhere: the JobSet fails, with reason NoProgress, when
+	// so many group restarts in a row that count towards maxRestarts ended an epoch in which workers told steps, and
+	// none a higher one than before. Workers have to tell their steps. 0 or absent: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
 }
 
 // DumpSignal is a signal at which a program writes its stacks.

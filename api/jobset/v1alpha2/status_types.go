@@ -129,6 +129,11 @@ type JobSetStatus struct {
 	// +optional
 	Time *TimeStatus `json:"time,omitempty"`
 
+	// progress is how far the workers have come, if maxRestartsWithoutProgress is set. It is written with syncedEpoch,
+	// and when that limit is reached.
+	// +optional
+	Progress *ProgressStatus `json:"progress,omitempty"`
+
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	// +optional
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
@@ -158,6 +163,24 @@ type TimeStatus struct {
 	// steps are those that workers told. They are known one release later, and absent if none told any.
 	// +optional
 	Steps *StepsStatus `json:"steps,omitempty"`
+}
+
+// ProgressStatus is how far the workers of a group have come in the epochs that have ended.
+type ProgressStatus struct {
+	// highestStep is the highest step that a worker told.
+	// +kubebuilder:validation:Minimum=0
+	HighestStep int64 `json:"highestStep"`
+
+	// restartsWithoutProgress counts the group restarts since it grew that count towards maxRestarts and ended an epoch
+	// in which workers told steps.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RestartsWithoutProgress int32 `json:"restartsWithoutProgress,omitempty"`
+
+	// inPlaceRestarts is what status.inPlaceRestarts was then: whether a restart since counts follows from it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	InPlaceRestarts int32 `json:"inPlaceRestarts,omitempty"`
 }
 
 // StepsStatus counts the steps of a group of workers.

@@ -197,6 +197,9 @@ var schemaYAML = typed.YAMLObject(`types:
                             - name: maxExtensionSeconds
                               type:
                                 scalar: numeric
+                            - name: maxRestartsWithoutProgress
+                              type:
+                                scalar: numeric
                             - name: stallSeconds
                               type:
                                 scalar: numeric
@@ -1796,6 +1799,19 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: lastSyncTime
             type:
               scalar: untyped
+          - name: progress
+            type:
+              map:
+                fields:
+                - name: highestStep
+                  type:
+                    scalar: numeric
+                - name: inPlaceRestarts
+                  type:
+                    scalar: numeric
+                - name: restartsWithoutProgress
+                  type:
+                    scalar: numeric
           - name: quickFailures
             type:
               scalar: numeric

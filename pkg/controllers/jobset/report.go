@@ -119,6 +119,7 @@ func earlier(a, b time.Duration) time.Duration {
 func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	key := client.ObjectKeyFromObject(js)
 	metrics.Restarted(plan.Restart)
+	metrics.TimeSpent(js.Status.Time, plan.Status.Time)
 	for _, outcome := range plan.Outcomes {
 		switch outcome {
 		case policy.Completed:

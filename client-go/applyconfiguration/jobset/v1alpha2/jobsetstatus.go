@@ -57,6 +57,9 @@ type JobSetStatusApplyConfiguration struct {
 	// It is written with deprecatedEpoch and syncedEpoch, when the JobSet is suspended or resumed, when a reset no longer
 	// pauses, and at the end. Written with the feature gate InPlaceRestart only.
 	Time *TimeStatusApplyConfiguration `json:"time,omitempty"`
+	// progress is how far the workers have come, if maxRestartsWithoutProgress is set. It is written with syncedEpoch,
+	// and when that limit is reached.
+	Progress *ProgressStatusApplyConfiguration `json:"progress,omitempty"`
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
 }
@@ -178,6 +181,14 @@ func (b *JobSetStatusApplyConfiguration) WithAssemblingSince(value metav1.Time) 
 // If called multiple times, the Time field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithTime(value *TimeStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
 	b.Time = value
+	return b
+}
+
+// WithProgress sets the Progress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Progress field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithProgress(value *ProgressStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
+	b.Progress = value
 	return b
 }
 

@@ -29,6 +29,10 @@ type ProgressPolicyApplyConfiguration struct {
 	DumpSignal *jobsetv1alpha2.DumpSignal `json:"dumpSignal,omitempty"`
 	// dumpSeconds is how long these processes then have: from 1 to 60, 2 by default. Only with dumpSignal.
 	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
+	// maxRestartsWithoutProgress ends restarts that lead nowhere: the JobSet fails, with reason NoProgress, when
+	// so many group restarts in a row that count towards maxRestarts ended an epoch in which workers told steps, and
+	// none a higher one than before. Workers have to tell their steps. 0 or absent: no limit.
+	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
 }
 
 // ProgressPolicyApplyConfiguration constructs a declarative configuration of the ProgressPolicy type for use with
@@ -74,5 +78,13 @@ func (b *ProgressPolicyApplyConfiguration) WithDumpSignal(value jobsetv1alpha2.D
 // If called multiple times, the DumpSeconds field is set to the value of the last call.
 func (b *ProgressPolicyApplyConfiguration) WithDumpSeconds(value int32) *ProgressPolicyApplyConfiguration {
 	b.DumpSeconds = &value
+	return b
+}
+
+// WithMaxRestartsWithoutProgress sets the MaxRestartsWithoutProgress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxRestartsWithoutProgress field is set to the value of the last call.
+func (b *ProgressPolicyApplyConfiguration) WithMaxRestartsWithoutProgress(value int32) *ProgressPolicyApplyConfiguration {
+	b.MaxRestartsWithoutProgress = &value
 	return b
 }

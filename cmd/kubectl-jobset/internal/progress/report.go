@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package progress tells what the time of a JobSet went to: its goodput, its phases and steps, what each restart
+// cost, and how its limits compare with the signs that its workers give. Values in, values out.
+//
+//	JobSet, Jobs, Pods, events, now  -> Of   -> Report
+//	Report                           -> Text -> what a terminal shows
+package progress
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// Report is what there is to tell.
+type Report struct {
+	// Time is when the report was made.
+	Time      metav1.Time    `json:"time"`
+	Namespace string         `json:"namespace"`
+	Name      string         `json:"name"`
+	State     restarts.State `json:"state"`
+	// GoodputPercent is nil until a group has assembled or run.
+	GoodputPercent *float64 `json:"goodputPercent,omitempty"`
+	// Phases is nil if the status has no ledger.
+	Phases *Phases `json:"phases,omitempty"`
+	// Steps is nil if no worker told any.
+	Steps *jobset.StepsStatus `json:"steps,omitempty"`
+	// Advice is nil if no worker told of two signs, and no limit is set.
+	Advice *Advice `json:"advice,omitempty"`
+	// Restarts has the newest first.
+	Restarts []Restart `json:"restarts"`
+	// Notes are what a reader must know to read the rest.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Phases are those of status.time, with the one that lasts up to the time of the report, in seconds.
+type Phases struct {
+	Running    float64 `json:"runningSeconds"`
+	Assembling float64 `json:"assemblingSeconds"`
+	Paused     float64 `json:"pausedSeconds"`
+	// Starting is the part of Running before the first signs.
+	Starting float64 `json:"startingSeconds"`
+}
+
+// Of makes the report. It fails if the JobSet has no group of workers that restarts in place.
+func Of(in restarts.Input) (Report, error) {
+	js := in.JobSet
+	about := restarts.Of(in)
+	if about.Strategy != jobset.InPlaceRestart {
+		return Report{}, fmt.Errorf("JobSet %s/%s has restartStrategy %s: progress is kept of JobSets with InPlaceRestart only", js.Namespace, js.Name, about.Strategy)
+	}
+	told := toldBy(in)
+	r := Report{Time: about.Time, Namespace: js.Namespace, Name: js.Name, State: about.State}
+	r.addTime(js.Status.Time, about.State.Name)
+	r.addSteps(js, told)
+	r.Restarts = restartsOf(about.LastRestarts, told)
+	r.addAdvice(js.Spec.FailurePolicy, told)
+	for _, unread := range []struct {
+		what string
+		err  error
+	}{
+		{"Jobs could not be read, so what workers told is missing here", in.JobsUnread},
+		{"Pods could not be read, so what workers told is missing here", in.PodsUnread},
+		{"events could not be read, so restarts are missing here", in.EventsUnread},
+	} {
+		if unread.err != nil {
+			r.note("%s: %v", unread.what, unread.err)
+		}
+	}
+	return r, nil
+}
+
+// addTime adds the phases of the ledger, and to the one that lasts the time since it was written.
+func (r *Report) addTime(ledger *jobset.TimeStatus, state restarts.StateName) {
+	if ledger == nil {
+		r.note("status.time is empty: no Job was created yet, or the manager does not keep it")
+		return
+	}
+	running, assembling, paused := ledger.Running.Duration, ledger.Assembling.Duration, ledger.Paused.Duration
+	since := max(0, r.Time.Sub(ledger.At.Time))
+	switch state {
+	case restarts.Running:
+		running += since
+	case restarts.Assembling:
+		assembling += since
+	case restarts.Suspended:
+		paused += since
+	}
+	starting := min(ledger.Starting.Duration, running)
+	r.Phases = &Phases{Running: running.Seconds(), Assembling: assembling.Seconds(), Paused: paused.Seconds(), Starting: starting.Seconds()}
+	if paid := running + assembling; paid > 0 {
+		percent := 100 * float64(running-starting) / float64(paid)
+		r.GoodputPercent = &percent
+	}
+}
+
+// addSteps adds the steps of the ledger, and the highest that a worker has told since.
+func (r *Report) addSteps(js *jobset.JobSet, told []worker) {
+	if js.Status.Time != nil && js.Status.Time.Steps != nil {
+		r.Steps = js.Status.Time.Steps.DeepCopy()
+	}
+	for i := range told {
+		steps := told[i].Steps
+		switch {
+		case steps == nil:
+		case r.Steps == nil:
+			r.Steps = &jobset.StepsStatus{Highest: steps.Highest}
+		default:
+			r.Steps.Highest = max(r.Steps.Highest, steps.Highest)
+		}
+	}
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// seconds returns whole seconds of a limit, 0 for none.
+func seconds(limit *int32) time.Duration {
+	if limit == nil {
+		return 0
+	}
+	return time.Duration(*limit) * time.Second
+}
