@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package elastic is the controller that changes the sizes of elastic JobSets as package elastic of the planner says.
+// Package elastic is the controller that changes the sizes of elastic JobSets, as sigs.k8s.io/jobset/pkg/elastic plans them.
 package elastic
 
 import (

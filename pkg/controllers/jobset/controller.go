@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package jobset is the controller of JobSets, the shell around package policy: it gathers what a
-// decision needs, executes the plan, and reports the outcome. It alone writes conditions.
+// decision needs, executes the plan, and reports the outcome.
 package jobset
 
 import (

@@ -59,7 +59,7 @@ func (d *Record) Eventf(about, _ runtime.Object, eventType, reason, action, note
 	d.write("event %s %s %s: %s", eventType, reason, action, fmt.Sprintf(note, args...))
 }
 
-// All returns the entries since Expect or Clear were last called.
+// All returns the entries since the last call of Expect.
 func (d *Record) All() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,13 +71,6 @@ func (d *Record) Sort() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	slices.Sort(d.entries)
-}
-
-// Clear drops the entries.
-func (d *Record) Clear() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.entries = nil
 }
 
 // Expect compares the entries since the last call.
