@@ -70,7 +70,7 @@ func (v *view) suspect() string {
 			if exit.Epoch == v.synced {
 				e.seen = exit.Seen
 			}
-			e.addProgress(slot.Pod.Annotations[jobset.ProgressKey], v.synced)
+			e.addProgress(m.Progress, v.synced)
 			endings = append(endings, e)
 		}
 	}

@@ -67,7 +67,7 @@ func TestProgress(t *testing.T) {
 		"P134: stacks before the end": {gates: gateOn, mut: process(withDump("QUIT", ptr.To[int32](60)))},
 		"P134: a signal that no program dumps at, for too long": {
 			gates: gateOn, mut: process(withDump("KILL", ptr.To[int32](61))),
-			want: []violation{violation{field.ErrorTypeNotSupported, path + ".dumpSignal", `"USR1", "USR2", "QUIT"`}, invalid(path+".dumpSeconds", "from 1 to 60")},
+			want: []violation{{field.ErrorTypeNotSupported, path + ".dumpSignal", `"USR1", "USR2", "QUIT"`}, invalid(path+".dumpSeconds", "from 1 to 60")},
 		},
 		"P134: a time without a signal": {
 			gates: gateOn, mut: process(withDump("", ptr.To[int32](2))),
