@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
@@ -36,7 +37,7 @@ func processMode() {
 	}, SpecTimeout(specTime))
 
 	It("P70: start again after a container was killed with its supervisor, which the kubelet starts alone", Contract, func(ctx SpecContext) {
-		needs(restartRules, "restart rules of containers")
+		needs(testcluster.RestartRules, "restart rules of containers")
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Worker(1))

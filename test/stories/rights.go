@@ -111,6 +111,7 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 		// The mark by which the admission policy knows an agent; the API server has nothing behind it.
 		"report jobsets/agent": true,
 		// What a cluster grants everybody: asking about oneself.
+		"get clustertrustbundles": true, "list clustertrustbundles": true, "watch clustertrustbundles": true, // from 1.37 on
 		"create selfsubjectreviews": true, "create selfsubjectaccessreviews": true, "create selfsubjectrulesreviews": true,
 	}
 	for _, rule := range review.Status.ResourceRules {

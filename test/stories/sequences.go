@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
@@ -33,6 +34,7 @@ func sequences() {
 		"Running sidecar:ready worker:ready",
 	}
 	It("show the measured steps of a restart of all containers that a worker asked for", Contract, func(ctx SpecContext) {
+		needs(testcluster.RestartAllContainers, "RestartAllContainers")
 		pod := createPod(ctx)
 		pod.tell(order.Exit(1), "worker")
 		pod.shows(append([]string{"[Running sidecar:ready worker:exit-1 restarting]"}, restart...))

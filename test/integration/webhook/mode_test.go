@@ -18,6 +18,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -124,6 +125,7 @@ var _ = Describe("The mode of a restart in place", func() {
 
 var _ = Describe("A Job in process mode", func() {
 	DescribeTable("P61: is one that the API server takes", func(ctx SpecContext, change func(js *jobset.JobSet)) {
+		needs(testcluster.RestartRules, "restart rules of containers")
 		u := newUser(ctx)
 		js := processes(change)
 		js = u.admits(js)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 )
 
 var _ = Describe("Pod Security restricted", func() {
@@ -33,6 +34,8 @@ var _ = Describe("Pod Security restricted", func() {
 	inject := func(spec corev1.PodSpec) corev1.PodSpec {
 		return workerpod.Inject(&batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}, nil, workerpod.Injection{Image: "agent"}, workerpod.Place{}).Spec
 	}
+	BeforeEach(func() { needs(testcluster.RestartAllContainers, "RestartAllContainers") })
+
 	// create asks for the Pod that is made of a worker, in a namespace that enforces.
 	create := func(ctx SpecContext, spec corev1.PodSpec) error {
 		u := newRestrictedUser(ctx)

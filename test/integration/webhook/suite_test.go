@@ -19,10 +19,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -48,6 +50,18 @@ func turnGatesOff() {
 	GinkgoHelper()
 	cluster.ServeWebhooks(noGates)
 	DeferCleanup(func() { cluster.ServeWebhooks(allGates) })
+}
+
+// needs leaves out a spec on an API server that is older.
+func needs(version int, what string) {
+	GinkgoHelper()
+	server, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
+	Expect(err).NotTo(HaveOccurred())
+	minor, err := testcluster.Minor(server)
+	Expect(err).NotTo(HaveOccurred())
+	if minor < version {
+		Skip(testcluster.Lacks(minor, version, what))
+	}
 }
 
 // user writes JobSets.
