@@ -135,11 +135,6 @@ var processMode = []mutant{
 		new: "\t\tagain := s.Run\n\t\treturn s, append(append(actions, more...), Action{Open: &again})\n\tcase g == StandbyAbsent",
 	},
 	{
-		name: "a standby that ends early ends the worker", file: standbyFile,
-		old: "\ts.Standby.Life = NoStandby\n\ts.Standby.Early++",
-		new: "\tif s.Phase == Ended {\n\t\treturn exited(State{Phase: Running, Run: s.Run}, exit, set)\n\t}\n\ts.Standby.Life = NoStandby\n\ts.Standby.Early++",
-	},
-	{
 		name: "run on beside a worker that ended", file: roundsFile,
 		old: "if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {",
 		new: "if w := find(v, func(w Worker) bool { return w.State == Ended && w.Exit == nil }); w != nil {",
