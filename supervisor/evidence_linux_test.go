@@ -71,7 +71,7 @@ func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `mkfifo $JOBSET_PROGRESS_FILE.fifo; exec 3<>$JOBSET_PROGRESS_FILE.fifo; echo 119 > $JOBSET_PROGRESS_FILE; echo up; read x <&3`)
 	p.hello()
-	limits := &protocol.Progress{StallSeconds: 6}
+	limits := &protocol.Progress{StallSeconds: 12}
 	p.say(protocol.Message{Type: protocol.Start, Epoch: 2, Progress: limits})
 	p.next(protocol.Running)
 	p.prints("up\n")
@@ -83,7 +83,7 @@ func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	p.say(protocol.Message{Type: protocol.Start, Epoch: 3, Progress: limits})
 	p.next(protocol.Running)
 	p.prints("up\n")
-	<-time.After(5 * time.Second) // more than half the limit, in beats of the supervisor
+	<-time.After(7 * time.Second) // more than half the limit, in beats of the supervisor, and far from all of it
 	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 1})
 	if exit := p.ready(3); !exit.Stopped || exit.Hung.Hung() || !strings.Contains(string(exit.Seen), "read(fifo)") {
 		t.Errorf("P134: it ended as %+v, seen %q", exit, exit.Seen)

@@ -21,11 +21,11 @@ mkdir -p "$OUT"
 
 # The converter reads no test files, and cannot be built with the old golang.org/x/tools that it asks for.
 mkdir "$copy/converter"
-(cd "$copy/converter" && go mod init converter && go get -tool "$converter" golang.org/x/tools@v0.52.0 && go build -o ../convert "${converter%@*}") 2>/dev/null
+(cd "$copy/converter" && go mod init converter && go get -tool "$converter" golang.org/x/tools@v0.52.0 && go build -o ../convert "${converter%@*}")
 mkdir "$copy/source"
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory "$copy/source"
 cd "$copy/source"
-go get "${converter%@*}/testing@${converter#*@}" 2>/dev/null
+go get "${converter%@*}/testing@${converter#*@}"
 
 grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/func //' | while IFS=: read -r file target; do
   [[ $target =~ ${FUZZ_TARGETS:-.} ]] || continue

@@ -190,8 +190,8 @@ func (p *planner) addJob(given *Job) *job {
 	return j
 }
 
-// shapeOf finds the shape of a job, or adds it.
-func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes map[string]*shape) {
+// request is what an instance takes, by column.
+func (p *planner) request(j *job) []int64 {
 	request := make([]int64, p.cluster.width)
 	for name, of := range j.Request {
 		column, known := p.cluster.columns[name]
@@ -201,6 +201,12 @@ func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes
 		request[column] = max(request[column], of)
 	}
 	request[p.cluster.columns[corev1.ResourcePods]] = 1
+	return request
+}
+
+// shapeOf finds the shape of a job, or adds it.
+func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes map[string]*shape) {
+	request := p.request(j)
 	var key strings.Builder
 	key.WriteString(strconv.Itoa(by.column))
 	s := &shape{class: k, sorted: by, from: levelOf(request[by.column] / by.unit), open: newSet(len(p.cluster.nodes))}

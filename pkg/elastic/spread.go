@@ -49,9 +49,8 @@ func (p *planner) findDomains() map[*job]Domain {
 	}
 	owners := p.owned(homeless)
 	slices.SortFunc(homeless, func(a, b *job) int { return strings.Compare(a.Key.String(), b.Key.String()) })
-	free := p.freeNow()
 	for _, j := range homeless {
-		if domain, ok := p.roomiest(j, owners, free); ok {
+		if domain, ok := p.roomiest(j, owners); ok {
 			chosen[j], owners[domain] = domain, true
 		}
 	}
@@ -65,48 +64,31 @@ func (p *planner) owned(by []*job) map[Domain]bool {
 	for _, j := range by {
 		keys[j.Topology] = true
 	}
-	own := func(n *Node) {
-		for key := range keys {
-			if domain, ok := domainOf(key, n); ok {
-				owned[domain] = true
-			}
-		}
-	}
-	for _, node := range p.cluster.nodes {
+	rows := newSet(len(p.cluster.nodes)) // first which nodes, since many Pods are on each
+	for row, node := range p.cluster.nodes {
 		if node.HasOthers {
-			own(node)
+			rows.add(row)
 		}
 	}
 	for _, j := range p.jobs {
 		for _, at := range j.bound {
-			own(p.cluster.nodes[at.row])
+			rows.add(at.row)
+		}
+	}
+	for row := range rows.all {
+		for key := range keys {
+			if domain, ok := domainOf(key, p.cluster.nodes[row]); ok {
+				owned[domain] = true
+			}
 		}
 	}
 	return owned
 }
 
-// freeNow is what all bound instances leave on the nodes.
-func (p *planner) freeNow() []Resources {
-	free := make([]Resources, len(p.cluster.nodes))
-	for row, node := range p.cluster.nodes {
-		free[row] = Resources{}
-		for name, of := range node.Allocatable {
-			free[row][name] = of - node.Requested[name]
-		}
-	}
-	for _, j := range p.jobs {
-		for _, at := range j.bound {
-			for name, of := range j.Request {
-				free[at.row][name] -= of
-			}
-		}
-	}
-	return free
-}
-
-// roomiest returns the domain with the most room for a job, up to its maximum, of those that have no owner.
-func (p *planner) roomiest(j *job, owners map[Domain]bool, free []Resources) (best Domain, found bool) {
-	room := map[Domain]int64{}
+// roomiest returns the domain with the most room for a job, up to its maximum, of those that have no owner: where no
+// instance is, all of a node is free that it offers.
+func (p *planner) roomiest(j *job, owners map[Domain]bool) (best Domain, found bool) {
+	room, request := map[Domain]int64{}, p.request(j)
 	for row, node := range p.cluster.nodes {
 		domain, labeled := domainOf(j.Topology, node)
 		if !labeled || owners[domain] || !node.Usable || room[domain] >= int64(j.max) || !j.Where.Admits(node) {
@@ -116,9 +98,9 @@ func (p *planner) roomiest(j *job, owners map[Domain]bool, free []Resources) (be
 		if j.OnePerNode {
 			fits = 1
 		}
-		for name, of := range j.Request {
+		for column, of := range request {
 			if of > 0 {
-				fits = min(fits, max(0, free[row][name])/of)
+				fits = min(fits, max(0, p.cluster.whole[row*p.cluster.width+column])/of)
 			}
 		}
 		room[domain] = min(int64(j.max), room[domain]+fits)

@@ -69,6 +69,9 @@ func TestSpread(t *testing.T) {
 		"P112: anti-affinity by host name is one for each node": {
 			planOf(nodesOf(8, 8, 8), alone(on(gpuJob("a", 1, 20, 1), 0))), sizes{"a": "3 Grows"},
 		},
+		"P112: a minimum of two waits for a second node": {
+			planOf(nodesOf(8), alone(isNew(gpuJob("a", 2, 4, 2)))), sizes{"a": "2 Waits"},
+		},
 		"P112: which does not matter to other jobs": {
 			planOf(nodesOf(2, 2), alone(on(gpuJob("a", 1, 20, 1), 0)), on(gpuJob("b", 1, 20, 1), 1)), sizes{"a": "2 Grows", "b": "2 Grows"},
 		},
@@ -99,6 +102,16 @@ func TestSpread(t *testing.T) {
 		},
 		"P112: and no one of another, whom that would not help": {
 			quotas(planOf(nodesOf(8), func() Job { j := on(gpuJob("a", 1, 4, 4), 0, 0, 0, 0); j.Namespace = "other"; return j }(), isNew(gpuJob("b", 2, 2, 2))), pods(0)),
+			sizes{"a": "4 Keeps", "b": "2 Waits"},
+		},
+		"P112: nor one whose namespace has a quota of its own": {
+			func() Input {
+				other := exist(on(gpuJob("a", 1, 4, 4), 0, 0, 0, 0), 4)
+				other.Namespace = "other"
+				in := planOf(nodesOf(8), other, isNew(gpuJob("b", 2, 2, 2)))
+				in.Quotas = map[string]Headroom{"ns": pods(0), "other": pods(0)}
+				return in
+			}(),
 			sizes{"a": "4 Keeps", "b": "2 Waits"},
 		},
 	} {

@@ -101,7 +101,7 @@ func Of(pod *corev1.Pod) Member {
 		ByForce:    pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,
 		Reason:     pod.Status.Reason,
 		WorkerExit: pod.Annotations[jobset.WorkerExitKey],
-		Progress:   pod.Annotations[jobset.ProgressKey],
+		Progress:   ProgressOf(pod),
 		Gated:      len(pod.Spec.SchedulingGates) > 0,
 		Address:    pod.Annotations[jobset.AddressKey],
 		Disruption: disruption(pod),
@@ -185,6 +185,9 @@ func (s *Standing) Ended() bool { return s.Phase == corev1.PodFailed || s.Phase 
 
 // NodeOf returns the node of a Pod alone.
 func NodeOf(pod *corev1.Pod) string { return pod.Spec.NodeName }
+
+// ProgressOf returns what the agent of a Pod tells of its worker alone (P137).
+func ProgressOf(pod *corev1.Pod) string { return pod.Annotations[jobset.ProgressKey] }
 
 // IndexOf returns the completion index of a Pod, -1 if it has none.
 func IndexOf(pod *corev1.Pod) int32 {

@@ -142,16 +142,21 @@ func (v *view) endedReports() epochReport {
 			if slot.State != SlotMember {
 				continue
 			}
-			value := facts.Of(slot.Pod).Progress
-			if value == "" {
-				continue
-			}
-			if r, err := protocol.ParseProgressReport(value); err == nil && r.Epoch == v.synced {
+			if r, told := v.endedReport(facts.ProgressOf(slot.Pod)); told {
 				sum.add(r)
 			}
 		}
 	}
 	return sum
+}
+
+// endedReport reads what a worker told of epoch S. Whatever it told of another one, or cannot be read, counts for nothing.
+func (v *view) endedReport(progress string) (r protocol.ProgressReport, told bool) {
+	if progress == "" {
+		return r, false
+	}
+	r, err := protocol.ParseProgressReport(progress)
+	return r, err == nil && r.Epoch == v.synced
 }
 
 func (e *epochReport) add(r protocol.ProgressReport) {

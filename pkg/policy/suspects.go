@@ -70,7 +70,9 @@ func (v *view) suspect() string {
 			if exit.Epoch == v.synced {
 				e.seen = exit.Seen
 			}
-			e.addProgress(m.Progress, v.synced)
+			if r, told := v.endedReport(m.Progress); told {
+				e.addProgress(r)
+			}
 			endings = append(endings, e)
 		}
 	}
@@ -80,9 +82,8 @@ func (v *view) suspect() string {
 	return standsOut(endings, v.stopTakes())
 }
 
-func (e *ending) addProgress(value string, epoch int32) {
-	r, err := protocol.ParseProgressReport(value)
-	if value == "" || err != nil || r.Epoch != epoch || !r.Signed() {
+func (e *ending) addProgress(r protocol.ProgressReport) {
+	if !r.Signed() {
 		return
 	}
 	e.silent, e.longestGap = r.Silent(), r.LongestGap()

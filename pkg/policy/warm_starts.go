@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // WarmStarts is how the workers of an epoch were started, as far as they told (P165).
@@ -43,9 +42,9 @@ func (v *view) warmStarts() WarmStarts {
 		return WarmStarts{}
 	}
 	starts := WarmStarts{Epoch: v.synced}
-	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod != nil && facts.Of(s.Pod).Progress != "" }) {
-		report, err := protocol.ParseProgressReport(facts.Of(pod).Progress)
-		if err != nil || report.Warm == nil || report.Epoch != v.synced {
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod != nil }) {
+		report, told := v.endedReport(facts.ProgressOf(pod))
+		if !told || report.Warm == nil {
 			continue
 		}
 		if report.Warm.Warm {

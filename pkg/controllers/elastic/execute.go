@@ -142,8 +142,5 @@ func reasonOf(state elastic.State) string {
 }
 
 func (a *autoscaler) tell(js *jobset.JobSet, kind, reason, message string) {
-	if len(message) > shared.MaxNote {
-		message = strings.ToValidUTF8(message[:shared.MaxNote-3], "") + "..."
-	}
-	a.events.Eventf(js, nil, kind, reason, constants.EventAction, "%s", message)
+	a.events.Eventf(js, nil, kind, reason, constants.EventAction, "%s", shared.Note(message))
 }

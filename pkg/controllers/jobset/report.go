@@ -211,9 +211,5 @@ func (r *JobSetReconciler) tellTrouble(ctx context.Context, js *jobset.JobSet, r
 
 // tell records an event about the JobSet.
 func (r *JobSetReconciler) tell(js *jobset.JobSet, event policy.Event) {
-	note := event.Message
-	if len(note) > shared.MaxNote {
-		note = strings.ToValidUTF8(note[:shared.MaxNote-3], "") + "..." // a rune may be cut
-	}
-	r.events.Eventf(js, nil, event.Type, event.Reason, constants.EventAction, "%s", note)
+	r.events.Eventf(js, nil, event.Type, event.Reason, constants.EventAction, "%s", shared.Note(event.Message))
 }

@@ -7,6 +7,7 @@ package shared
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,4 +47,12 @@ func ByJobSetLabel(pod *corev1.Pod) []string {
 		return []string{InNamespace(pod.Namespace, types.UID(uid))}
 	}
 	return nil
+}
+
+// Note cuts the message of an event to what the events API accepts.
+func Note(message string) string {
+	if len(message) <= MaxNote {
+		return message
+	}
+	return strings.ToValidUTF8(message[:MaxNote-len("...")], "") + "..." // a rune may be cut
 }
