@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,26 +66,38 @@ func TestStacksAreWrittenBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// sight counts how often the processes of a worker were looked at.
+type sight struct {
+	Host
+	times int
+}
+
+func (h *sight) Examine() protocol.Evidence {
+	h.times++
+	return "1 S read(fifo)"
+}
+
 func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	t.Parallel()
-	p := supervise(t, `mkfifo $JOBSET_PROGRESS_FILE.fifo; exec 3<>$JOBSET_PROGRESS_FILE.fifo; echo 119 > $JOBSET_PROGRESS_FILE; echo up; read x <&3`)
-	p.hello()
-	limits := &protocol.Progress{StallSeconds: 12}
-	p.say(protocol.Message{Type: protocol.Start, Epoch: 2, Progress: limits})
-	p.next(protocol.Running)
-	p.prints("up\n")
-	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 1})
-	if exit := p.ready(2); exit.Seen != "" {
-		t.Errorf("P134: a worker that had just given a sign was looked at: %q", exit.Seen)
-	}
-	_ = os.Remove(p.path(protocol.ProgressPrefix + "worker.fifo"))
-	p.say(protocol.Message{Type: protocol.Start, Epoch: 3, Progress: limits})
-	p.next(protocol.Running)
-	p.prints("up\n")
-	<-time.After(7 * time.Second) // more than half the limit, in beats of the supervisor, and far from all of it
-	p.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 1})
-	if exit := p.ready(3); !exit.Stopped || exit.Hung.Hung() || !strings.Contains(string(exit.Seen), "read(fifo)") {
-		t.Errorf("P134: it ended as %+v, seen %q", exit, exit.Seen)
+	for name, tc := range map[string]struct {
+		message protocol.Type
+		silent  time.Duration
+		times   int
+	}{
+		"P134: half of the limit is over":                 {protocol.Stop, 6 * time.Second, 1},
+		"P134: it gave a sign in the last half":           {protocol.Stop, 5 * time.Second, 0},
+		"P134: half of the limit is over, and it is left": {protocol.Leave, 6 * time.Second, 1},
+		"P134: it is told to start":                       {protocol.Start, 6 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := &sight{}
+			s := Supervisor{Host: host, watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + tc.silent}}
+			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
+			s.examine(&Event{Message: &protocol.Message{Type: tc.message}})
+			if host.times != tc.times || (s.state.Seen != "") != (tc.times > 0) {
+				t.Errorf("it was looked at %d times, seen %q; want %d times", host.times, s.state.Seen, tc.times)
+			}
+		})
 	}
 }
 
