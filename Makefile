@@ -123,7 +123,7 @@ test: ## Run the unit tests (no cluster)
 	[ -n "$$packages" ] || packages=$$(go list ./... | grep -v -e "/test/integration" -e "/test/e2e" $${raced:+-e "^$(MODULE)/agent" -e "^$(MODULE)/supervisor"}); \
 	status=0; \
 	$(WITH_RACE) go test $(RACE_FLAG) $(GO_TEST_ARGS) $$packages || status=1; \
-	[ -z "$$raced" ] || CGO_ENABLED=1 go test -race $(GO_TEST_ARGS) $$raced || status=1; \
+	[ -z "$$raced" ] || CGO_ENABLED=1 go test -race -parallel=6 $(GO_TEST_ARGS) $$raced || status=1; \
 	exit $$status
 
 .PHONY: cluster

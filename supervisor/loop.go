@@ -23,8 +23,9 @@ const (
 	retellAfter = time.Minute
 	firstSweep  = time.Millisecond
 	lastSweep   = 100 * time.Millisecond
-	// writeTimeout bounds how long an agent that does not read can hold the supervisor up.
-	writeTimeout = 100 * time.Millisecond
+	// writeTimeout bounds how long an agent that does not read can hold the supervisor up. On a starved node it must not
+	// end before the write begins.
+	writeTimeout = time.Second
 )
 
 // Host runs the processes of a worker. Of its methods one is called at a time.

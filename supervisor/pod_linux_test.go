@@ -185,12 +185,17 @@ func (p *pod) start(command []string, options ...option) {
 	ended := p.ended
 	p.t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGKILL)
-		if alive, _ := p.below(); len(alive) > 0 { // which hold the streams
+		for over := false; !over; { // whatever it left holds the streams, and may have forked while it was looked for
+			alive, _ := p.below()
 			for _, pid := range alive {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
+			select {
+			case <-ended:
+				over = true
+			case <-time.After(time.Millisecond):
+			}
 		}
-		<-ended
 		if p.t.Failed() {
 			p.t.Logf("the supervisor said:\n%s\nand the worker:\n%s", p.stderr.String(), p.stdout.String())
 		}

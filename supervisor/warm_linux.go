@@ -168,10 +168,13 @@ func (w *warm) Drop() {
 	if w.standby == nil {
 		return
 	}
-	w.standby.fell()
-	if !w.standby.gone {
+	if w.standby.gone {
+		w.standby.gate.abandon()
+	} else {
+		// Its gate stays until it is gone: a program that comes to no gate may think that it is through.
 		w.dropped = append(w.dropped, w.standby)
 	}
+	_ = w.standby.socket.Close()
 	w.standby = nil
 	_ = os.Remove(w.marker())
 }
@@ -222,6 +225,9 @@ func (w *warm) Look() (exited *protocol.Exit, empty bool) {
 		return exited, false
 	}
 	w.strays = w.strays && !none || !w.program.clean() && !none
+	if w.strays { // they may be found after the end of a run, when nothing else kills any more
+		w.Kill()
+	}
 	return exited, !w.strays
 }
 
@@ -249,6 +255,7 @@ func (w *warm) ended(pid int, status syscall.WaitStatus) {
 	for _, t := range append([]*tree{w.program, w.standby}, w.dropped...) {
 		if t != nil && t.parent == pid && !t.gone {
 			t.gone, t.status = true, status
+			t.gate.abandon()
 			w.strays = w.strays || !t.clean()
 		}
 	}
@@ -258,6 +265,9 @@ func (w *warm) ended(pid int, status syscall.WaitStatus) {
 // end leaves nothing in the volume that a later supervisor of the container would take for an end by force.
 func (w *warm) end() {
 	w.Drop()
+	for _, t := range w.dropped {
+		t.gate.abandon()
+	}
 	if w.program != nil {
 		w.program.fell()
 	}

@@ -170,13 +170,14 @@ func TestAVolumeThatTakesNothing(t *testing.T) {
 	})
 	t.Run("P161: no room for the file that says that a standby exists: no standby", func(t *testing.T) {
 		t.Parallel()
-		p := newPod(t)
-		p.listen()
-		p.start([]string{"/bin/sh", "-c", works}, warmly())
-		p.begins()
+		p := supervise(t, works, warmly())
+		p.hello() // it has looked whether the file exists, and makes it when a program runs
 		// Nobody can put a file in the place of a directory.
 		if err := os.MkdirAll(p.path(protocol.StandbyPrefix+"worker/x"), 0o755); err != nil {
 			t.Fatal(err)
+		}
+		if p.starts(1) {
+			t.Error("P161: it started warm")
 		}
 		p.prints("it was number 2 in a row")
 		p.said("runs epoch=1", 1)
@@ -267,7 +268,7 @@ func readOnly(dir string) {
 func TestEvidenceIsThatOfTheProgramAlone(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t)
-	p := supervise(t, works, warmly(inNamespace)) // where the process table is short, which is read for a tenth of a second at most
+	p := supervise(t, works, warmly(inNamespace))
 	p.hello()
 	p.say(protocol.Message{Type: protocol.Start, Epoch: 1, Progress: &protocol.Progress{StartSeconds: 2}})
 	p.next(protocol.Running)
