@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// examineTimeout bounds how long a restart waits for evidence, examineAtMost of how many processes.
+	// examineTimeout bounds how long a restart waits for the process table, and then for the evidence, examineAtMost of how
+	// many processes.
 	examineTimeout = 100 * time.Millisecond
 	examineAtMost  = 64
 	// maxDescriptors is how many descriptors of a process are looked at for sockets.
@@ -84,8 +85,7 @@ func (c *container) Examine() protocol.Evidence {
 // examine looks at the processes of the worker, which are below root, until its time is over. It reads in another goroutine: a file system
 // whose server is away holds whoever asks it for the kind of a file.
 func examine(root int, closely bool) []observed {
-	deadline := time.Now().Add(examineTimeout)
-	pids := slices.Sorted(maps.Keys(descendants(processes(deadline), root)))
+	pids := slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(examineTimeout)), root)))
 	pids = pids[:min(len(pids), examineAtMost)]
 	results := make(chan observed, len(pids))
 	go func() {
@@ -97,7 +97,7 @@ func examine(root int, closely bool) []observed {
 		}
 	}()
 	var all []observed
-	for timeout := time.After(time.Until(deadline)); ; {
+	for timeout := time.After(examineTimeout); ; {
 		select {
 		case o, more := <-results:
 			if !more {

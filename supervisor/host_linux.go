@@ -123,10 +123,10 @@ func (c *container) Kill() {
 	c.killer.kill(time.Now())
 }
 
-// killAll kills until no process is left, for a second at most. One look at the processes may miss one whose parent ends
-// while it looks.
+// killAll kills until no process is left, for five seconds at most. One look at the processes may miss one whose parent ends
+// while it looks, and on a starved node it takes long.
 func (c *container) killAll() {
-	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 		c.Kill()
 		if _, empty := c.Look(); empty {
 			return

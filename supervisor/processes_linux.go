@@ -114,7 +114,8 @@ func descendants(table map[int]process, self int) map[int]bool {
 // readTimeout bounds the time for reading the process table, which may grow as fast as it is read.
 const readTimeout = 100 * time.Millisecond
 
-// processes reads the process table of this namespace until a time. Processes that end meanwhile are left out.
+// processes reads the process table of this namespace until a time, and its first batch in any case, which is all of it in
+// most containers. Processes that end meanwhile are left out.
 func processes(deadline time.Time) map[int]process {
 	table := map[int]process{}
 	if self, _ := os.Readlink("/proc/self"); self != strconv.Itoa(os.Getpid()) {
@@ -125,7 +126,7 @@ func processes(deadline time.Time) map[int]process {
 		return table
 	}
 	defer func() { _ = dir.Close() }()
-	for err == nil && time.Now().Before(deadline) {
+	for first := true; err == nil && (first || time.Now().Before(deadline)); first = false {
 		var names []string
 		names, err = dir.Readdirnames(tableBatch)
 		for _, name := range names {
