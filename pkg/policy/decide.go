@@ -61,6 +61,7 @@ var (
 		resourcesDeployed, // 36
 		countsInterval,    // 37
 		resizing,          // 38
+		plannedSizes,      // 39
 	}
 )
 

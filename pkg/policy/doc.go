@@ -62,6 +62,7 @@ SPDX-License-Identifier: Apache-2.0
 //	36 resourcesDeployed tell whether anything of the JobSet may run (P86)
 //	37 countsInterval    how far apart writes of nothing but counts are (P22, P49)
 //	38 resizing          tell whether an elastic group has the size that it is to have (P109)
+//	39 plannedSizes     tell what the planner says about sizes (P108a, P109, P113)
 //
 // # How to add a step
 //
