@@ -95,6 +95,8 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
 	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
+	board := &elasticcontroller.Board{}
+	agents = append(agents, jobsetcontroller.WithVerdicts(board))
 	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	if gates.ElasticAutoscaling {
-		if err := elasticcontroller.Setup(ctx, mgr, autoscalingOf(cfg, gates)); err != nil {
+		if err := elasticcontroller.Setup(ctx, mgr, board, autoscalingOf(cfg, gates)); err != nil {
 			return nil, err
 		}
 	}

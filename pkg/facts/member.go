@@ -10,8 +10,8 @@ SPDX-License-Identifier: Apache-2.0
 //	events     wake a JobSet if the Standing of a Pod differs
 //	decisions  read facts, never a Pod
 //
-// To let a decision read another field of a Pod, add it to Member, Of and Strip in this file, and to the Pods of
-// TestStrippingKeepsTheFacts. In Standing it wakes the JobSet when it changes; elsewhere in Member it does not.
+// To let a decision read another field of a Pod, add it to Member, Of and Strip in this file. TestStrippingKeepsTheFacts
+// draws texts, numbers, bools and keptAnnotations by itself, and says if it draws no Pod that has the fact. In Standing it wakes the JobSet when it changes; elsewhere in Member it does not.
 package facts
 
 import (
@@ -143,6 +143,12 @@ func StandingOf(pod *corev1.Pod) Standing {
 	return s
 }
 
+// keptAnnotations are those that are read of a Pod.
+var keptAnnotations = []string{
+	jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
+	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey,
+}
+
 // Strip returns a Pod with the facts of another, the labels and owners by which it is found, and what exclusive placement and
 // elastic groups read; see the packages placement and elastic. It shares what it keeps with the other.
 func Strip(pod *corev1.Pod) *corev1.Pod {
@@ -153,8 +159,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 			DeletionGracePeriodSeconds: pod.DeletionGracePeriodSeconds,
 			OwnerReferences:            pod.OwnerReferences,
 			Labels:                     Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations: Pick(pod.Annotations, jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
-				jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey),
+			Annotations:                Pick(pod.Annotations, keptAnnotations...),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason},

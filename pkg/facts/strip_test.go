@@ -39,6 +39,25 @@ func (d dice) time() metav1.Time {
 	return metav1.NewTime(now.Add(time.Duration(d.Intn(5)) * time.Second))
 }
 
+// fill draws the texts, numbers and bools of a struct: whichever of them becomes a fact is drawn without a line here.
+func (d dice) fill(of reflect.Value) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() != reflect.Struct && d.yes() {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString(one(d, "", "some"))
+		case reflect.Bool:
+			field.SetBool(d.yes())
+		case reflect.Int32, reflect.Int64:
+			field.SetInt(int64(d.Intn(3)))
+		}
+	}
+}
+
 // pod draws a Pod, most of which no kubelet would report.
 func (d dice) pod() *corev1.Pod {
 	always := corev1.ContainerRestartPolicyAlways
@@ -49,28 +68,26 @@ func (d dice) pod() *corev1.Pod {
 			Annotations: map[string]string{"notes": "long"},
 			Finalizers:  one(d, nil, []string{"other"}, []string{"other", batchv1.JobTrackingFinalizer}),
 		},
-		Spec: corev1.PodSpec{
-			NodeName: one(d, "", "n1"), NodeSelector: one(d, nil, map[string]string{"rack": "r1", "zone": "z"}),
-			SchedulingGates: one(d, nil, []corev1.PodSchedulingGate{{Name: "g"}}),
-			InitContainers: []corev1.Container{{Name: "setup", RestartPolicyRules: workerpod.RestartAllUnless(0)}, {
-				Name: "agent", RestartPolicy: one(d, nil, &always), RestartPolicyRules: workerpod.RestartAllUnless(64),
-				Env: one(d, nil, []corev1.EnvVar{{Name: workerpod.RestartExitCodeEnv, Value: "77"}}),
-			}},
-			Containers: []corev1.Container{{
-				Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0)), Command: one(d, nil, []string{"/jobset/bin/supervisor", "--", "train"}),
-			}, {Name: "side"}},
-		},
-		Status: corev1.PodStatus{
-			Phase:  one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded),
-			Reason: one(d, "", "Evicted"), Message: "long",
-		},
 	}
-	for key, values := range map[string][]string{
-		jobset.EpochKey: {"1", "2", "02", "x", ""}, jobset.WorkerExitKey: {`{"epoch":1}`}, jobset.ProgressKey: {`{"epoch":1}`}, jobset.AddressKey: {"10.1.2.3"}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"},
-		jobset.ExclusiveKey: {"rack"}, jobset.NodeSelectorStrategyKey: {""},
-	} {
+	spec, status := &pod.Spec, &pod.Status
+	d.fill(reflect.ValueOf(spec).Elem())
+	d.fill(reflect.ValueOf(status).Elem())
+	spec.NodeName, spec.NodeSelector = one(d, "", "n1"), one(d, nil, map[string]string{"rack": "r1", "zone": "z"})
+	spec.SchedulingGates = one(d, nil, []corev1.PodSchedulingGate{{Name: "g"}})
+	spec.InitContainers = []corev1.Container{{Name: "setup", RestartPolicyRules: workerpod.RestartAllUnless(0)}, {
+		Name: "agent", RestartPolicy: one(d, nil, &always), RestartPolicyRules: workerpod.RestartAllUnless(64),
+		Env: one(d, nil, []corev1.EnvVar{{Name: workerpod.RestartExitCodeEnv, Value: "77"}}),
+	}}
+	spec.Containers = []corev1.Container{{
+		Name: "worker", RestartPolicyRules: one(d, nil, workerpod.RestartAllUnless(0)), Command: one(d, nil, []string{"/jobset/bin/supervisor", "--", "train"}),
+	}, {Name: "side"}}
+	status.Phase = one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded)
+	values := map[string][]string{
+		jobset.EpochKey: {"1", "2", "02", "x", ""}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"}, jobset.ExclusiveKey: {"rack"},
+	}
+	for _, key := range keptAnnotations {
 		if d.yes() {
-			pod.Annotations[key] = one(d, values...)
+			pod.Annotations[key] = one(d, append(values[key], "x")...)
 		}
 	}
 	if d.yes() {

@@ -16,51 +16,55 @@ import (
 // step decides one thing. It looks at the view, and at what the steps before it decided.
 type step func(v *view, before result) result
 
-// The order of decisions; the numbers are those of the table in doc.go.
+// The order of decisions, see doc.go.
 var (
+	// jobSteps are those about Jobs. The first that ends the pass is the last of them.
 	jobSteps = []step{
-		finishedJobSet,   // 1
-		gateChange,       // 2
-		previousJobs,     // 3
-		allJobsReady,     // 4
-		failurePolicy,    // 5
-		successPolicy,    // 6
-		deletedJob,       // 7
-		incompleteGroup,  // 8
-		resetOffNodes,    // 9
-		giveUpNodes,      // 10
-		unhealthyPods,    // 11
-		retryPause,       // 12
-		createService,    // 13
-		createClaims,     // 14
-		grantAccess,      // 15
-		scaleJobs,        // 16
-		startupCondition, // 17
-		createJobs,       // 18
-		followSuspend,    // 19
+		finishedJobSet,   // delete the Jobs that still run, or keep them for a while; at TTL, the JobSet. Ends the pass
+		gateChange,       // if the gate came back, say so to the agents before anything else. Ends the pass
+		previousJobs,     // delete what belongs to an earlier attempt
+		allJobsReady,     // the restart is over
+		failurePolicy,    // a Job failed: the failure policy decides. Ends the pass
+		successPolicy,    // enough Jobs succeeded: the JobSet completes, which ends the pass
+		deletedJob,       // somebody else deleted a Job: the JobSet fails (P81). Ends the pass
+		incompleteGroup,  // a worker of this round succeeded: recreate all (P17). Ends the pass
+		resetOffNodes,    // recreate all Jobs if Pods have to leave sick nodes otherwise than in place (P92). Ends the pass
+		giveUpNodes,      // use an avoided node again if Pods find no place without it (P94). Ends the pass if all Jobs are recreated
+		unhealthyPods,    // Pods failed, missing or not running for too long: reset (P80), which ends the pass
+		retryPause,       // after a reset, create no Jobs before all are gone and the pause is over (P82)
+		createService,    // create the headless Service
+		createClaims,     // create the PersistentVolumeClaims that are missing
+		grantAccess,      // give the agents that we add their rights, or say why not (P56)
+		scaleJobs,        // give Jobs another number of Pods
+		startupCondition, // say how far an in-order start has come
+		createJobs,       // create what is missing of those that have their turn, 250 in a pass
+		followSuspend,    // make the Jobs follow spec.suspend
 	}
+	// groupSteps are asked if the group is watched, nothing ended the pass, and no change of Jobs waits.
 	groupSteps = []step{
-		invalidEpochs,     // 20
-		replacedPods,      // 21
-		jobAboutToFail,    // 22
-		moveInPlace,       // 23
-		replaceOutdated,   // 24
-		quickFailurePause, // 25
-		lift,              // 26
-		breakGroup,        // 27
-		lostSandboxes,     // 28
-		stuckPods,         // 29
-		assemblyDeadline,  // 30
-		agentAccess,       // 31
+		invalidEpochs,     // tell whose annotation is not an epoch (P12)
+		replacedPods,      // tell which Pods cannot restart in place (P70)
+		jobAboutToFail,    // a Job is failing: the failure policy comes first. Ends the pass
+		moveInPlace,       // move Pods off sick nodes by a group restart (P92)
+		replaceOutdated,   // replace Pods that run on nodes that are avoided, or avoid one that is given up (P93, P94)
+		quickFailurePause, // after failures in quick succession, let the lift wait (P71)
+		lift,              // let the workers of a group that assembles start (P13), or fail if restarts lead nowhere (P136)
+		breakGroup,        // restart a group that runs and lost a worker (P14, P15, P17)
+		lostSandboxes,     // delete Pods that lost their sandbox and do not come back (P74)
+		stuckPods,         // delete by force what a lost node does not let go (P25)
+		assemblyDeadline,  // step in if the group does not come together (P24)
+		agentAccess,       // tell which right an account lacks (P56)
 	}
+	// lastSteps are those of every pass.
 	lastSteps = []step{
-		assemblyClock,     // 32
-		workersNotReady,   // 33
-		moveRefused,       // 34
-		overdue,           // 35
-		resourcesDeployed, // 36
-		countsInterval,    // 37
-		resizing,          // 38
+		assemblyClock,     // since when the group assembles (P24, P48)
+		workersNotReady,   // tell which workers of a group that runs are not ready
+		moveRefused,       // tell which Pods stay on sick nodes because the budget is spent (P92)
+		overdue,           // delete by force what should be gone for long (P85)
+		resourcesDeployed, // tell whether anything of the JobSet may run (P86)
+		countsInterval,    // how far apart writes of nothing but counts are (P22, P49)
+		resizing,          // tell whether an elastic group has the size that it is to have (P109)
+		plannedSizes,      // tell what the planner says about sizes (P108a, P109, P113)
 	}
 )
 

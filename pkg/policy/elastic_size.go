@@ -38,7 +38,7 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 		}
 		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: v.lastResize(was, desired)}
 		if was != nil {
-			status.Elastic.Ceiling, status.Elastic.Limit = was.Ceiling, was.Limit // the planner writes them
+			status.Elastic.Ceiling, status.Elastic.Limit = was.Ceiling, was.Limit // see plannedSizes
 		}
 	}
 }

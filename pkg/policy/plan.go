@@ -64,6 +64,8 @@ type Input struct {
 	NotReady map[string]bool
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
+	// Verdict is what the planner of elastic groups said last, nil if it said nothing that the status lacked.
+	Verdict *Verdict
 	// Trace: the plan says what each step did.
 	Trace bool
 }
@@ -144,6 +146,8 @@ type Plan struct {
 
 	// Status is the next status, whole.
 	Status jobset.JobSetStatus
+	// Verdict, if not nil, is in Status and not in the stored status. Nothing delays its write.
+	Verdict *Verdict
 	// Held: the group needs a break that fails the JobSet or recreates all Jobs, which waits for a
 	// moment (P45). The shell remembers since when. A new leader starts to wait again.
 	Held bool

@@ -114,6 +114,7 @@ func (p *Plan) add(part *Plan) {
 	p.Confirm = cmp.Or(p.Confirm, part.Confirm)
 	p.CreateService = cmp.Or(p.CreateService, part.CreateService)
 	p.Grant = cmp.Or(p.Grant, part.Grant)
+	p.Verdict = cmp.Or(p.Verdict, part.Verdict)
 	p.ReadChildren = p.ReadChildren || part.ReadChildren
 	p.DeleteJobSet = p.DeleteJobSet || part.DeleteJobSet
 	p.DeleteJobs = join(p.DeleteJobs, part.DeleteJobs)
@@ -156,6 +157,9 @@ func (r *result) compose(v *view) Plan {
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
 	r.apply(v, &plan.Status)
+	if plan.Verdict != nil {
+		plan.Verdict.WriteTo(&plan.Status, v.JobSet, v.Now)
+	}
 	if v.tolerant && r.changes.any(restartAllJobs) {
 		plan.Outcomes = join(plan.Outcomes, []Outcome{WasReset})
 	}

@@ -55,9 +55,17 @@ func (c *Autoscaling) mayForce(js *jobset.JobSet) bool {
 // settleTime is how long a round waits after a change for others: a node or a JobSet rarely changes alone.
 const settleTime = time.Second
 
+// resizer is what the planner may do: it reads, and patches the spec of JobSets. It has no way to write a status.
+type resizer interface {
+	client.Reader
+	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
+}
+
 // autoscaler changes the sizes of elastic JobSets as package elastic plans them. It runs in the leader only.
 type autoscaler struct {
-	client client.Client
+	client resizer
+	// board is where what belongs in statuses is posted, see Board.
+	board *Board
 	// bound reads all nodes, and all Pods that have one: whoever they belong to, they take room.
 	bound client.Reader
 	// cache is where bound reads. It runs while this manager leads.
@@ -80,6 +88,8 @@ type autoscaler struct {
 	started map[elastic.Key]types.UID
 	// resized is when this manager changed the size of each job. Another leader finds it in the status.
 	resized map[elastic.Key]time.Time
+	// owed are the JobSets whose sizes change once their statuses say why.
+	owed atomic.Pointer[map[types.NamespacedName]bool]
 	// pods finds the Pods of a Job. awaited are the JobSets whose Pods without a node start a round, see findAbsent and findRefused.
 	pods    shared.Indexed[*corev1.Pod]
 	awaited atomic.Pointer[map[string]bool]
@@ -149,7 +159,10 @@ func (a *autoscaler) round(ctx context.Context) error {
 	plan := elastic.Make(in)
 	metrics.ElasticPlanned(plan)
 	a.remember(plan, in.Now)
-	return errors.Join(a.carryOut(ctx, in, plan, owners), a.endWaiting(ctx, owners))
+	says := &verdicts{map[types.NamespacedName]*policy.Verdict{}, map[types.NamespacedName]bool{}}
+	err = errors.Join(a.carryOut(ctx, in, plan, owners, says), a.endWaiting(ctx, owners, says))
+	a.post(says)
+	return err
 }
 
 // remember keeps since when jobs lack instances, and when they had no room, and forgets what is not planned any more.

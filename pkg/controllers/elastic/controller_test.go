@@ -227,17 +227,10 @@ func TestAutoscaler(t *testing.T) {
 					s.Cached(t, nil, pod)
 				}
 			}
-			a := &autoscaler{
-				client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
-				config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
-			}
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			a := newAutoscaler(s, Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}})
+			round(t, s, a)
 			s.Record.Expect(t, tc.record...)
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			round(t, s, a)
 			s.Record.Expect(t) // a second round changes and tells nothing
 			got := map[string]int32{}
 			var list jobset.JobSetList
@@ -290,18 +283,11 @@ func TestLostNodes(t *testing.T) {
 			for _, pod := range pods {
 				s.Cached(t, nil, pod.(*corev1.Pod))
 			}
-			a := &autoscaler{
-				client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods, wake: make(chan struct{}, 1),
-				config: Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}},
-			}
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			a := newAutoscaler(s, Autoscaling{ShrinkAfter: 2 * time.Minute, ForcesStuck: tc.force, Accelerators: []corev1.ResourceName{someGPU}})
+			round(t, s, a)
 			s.Record.Expect(t) // it may come back
 			s.Clock.SetTime(testshell.Now.Add(2 * time.Minute))
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			round(t, s, a)
 			s.Record.Expect(t, tc.record...)
 			js := &jobset.JobSet{}
 			if err := s.Fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
@@ -345,13 +331,8 @@ func TestRestartsTakeNothing(t *testing.T) {
 			objects := append(append([]client.Object{gpuNode("n", "6"), gpuNode("n2", "2")}, scaled("a", 6, 1)...), boundPods("a", "n", 6)...)
 			objects = append(append(objects, scaled("b", 2, 0, restarting)...), boundPods("b", "n2", 2)...)
 			s := testshell.New(t, objects...)
-			a := &autoscaler{
-				client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
-				config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
-			}
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			a := newAutoscaler(s, Autoscaling{Accelerators: []corev1.ResourceName{someGPU}})
+			round(t, s, a)
 			// Its Jobs are recreated, and the node of its Pods has gone meanwhile.
 			for _, gone := range append(boundPods("b", "n2", 2), gpuNode("n2", "2")) {
 				if err := s.Fake.Delete(t.Context(), gone); err != nil {
@@ -369,9 +350,7 @@ func TestRestartsTakeNothing(t *testing.T) {
 			for _, pod := range boundPods("b", "", 2) {
 				s.Cached(t, nil, pod.(*corev1.Pod))
 			}
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			round(t, s, a)
 			js := &jobset.JobSet{}
 			if err := s.Fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
 				t.Fatal(err)
@@ -387,9 +366,9 @@ func TestRestartsTakeNothing(t *testing.T) {
 func TestAutoscalerYields(t *testing.T) {
 	js := scaled("a", 2, 1)[0].(*jobset.JobSet)
 	s := testshell.New(t, js)
-	a := &autoscaler{client: s.Client, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}}
+	a := newAutoscaler(s, Autoscaling{})
 	stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
-	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}) // the fake API server fails in another way
+	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}, &verdicts{}) // the fake API server fails in another way
 	s.Record.Expect(t, "patch JobSet a")
 	if got := *testshell.Stored(t, s.Fake, js).Spec.ReplicatedJobs[0].Template.Spec.Completions; got != 2 {
 		t.Errorf("P107: size %d, want 2 as it was", got)

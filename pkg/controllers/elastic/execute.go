@@ -29,14 +29,14 @@ import (
 
 // carryOut changes each JobSet whose plan differs, by one write, and tells why. Jobs that give come before
 // those that grow, but nothing waits: what does not fit yet is pending until it does.
-func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elastic.Plan, owners []*jobset.JobSet) error {
+func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elastic.Plan, owners []*jobset.JobSet, says *verdicts) error {
 	var errs []error
 	for first := 0; first < len(owners); {
 		last := first + 1
 		for last < len(owners) && owners[last] == owners[first] {
 			last++
 		}
-		errs = append(errs, a.change(ctx, owners[first], in.Jobs[first:last], plan.Decisions[first:last]))
+		errs = append(errs, a.change(ctx, owners[first], in.Jobs[first:last], plan.Decisions[first:last], says))
 		first = last
 	}
 	a.forget(plan)
@@ -44,7 +44,7 @@ func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elasti
 }
 
 // change writes the sizes of one JobSet, if one changes, and tells of those that do not.
-func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision) error {
+func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision, says *verdicts) error {
 	var changed []int
 	for i, d := range decisions {
 		switch {
@@ -58,8 +58,8 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 		}
 	}
 	// A ceiling comes before the change of size that it is for: without it the next plan would grow again what was refused.
-	if written, err := a.setStatus(ctx, js, decisions); err != nil || !written || len(changed) == 0 {
-		return err
+	if !says.say(js, decisions, len(changed) > 0) || len(changed) == 0 {
+		return nil
 	}
 	patch, err := resizePatch(js, jobs, decisions, changed, a.clock.Now())
 	if err != nil {

@@ -142,7 +142,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
-			if pinned || isHeld(js) {
+			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
 			if job.Started = job.Started || a.started[job.Key] == js.UID; job.Started {

@@ -30,12 +30,6 @@ func isPinned(js *jobset.JobSet, built func(replicatedJob string) []*batchv1.Job
 	})
 }
 
-// isHeld reports whether a user wants the sizes of a JobSet to be left alone (P111).
-func isHeld(js *jobset.JobSet) bool {
-	_, held := js.Annotations[jobset.ElasticHoldKey]
-	return held
-}
-
 // isAwaited reports whether a ReplicatedJob starts only after another has completed.
 func isAwaited(js *jobset.JobSet, name string) bool {
 	return slices.ContainsFunc(js.Spec.ReplicatedJobs, func(rjob jobset.ReplicatedJob) bool {

@@ -19,7 +19,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
-	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
 // TestSizesBesideFinishedJobs: beside a Job that is done, a change of size would recreate everything (P101b).
@@ -62,13 +61,8 @@ func TestSizesBesideFinishedJobs(t *testing.T) {
 func sizeAfterRound(t *testing.T, objects []client.Object) int32 {
 	t.Helper()
 	s := testshell.New(t, objects...)
-	a := &autoscaler{
-		client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
-		config: Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
-	}
-	if err := a.round(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	a := newAutoscaler(s, Autoscaling{CooldownUp: 5 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}})
+	round(t, s, a)
 	js := &jobset.JobSet{}
 	if err := s.Fake.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, js); err != nil {
 		t.Fatal(err)
@@ -81,16 +75,11 @@ func TestHeld(t *testing.T) {
 	hold := func(js *jobset.JobSet, _ *batchv1.Job) { js.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }
 	js := scaled("a", 2, 1, hold)
 	s := testshell.New(t, append(append(js, gpuNode("n", "6")), boundPods("a", "n", 2)...)...)
-	a := &autoscaler{
-		client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
-		config: Autoscaling{Accelerators: []corev1.ResourceName{someGPU}},
-	}
+	a := newAutoscaler(s, Autoscaling{Accelerators: []corev1.ResourceName{someGPU}})
 	rounds := func(held bool, size int32, reason string) {
 		t.Helper()
 		for range 2 {
-			if err := a.round(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			round(t, s, a)
 		}
 		got := &jobset.JobSet{}
 		if err := s.Fake.Get(t.Context(), client.ObjectKeyFromObject(js[0]), got); err != nil {

@@ -6,18 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package elastic
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -122,52 +116,4 @@ func learned(js *jobset.JobSet, name string) (ran int32, ceiling *elastic.Ceilin
 		ceiling = &elastic.Ceiling{Size: c.Size, Refusals: c.Refusals, Since: c.RefusedTime.Time, Until: c.RetryTime.Time, Nodes: c.Nodes, Message: c.Message}
 	}
 	return status.Current, ceiling
-}
-
-// learns reports whether a plan changes what a status says about ceilings and limits.
-func learns(js *jobset.JobSet, decisions []elastic.Decision) bool {
-	return slices.ContainsFunc(decisions, func(d elastic.Decision) bool {
-		is := elasticStatus(js, d.ReplicatedJob)
-		if is == nil {
-			return d.Ceiling != nil
-		}
-		return !apiequality.Semantic.DeepEqual(is.Ceiling, ceilingOf(d.Ceiling)) || !apiequality.Semantic.DeepEqual(is.Limit, limitOf(js, is.Limit, &d))
-	})
-}
-
-// learn writes the ceilings and limits of a plan into a status. It reports whether that has a place for all ceilings.
-func learn(status *jobset.JobSet, decisions []elastic.Decision) bool {
-	for _, d := range decisions {
-		to := elasticStatus(status, d.ReplicatedJob)
-		if to == nil && d.Ceiling != nil {
-			return false
-		}
-		if to != nil {
-			to.Ceiling, to.Limit = ceilingOf(d.Ceiling), limitOf(status, to.Limit, &d)
-		}
-	}
-	return true
-}
-
-func ceilingOf(c *elastic.Ceiling) *jobset.ElasticCeiling {
-	if c == nil {
-		return nil
-	}
-	return &jobset.ElasticCeiling{Size: c.Size, Refusals: c.Refusals, RefusedTime: metav1.NewTime(c.Since.Truncate(time.Second)),
-		RetryTime: metav1.NewTime(c.Until.Truncate(time.Second)), Nodes: c.Nodes, Message: c.Message}
-}
-
-// updateStatus writes a status that was changed. It reports whether it is written; if somebody else wrote it, the next round tries again.
-func (a *autoscaler) updateStatus(ctx context.Context, update *jobset.JobSet) (written bool, err error) {
-	switch err := a.client.Status().Update(ctx, update); {
-	case apierrors.IsConflict(err):
-		a.requestRound()
-		return false, nil
-	case err != nil && !apierrors.IsNotFound(err):
-		return false, fmt.Errorf("writing in the status of JobSet %s what its size depends on: %w", klog.KObj(update), err)
-	case err != nil:
-		return false, nil
-	}
-	shared.Wrote(ctx, "Wrote the status", "sizes", "jobSet", klog.KObj(update))
-	return true, nil
 }

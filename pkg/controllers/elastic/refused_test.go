@@ -35,13 +35,15 @@ func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
 
 // TestRefusedPods: a group goes back to the size it ran with if the scheduler refuses more (P108a). What it learned is in the
 // status before its size changes, and in no annotation.
+// assemblesAt4 is a group of 6 that assembles, and ran with 4 before.
+func assemblesAt4(js *jobset.JobSet, _ *batchv1.Job) {
+	js.Status.DeprecatedEpoch = ptr.To[int32](1)
+	js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", Elastic: &jobset.ElasticSize{
+		Current: 4, Desired: 6, LastResizeTime: ptr.To(metav1.NewTime(testshell.Now.Add(-3 * time.Minute)))}}}
+}
+
 func TestRefusedPods(t *testing.T) {
 	const said = "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules"
-	grew := func(js *jobset.JobSet, _ *batchv1.Job) {
-		js.Status.DeprecatedEpoch = ptr.To[int32](1) // it assembles
-		js.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", Elastic: &jobset.ElasticSize{
-			Current: 4, Desired: 6, LastResizeTime: ptr.To(metav1.NewTime(testshell.Now.Add(-3 * time.Minute)))}}}
-	}
 	unscheduled := func(changes ...func(*corev1.Pod)) []client.Object {
 		pods := boundPods("a", "n", 6)
 		for _, pod := range pods {
@@ -87,22 +89,17 @@ func TestRefusedPods(t *testing.T) {
 		}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects := append(append([]client.Object{gpuNode("n", "6")}, scaled("a", 6, 1, grew)...), tc.pods...)
+			objects := append(append([]client.Object{gpuNode("n", "6")}, scaled("a", 6, 1, assemblesAt4)...), tc.pods...)
 			s := testshell.New(t, objects...)
 			for _, pod := range tc.pods {
 				s.Cached(t, nil, pod.(*corev1.Pod))
 			}
-			a := &autoscaler{
-				client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
-				config: Autoscaling{CooldownUp: 5 * time.Minute, ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}},
-			}
+			a := newAutoscaler(s, Autoscaling{CooldownUp: 5 * time.Minute, ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}})
 			if tc.before != nil {
 				tc.before(a)
 			}
 			for _, record := range [][]string{tc.record, nil} { // a second round changes nothing
-				if err := a.round(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				round(t, s, a)
 				s.Record.Expect(t, record...)
 			}
 			js := &jobset.JobSet{}
@@ -139,7 +136,7 @@ func TestUnboundPodsWake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects := scaled("a", 2, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Status.DeprecatedEpoch = &tc.deprecated })
 			s := testshell.New(t, objects...)
-			a := &autoscaler{client: s.Client, bound: s.Fake, events: s.Record, clock: s.Clock, pods: s.Pods, wake: make(chan struct{}, 1)}
+			a := newAutoscaler(s, Autoscaling{})
 			if _, _, err := a.gather(t.Context()); err != nil {
 				t.Fatal(err)
 			}

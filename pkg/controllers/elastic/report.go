@@ -7,95 +7,56 @@ package elastic
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// waiting returns the condition of a JobSet of which the plan says this (P109).
-func waiting(decisions []elastic.Decision) metav1.Condition {
-	next := metav1.Condition{Type: string(jobset.JobSetElasticWaiting), Status: metav1.ConditionFalse,
-		Reason: constants.ElasticRoomFoundReason, Message: constants.ElasticRoomFoundMessage}
-	var messages []string
-	for _, d := range decisions {
-		reason := map[elastic.State]string{elastic.Waits: constants.MinimumDoesNotFitReason, elastic.Stuck: constants.LostPodsReason}[d.State]
-		if reason == "" {
-			continue
-		}
-		if d.Refused {
-			reason = constants.ElasticRefusedReason
-		}
-		if next.Status = metav1.ConditionTrue; len(messages) == 0 {
-			next.Reason = reason
-		}
-		messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
-	}
-	if len(messages) == 0 { // it runs, with less than it might have
-		for _, d := range decisions {
-			if d.Ceiling != nil {
-				next.Reason = constants.ElasticRefusedReason
-				messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Ceiling))
-			}
-		}
-	}
-	if len(messages) > 0 {
-		next.Message = strings.Join(messages, "; ")
-	}
-	return next
+// verdicts are what a round says that statuses lack.
+type verdicts struct {
+	all map[types.NamespacedName]*policy.Verdict
+	// owed are the JobSets of which a size changes once the status has it.
+	owed map[types.NamespacedName]bool
 }
 
-// setStatus keeps what a JobSet waits for, and what was learned about its sizes. It reports whether the status has that:
-// what a plan decided because of it must not come before.
-func (a *autoscaler) setStatus(ctx context.Context, js *jobset.JobSet, decisions []elastic.Decision) (written bool, err error) {
-	next := waiting(decisions)
-	if next.Status == metav1.ConditionFalse && len(decisions) > 0 && isHeld(js) {
-		next.Reason, next.Message = constants.ElasticHeldReason, constants.ElasticHeldMessage
+// say adds a verdict, unless the status says the same. It reports whether that is so: what was decided because of a ceiling
+// must not come before it.
+func (v *verdicts) say(js *jobset.JobSet, decisions []elastic.Decision, resizes bool) (isInStatus bool) {
+	verdict := policy.NewVerdict(js, decisions)
+	if verdict.IsIn(js) {
+		return true
 	}
-	next.LastTransitionTime = metav1.NewTime(a.clock.Now())
-	was := apimeta.FindStatusCondition(js.Status.Conditions, next.Type)
-	if was == nil {
-		was = &metav1.Condition{Status: metav1.ConditionFalse, Reason: constants.ElasticRoomFoundReason, Message: next.Message} // says nothing
-	}
-	says := was.Status != next.Status || was.Reason != next.Reason || was.Message != next.Message
-	if !says && !learns(js, decisions) {
-		return true, nil
-	}
-	update := js.DeepCopy()
-	if !learn(update, decisions) {
-		a.requestRound()
-		return false, nil // the status has no sizes yet
-	}
-	if says {
-		apimeta.SetStatusCondition(&update.Status.Conditions, next)
-	}
-	return a.updateStatus(ctx, update)
+	key := client.ObjectKeyFromObject(js)
+	v.all[key], v.owed[key] = verdict, resizes
+	return false
+}
+
+// post posts what a round says. A status that sizes wait for starts the next round, see jobSetMatters.
+func (a *autoscaler) post(says *verdicts) {
+	a.owed.Store(&says.owed) // first: the write may come at once
+	a.board.Post(says.all)
 }
 
 // endWaiting ends the condition of JobSets that are not planned any more, because they have ended or are suspended.
-func (a *autoscaler) endWaiting(ctx context.Context, planned []*jobset.JobSet) error {
+func (a *autoscaler) endWaiting(ctx context.Context, planned []*jobset.JobSet, says *verdicts) error {
 	all := &jobset.JobSetList{}
 	if err := a.client.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing JobSets: %w", err)
 	}
-	isPlanned := map[string]bool{}
+	isPlanned := map[types.UID]bool{}
 	for _, js := range planned {
-		isPlanned[string(js.UID)] = true
+		isPlanned[js.UID] = true
 	}
-	var errs []error
 	for i := range all.Items {
-		if js := &all.Items[i]; !isPlanned[string(js.UID)] && shared.ManagedHere(js) && js.DeletionTimestamp == nil {
-			_, err := a.setStatus(ctx, js, nil)
-			errs = append(errs, err)
+		if js := &all.Items[i]; !isPlanned[js.UID] && shared.ManagedHere(js) && js.DeletionTimestamp == nil {
+			says.say(js, nil, false)
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }

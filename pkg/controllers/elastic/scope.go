@@ -156,11 +156,8 @@ func oneIf(yes bool) int32 {
 // is not in the status yet. No time is in the future, whatever clock wrote it.
 func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
 	at := a.resized[key]
-	for i := range js.Status.ReplicatedJobsStatus {
-		status := &js.Status.ReplicatedJobsStatus[i]
-		if status.Name == key.ReplicatedJob && status.Elastic != nil && status.Elastic.LastResizeTime != nil && status.Elastic.LastResizeTime.After(at) {
-			at = status.Elastic.LastResizeTime.Time
-		}
+	if status := elasticStatus(js, key.ReplicatedJob); status != nil && status.LastResizeTime != nil && status.LastResizeTime.After(at) {
+		at = status.LastResizeTime.Time
 	}
 	if now := a.clock.Now(); at.After(now) {
 		return now

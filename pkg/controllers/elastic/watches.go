@@ -11,10 +11,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
@@ -22,20 +24,20 @@ import (
 )
 
 // Setup adds the planner of elastic JobSets to a manager.
-func Setup(ctx context.Context, mgr ctrl.Manager, config Autoscaling) error {
+func Setup(ctx context.Context, mgr ctrl.Manager, board *Board, config Autoscaling) error {
 	bound, err := cache.New(mgr.GetConfig(), boundCacheOptions(mgr))
 	if err != nil {
 		return fmt.Errorf("setting up the autoscaler: making a cache of nodes and their Pods: %w", err)
 	}
 	a := &autoscaler{
-		client: mgr.GetClient(), bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
+		client: mgr.GetClient(), board: board, bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
 		wake: make(chan struct{}, 1), reported: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
 	}
 	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("setting up the autoscaler: getting the informer of JobSets: %w", err)
 	}
-	if _, err := jobSets.AddEventHandler(a.wakes(jobSetMatters)); err != nil {
+	if _, err := jobSets.AddEventHandler(a.wakes(a.jobSetMatters)); err != nil {
 		return fmt.Errorf("setting up the autoscaler: watching JobSets: %w", err)
 	}
 	if err := a.watchPods(ctx, mgr.GetCache()); err != nil {
@@ -83,11 +85,18 @@ func (a *autoscaler) requestRound() {
 	}
 }
 
-func jobSetMatters(was, is any) bool {
+// jobSetMatters: what the plan depends on has changed, or the status of a JobSet whose sizes wait for that.
+func (a *autoscaler) jobSetMatters(was, is any) bool {
 	before, ok := was.(*jobset.JobSet)
 	after, ok2 := is.(*jobset.JobSet)
 	return ok && ok2 && (before.Generation != after.Generation || before.Status.TerminalState != after.Status.TerminalState ||
-		(before.Status.SyncedEpoch == nil) != (after.Status.SyncedEpoch == nil))
+		(before.Status.SyncedEpoch == nil) != (after.Status.SyncedEpoch == nil) || a.owes(client.ObjectKeyFromObject(after)))
+}
+
+// owes reports whether sizes of a JobSet change once its status says why.
+func (a *autoscaler) owes(jobSet types.NamespacedName) bool {
+	owed := a.owed.Load()
+	return owed != nil && (*owed)[jobSet]
 }
 
 // nodeMatters: heartbeats change nothing that is kept.

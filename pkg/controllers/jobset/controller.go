@@ -25,6 +25,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
+	"sigs.k8s.io/jobset/pkg/controllers/elastic"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -61,6 +62,8 @@ type JobSetReconciler struct {
 	slots chan struct{}
 	// agentPolicy watches the admission policy that restricts agents, a nil one knows nothing.
 	agentPolicy agentPolicy
+	// verdicts is where the planner of elastic groups says what belongs in statuses, a nil one has nothing.
+	verdicts *elastic.Board
 	// reviewAccess asks the API server whether agents have the rights they need.
 	reviewAccess bool
 	// grants makes the controller give agents the rights they need.
@@ -101,6 +104,11 @@ func WithAgentPolicy(policy *agentaccess.Policy) Option {
 // WithAccessReviews makes the controller ask, while groups assemble, whether their agents have the rights they need.
 func WithAccessReviews() Option {
 	return func(r *JobSetReconciler) { r.reviewAccess = true }
+}
+
+// WithVerdicts makes the controller write into statuses what the planner of elastic groups says.
+func WithVerdicts(board *elastic.Board) Option {
+	return func(r *JobSetReconciler) { r.verdicts = board }
 }
 
 // WithInjection says which agent worker Pods without one get.

@@ -40,6 +40,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Tolerance:    r.tolerance,
 		FirstFailure: remembered.firstFailure.in(epoch),
 		HeldSince:    remembered.heldSince,
+		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
 		Clock: policy.Clock{
 			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),
 			Stood:    remembered.assembly.stoodFor(js.Status.AssemblingSince, now),

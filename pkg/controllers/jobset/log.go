@@ -81,6 +81,9 @@ func whyWritten(was *jobset.JobSetStatus, plan *policy.Plan) string {
 			why = append(why, fmt.Sprintf("%s from %d to %d", counter.name, counter.old, counter.is))
 		}
 	}
+	if plan.Verdict != nil {
+		why = append(why, "sizes")
+	}
 	switch {
 	case len(why) > 0:
 		return strings.Join(why, ", ")

@@ -73,12 +73,16 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 }
 
 // reportCounts writes the counts although an action failed, so that users can follow the
-// other Jobs while one cannot be created. It does not write what was decided; the
-// next pass decides that again.
+// other Jobs while one cannot be created, and what the planner says, which may be that such a JobSet waits.
+// It does not write what was decided; the next pass decides that again.
 func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	update, pace := js.DeepCopy(), &r.memory.forJobSet(js).pace
-	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, js.Status.ReplicatedJobsStatus)
-	if apiequality.Semantic.DeepEqual(js.Status, update.Status) || pace.untilWrite(r.clock.Now(), plan.CountsInterval) > 0 {
+	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, update.Status.ReplicatedJobsStatus)
+	if plan.Verdict != nil {
+		plan.Verdict.WriteTo(&update.Status, js, r.clock.Now())
+	}
+	waits := plan.Verdict == nil && pace.untilWrite(r.clock.Now(), plan.CountsInterval) > 0
+	if waits || apiequality.Semantic.DeepEqual(js.Status, update.Status) {
 		return nil // the pass is retried, and comes back here
 	}
 	pace.lastWrite = r.clock.Now()
@@ -94,6 +98,9 @@ func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, 
 // onlyCounts reports whether a plan changes nothing in the status but the counts of Jobs, the
 // condition WorkersNotReady, and how long the clock of the assembly stood still.
 func onlyCounts(status *jobset.JobSetStatus, plan *policy.Plan) bool {
+	if plan.Verdict != nil {
+		return false // sizes stand among the counts, and a change of size waits for them
+	}
 	was, without := *status, plan.Status
 	if plan.ClockMoved > 0 {
 		without.AssemblingSince = was.AssemblingSince

@@ -13,9 +13,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
@@ -56,7 +59,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 		For(&jobset.JobSet{}).
 		WithLogConstructor(shared.PassLogger(mgr.GetLogger(), "jobset", "jobSet", func(req *ctrl.Request) types.NamespacedName { return req.NamespacedName })).
 		Watches(&batchv1.Job{}, &jobEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates}).
-		Owns(&corev1.Service{})
+		Owns(&corev1.Service{}).
+		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			r.verdicts.OnPost(func(js types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: js}) })
+			return nil
+		}))
 	if gates.InPlaceRestart {
 		if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: %w", err)

@@ -160,7 +160,8 @@ func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod, reason strin
 		if err != nil {
 			return err
 		}
-		if err := r.client.Status().Patch(ctx, target, patch); client.IgnoreNotFound(err) != nil {
+		err = r.client.Status().Patch(ctx, target, patch) //nolint:forbidigo // the status of a Pod
+		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("marking Pod %s, which is not in the domain of its leader: %w", klog.KObj(pod), err)
 		}
 	}

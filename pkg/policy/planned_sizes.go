@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// Verdict is what the planner of elastic groups said about a JobSet: a fact like its Pods, from which the status follows.
+// How it comes here is drawn in pkg/controllers/elastic/board.go.
+type Verdict struct {
+	About Subject
+	// Held: a user wanted the sizes to be left alone.
+	Held bool
+	// Decisions are those about its ReplicatedJobs; none if it is not planned, because it is suspended or has ended.
+	Decisions []elastic.Decision
+}
+
+// Subject is what of a JobSet a verdict depends on. Once that differs, the verdict says nothing.
+type Subject struct {
+	UID                types.UID
+	Generation         int64
+	Deprecated, Synced int32
+	TerminalState      string
+}
+
+func subjectOf(js *jobset.JobSet) Subject {
+	deprecated, synced := epochsOf(js)
+	return Subject{js.UID, js.Generation, deprecated, synced, js.Status.TerminalState}
+}
+
+// NewVerdict returns what was decided about a JobSet.
+func NewVerdict(js *jobset.JobSet, decisions []elastic.Decision) *Verdict {
+	return &Verdict{subjectOf(js), SizesHeld(js), decisions}
+}
+
+// SizesHeld reports whether a user wants the sizes of a JobSet to be left alone (P111).
+func SizesHeld(js *jobset.JobSet) bool {
+	_, held := js.Annotations[jobset.ElasticHoldKey]
+	return held
+}
+
+// plannedSizes brings what the planner says into the status, if that does not say it. Without a verdict, as after a start of
+// the manager, it stays as it is.
+func plannedSizes(v *view, _ result) result {
+	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) || v.Verdict.IsIn(v.JobSet) {
+		return result{}
+	}
+	return result{plan: Plan{Verdict: v.Verdict}}
+}
+
+// IsIn reports whether the status of the JobSet says all that a verdict about it does. What was decided because of it must
+// not be carried out before.
+func (d *Verdict) IsIn(js *jobset.JobSet) bool {
+	if d.changesCondition(js.Status.Conditions) {
+		return false
+	}
+	sizes, most := sizesIn(&js.Status), maximums(js)
+	for i := range d.Decisions {
+		of := &d.Decisions[i]
+		switch is := sizes[of.ReplicatedJob]; {
+		case is == nil && of.Ceiling != nil:
+			return false // there is no place for it yet
+		case is != nil && !apiequality.Semantic.DeepEqual(is.Ceiling, ceilingOf(of.Ceiling)):
+			return false
+		case is != nil && !apiequality.Semantic.DeepEqual(is.Limit, d.limitOf(js, is.Limit, of, most[of.ReplicatedJob])):
+			return false
+		}
+	}
+	return true
+}
+
+// WriteTo brings a verdict into the next status of a JobSet, which must not be that of the cache.
+func (d *Verdict) WriteTo(status *jobset.JobSetStatus, js *jobset.JobSet, now time.Time) {
+	if d.changesCondition(status.Conditions) {
+		next := d.condition()
+		next.LastTransitionTime = metav1.NewTime(now)
+		apimeta.SetStatusCondition(&status.Conditions, next)
+	}
+	sizes, most := sizesIn(status), maximums(js)
+	for i := range d.Decisions {
+		of := &d.Decisions[i]
+		if is := sizes[of.ReplicatedJob]; is != nil {
+			is.Ceiling, is.Limit = ceilingOf(of.Ceiling), d.limitOf(js, is.Limit, of, most[of.ReplicatedJob])
+		}
+	}
+}
+
+// condition returns whether the planner cannot give the JobSet what it needs, and why (P109).
+func (d *Verdict) condition() metav1.Condition {
+	next := metav1.Condition{Type: string(jobset.JobSetElasticWaiting), Status: metav1.ConditionFalse,
+		Reason: constants.ElasticRoomFoundReason, Message: constants.ElasticRoomFoundMessage}
+	var messages []string
+	for i := range d.Decisions {
+		of := &d.Decisions[i]
+		reason := map[elastic.State]string{elastic.Waits: constants.MinimumDoesNotFitReason, elastic.Stuck: constants.LostPodsReason}[of.State]
+		if reason == "" {
+			continue
+		}
+		if of.Refused {
+			reason = constants.ElasticRefusedReason
+		}
+		if next.Status = metav1.ConditionTrue; len(messages) == 0 {
+			next.Reason = reason
+		}
+		messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", of.ReplicatedJob, of.Because))
+	}
+	if len(messages) == 0 { // it runs, with less than it might have
+		for i := range d.Decisions {
+			if of := &d.Decisions[i]; of.Ceiling != nil {
+				next.Reason = constants.ElasticRefusedReason
+				messages = append(messages, fmt.Sprintf("ReplicatedJob %s: %s", of.ReplicatedJob, of.Ceiling))
+			}
+		}
+	}
+	if len(messages) > 0 {
+		next.Message = strings.Join(messages, "; ")
+	}
+	if next.Status == metav1.ConditionFalse && len(d.Decisions) > 0 && d.Held {
+		next.Reason, next.Message = constants.ElasticHeldReason, constants.ElasticHeldMessage
+	}
+	return next
+}
+
+// changesCondition reports whether the condition differs. That there is room is not said if nothing was lacking before.
+func (d *Verdict) changesCondition(conditions []metav1.Condition) bool {
+	next, was := d.condition(), apimeta.FindStatusCondition(conditions, string(jobset.JobSetElasticWaiting))
+	if was == nil {
+		return next.Status != metav1.ConditionFalse || next.Reason != constants.ElasticRoomFoundReason
+	}
+	return was.Status != next.Status || was.Reason != next.Reason || was.Message != next.Message
+}
+
+// limitOf returns what keeps a ReplicatedJob from one more Pod (P113). All agents see each write, so it stays as it was
+// while the group assembles, and as long as only amounts and nodes differ.
+func (d *Verdict) limitOf(js *jobset.JobSet, was *jobset.ElasticLimit, of *elastic.Decision, most int32) *jobset.ElasticLimit {
+	if workerpod.WantsInPlace(js) && !Runs(js) {
+		return was
+	}
+	l := of.Limit
+	if l != nil && l.Reason == elastic.LimitFixed {
+		l = d.whyFixed(of, most)
+	}
+	switch {
+	case l == nil:
+		return nil
+	case was != nil && was.Reason == l.Reason && strings.HasPrefix(was.Message, l.Subject):
+		return was
+	}
+	return &jobset.ElasticLimit{Reason: l.Reason, Message: l.Message}
+}
+
+// whyFixed says why nothing changes a size that is not the maximum.
+func (d *Verdict) whyFixed(of *elastic.Decision, most int32) *elastic.Limit {
+	switch {
+	case of.Size >= most:
+		return nil
+	case d.Held:
+		const why = "the annotation jobset.sigs.k8s.io/elastic-hold keeps its size"
+		return &elastic.Limit{Reason: "Held", Subject: why, Message: why}
+	}
+	const why = "a worker of the group has finished, and a change of size would start it again"
+	return &elastic.Limit{Reason: "Finished", Subject: why, Message: why}
+}
+
+func ceilingOf(c *elastic.Ceiling) *jobset.ElasticCeiling {
+	if c == nil {
+		return nil
+	}
+	return &jobset.ElasticCeiling{Size: c.Size, Refusals: c.Refusals, RefusedTime: metav1.NewTime(c.Since.Truncate(time.Second)),
+		RetryTime: metav1.NewTime(c.Until.Truncate(time.Second)), Nodes: c.Nodes, Message: c.Message}
+}
+
+// sizesIn returns the places of a status for the sizes of elastic ReplicatedJobs, by name.
+func sizesIn(status *jobset.JobSetStatus) map[string]*jobset.ElasticSize {
+	sizes := make(map[string]*jobset.ElasticSize, len(status.ReplicatedJobsStatus))
+	for i := range status.ReplicatedJobsStatus {
+		sizes[status.ReplicatedJobsStatus[i].Name] = status.ReplicatedJobsStatus[i].Elastic
+	}
+	return sizes
+}
+
+// maximums returns the greatest sizes of elastic ReplicatedJobs, by name.
+func maximums(js *jobset.JobSet) map[string]int32 {
+	most := make(map[string]int32, len(js.Spec.ReplicatedJobs))
+	for i := range js.Spec.ReplicatedJobs {
+		if rjob := &js.Spec.ReplicatedJobs[i]; rjob.Elastic != nil {
+			most[rjob.Name] = rjob.Elastic.MaxInstances
+		}
+	}
+	return most
+}
