@@ -20,7 +20,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
 	elasticcontroller "sigs.k8s.io/jobset/pkg/controllers/elastic"
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
@@ -94,6 +96,15 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
+	var reporting facts.Leases
+	if gates.InPlaceRestart && injection.LeaseReportsFrom > 0 {
+		watch, err := leases.Watch(mgr)
+		if err != nil {
+			return nil, err
+		}
+		reporting = watch.Reader()
+		agents = append(agents, jobsetcontroller.WithLeases(watch))
+	}
 	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
 	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
 		return nil, err
@@ -109,7 +120,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
 	}
-	if err := metrics.WatchJobSets(mgr, gates); err != nil {
+	if err := metrics.WatchJobSets(mgr, gates, reporting); err != nil {
 		return nil, err
 	}
 	if err := addChecks(mgr, cfg); err != nil {

@@ -9,6 +9,7 @@ package controllers
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -22,30 +23,38 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and
+// CacheOptions returns what the manager keeps in memory: only Pods of JobSets and Leases of their agents, and
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
 func CacheOptions() cache.Options {
 	agentAccess := fields.OneTermEqualSelector("metadata.name", constants.AgentAccess)
-	ofJobSets, err := labels.NewRequirement(jobset.JobSetNameKey, selection.Exists, nil)
-	if err != nil {
-		panic(err) // the key is a constant
-	}
+	ofJobSets := having(jobset.JobSetNameKey)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {
-				Label:     labels.NewSelector().Add(*ofJobSets),
+				Label:     ofJobSets,
 				Transform: stripPod,
 			},
-			&corev1.Node{}: {Transform: stripNode},
+			// A cluster has one for each of its nodes, too.
+			&coordinationv1.Lease{}: {Label: having(jobset.JobSetUIDKey), Transform: stripLease},
+			&corev1.Node{}:          {Transform: stripNode},
 			// Those of agents have our label; a cluster may have thousands of others.
-			&rbacv1.Role{}:        {Label: labels.NewSelector().Add(*ofJobSets)},
-			&rbacv1.RoleBinding{}: {Label: labels.NewSelector().Add(*ofJobSets)},
+			&rbacv1.Role{}:        {Label: ofJobSets},
+			&rbacv1.RoleBinding{}: {Label: ofJobSets},
 			&admissionregistrationv1.ValidatingAdmissionPolicy{}:        {Field: agentAccess},
 			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: {Field: agentAccess},
 		},
 	}
+}
+
+// having selects what has a label, whatever its value.
+func having(key string) labels.Selector {
+	exists, err := labels.NewRequirement(key, selection.Exists, nil)
+	if err != nil {
+		panic(err) // the key is a constant
+	}
+	return labels.NewSelector().Add(*exists)
 }
 
 // stripPod keeps the facts of a Pod (P23).
@@ -64,4 +73,13 @@ func stripNode(obj any) (any, error) {
 		return obj, nil // a tombstone: its Node was stripped when it came in
 	}
 	return facts.StripNode(node), nil
+}
+
+// stripLease keeps the facts of a Lease (P152).
+func stripLease(obj any) (any, error) {
+	lease, ok := obj.(*coordinationv1.Lease)
+	if !ok {
+		return obj, nil // a tombstone: its Lease was stripped when it came in
+	}
+	return facts.StripLease(lease), nil
 }

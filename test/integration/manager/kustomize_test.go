@@ -254,9 +254,10 @@ var _ = Describe("config/default", func() {
 		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules)).To(Equal(map[string][]string{
 			"nodes": read, "persistentvolumeclaims": {"create", "get", "list", "watch"}, // O84, O85
 			"pods": {"delete", "get", "list", "patch", "watch"}, "pods/status": {"patch"}, // O86
-			"resourcequotas": {"list", "watch"},                                                // P112
-			"services":       {"create", "get", "list", "watch"},                               // O87
-			"events":         {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
+			"resourcequotas":             {"list", "watch"},                                                // P112
+			"leases.coordination.k8s.io": {"list", "watch"},                                                // P152
+			"services":                   {"create", "get", "list", "watch"},                               // O87
+			"events":                     {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
 			"mutating" + hooks: {"list", "watch"}, "validating" + hooks: {"list", "watch"}, // O89
 			"mutating" + hooks + " " + mutatingName:                                       {"get", "update"},
 			"validating" + hooks + " " + validatingName:                                   {"get", "update"},
