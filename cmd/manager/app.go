@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/version"
 	"sigs.k8s.io/jobset/pkg/webhooks"
@@ -135,14 +136,20 @@ func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set
 	if !gates.InPlaceRestart {
 		return nil, nil
 	}
-	agentPolicy, err := agentaccess.Watch(mgr)
+	agentPolicy, err := agentaccess.Watch(mgr, policy.PodPolicy())
 	if err != nil {
 		return nil, err
+	}
+	var leasePolicy *agentaccess.Policy
+	if reportsInLeases(cfg) {
+		if leasePolicy, err = agentaccess.Watch(mgr, policy.LeasePolicy()); err != nil {
+			return nil, err
+		}
 	}
 	metrics.ObserveAgentPolicy(agentPolicy.Gap)
 	agents := []jobsetcontroller.Option{jobsetcontroller.WithAgentPolicy(agentPolicy), jobsetcontroller.WithAccessReviews()}
 	if createsAccess(cfg) {
-		agents = append(agents, jobsetcontroller.WithAgentGrants())
+		agents = append(agents, jobsetcontroller.WithAgentGrants(leasePolicy))
 	}
 	return agents, nil
 }

@@ -8,18 +8,15 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -27,7 +24,6 @@ import (
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
 func CacheOptions() cache.Options {
-	agentAccess := fields.OneTermEqualSelector("metadata.name", constants.AgentAccess)
 	ofJobSets := having(jobset.JobSetNameKey)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -42,8 +38,6 @@ func CacheOptions() cache.Options {
 			// Those of agents have our label; a cluster may have thousands of others.
 			&rbacv1.Role{}:        {Label: ofJobSets},
 			&rbacv1.RoleBinding{}: {Label: ofJobSets},
-			&admissionregistrationv1.ValidatingAdmissionPolicy{}:        {Field: agentAccess},
-			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: {Field: agentAccess},
 		},
 	}
 }

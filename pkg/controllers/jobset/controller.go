@@ -68,6 +68,8 @@ type JobSetReconciler struct {
 	reporting facts.Leases
 	// agentPolicy watches the admission policy that restricts agents, a nil one knows nothing.
 	agentPolicy agentPolicy
+	// leasePolicy does the same for their Leases; nil if they are to write none.
+	leasePolicy agentPolicy
 	// reviewAccess asks the API server whether agents have the rights they need.
 	reviewAccess bool
 	// grants makes the controller give agents the rights they need.
