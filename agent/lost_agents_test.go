@@ -71,7 +71,7 @@ func TestAgentsThatDieOrAreCutOff(t *testing.T) {
 		cut.want(t, true)
 
 		fake.meddle(nil)
-		pass(6 * time.Second)
+		pass(31 * time.Second)
 
 		cut.wantRestart(t, "epoch 1 is deprecated")
 		other.wantRestart(t, "epoch 1 is deprecated")

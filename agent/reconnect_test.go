@@ -41,23 +41,23 @@ func wantSpread(t *testing.T, fake *fakeAPI, since time.Time, agents int, least,
 		}
 		count++
 		if delay < least || delay > most {
-			t.Errorf("P49: an agent came back after %v, want %v to %v", delay, least, most)
+			t.Errorf("P155: an agent came back after %v, want %v to %v", delay, least, most)
 		}
 		bins[int(10*(delay-least)/(most-least+1))]++
 	}
 	if count != agents {
-		t.Errorf("P49: %d agents came back, want %d", count, agents)
+		t.Errorf("P155: %d agents came back, want %d", count, agents)
 	}
 	for bin, n := range bins {
 		if n > agents/10+1 {
-			t.Errorf("P49: %d of %d agents came back in tenth %d of the time", n, agents, bin)
+			t.Errorf("P155: %d of %d agents came back in tenth %d of the time", n, agents, bin)
 		}
 	}
 }
 
 func TestAgentsComeBackSpread(t *testing.T) {
 	const size = 100
-	bubble(t, "P49, P36: agents that have lifted come back over 5 s", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P155, P36: agents that have lifted come back over half a minute", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		agents := crowd(t, fake, size)
 		fake.set(at(0, 1))
@@ -68,31 +68,58 @@ func TestAgentsComeBackSpread(t *testing.T) {
 		pass(time.Minute)
 		lost := time.Now()
 		fake.drop()
-		pass(6 * time.Second)
-		wantSpread(t, fake, lost, size, 250*time.Millisecond, 5*time.Second)
+		pass(31 * time.Second)
+		wantSpread(t, fake, lost, size, 1500*time.Millisecond, 30*time.Second)
 	})
-	bubble(t, "P49, P36: agents that hold their worker come back within half a second", func(t *testing.T, fake *fakeAPI) {
-		fake.set(at(0, 0))
+	bubble(t, "P155, P36: agents that hold their worker come back over a second and a millisecond for each worker", func(t *testing.T, fake *fakeAPI) {
+		fake.set(with(at(0, 0), func(js *JobSet) { js.Workers = 500 }))
 		agents := crowd(t, fake, size)
 		pass(time.Minute)
 		lost := time.Now()
 		fake.drop()
-		pass(time.Second)
-		wantSpread(t, fake, lost, size, 25*time.Millisecond, 500*time.Millisecond)
+		pass(1500 * time.Millisecond)
+		wantSpread(t, fake, lost, size, 75*time.Millisecond, 1500*time.Millisecond)
 		for _, a := range agents {
 			a.want(t, false)
 		}
 	})
-	bubble(t, "P49: agents let go by a bypass come back over 5 s, too", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P155: so do their reports", func(t *testing.T, fake *fakeAPI) {
+		fake.set(with(at(0, 0), func(js *JobSet) { js.Workers = 500 }))
+		broken := failing("")
+		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool { return kindOf(r) == "patch" && broken(w, r) })
+		crowd(t, fake, size)
+		fake.meddle(nil)
+		pass(1500 * time.Millisecond)
+		late := 0
+		reports := fake.seen("patch")
+		for _, r := range reports {
+			if r.at.Sub(reports[0].at) > time.Second {
+				late++
+			}
+		}
+		if late < size/3-5 || late > size/3+5 {
+			t.Errorf("P155: of %d agents %d report in the last third of 1.5 s", size, late)
+		}
+	})
+	bubble(t, "P155: an agent that was never connected tries again within half a second", func(t *testing.T, fake *fakeAPI) {
+		fake.set(at(0, 0))
+		fake.meddle(failing(""))
+		crowd(t, fake, size)
+		pass(500 * time.Millisecond)
+		if n := len(fake.seen("watch")); n < 2*size {
+			t.Errorf("P155: %d agents sent %d requests in half a second, want two each", size, n)
+		}
+	})
+	bubble(t, "P155: agents let go by a bypass come back over half a minute, too", func(t *testing.T, fake *fakeAPI) {
 		fake.set(with(at(0, 0), func(js *JobSet) { js.DisabledByAnnotation = true }))
 		crowd(t, fake, size)
 		pass(time.Minute)
 		lost := time.Now()
 		fake.drop()
-		pass(6 * time.Second)
-		wantSpread(t, fake, lost, size, 250*time.Millisecond, 5*time.Second)
+		pass(31 * time.Second)
+		wantSpread(t, fake, lost, size, 1500*time.Millisecond, 30*time.Second)
 	})
-	bubble(t, "P49: an API server that stays away is not asked more often by those who have lifted", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P155: an API server that stays away is not asked more often by those who have lifted", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		crowd(t, fake, size)
 		fake.set(at(0, 1))
@@ -107,12 +134,12 @@ func TestAgentsComeBackSpread(t *testing.T) {
 				asked++
 			}
 		}
-		// On average once in 2.6 s, but evenly spaced numbers favour the short delays.
-		if asked < size*60/5 || asked > size*60 {
+		// On average once in 16 s, but evenly spaced numbers favour the short delays.
+		if asked < size*60/30 || asked > size*60/6 {
 			t.Errorf("%d requests in a minute by %d agents", asked, size)
 		}
 	})
-	bubble(t, "P49: a watch that ends in due time is begun again at once, lifted or not: each has another length", func(t *testing.T, fake *fakeAPI) {
+	bubble(t, "P155: a watch that ends in due time is begun again at once, lifted or not: each has another length", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {
 			if kindOf(r) != "watch" {

@@ -32,7 +32,7 @@ type reporter struct {
 // It retries after every error. If the Pod does not exist, the kubelet is about to stop this
 // process; conflicts and full queues are temporary, and missing rights can be granted.
 // Sending the same patch twice does no harm.
-func (r *reporter) run(ctx context.Context, says statement) (jobSetUID string, ok bool) {
+func (r *reporter) run(ctx context.Context, says statement, workers int) (jobSetUID string, ok bool) {
 	retries := backoff{timing: r.timing, rand: r.rand}
 	errs := retryLog{log: r.log.With("epoch", says.epoch)}
 	for {
@@ -51,7 +51,7 @@ func (r *reporter) run(ctx context.Context, says statement) (jobSetUID string, o
 		if ctx.Err() != nil {
 			return "", false
 		}
-		delay := retries.next(err, true)
+		delay := retries.next(err, true, max(1, workers))
 		errs.failed(reporting, err, delay)
 		if !sleep(ctx, delay) {
 			return "", false
@@ -96,7 +96,7 @@ func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return
 		}
-		if _, ok := r.run(ctx, says); !ok {
+		if _, ok := r.run(ctx, says, workers); !ok {
 			return
 		}
 		says.where = inLease

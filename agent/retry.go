@@ -17,8 +17,11 @@ type Timing struct {
 	// Spread bounds the random delay before the first request.
 	Spread time.Duration
 	// Backoff bounds the first delay between attempts of an agent that holds its worker. The bound
-	// doubles up to BackoffCap. For an agent that has lifted it is BackoffCap from the start.
+	// doubles up to BackoffCap.
 	Backoff, BackoffCap time.Duration
+	// Return is that bound for an agent that has lifted. ReturnHeld, and ReturnPerWorker for each worker of the group, is the
+	// first one for an agent that holds and has lost the API server.
+	Return, ReturnHeld, ReturnPerWorker time.Duration
 	// InitialEvents is how long a watch may take to deliver the initial state, once it is answered.
 	InitialEvents time.Duration
 	// Request is the timeout of any other request, and how long the answer to a watch may take to begin.
@@ -37,9 +40,9 @@ type Timing struct {
 // 50 ms is enough to spread those, while the slowest report stays within 100 ms after
 // exec (P38).
 //
-// Backoff: an API server that restarts breaks all watches at once. It must not get thousands of
-// TLS handshakes at once. Nothing waits for agents that have lifted, so they reconnect
-// over 5 s. A group may wait for agents that hold, so they reconnect sooner.
+// Return: an API server that restarts breaks all watches at once, and each agent that connects again costs it 17 ms of CPU
+// before it is ready. Nothing waits for agents that have lifted, so they come back over half a minute; a break meanwhile reaches
+// the last of them that much later. A group may wait for agents that hold, so they come back sooner, the sooner the fewer they are.
 //
 // Request: an API server keeps a request in its queues for up to 15 s before it answers
 // 429. Giving up earlier would lose the place in the queue.
@@ -53,6 +56,9 @@ func DefaultTiming() Timing {
 		Spread:          50 * time.Millisecond,
 		Backoff:         500 * time.Millisecond,
 		BackoffCap:      5 * time.Second,
+		Return:          30 * time.Second,
+		ReturnHeld:      time.Second,
+		ReturnPerWorker: time.Millisecond,
 		InitialEvents:   10 * time.Second,
 		Request:         30 * time.Second,
 		Watch:           5 * time.Minute,
@@ -66,7 +72,7 @@ func DefaultTiming() Timing {
 // second; a day would be a mistake that goes unnoticed.
 const retryAfterLimit = time.Minute
 
-// backoff computes the delays between attempts (P36, P49). It is not safe for concurrent use.
+// backoff computes the delays between attempts (P36, P155). It is not safe for concurrent use.
 type backoff struct {
 	timing  Timing
 	rand    func() float64
@@ -76,26 +82,32 @@ type backoff struct {
 func (b *backoff) reset() { b.attempt = 0 }
 
 // next returns how long to wait after an error: a random part of an interval that doubles up to
-// the cap, or of the cap if no group waits for this agent. If the server sends Retry-After, that is
+// the cap, or of a longer one if no group waits for this agent. An agent that has been connected, and so knows how many workers
+// its group has, returns over an interval for so many. If the server sends Retry-After, that is
 // added: all of it up to the cap, and a random part of the rest. An API server calculates it for each user,
 // up to 32 s, and all agents of a group are one: if each waited for all of it, thousands would come
 // back at the same time and be refused again, and the API server would be idle in between.
-func (b *backoff) next(err error, awaited bool) time.Duration {
-	interval := b.timing.Backoff
-	for range b.attempt {
-		interval = min(2*interval, b.timing.BackoffCap)
+func (b *backoff) next(err error, awaited bool, workers int) time.Duration {
+	var status *statusError
+	answered := errors.As(err, &status)
+	interval, limit := b.timing.Backoff, b.timing.BackoffCap
+	if workers > 0 && !answered {
+		interval = b.timing.ReturnHeld + time.Duration(workers)*b.timing.ReturnPerWorker
+		limit = max(limit, interval)
 	}
-	if interval < b.timing.BackoffCap {
+	for range b.attempt {
+		interval = min(2*interval, limit)
+	}
+	if interval < limit {
 		b.attempt++
 	}
 	if !awaited {
-		interval = b.timing.BackoffCap
+		interval = b.timing.Return
 	}
 	// Use the whole interval, to spread many agents, but never 0: a stream that ends
 	// as soon as it starts must not become a busy loop.
 	least := interval / 20
-	var status *statusError
-	if errors.As(err, &status) && status.retryAfter > 0 {
+	if answered && status.retryAfter > 0 {
 		interval += min(status.retryAfter, retryAfterLimit)
 		least += min(status.retryAfter, b.timing.BackoffCap)
 	}

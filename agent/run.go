@@ -254,7 +254,7 @@ func (p *process) report(ctx context.Context, says statement) {
 	epoch := says.epoch
 	repeat, workers := p.supervisors != nil && epoch != 0 && (says.exit == nil || !says.exit.Done), p.jobSet.Workers
 	p.children.Go(func() {
-		owner, ok := p.reporter.run(ctx, says)
+		owner, ok := p.reporter.run(ctx, says, workers)
 		if !ok {
 			return
 		}

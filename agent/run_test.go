@@ -241,7 +241,7 @@ func TestNothingHarmsARunningWorker(t *testing.T) {
 		}
 		fake.set(at(1, 1))
 		fake.meddle(nil)
-		pass(6 * time.Second)
+		pass(31 * time.Second)
 		a.wantRestart(t, "epoch 1 is deprecated")
 	})
 	bubble(t, "P36: not an answer of any kind", func(t *testing.T, fake *fakeAPI) {
@@ -252,7 +252,7 @@ func TestNothingHarmsARunningWorker(t *testing.T) {
 				return true
 			})
 			fake.drop()
-			pass(6 * time.Second)
+			pass(31 * time.Second)
 		}
 		a.want(t, true)
 	})

@@ -59,11 +59,13 @@ type watcher struct {
 	listFirst bool
 	// seen: this attempt has delivered a state.
 	seen bool
+	// workers is how many the group has, as last seen; 0 if no state was ever delivered.
+	workers int
 	errs retryLog
 }
 
 func (w *watcher) tell(js JobSet) {
-	w.seen = true
+	w.seen, w.workers = true, max(1, js.Workers)
 	w.errs.succeeded(watching)
 	w.see(js)
 }
@@ -94,7 +96,7 @@ func (w *watcher) run(ctx context.Context) {
 			// longer gap would delay a group that breaks just now.
 			delay = time.Duration(w.rand() * float64(w.timing.Spread))
 		default:
-			delay = retries.next(err, !w.lifted())
+			delay = retries.next(err, !w.lifted(), w.workers)
 		}
 		if !errors.Is(err, errEnded) && !errors.Is(err, errDue) {
 			w.errs.failed(watching, err, delay)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -22,18 +23,31 @@ import (
 
 // injectionOf is what the manager adds to worker Pods without an agent.
 func injectionOf(cfg *configapi.Configuration) workerpod.Injection {
-	if cfg.InPlaceRestart == nil {
-		return workerpod.Injection{}
-	}
+	of := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
 	return workerpod.Injection{
-		Image: cfg.InPlaceRestart.AgentImage, Resources: cfg.InPlaceRestart.AgentResources,
-		Environment: jobset.WorkerEnvironment(cfg.InPlaceRestart.Environment),
+		Image: of.AgentImage, Resources: of.AgentResources, Environment: jobset.WorkerEnvironment(of.Environment), LeaseReportsFrom: leaseReportsFrom(&of),
 	}
+}
+
+// leaseReportsFrom is the number of workers from which agents report in Leases, 0 if they never do.
+func leaseReportsFrom(of *configapi.InPlaceRestart) int64 {
+	switch cmp.Or(of.Reports, configapi.DefaultReports) {
+	case configapi.ReportsOnPod:
+		return 0
+	case configapi.ReportsInLease:
+		return 1
+	}
+	return int64(ptr.Deref(of.LeaseReportsFrom, configapi.DefaultLeaseReportsFrom))
 }
 
 // createsAccess reports whether the manager grants agents the access that they need.
 func createsAccess(cfg *configapi.Configuration) bool {
 	return cfg.InPlaceRestart == nil || ptr.Deref(cfg.InPlaceRestart.CreateAccess, configapi.DefaultCreateAccess)
+}
+
+// reportsInLeases reports whether any agent is to report in a Lease.
+func reportsInLeases(cfg *configapi.Configuration) bool {
+	return cfg.InPlaceRestart == nil || cfg.InPlaceRestart.Reports != configapi.ReportsOnPod
 }
 
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.

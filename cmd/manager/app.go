@@ -20,10 +20,13 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
 	elasticcontroller "sigs.k8s.io/jobset/pkg/controllers/elastic"
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/version"
 	"sigs.k8s.io/jobset/pkg/webhooks"
@@ -94,6 +97,15 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
+	var reporting facts.Leases
+	if gates.InPlaceRestart && injection.LeaseReportsFrom > 0 {
+		watch, err := leases.Watch(mgr)
+		if err != nil {
+			return nil, err
+		}
+		reporting = watch.Reader()
+		agents = append(agents, jobsetcontroller.WithLeases(watch))
+	}
 	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
 	board := &elasticcontroller.Board{}
 	agents = append(agents, jobsetcontroller.WithVerdicts(board))
@@ -111,7 +123,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
 	}
-	if err := metrics.WatchJobSets(mgr, gates); err != nil {
+	if err := metrics.WatchJobSets(mgr, gates, reporting); err != nil {
 		return nil, err
 	}
 	if err := addChecks(mgr, cfg); err != nil {
@@ -126,14 +138,20 @@ func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set
 	if !gates.InPlaceRestart {
 		return nil, nil
 	}
-	agentPolicy, err := agentaccess.Watch(mgr)
+	agentPolicy, err := agentaccess.Watch(mgr, policy.PodPolicy())
 	if err != nil {
 		return nil, err
+	}
+	var leasePolicy *agentaccess.Policy
+	if reportsInLeases(cfg) {
+		if leasePolicy, err = agentaccess.Watch(mgr, policy.LeasePolicy()); err != nil {
+			return nil, err
+		}
 	}
 	metrics.ObserveAgentPolicy(agentPolicy.Gap)
 	agents := []jobsetcontroller.Option{jobsetcontroller.WithAgentPolicy(agentPolicy), jobsetcontroller.WithAccessReviews()}
 	if createsAccess(cfg) {
-		agents = append(agents, jobsetcontroller.WithAgentGrants())
+		agents = append(agents, jobsetcontroller.WithAgentGrants(leasePolicy))
 	}
 	return agents, nil
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +21,21 @@ func AgentRoleName(js *jobset.JobSet) string {
 	return constants.AgentAccess + "-" + string(js.UID)
 }
 
-// AgentRole is what the agents of a JobSet may do: read this one JobSet and patch Pods. The admission
-// policy narrows the patch, and knows agents by the verb `report`. Without the policy there is no patch.
-func AgentRole(js *jobset.JobSet, patch bool) *rbacv1.Role {
+// AgentRights are how much the agents of a JobSet may do. Each level has those before it.
+type AgentRights int
+
+const (
+	// AgentsRead is to read the JobSet.
+	AgentsRead AgentRights = iota
+	// AgentsPatchPods is to report on Pods too.
+	AgentsPatchPods
+	// AgentsWriteLeases is to report in Leases too (P153).
+	AgentsWriteLeases
+)
+
+// AgentRole is what the agents of a JobSet may do: read this one JobSet, patch Pods, create and patch Leases. Admission
+// policies narrow the writes, and know agents by the verb `report`. Without its policy a right is not granted.
+func AgentRole(js *jobset.JobSet, rights AgentRights) *rbacv1.Role {
 	role := &rbacv1.Role{
 		ObjectMeta: accessMeta(js),
 		Rules: []rbacv1.PolicyRule{
@@ -30,8 +43,11 @@ func AgentRole(js *jobset.JobSet, patch bool) *rbacv1.Role {
 			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets/agent"}, Verbs: []string{"report"}},
 		},
 	}
-	if patch {
+	if rights >= AgentsPatchPods {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"patch"}})
+	}
+	if rights >= AgentsWriteLeases {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"}, Verbs: []string{"create", "patch"}})
 	}
 	return role
 }

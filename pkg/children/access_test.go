@@ -35,9 +35,12 @@ rules:
 		got  any
 		want string
 	}{
-		"P56: agents read their own JobSet, patch Pods and are marked as agents": {AgentRole(js, true), narrow + `
+		"P56: agents read their own JobSet, patch Pods and are marked as agents": {AgentRole(js, AgentsPatchPods), narrow + `
 - {apiGroups: [""], resources: [pods], verbs: [patch]}`},
-		"P56: without the admission policy they may patch nothing": {AgentRole(js, false), narrow},
+		"P56: without the admission policy they may patch nothing": {AgentRole(js, AgentsRead), narrow},
+		"P153: beside Pods they may create and patch Leases": {AgentRole(js, AgentsWriteLeases), narrow + `
+- {apiGroups: [""], resources: [pods], verbs: [patch]}
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create, patch]}`},
 		"P56: the accounts of the templates get this role": {AgentRoleBinding(js, []string{"default", "trainer"}), meta + `
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: jobset-agent-js-uid}
 subjects:

@@ -17,9 +17,11 @@ import jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 // Sums are int64: replicas are checked one by one, not their sum.
 type indexes struct {
 	globalReplicas int64
-	groupReplicas  map[string]int64
-	globalOffset   map[string]int64
-	groupOffset    map[string]int64
+	// workers are the Pods of all Jobs.
+	workers       int64
+	groupReplicas map[string]int64
+	globalOffset  map[string]int64
+	groupOffset   map[string]int64
 }
 
 func newIndexes(js *jobset.JobSet) indexes {
@@ -34,6 +36,7 @@ func newIndexes(js *jobset.JobSet) indexes {
 		ix.globalOffset[rjob.Name] = ix.globalReplicas
 		ix.groupOffset[rjob.Name] = ix.groupReplicas[rjob.GroupName]
 		ix.globalReplicas += int64(rjob.Replicas)
+		ix.workers += int64(rjob.Replicas) * int64(workersOf(rjob))
 		ix.groupReplicas[rjob.GroupName] += int64(rjob.Replicas)
 	}
 	return ix

@@ -52,3 +52,47 @@ func TestAgentsAreAddedWhenAJobIsBuilt(t *testing.T) {
 		})
 	}
 }
+
+func TestWhereAgentsReport(t *testing.T) {
+	t.Parallel()
+	own := workerpod.Agent(workerpod.Options{AgentImage: "own"})
+	for name, tc := range map[string]struct {
+		mode     jobset.InPlaceRestartMode
+		from     int64
+		own      bool
+		inLeases bool
+	}{
+		"P150: in Leases, in a group that is as large": {jobset.ProcessMode, 7, false, true},
+		"P150: in Leases, at any size":                 {jobset.ProcessMode, 1, false, true},
+		"P150: on Pods, in a smaller group":            {jobset.ProcessMode, 8, false, false},
+		"P150: on Pods, if Leases are not asked for":   {jobset.ProcessMode, 0, false, false},
+		"P150: on Pods, in container mode":             {jobset.ContainerMode, 1, false, false},
+		"P150: on Pods, by an agent of the template":   {jobset.ProcessMode, 1, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			js := builders.MakeJobSet("train", "ns").FailurePolicy(jobset.InPlaceRestart, 3).
+				ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(2).Workers(3), builders.MakeReplicatedJob("b")).Obj()
+			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: tc.mode}
+			pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+			pod.Containers = []corev1.Container{{Name: "worker", Command: []string{"train"}}}
+			if tc.own {
+				pod.InitContainers = []corev1.Container{own}
+			}
+			build := func(from int64) corev1.PodTemplateSpec {
+				with := workerpod.Injection{Image: "agent", LeaseReportsFrom: from}
+				return NewBuilder(js).InjectAgents(with).Job(&js.Spec.ReplicatedJobs[0], 1).Spec.Template
+			}
+			want, got := build(0), build(tc.from)
+			if tc.inLeases {
+				agent := &want.Spec.InitContainers[0]
+				agent.Env = append(agent.Env,
+					corev1.EnvVar{Name: "POD_UID", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.uid"}}},
+					corev1.EnvVar{Name: "JOBSET_REPORTS", Value: "Lease"})
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("P150: template (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -16,7 +16,7 @@ import (
 // place returns what the workers of a Job are told about where they stand.
 func (b *Builder) place(rjob *jobset.ReplicatedJob, jobIndex int) workerpod.Place {
 	at := PlaceOf(b.jobSet, rjob, b.elastic)
-	at.Job = int32(jobIndex)
+	at.Job, at.All = int32(jobIndex), b.indexes.workers
 	if b.jobSet.Spec.Coordinator != nil {
 		at.Coordinator = CoordinatorEndpoint(b.jobSet)
 	}
@@ -29,12 +29,15 @@ func PlaceOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, elastic bool) worker
 	if bounds := rjob.Elastic; bounds != nil {
 		elastic = bounds.MinInstances != bounds.MaxInstances // it stays within its bounds, whoever resizes it
 	}
-	job := &rjob.Template.Spec
-	at := workerpod.Place{
-		JobSetUID: string(js.UID), Jobs: rjob.Replicas, Each: ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1)), Resizable: elastic,
-	}
+	at := workerpod.Place{JobSetUID: string(js.UID), Jobs: rjob.Replicas, Each: workersOf(rjob), Resizable: elastic}
 	if NeedsService(js) {
 		at.Master = placement.PodHostname(js.Name, rjob.Name, 0, 0) + "." + Subdomain(js)
 	}
 	return at
+}
+
+// workersOf returns how many workers each Job of a ReplicatedJob has.
+func workersOf(rjob *jobset.ReplicatedJob) int32 {
+	job := &rjob.Template.Spec
+	return ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1))
 }

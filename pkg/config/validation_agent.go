@@ -23,6 +23,9 @@ var agentResources = []string{string(corev1.ResourceCPU), string(corev1.Resource
 // environments are those that workers may find.
 var environments = []string{string(jobset.TorchEnvironment), string(jobset.NoEnvironment)}
 
+// reportPlaces are where agents may report.
+var reportPlaces = []configapi.ReportPlace{configapi.ReportsAuto, configapi.ReportsOnPod, configapi.ReportsInLease}
+
 // validateAgent checks what the manager puts into Pods: a mistake here would fail every Job of the strategy.
 func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	if cfg.InPlaceRestart == nil {
@@ -35,6 +38,12 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	}
 	if environment := cfg.InPlaceRestart.Environment; environment != "" && !slices.Contains(environments, environment) {
 		errs = append(errs, field.NotSupported(path.Child("environment"), environment, environments))
+	}
+	if place := cfg.InPlaceRestart.Reports; place != "" && !slices.Contains(reportPlaces, place) {
+		errs = append(errs, field.NotSupported(path.Child("reports"), place, reportPlaces))
+	}
+	if from := cfg.InPlaceRestart.LeaseReportsFrom; from != nil && *from < 1 {
+		errs = append(errs, field.Invalid(path.Child("leaseReportsFrom"), *from, "must be at least 1; for Leases in every group, set reports to Lease"))
 	}
 	if resources := cfg.InPlaceRestart.AgentResources; resources != nil {
 		errs = append(errs, validateAgentResources(path.Child("agentResources"), resources)...)

@@ -30,6 +30,15 @@ func TestValidateAgent(t *testing.T) {
 			text: `inPlaceRestart: {environment: torch}`,
 			want: []string{`inPlaceRestart.environment: Unsupported value: "torch": supported values: "Torch", "None"`},
 		},
+		"P150: a place of reports":         {text: `inPlaceRestart: {reports: Lease, leaseReportsFrom: 1}`},
+		"P150: a place of reports by size": {text: `inPlaceRestart: {reports: Auto, leaseReportsFrom: 5000}`},
+		"P150: an unknown place, and from less than one worker": {
+			text: `inPlaceRestart: {reports: pod, leaseReportsFrom: 0}`,
+			want: []string{
+				`inPlaceRestart.reports: Unsupported value: "pod": supported values: "Auto", "Pod", "Lease"`,
+				"inPlaceRestart.leaseReportsFrom: Invalid value: 0: must be at least 1; for Leases in every group, set reports to Lease",
+			},
+		},
 		"P52: an image with a space": {
 			text: `inPlaceRestart: {agentImage: "agent v1"}`,
 			want: []string{`inPlaceRestart.agentImage: Invalid value: "agent v1": must be an image reference, without spaces`},

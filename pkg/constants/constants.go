@@ -144,7 +144,10 @@ const (
 // narrows them and its binding.
 const AgentAccess = "jobset-agent"
 
-// AgentPolicyRevisionKey is the label of that policy that numbers its versions.
+// AgentLeases is the name of the ValidatingAdmissionPolicy that narrows what agents write of Leases, and of its binding.
+const AgentLeases = "jobset-agent-leases"
+
+// AgentPolicyRevisionKey is the label of these policies that numbers their versions.
 const AgentPolicyRevisionKey = "jobset.sigs.k8s.io/policy-revision"
 
 // Reasons of events that announce no condition.
@@ -194,9 +197,9 @@ const (
 	// WorkersMovedReason: such Pods are deleted, and their group waits for those in their place.
 	WorkersMovedReason = "WorkersMoved"
 
-	// AgentPolicyMissingReason: nothing narrows what agents may patch.
+	// AgentPolicyMissingReason: an admission policy that narrows what agents may write is not in force.
 	AgentPolicyMissingReason = "AgentPolicyMissing"
-	// AgentPolicyInForceReason: something does again.
+	// AgentPolicyInForceReason: it is again.
 	AgentPolicyInForceReason = "AgentPolicyInForce"
 
 	// RestartAllContainersUnsupportedReason: workers run on nodes too old to restart them in place.

@@ -8,44 +8,47 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and
+// CacheOptions returns what the manager keeps in memory: only Pods of JobSets and Leases of their agents, and
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
 func CacheOptions() cache.Options {
-	agentAccess := fields.OneTermEqualSelector("metadata.name", constants.AgentAccess)
-	ofJobSets, err := labels.NewRequirement(jobset.JobSetNameKey, selection.Exists, nil)
-	if err != nil {
-		panic(err) // the key is a constant
-	}
+	ofJobSets := having(jobset.JobSetNameKey)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}: {
-				Label:     labels.NewSelector().Add(*ofJobSets),
+				Label:     ofJobSets,
 				Transform: stripPod,
 			},
-			&corev1.Node{}: {Transform: stripNode},
+			// A cluster has one for each of its nodes, too.
+			&coordinationv1.Lease{}: {Label: having(jobset.JobSetUIDKey), Transform: stripLease},
+			&corev1.Node{}:          {Transform: stripNode},
 			// Those of agents have our label; a cluster may have thousands of others.
-			&rbacv1.Role{}:        {Label: labels.NewSelector().Add(*ofJobSets)},
-			&rbacv1.RoleBinding{}: {Label: labels.NewSelector().Add(*ofJobSets)},
-			&admissionregistrationv1.ValidatingAdmissionPolicy{}:        {Field: agentAccess},
-			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{}: {Field: agentAccess},
+			&rbacv1.Role{}:        {Label: ofJobSets},
+			&rbacv1.RoleBinding{}: {Label: ofJobSets},
 		},
 	}
+}
+
+// having selects what has a label, whatever its value.
+func having(key string) labels.Selector {
+	exists, err := labels.NewRequirement(key, selection.Exists, nil)
+	if err != nil {
+		panic(err) // the key is a constant
+	}
+	return labels.NewSelector().Add(*exists)
 }
 
 // stripPod keeps the facts of a Pod (P23).
@@ -64,4 +67,13 @@ func stripNode(obj any) (any, error) {
 		return obj, nil // a tombstone: its Node was stripped when it came in
 	}
 	return facts.StripNode(node), nil
+}
+
+// stripLease keeps the facts of a Lease (P152).
+func stripLease(obj any) (any, error) {
+	lease, ok := obj.(*coordinationv1.Lease)
+	if !ok {
+		return obj, nil // a tombstone: its Lease was stripped when it came in
+	}
+	return facts.StripLease(lease), nil
 }

@@ -69,6 +69,29 @@ func ReporterOf(lease *coordinationv1.Lease) types.UID {
 // LeaseName returns the name of the Lease in which the agent of a Pod reports.
 func LeaseName(pod string) string { return protocol.LeasePrefix + pod }
 
+// Leases returns a cached Lease by its namespace and name with a slash between, nil if there is none. A nil one has none.
+type Leases func(key string) *coordinationv1.Lease
+
+// Of returns the Lease of a Pod, nil if it has none.
+func (l Leases) Of(pod *corev1.Pod) *coordinationv1.Lease {
+	if l == nil {
+		return nil
+	}
+	lease := l(pod.Namespace + "/" + protocol.LeasePrefix + pod.Name)
+	if lease == nil || ReporterOf(lease) != pod.UID {
+		return nil
+	}
+	return lease
+}
+
+// Reporting returns a Pod with what it and its Lease report together, see WithLease.
+func (l Leases) Reporting(pod *corev1.Pod, synced int32) *corev1.Pod {
+	if lease := l.Of(pod); lease != nil {
+		return WithLease(pod, OfLease(lease), synced)
+	}
+	return pod
+}
+
 // WithLease returns a Pod that reports what the Pod and its Lease report together, the Pod itself if that is what it reports
 // anyway. The Lease is that of the Pod, by UID. Neither is changed.
 //

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -79,16 +80,17 @@ type collector struct {
 }
 
 type source struct {
-	objects Objects
-	gates   gates.Set
+	objects   Objects
+	gates     gates.Set
+	reporting facts.Leases
 }
 
 var jobSetCollector = &collector{now: time.Now}
 
-// ObserveJobSets sets the objects that the gauges about JobSets are computed from. The last call wins:
+// ObserveJobSets sets the objects that the gauges about JobSets are computed from, and the Leases in which agents report. The last call wins:
 // tests run several managers in one process, and a process has one registry.
-func ObserveJobSets(objects Objects, gates gates.Set) {
-	jobSetCollector.source.Store(&source{objects: objects, gates: gates})
+func ObserveJobSets(objects Objects, gates gates.Set, reporting facts.Leases) {
+	jobSetCollector.source.Store(&source{objects, gates, reporting})
 }
 
 // PolicyGap returns why nothing restricts what agents may patch, "" if the policy does. It returns false
@@ -101,8 +103,8 @@ func ObserveAgentPolicy(gap PolicyGap) {
 }
 
 // WatchJobSets makes a manager compute the gauges from its cache, whether it leads or not.
-func WatchJobSets(mgr manager.Manager, gates gates.Set) error {
-	if err := mgr.Add(&jobSetWatch{cache: mgr.GetCache(), gates: gates, retry: 5 * time.Second}); err != nil {
+func WatchJobSets(mgr manager.Manager, gates gates.Set, reporting facts.Leases) error {
+	if err := mgr.Add(&jobSetWatch{cache: mgr.GetCache(), gates: gates, reporting: reporting, retry: 5 * time.Second}); err != nil {
 		return fmt.Errorf("setting up the metrics of JobSets: %w", err)
 	}
 	return nil
@@ -111,9 +113,10 @@ func WatchJobSets(mgr manager.Manager, gates gates.Set) error {
 // jobSetWatch gets the informers of JobSets and Pods, which it shares with the JobSet controller. Managers
 // that do not lead have them for the gauges alone.
 type jobSetWatch struct {
-	cache cache.Cache
-	gates gates.Set
-	retry time.Duration
+	cache     cache.Cache
+	gates     gates.Set
+	reporting facts.Leases
+	retry     time.Duration
 }
 
 // NeedLeaderElection returns false: every replica reports, since a scraper may reach any of them.
@@ -153,7 +156,7 @@ func (w *jobSetWatch) observe(ctx context.Context) error {
 		jobSets, haveJobSets := jobSets()
 		pods, havePods := pods()
 		return jobSets, pods, haveJobSets && havePods
-	}, w.gates)
+	}, w.gates, w.reporting)
 	return nil
 }
 
@@ -206,7 +209,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	if !complete {
 		return
 	}
-	s := summarize(jobSets, pods, from.gates, c.now())
+	s := summarize(jobSets, pods, from.reporting, from.gates, c.now())
 	gauge := func(desc *prometheus.Desc, value float64) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}

@@ -36,9 +36,9 @@ type summary struct {
 	toleranceSummary
 }
 
-// summarize reads every JobSet once. It skips those that this controller does not manage: their
+// summarize reads every JobSet once, and the Leases of the few Pods that say something. It skips those that this controller does not manage: their
 // status may be out of date.
-func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, gates gates.Set, now time.Time) summary {
+func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Leases, gates gates.Set, now time.Time) summary {
 	var s summary
 	groups := map[string]*jobset.JobSet{}
 	for _, js := range jobSets {
@@ -61,13 +61,13 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, gates gates.Set, no
 		}
 	}
 	for _, pod := range pods {
-		s.addPod(groups, pod, now)
+		s.addPod(groups, pod, reporting, now)
 	}
 	return s
 }
 
 // addPod adds one Pod of the cache. Nearly all are running and ready, and say nothing.
-func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, now time.Time) {
+func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, reporting facts.Leases, now time.Time) {
 	m := facts.Of(pod)
 	if m.Ended() || !m.Terminating() && m.Readiness == facts.Ready {
 		return
@@ -75,9 +75,13 @@ func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, now 
 	js := groups[pod.Labels[jobset.JobSetUIDKey]]
 	switch {
 	case js == nil:
+		return
 	case m.Terminating():
 		s.stuckFor = max(s.stuckFor, now.Sub(m.Deadline))
-	case policy.RunsAt(js, &m):
+		return
+	}
+	m = facts.Of(reporting.Reporting(pod, ptr.Deref(js.Status.SyncedEpoch, 0)))
+	if policy.RunsAt(js, &m) {
 		readiness, since := policy.UnreadySince(js, &m)
 		if late, _ := policy.Late(readiness, since, now, 0); late {
 			s.notReady++

@@ -123,7 +123,7 @@ func TestSummarizeAssemblingGroups(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize(tc.jobSets, nil, gates.Set{InPlaceRestart: true}, now)
+			got := summarize(tc.jobSets, nil, nil, gates.Set{InPlaceRestart: true}, now)
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(summary{}, toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
@@ -172,7 +172,7 @@ func TestSummarizeRestartBudgets(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize([]*jobset.JobSet{tc.jobSet}, nil, tc.gates, now)
+			got := summarize([]*jobset.JobSet{tc.jobSet}, nil, nil, tc.gates, now)
 			if diff := cmp.Diff(summary{nearlySpent: tc.want}, got, cmp.AllowUnexported(summary{}, toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
@@ -184,7 +184,7 @@ func TestSummarizeChangesNothing(t *testing.T) {
 	t.Parallel()
 	jobSets := []*jobset.JobSet{assembles(time.Minute), used(jobset.Recreate, 10, 8, 0, condition(jobset.JobSetFailed, true))}
 	before := []*jobset.JobSet{jobSets[0].DeepCopy(), jobSets[1].DeepCopy()}
-	summarize(jobSets, nil, gates.Set{RestartJob: true}, now)
+	summarize(jobSets, nil, nil, gates.Set{RestartJob: true}, now)
 	if diff := cmp.Diff(before, jobSets); diff != "" {
 		t.Errorf("a cached object was changed (-before +after):\n%s", diff)
 	}

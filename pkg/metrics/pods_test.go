@@ -89,7 +89,7 @@ func TestSummarizePods(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize([]*jobset.JobSet{tc.jobSet}, []*corev1.Pod{tc.pod}, gates.Set{InPlaceRestart: true}, now)
+			got := summarize([]*jobset.JobSet{tc.jobSet}, []*corev1.Pod{tc.pod}, nil, gates.Set{InPlaceRestart: true}, now)
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(summary{}, toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
@@ -100,7 +100,7 @@ func TestSummarizePods(t *testing.T) {
 func TestWhoIsNotReadyCountsFromTheLift(t *testing.T) {
 	t.Parallel()
 	js := runs(func(js *jobset.JobSet) { js.Status.LastSyncTime = ptr.To(metav1.NewTime(now.Add(-time.Minute))) })
-	got := summarize([]*jobset.JobSet{js}, []*corev1.Pod{worker(1, unready(time.Hour, "ErrImagePull"))}, gates.Set{InPlaceRestart: true}, now)
+	got := summarize([]*jobset.JobSet{js}, []*corev1.Pod{worker(1, unready(time.Hour, "ErrImagePull"))}, nil, gates.Set{InPlaceRestart: true}, now)
 	if got.notReadyFor != time.Minute {
 		t.Errorf("not ready for %s, want a minute: before the lift it was held", got.notReadyFor)
 	}

@@ -101,7 +101,7 @@ func TestSummarizeFaultTolerance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize(tc.jobSets, nil, gates.Set{FaultTolerance: true}, now)
+			got := summarize(tc.jobSets, nil, nil, gates.Set{FaultTolerance: true}, now)
 			if diff := cmp.Diff(tc.want, got.toleranceSummary, cmp.AllowUnexported(toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}

@@ -161,7 +161,7 @@ func allSuspended(in *Input) {
 
 func TestAgentPolicyGap(t *testing.T) {
 	t.Parallel()
-	policy := policyAsShipped(t)
+	policy := policyAsShipped(t, podPolicyFile)
 	ofSome := func(change func(*admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec)) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
 		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
 		b.Spec.PolicyName, b.Spec.ValidationActions = "jobset-agent", []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
@@ -174,7 +174,7 @@ func TestAgentPolicyGap(t *testing.T) {
 		return b
 	}
 	revised := func(revision string, change func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
-		p := policyAsShipped(t, change)
+		p := policyAsShipped(t, podPolicyFile, change)
 		p.Labels[constants.AgentPolicyRevisionKey] = revision
 		return p
 	}
@@ -192,7 +192,7 @@ func TestAgentPolicyGap(t *testing.T) {
 		"P56: no policy":          {nil, binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is missing"},
 		"P56: a policy that has been emptied": {&admissionregistrationv1.ValidatingAdmissionPolicy{}, binding("jobset-agent", admissionregistrationv1.Deny),
 			"ValidatingAdmissionPolicy jobset-agent validates nothing"},
-		"P56: a policy of somebody else": {policyAsShipped(t, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
+		"P56: a policy of somebody else": {policyAsShipped(t, podPolicyFile, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
 			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"},
 		"P56: the policy of a later release, after a rollback of the manager": {revised("4", another), binding("jobset-agent", admissionregistrationv1.Deny), ""},
 		"P56: a policy of this revision that was changed":                     {revised("3", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
@@ -205,16 +205,16 @@ func TestAgentPolicyGap(t *testing.T) {
 		"P56: a binding of something else": {policy, binding("other", admissionregistrationv1.Deny), `ValidatingAdmissionPolicyBinding jobset-agent binds the policy "other"`},
 		"P56: a binding for some namespaces": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
 			s.MatchResources = &admissionregistrationv1.MatchResources{}
-		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some Pods only"},
+		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some objects only"},
 		"P56: a binding with parameters": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
 			s.ParamRef = &admissionregistrationv1.ParamRef{}
-		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some Pods only"},
+		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some objects only"},
 		"P56: a binding that only warns": {policy, binding("jobset-agent", admissionregistrationv1.Warn), "ValidatingAdmissionPolicyBinding jobset-agent does not deny"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := AgentPolicyGap(tc.policy, tc.binding); got != tc.want {
+			if got := PodPolicy().Gap(tc.policy, tc.binding); got != tc.want {
 				t.Errorf("gap is %q, want %q", got, tc.want)
 			}
 		})

@@ -8,6 +8,8 @@ package policy
 import (
 	"slices"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +29,21 @@ type AgentGrant struct {
 	Binding *rbacv1.RoleBinding
 	// PolicyKnown reports whether Input.PolicyGap is known.
 	PolicyKnown bool
+	// Leases says whether agents get the right to report in Leases, beside that to report on Pods.
+	Leases LeaseRights
 }
+
+// LeaseRights says whether agents may be granted to write Leases (P153).
+type LeaseRights int
+
+const (
+	// LeasesUnknown: whether the admission policy restricts them is not known yet, so they keep what they have.
+	LeasesUnknown LeaseRights = iota
+	// LeasesWithheld: the policy is not in force, or the configuration wants no reports in Leases.
+	LeasesWithheld
+	// LeasesGranted: the policy restricts them.
+	LeasesGranted
+)
 
 // GrantWrites are the Role and the RoleBinding to write, in this order; nil if there is nothing to
 // write. The From of each is what it is patched from, nil if it is to be created.
@@ -40,7 +56,8 @@ type GrantWrites struct {
 func (w *GrantWrites) Any() bool { return w.Role != nil || w.Binding != nil }
 
 // grantAccess plans the rights of agents that are added to templates. The right to patch Pods is granted
-// only while the admission policy restricts it, and is taken back when the policy is gone.
+// only while the admission policy restricts it, and is taken back when the policy is gone. So is the right to write
+// Leases, which agents can do without: then they report on their Pods.
 func grantAccess(v *view, _ result) result {
 	accounts := v.grantedAccounts()
 	if len(accounts) == 0 || !v.Grant.PolicyKnown {
@@ -90,7 +107,7 @@ func (v *view) reportsWithheld() bool {
 func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowed bool) GrantWrites {
 	var w GrantWrites
 	if narrowed || seen.Role != nil {
-		if w.Role = RepairedRole(seen.Role, children.AgentRole(js, narrowed)); w.Role != nil {
+		if w.Role = RepairedRole(seen.Role, children.AgentRole(js, seen.rights(js, narrowed))); w.Role != nil {
 			w.RoleFrom = seen.Role
 		}
 	}
@@ -100,6 +117,22 @@ func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowe
 		}
 	}
 	return w
+}
+
+// rights returns what agents get. The admission policy does not look at Leases of the namespaces of Kubernetes itself.
+func (g *AgentGrant) rights(js *jobset.JobSet, narrowed bool) children.AgentRights {
+	switch {
+	case !narrowed:
+		return children.AgentsRead
+	case js.Namespace == metav1.NamespaceSystem || js.Namespace == corev1.NamespaceNodeLease:
+	case g.Leases == LeasesGranted, g.Leases == LeasesUnknown && writesLeases(g.Role):
+		return children.AgentsWriteLeases
+	}
+	return children.AgentsPatchPods
+}
+
+func writesLeases(role *rbacv1.Role) bool {
+	return role != nil && slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.APIGroups, coordinationv1.GroupName) })
 }
 
 // RepairedRole returns the wanted Role with what others added to its metadata; nil if nothing differs.

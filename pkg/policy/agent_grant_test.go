@@ -38,8 +38,14 @@ func grantOf(t *testing.T, in Input) (GrantWrites, *metav1.Condition) {
 func TestAgentGrant(t *testing.T) {
 	t.Parallel()
 	base := inPlace(0, 1, "1 1").JobSet
-	role, unable := children.AgentRole(base, true), children.AgentRole(base, false)
+	role, unable := children.AgentRole(base, children.AgentsPatchPods), children.AgentRole(base, children.AgentsRead)
+	leasing := children.AgentRole(base, children.AgentsWriteLeases)
 	binding := children.AgentRoleBinding(base, []string{"default"})
+	leases := func(rights LeaseRights, role *rbacv1.Role) func(*Input) {
+		return func(in *Input) {
+			in.Grant = &AgentGrant{Role: role, Binding: binding, PolicyKnown: true, Leases: rights}
+		}
+	}
 	seen := func(role *rbacv1.Role, binding *rbacv1.RoleBinding) func(*Input) {
 		return func(in *Input) { in.Grant = &AgentGrant{Role: role, Binding: binding, PolicyKnown: true} }
 	}
@@ -86,7 +92,13 @@ func TestAgentGrant(t *testing.T) {
 		"P56: nor to JobSets that restart otherwise": {[]func(*Input){seen(nil, nil), onJobSet(func(js *jobset.JobSet) {
 			js.Spec.FailurePolicy.RestartStrategy = jobset.Recreate
 		})}, GrantWrites{}, nil},
-		"P56: a suspended JobSet gets its rights before it runs": {[]func(*Input){seen(nil, nil), suspend}, GrantWrites{Role: role, Binding: binding}, nil},
+		"P153: the right to write Leases is granted while the policy restricts it": {[]func(*Input){leases(LeasesGranted, nil)}, GrantWrites{Role: leasing}, nil},
+		"P153: a Role from before gains it":                                        {[]func(*Input){leases(LeasesGranted, role)}, GrantWrites{Role: leasing, RoleFrom: role}, nil},
+		"P153: it is taken back when that policy is gone":                          {[]func(*Input){leases(LeasesWithheld, leasing)}, GrantWrites{Role: role, RoleFrom: leasing}, nil},
+		"P153: while that is not known a Role keeps it":                            {[]func(*Input){leases(LeasesUnknown, leasing)}, GrantWrites{}, nil},
+		"P153: and gains nothing":                                                  {[]func(*Input){leases(LeasesUnknown, role)}, GrantWrites{}, nil},
+		"P153: it goes with the right to patch Pods":                               {[]func(*Input){leases(LeasesGranted, leasing), without}, GrantWrites{Role: unable, RoleFrom: leasing}, &withheldNow},
+		"P56: a suspended JobSet gets its rights before it runs":                   {[]func(*Input){seen(nil, nil), suspend}, GrantWrites{Role: role, Binding: binding}, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +111,18 @@ func TestAgentGrant(t *testing.T) {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestLeasesOfKubernetes(t *testing.T) {
+	t.Parallel()
+	for _, namespace := range []string{"kube-system", "kube-node-lease"} {
+		plan := decideOnce(t, inPlace(0, 1, "1 1", func(in *Input) {
+			in.JobSet.Namespace, in.Grant = namespace, &AgentGrant{PolicyKnown: true, Leases: LeasesGranted}
+		}))
+		if diff := cmp.Diff(children.AgentRole(&jobset.JobSet{}, children.AgentsPatchPods).Rules[1:], plan.Grant.Role.Rules[1:]); diff != "" {
+			t.Errorf("P153: in %s, where the policy looks at no Lease, agents may write (-want +got):\n%s", namespace, diff)
+		}
 	}
 }
 

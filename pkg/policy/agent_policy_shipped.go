@@ -16,13 +16,19 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// shippedPolicy is the fingerprint of config/components/agent-access/cluster/admission_policy.yaml. A
-// test compares them, and says what it has to be.
-const shippedPolicy = "97e6ab59e245f892814b6e08f360e24c98b7f64c02c6589b1a38907676f12b40"
+// These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
+// they have to be.
+const (
+	shippedPodPolicy   = "97e6ab59e245f892814b6e08f360e24c98b7f64c02c6589b1a38907676f12b40"
+	shippedLeasePolicy = "84b3006d5225ebcd7905222ad3f1456a49d96bcee919603f954e6e76bcdd19ae"
+)
 
-// shippedRevision is its number, the label constants.AgentPolicyRevisionKey. Raise it with each new fingerprint: a manager
+// These are their numbers, the label constants.AgentPolicyRevisionKey. Raise one with each new fingerprint: a manager
 // that is rolled back knows by it that the policy is later than its own.
-const shippedRevision = 3
+const (
+	shippedPodRevision   = 3
+	shippedLeaseRevision = 1
+)
 
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
 // say when they refuse is left out. So are line breaks, which kubectl apply -k moves.

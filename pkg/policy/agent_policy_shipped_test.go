@@ -7,6 +7,7 @@ package policy
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,10 +20,12 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// policyAsShipped is the admission policy of agents as it is in the repository.
-func policyAsShipped(t *testing.T, changes ...func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
+const podPolicyFile, leasePolicyFile = "admission_policy.yaml", "lease_admission_policy.yaml"
+
+// policyAsShipped is an admission policy of agents as it is in the repository.
+func policyAsShipped(t *testing.T, file string, changes ...func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
-	text, err := os.ReadFile("../../config/components/agent-access/cluster/admission_policy.yaml")
+	text, err := os.ReadFile(filepath.Join("../../config/components/agent-access/cluster", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +42,14 @@ func policyAsShipped(t *testing.T, changes ...func(*admissionregistrationv1.Vali
 func TestShippedPolicy(t *testing.T) {
 	t.Parallel()
 	type spec = admissionregistrationv1.ValidatingAdmissionPolicySpec
-	if got := policyFingerprint(&policyAsShipped(t).Spec); got != shippedPolicy {
-		t.Fatalf("P56: admission_policy.yaml has the fingerprint %s; set shippedPolicy to it, and raise shippedRevision", got)
-	}
-	if got, want := policyAsShipped(t).Labels[constants.AgentPolicyRevisionKey], strconv.Itoa(shippedRevision); got != want {
-		t.Errorf("P56: admission_policy.yaml has revision %q, want %s", got, want)
+	for file, of := range map[string]AgentPolicy{podPolicyFile: PodPolicy(), leasePolicyFile: LeasePolicy()} {
+		shipped := policyAsShipped(t, file)
+		if got := policyFingerprint(&shipped.Spec); got != of.fingerprint {
+			t.Fatalf("P56, P153: %s has the fingerprint %s; set it in agent_policy_shipped.go, and raise the revision", file, got)
+		}
+		if got, want := shipped.Labels[constants.AgentPolicyRevisionKey], strconv.Itoa(of.revision); got != want || shipped.Name != of.Name {
+			t.Errorf("P56, P153: %s is %s of revision %q, want %s of %s", file, shipped.Name, got, of.Name, want)
+		}
 	}
 	tests := map[string]struct {
 		change func(*spec)
@@ -78,7 +84,7 @@ func TestShippedPolicy(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if same := policyFingerprint(&policyAsShipped(t, tc.change).Spec) == shippedPolicy; same != tc.same {
+			if same := policyFingerprint(&policyAsShipped(t, podPolicyFile, tc.change).Spec) == shippedPodPolicy; same != tc.same {
 				t.Errorf("taken for ours: %v, want %v", same, tc.same)
 			}
 		})

@@ -114,7 +114,7 @@ func lift(v *view, before result) result {
 	}
 	r := result{changes: liftBarrier, progress: kept}
 	if v.PolicyGap != "" {
-		r = r.and(tell(warning(constants.AgentPolicyMissingReason, PolicyMissing(v.PolicyGap))))
+		r = r.and(tell(warning(constants.AgentPolicyMissingReason, PodPolicy().Missing(v.PolicyGap))))
 	}
 	if !v.restartingInPlace() {
 		return r // a first start, or the end of a restart that others announce

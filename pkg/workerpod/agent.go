@@ -31,6 +31,8 @@ const (
 	PodIndexEnv        = "JOB_COMPLETION_INDEX"
 	MasterNameEnv      = "MASTER_NAME"
 	PodAddressEnv      = "POD_IP"
+	PodUIDEnv          = "POD_UID"
+	ReportsEnv         = "JOBSET_REPORTS"
 
 	// BarrierPath answers 200 once the worker may start.
 	BarrierPath = "/barrier-is-lifted"

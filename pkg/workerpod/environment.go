@@ -31,6 +31,8 @@ type Place struct {
 	Master string
 	// Jobs is how many the ReplicatedJob has, Job the index of this one, and Each how many workers each has.
 	Jobs, Job, Each int32
+	// All is how many workers the JobSet has.
+	All int64
 	// Resizable: Each may change while the Pods stay.
 	Resizable bool
 }

@@ -20,6 +20,8 @@ type Injection struct {
 	Resources *corev1.ResourceRequirements
 	// Environment is that of JobSets that name none.
 	Environment jobset.WorkerEnvironment
+	// LeaseReportsFrom is the number of workers from which agents in process mode report in Leases (P150), 0 for never.
+	LeaseReportsFrom int64
 	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 }

@@ -54,10 +54,11 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
 		Image: with.Image,
-		Env: append(append(Options{}.agentEnv(), placeEnv(env.Master)...),
-			corev1.EnvVar{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
-			corev1.EnvVar{Name: protocol.AgentDirEnv, Value: protocol.Dir},
-			corev1.EnvVar{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))}),
+		Env: slices.Concat(Options{}.agentEnv(), placeEnv(env.Master), []corev1.EnvVar{
+			{Name: protocol.WorkerContainersEnv, Value: strings.Join(names, ",")},
+			{Name: protocol.AgentDirEnv, Value: protocol.Dir},
+			{Name: protocol.StopGraceEnv, Value: strconv.Itoa(int(StopGraceSeconds(policy)))},
+		}, with.reportsEnv(env.All)),
 		Resources:       agentResources(spec, with),
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		SecurityContext: injectedSecurity(spec),
@@ -96,6 +97,14 @@ func placeEnv(master string) []corev1.EnvVar {
 		env = append(env, corev1.EnvVar{Name: MasterNameEnv, Value: master})
 	}
 	return env
+}
+
+// reportsEnv tells an agent of so many where to report, if not on its Pod (P150).
+func (with Injection) reportsEnv(workers int64) []corev1.EnvVar {
+	if with.LeaseReportsFrom == 0 || workers < with.LeaseReportsFrom {
+		return nil
+	}
+	return []corev1.EnvVar{fromField(PodUIDEnv, "metadata.uid"), {Name: ReportsEnv, Value: protocol.ReportsLease}}
 }
 
 // supervisor is where a container finds it.

@@ -217,6 +217,19 @@ type InPlaceRestart struct {
 	// +optional
 	Environment string `json:"environment,omitempty"`
 
+	// reports says where agents report their epochs. Pod: in annotations of their Pods. Lease: where
+	// the JobSet is in process mode, each in a Lease of its own, for which an API server needs a
+	// fraction of the time. Auto: in Leases if the JobSet is in process mode and has at least
+	// leaseReportsFrom workers. Agents that may not write Leases, that a Pod template brings, or that
+	// are in container mode report on their Pods. It comes with the next Jobs. Default: Auto.
+	// +optional
+	Reports ReportPlace `json:"reports,omitempty"`
+
+	// leaseReportsFrom is the number of workers from which reports is Lease if it is Auto, at
+	// least 1. Default: 256.
+	// +optional
+	LeaseReportsFrom *int32 `json:"leaseReportsFrom,omitempty"`
+
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
 	// JobSet. false: somebody else grants access, for example with
 	// config/components/agent-access. Default: true.
@@ -253,6 +266,18 @@ type InPlaceRestart struct {
 	// +optional
 	QuickFailureMaxPause *metav1.Duration `json:"quickFailureMaxPause,omitempty"`
 }
+
+// ReportPlace is where agents report.
+type ReportPlace string
+
+const (
+	// ReportsAuto means Lease in JobSets of at least leaseReportsFrom workers, else Pod.
+	ReportsAuto ReportPlace = "Auto"
+	// ReportsOnPod means in annotations of the agent's Pod.
+	ReportsOnPod ReportPlace = "Pod"
+	// ReportsInLease means in annotations of a Lease of the agent's own, in process mode.
+	ReportsInLease ReportPlace = "Lease"
+)
 
 // FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for at
 // most. It is read with feature gate FaultTolerance only.

@@ -34,11 +34,13 @@ const (
 	DefaultMaxConcurrentReconciles int32 = 8
 
 	// Defaults of inPlaceRestart. The longest pause is that of a kubelet.
-	DefaultCreateAccess            = true
-	DefaultAssemblyGracePeriod     = 10 * time.Minute
-	DefaultInPlaceForcefulDeletion = time.Duration(0)
-	DefaultNotReadyGracePeriod     = time.Minute
-	DefaultQuickFailureMaxPause    = 5 * time.Minute
+	DefaultReports                       = ReportsAuto
+	DefaultLeaseReportsFrom        int32 = 256
+	DefaultCreateAccess                  = true
+	DefaultAssemblyGracePeriod           = 10 * time.Minute
+	DefaultInPlaceForcefulDeletion       = time.Duration(0)
+	DefaultNotReadyGracePeriod           = time.Minute
+	DefaultQuickFailureMaxPause          = 5 * time.Minute
 
 	// Defaults of faultTolerance, and so of spec.faultTolerance of JobSets.
 	DefaultGracePeriodMaximum                 = 24 * time.Hour

@@ -273,6 +273,11 @@ func (in *InPlaceRestart) DeepCopyInto(out *InPlaceRestart) {
 		*out = new(v1.ResourceRequirements)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.LeaseReportsFrom != nil {
+		in, out := &in.LeaseReportsFrom, &out.LeaseReportsFrom
+		*out = new(int32)
+		**out = **in
+	}
 	if in.CreateAccess != nil {
 		in, out := &in.CreateAccess, &out.CreateAccess
 		*out = new(bool)

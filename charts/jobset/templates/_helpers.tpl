@@ -119,6 +119,12 @@ inPlaceRestart:
   {{- with .environment }}
   environment: {{ . }}
   {{- end }}
+  {{- with .reports }}
+  reports: {{ . }}
+  {{- end }}
+  {{- with .leaseReportsFrom }}
+  leaseReportsFrom: {{ . | int64 }}
+  {{- end }}
   {{- if not .createAccess }}
   createAccess: false
   {{- end }}

@@ -101,6 +101,10 @@ inPlaceRestart:
 			values: `controller: {inPlaceRestart: {environment: Torch}}`,
 			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", environment: Torch}`,
 		},
+		"P150: agents report in Leases": {
+			values: `controller: {inPlaceRestart: {reports: Lease, leaseReportsFrom: 100}}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", reports: Lease, leaseReportsFrom: 100}`,
+		},
 		"the oldest version of TLS": {
 			values: `controller: {tls: {minVersion: VersionTLS13}}`,
 			want:   `tls: {minVersion: VersionTLS13}`,

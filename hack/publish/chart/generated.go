@@ -93,6 +93,8 @@ var templates = []template{
 			"ClusterRole jobset-agent",
 			"ValidatingAdmissionPolicy jobset-agent",
 			"ValidatingAdmissionPolicyBinding jobset-agent",
+			"ValidatingAdmissionPolicy jobset-agent-leases",
+			"ValidatingAdmissionPolicyBinding jobset-agent-leases",
 		},
 	},
 	{

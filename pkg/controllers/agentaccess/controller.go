@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package agentaccess watches the admission policy that restricts what agents may patch.
+// Package agentaccess watches the admission policies that restrict what agents may write.
 package agentaccess
 
 import (
@@ -16,20 +16,23 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// Policy watches the admission policy that restricts agents, and its binding. Both have fixed names.
+// Policy watches an admission policy that restricts agents, and its binding. Both have fixed names.
 // If one of them is deleted nothing fails, since agents lose no right, so without this no one would
-// notice that agents may patch every Pod of their namespaces.
+// notice that agents may patch every Pod of their namespaces, for example.
 type Policy struct {
+	of     policy.AgentPolicy
 	cache  cache.Cache
 	events events.EventRecorder
 	// elected is closed once this manager leads: only the leader records events.
@@ -45,20 +48,30 @@ type Policy struct {
 	gap atomic.Pointer[string]
 }
 
-// Both kinds are listed by this one name only.
+// Both kinds are listed by one name at a time, so each policy has a cache of its own.
 //
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=jobset-agent,verbs=list;watch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=jobset-agent;jobset-agent-leases,verbs=list;watch
 
-// Watch adds the watch of the admission policy of agents to a manager.
-func Watch(mgr ctrl.Manager) (*Policy, error) {
-	p := &Policy{cache: mgr.GetCache(), events: mgr.GetEventRecorder("jobset"), elected: mgr.Elected(), retry: 5 * time.Second}
-	if err := mgr.Add(p); err != nil {
-		return nil, fmt.Errorf("setting up the watch of the admission policy of agents: %w", err)
+// Watch adds the watch of an admission policy of agents to a manager.
+func Watch(mgr ctrl.Manager, of policy.AgentPolicy) (*Policy, error) {
+	named, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		DefaultFieldSelector: fields.OneTermEqualSelector("metadata.name", of.Name),
+		DefaultTransform:     cache.TransformStripManagedFields(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the cache of admission policy %s: %w", of.Name, err)
+	}
+	p := &Policy{of: of, cache: named, events: mgr.GetEventRecorder("jobset"), elected: mgr.Elected(), retry: 5 * time.Second}
+	for _, part := range []manager.Runnable{named, p} {
+		if err := mgr.Add(part); err != nil {
+			return nil, fmt.Errorf("setting up the watch of admission policy %s: %w", of.Name, err)
+		}
 	}
 	return p, nil
 }
 
-// Gap returns why nothing restricts what agents may patch, "" if the policy does. It returns false if
+// Gap returns why the policy does not restrict agents, "" if it does. It returns false if
 // that is not known yet.
 func (p *Policy) Gap() (string, bool) {
 	if p == nil {
@@ -89,7 +102,7 @@ func (p *Policy) NeedLeaderElection() bool { return false }
 func (p *Policy) Start(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, p.retry, true, func(ctx context.Context) (bool, error) {
 		if err := p.watch(ctx); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Cannot watch the admission policy of agents")
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot watch an admission policy of agents", "policy", p.of.Name)
 			return false, nil
 		}
 		return true, nil
@@ -157,7 +170,7 @@ func (p *Policy) conclude(ctx context.Context, first bool) {
 	if before == nil && !first {
 		return
 	}
-	gap := policy.AgentPolicyGap(p.policy, p.binding)
+	gap := p.of.Gap(p.policy, p.binding)
 	if before != nil && *before == gap {
 		return
 	}
@@ -165,10 +178,10 @@ func (p *Policy) conclude(ctx context.Context, first bool) {
 	if p.changed != nil {
 		p.changed()
 	}
-	log := ctrl.LoggerFrom(ctx)
+	log := ctrl.LoggerFrom(ctx).WithValues("policy", p.of.Name)
 	switch {
 	case gap != "":
-		log.Info("Nothing restricts what agents may patch", "reason", gap)
+		log.Info("An admission policy of agents is not in force", "reason", gap, "effect", p.of.Without)
 	case !first:
 		log.Info("The admission policy of agents is in force again")
 	}
@@ -184,11 +197,11 @@ func (p *Policy) tell(gap string) {
 	default:
 		return
 	}
-	about := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: constants.AgentAccess}}
+	about := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: p.of.Name}}
 	if gap == "" {
 		p.events.Eventf(about, nil, corev1.EventTypeNormal, constants.AgentPolicyInForceReason, constants.EventAction,
-			"agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else")
+			"%s", p.of.Within)
 		return
 	}
-	p.events.Eventf(about, nil, corev1.EventTypeWarning, constants.AgentPolicyMissingReason, constants.EventAction, "%s", policy.PolicyMissing(gap))
+	p.events.Eventf(about, nil, corev1.EventTypeWarning, constants.AgentPolicyMissingReason, constants.EventAction, "%s", p.of.Missing(gap))
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // policyCache shows one policy and one binding, after so many errors.
@@ -62,32 +64,31 @@ type synced struct {
 
 func (synced) HasSynced() bool { return true }
 
-func shippedPolicy() (*admissionregistrationv1.ValidatingAdmissionPolicy, *admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
-	named := metav1.ObjectMeta{Name: "jobset-agent"}
-	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-	text, err := os.ReadFile("../../../config/components/agent-access/cluster/admission_policy.yaml")
+func shipped(of policy.AgentPolicy, file string) (*admissionregistrationv1.ValidatingAdmissionPolicy, *admissionregistrationv1.ValidatingAdmissionPolicyBinding) {
+	is := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	text, err := os.ReadFile(filepath.Join("../../../config/components/agent-access/cluster", file))
 	if err == nil {
-		err = yaml.UnmarshalStrict(text, policy)
+		err = yaml.UnmarshalStrict(text, is)
 	}
 	if err != nil {
 		panic(err) // it is in the repository
 	}
-	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: named}
-	binding.Spec.PolicyName, binding.Spec.ValidationActions = "jobset-agent", []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
-	return policy, binding
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: of.Name}}
+	binding.Spec.PolicyName, binding.Spec.ValidationActions = of.Name, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	return is, binding
 }
 
 func TestAgentPolicy(t *testing.T) {
 	t.Parallel()
-	policy, binding := shippedPolicy()
-	start := func(t *testing.T, c *policyCache, leads bool) (*Policy, *testshell.Record) {
+	podPolicy, binding := shipped(policy.PodPolicy(), "admission_policy.yaml")
+	startOf := func(t *testing.T, of policy.AgentPolicy, c *policyCache, leads bool) (*Policy, *testshell.Record) {
 		t.Helper()
 		d := &testshell.Record{}
 		elected := make(chan struct{})
 		if leads {
 			close(elected)
 		}
-		p := &Policy{cache: c, events: d, elected: elected, retry: time.Second}
+		p := &Policy{of: of, cache: c, events: d, elected: elected, retry: time.Second}
 		if p.NeedLeaderElection() {
 			t.Error("managers that do not lead know nothing, and their metrics neither")
 		}
@@ -95,6 +96,10 @@ func TestAgentPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		return p, d
+	}
+	start := func(t *testing.T, c *policyCache, leads bool) (*Policy, *testshell.Record) {
+		t.Helper()
+		return startOf(t, policy.PodPolicy(), c, leads)
 	}
 	expect := func(t *testing.T, p *Policy, want string) {
 		t.Helper()
@@ -110,7 +115,7 @@ func TestAgentPolicy(t *testing.T) {
 
 	t.Run("P56: a binding that is deleted later is told, and that it came back", func(t *testing.T) {
 		t.Parallel()
-		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		c := &policyCache{policies: policyInformer{first: podPolicy}, bindings: policyInformer{first: binding}}
 		p, d := start(t, c, true)
 		expect(t, p, "")
 		c.bindings.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: binding})
@@ -121,12 +126,26 @@ func TestAgentPolicy(t *testing.T) {
 	})
 	t.Run("P56: so is a policy, and each change of what is wrong", func(t *testing.T) {
 		t.Parallel()
-		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		c := &policyCache{policies: policyInformer{first: podPolicy}, bindings: policyInformer{first: binding}}
 		p, d := start(t, c, true)
-		c.policies.OnUpdate(policy, policy)
-		c.policies.OnDelete(policy)
+		c.policies.OnUpdate(podPolicy, podPolicy)
+		c.policies.OnDelete(podPolicy)
 		expect(t, p, "ValidatingAdmissionPolicy jobset-agent is missing")
 		d.Expect(t, replaced(lost, ""))
+	})
+	t.Run("P153: the policy of Leases is watched in the same way, and its gap says what follows", func(t *testing.T) {
+		t.Parallel()
+		leasePolicy, leaseBinding := shipped(policy.LeasePolicy(), "lease_admission_policy.yaml")
+		c := &policyCache{policies: policyInformer{first: leasePolicy}, bindings: policyInformer{first: leaseBinding}}
+		p, d := startOf(t, policy.LeasePolicy(), c, true)
+		expect(t, p, "")
+		c.policies.OnDelete(leasePolicy)
+		expect(t, p, "ValidatingAdmissionPolicy jobset-agent-leases is missing")
+		c.policies.OnAdd(leasePolicy, false)
+		d.Expect(t, "event Warning AgentPolicyMissing Reconciling: ValidatingAdmissionPolicy jobset-agent-leases is missing: "+
+			"agents that the controller grants their rights report on their Pods, which costs the API server more, and accounts that are bound to ClusterRole jobset-agent "+
+			"may write every Lease of their namespaces; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true",
+			"event Normal AgentPolicyInForce Reconciling: agents may report in a Lease of their own and write no other")
 	})
 	t.Run("P56: one that was never there is known, and no news", func(t *testing.T) {
 		t.Parallel()
@@ -136,16 +155,16 @@ func TestAgentPolicy(t *testing.T) {
 	})
 	t.Run("P56: only the leader tells, all know", func(t *testing.T) {
 		t.Parallel()
-		c := &policyCache{policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+		c := &policyCache{policies: policyInformer{first: podPolicy}, bindings: policyInformer{first: binding}}
 		p, d := start(t, c, false)
-		c.policies.OnDelete(policy)
+		c.policies.OnDelete(podPolicy)
 		expect(t, p, "ValidatingAdmissionPolicy jobset-agent is missing")
 		d.Expect(t)
 	})
 	t.Run("P56: it tries on while it may not watch, and nothing is known", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			c := &policyCache{errors: 3, policies: policyInformer{first: policy}, bindings: policyInformer{first: binding}}
+			c := &policyCache{errors: 3, policies: policyInformer{first: podPolicy}, bindings: policyInformer{first: binding}}
 			p, _ := start(t, c, true)
 			expect(t, p, "")
 		})

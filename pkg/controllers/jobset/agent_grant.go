@@ -24,6 +24,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -37,21 +38,31 @@ const grantRetry = 10 * time.Second
 //
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=jobset.x-k8s.io,resources=jobsets/agent,verbs=report
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;patch
 
-// WithAgentGrants makes the controller grant the agents of each JobSet the rights that they need.
-func WithAgentGrants() Option {
-	return func(r *JobSetReconciler) { r.grants = true }
+// WithAgentGrants makes the controller grant the agents of each JobSet the rights that they need. The right to write Leases is
+// among them while a policy restricts it; nil if agents are to report on their Pods.
+func WithAgentGrants(leases *agentaccess.Policy) Option {
+	return func(r *JobSetReconciler) {
+		if r.grants = true; leases != nil {
+			r.leasePolicy = leases
+		}
+	}
 }
 
 // watchGrants reconciles a JobSet when its Role or RoleBinding changes, and all that restart in place
-// when the admission policy is created or deleted. Only Roles with our label are watched, see CacheOptions.
+// when an admission policy of agents is created or deleted. Only Roles with our label are watched, see CacheOptions.
 func (r *JobSetReconciler) watchGrants(b *builder.Builder) *builder.Builder {
 	if !r.grants {
 		return b
 	}
 	return b.Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.agentPolicy.OnChange(func() { r.wakeInPlace(ctx, queue) })
+			wake := func() { r.wakeInPlace(ctx, queue) }
+			r.agentPolicy.OnChange(wake)
+			if r.leasePolicy != nil {
+				r.leasePolicy.OnChange(wake)
+			}
 			return nil
 		}))
 }
@@ -59,7 +70,7 @@ func (r *JobSetReconciler) watchGrants(b *builder.Builder) *builder.Builder {
 func (r *JobSetReconciler) wakeInPlace(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var all jobset.JobSetList
 	if err := r.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the JobSets whose agents the admission policy restricts")
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the JobSets whose agents the admission policies restrict")
 		return
 	}
 	for i := range all.Items {
@@ -74,7 +85,7 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 	if !r.grants {
 		return nil, nil
 	}
-	seen := &policy.AgentGrant{PolicyKnown: policyKnown}
+	seen := &policy.AgentGrant{PolicyKnown: policyKnown, Leases: r.leaseRights()}
 	key := types.NamespacedName{Namespace: js.Namespace, Name: children.AgentRoleName(js)}
 	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
 	if err := r.client.Get(ctx, key, role, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
@@ -88,6 +99,19 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 		seen.Binding = binding
 	}
 	return seen, nil
+}
+
+func (r *JobSetReconciler) leaseRights() policy.LeaseRights {
+	if r.leasePolicy == nil {
+		return policy.LeasesWithheld
+	}
+	switch gap, known := r.leasePolicy.Gap(); {
+	case !known:
+		return policy.LeasesUnknown
+	case gap != "":
+		return policy.LeasesWithheld
+	}
+	return policy.LeasesGranted
 }
 
 // grant writes the rights of agents. If that fails, no Job is created; a running group is not affected.

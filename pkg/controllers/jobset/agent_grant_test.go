@@ -43,7 +43,7 @@ func (p *inForce) OnChange(changed func()) { p.changed = changed }
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	owner := builders.MakeJobSet("js", "ns").Obj()
-	role, binding := children.AgentRole(owner, true), children.AgentRoleBinding(owner, []string{"default"})
+	role, binding := children.AgentRole(owner, children.AgentsPatchPods), children.AgentRoleBinding(owner, []string{"default"})
 	foreign := role.DeepCopy()
 	foreign.OwnerReferences = nil
 

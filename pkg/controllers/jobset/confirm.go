@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -53,6 +54,9 @@ func (r *JobSetReconciler) confirm(ctx context.Context, in policy.Input, loss *p
 	}
 	confirmed.Jobs = append(confirmed.Jobs, fresh)
 	confirmed.Pods = maps.Clone(in.Pods)
+	for i, pod := range pods {
+		pods[i] = r.reporting.Reporting(pod, ptr.Deref(in.JobSet.Status.SyncedEpoch, 0))
+	}
 	confirmed.Pods[job.UID] = loss.Refresh(in.Pods[job.UID], pods)
 	confirmed.Confirmed = loss
 	return confirmed, nil

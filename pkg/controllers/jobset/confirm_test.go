@@ -48,8 +48,9 @@ func TestOnlyTheLostAreRead(t *testing.T) {
 		return nil
 	}})
 	cached := policy.Input{
-		Jobs: []*batchv1.Job{job},
-		Pods: map[types.UID][]*corev1.Pod{job.UID: {pod(0, "1"), pod(1, "1")}, "other": {foreign}},
+		JobSet: js,
+		Jobs:   []*batchv1.Job{job},
+		Pods:   map[types.UID][]*corev1.Pod{job.UID: {pod(0, "1"), pod(1, "1")}, "other": {foreign}},
 	}
 	loss := &policy.Loss{Job: job, Indexes: []int64{2, 3, 4}}
 	got, err := s.confirm(t.Context(), cached, loss)

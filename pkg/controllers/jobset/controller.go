@@ -15,6 +15,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -27,6 +28,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
 	"sigs.k8s.io/jobset/pkg/controllers/elastic"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/controllers/leases"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/tolerance"
@@ -60,10 +63,16 @@ type JobSetReconciler struct {
 	informers cache.Informers
 	// slots limits the writes in flight, over all passes.
 	slots chan struct{}
+	// leases are where agents of large groups report, nil if they do not.
+	leases agentLeases
+	// reporting reads them.
+	reporting facts.Leases
 	// agentPolicy watches the admission policy that restricts agents, a nil one knows nothing.
 	agentPolicy agentPolicy
 	// verdicts is where the planner of elastic groups says what belongs in statuses, a nil one has nothing.
 	verdicts *elastic.Board
+	// leasePolicy does the same for their Leases; nil if they are to write none.
+	leasePolicy agentPolicy
 	// reviewAccess asks the API server whether agents have the rights they need.
 	reviewAccess bool
 	// grants makes the controller give agents the rights they need.
@@ -78,6 +87,14 @@ type agentPolicy interface {
 	Gap() (gap string, known bool)
 	// OnChange sets the function to call when the gap has changed.
 	OnChange(changed func())
+}
+
+// agentLeases is what this controller asks of leases.Leases.
+type agentLeases interface {
+	// Seen reports whether they can be read.
+	Seen() bool
+	// OnChange sets the function to call with a Lease before and after a change, nil if there was or is none.
+	OnChange(changed func(before, after *coordinationv1.Lease))
 }
 
 // Agents patch Pods, this controller does not. It has the right so that it can be granted to agents: RBAC lets no account grant a right that it lacks.
@@ -114,6 +131,11 @@ func WithVerdicts(board *elastic.Board) Option {
 // WithInjection says which agent worker Pods without one get.
 func WithInjection(injection workerpod.Injection) Option {
 	return func(r *JobSetReconciler) { r.injection = injection }
+}
+
+// WithLeases lets agents of large groups report in Leases.
+func WithLeases(of *leases.Leases) Option {
+	return func(r *JobSetReconciler) { r.leases, r.reporting = of, of.Reader() }
 }
 
 // WithTolerance says what spec.faultTolerance means; the default is tolerance.Builtin.

@@ -35,7 +35,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Jobs:         owned,
 		Gates:        r.gates,
 		Now:          now,
-		Injection:    r.injection,
+		Injection:    r.injectionNow(),
 		Progress:     r.progress,
 		Tolerance:    r.tolerance,
 		FirstFailure: remembered.firstFailure.in(epoch),
@@ -68,6 +68,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	if inPlace {
+		r.withReports(js, in.Pods)
 		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}

@@ -26,6 +26,7 @@ import (
 //	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
 //	firstFailure               the cause in messages (P21); the break itself follows from the Pods
 //	access                     which rights of agents are reported as missing (P56): without it they are asked for again
+//	reports                    Pods merged with their Leases (P152): without them they are merged again
 //	reported                   which events are not repeated
 type memory struct {
 	mu sync.Mutex
@@ -51,6 +52,7 @@ type remembered struct {
 	movingSince time.Time
 	// access is what the API server said about the rights of agents, by service account.
 	access   map[string]policy.AgentAccess
+	reports  mergedReports
 	reported reported
 }
 

@@ -36,6 +36,8 @@ type podEvents struct {
 	reader client.Reader
 	memory *memory
 	gates  gates.Set
+	// reporting reads the Leases of Pods.
+	reporting facts.Leases
 }
 
 var _ handler.EventHandler = &podEvents{}
@@ -59,7 +61,8 @@ func (e *podEvents) Delete(ctx context.Context, evt event.DeleteEvent, q queue) 
 	if pod.DeletionTimestamp == nil { // by force
 		pod.DeletionTimestamp = ptr.To(metav1.Now())
 	}
-	if js := e.observe(ctx, before, &pod); js != nil {
+	if js := e.jobSetOf(ctx, &pod); js != nil {
+		e.observe(ctx, js, e.reports(js, before), e.reports(js, &pod))
 		wakeJobSet(js, q)
 	}
 }
@@ -72,28 +75,47 @@ func (e *podEvents) changed(ctx context.Context, before, after client.Object, q 
 		return
 	}
 	old, isUpdate := before.(*corev1.Pod)
-	if js := e.observe(ctx, old, pod); js != nil && (!isUpdate || matters(old, pod) || showsReadiness(js, old, pod)) {
+	js := e.jobSetOf(ctx, pod)
+	if js == nil {
+		return
+	}
+	old, pod = e.reports(js, old), e.reports(js, pod)
+	e.observe(ctx, js, old, pod)
+	if !isUpdate || matters(old, pod) || showsReadiness(js, old, pod) {
 		wakeJobSet(js, q)
 	}
 }
 
-// observe catches a failure that a change of a Pod shows, and returns the JobSet of the Pod if it
-// restarts in place or tolerates faults, else nil. It also returns nil if the JobSet is not in the cache yet; its own event is still to come then.
-func (e *podEvents) observe(ctx context.Context, before, pod *corev1.Pod) *jobset.JobSet {
+// jobSetOf returns the JobSet of a Pod if it restarts in place or tolerates faults, else nil. It also returns nil if the JobSet
+// is not in the cache yet; its own event is still to come then.
+func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSet {
 	js := shared.JobSetOf(ctx, e.reader, pod)
-	switch {
-	case js == nil:
-		return nil
-	case e.gates.InPlaceRestart && workerpod.WantsInPlace(js):
-	case policy.Tolerates(js, e.gates):
+	if js != nil && (e.inPlace(js) || policy.Tolerates(js, e.gates)) {
 		return js
-	default:
+	}
+	return nil
+}
+
+func (e *podEvents) inPlace(js *jobset.JobSet) bool {
+	return e.gates.InPlaceRestart && workerpod.WantsInPlace(js)
+}
+
+// reports returns a Pod, nil or not, with what it reports, on itself or in a Lease.
+func (e *podEvents) reports(js *jobset.JobSet, pod *corev1.Pod) *corev1.Pod {
+	if pod == nil {
 		return nil
+	}
+	return e.reporting.Reporting(pod, ptr.Deref(js.Status.SyncedEpoch, 0))
+}
+
+// observe catches a failure that a change of a Pod shows.
+func (e *podEvents) observe(ctx context.Context, js *jobset.JobSet, before, pod *corev1.Pod) {
+	if !e.inPlace(js) {
+		return
 	}
 	if failure, failed := failureIn(js, before, pod); failed && !policy.Bypassed(js) && e.inGroup(ctx, js, pod) {
 		e.memory.forJobSet(js).firstFailure.keep(ptr.Deref(js.Status.SyncedEpoch, 0), failure)
 	}
-	return js
 }
 
 func wakeJobSet(js *jobset.JobSet, q queue) {

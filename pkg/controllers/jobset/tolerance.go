@@ -108,6 +108,7 @@ func (r *JobSetReconciler) readChildren(ctx context.Context, in policy.Input) (p
 	}
 	in.Jobs, in.ChildrenRead = slices.DeleteFunc(jobs, func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) }), true
 	in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, in.Jobs)
+	r.withReports(js, in.Pods)
 	return in, err
 }
 

@@ -80,7 +80,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 		}
 	}
 	if gates.InPlaceRestart || gates.FaultTolerance {
-		builder = builder.Watches(&corev1.Pod{}, &podEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates})
+		pods := &podEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates, reporting: r.reporting}
+		builder = r.watchLeases(builder.Watches(&corev1.Pod{}, pods), pods)
 	}
 	if err := r.watchNodes(ctx, mgr, builder); err != nil {
 		return fmt.Errorf("setting up the JobSet controller: %w", err)

@@ -39,9 +39,10 @@ func (n *node) granted(js *jobset.JobSet, account string) *jobset.JobSet {
 	n.stores(js)
 	err := cluster.Client.Create(n.context, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: account}})
 	Expect(client.IgnoreAlreadyExists(err)).To(Succeed())
-	Expect(cluster.Client.Create(n.context, children.AgentRole(js, true))).To(Succeed())
+	Expect(cluster.Client.Create(n.context, children.AgentRole(js, children.AgentsWriteLeases))).To(Succeed())
 	Expect(cluster.Client.Create(n.context, children.AgentRoleBinding(js, []string{account}))).To(Succeed())
 	Eventually(n.may(account, "patch", "", "pods", "")).Should(BeTrue())
+	Eventually(n.may(account, "create", "coordination.k8s.io", "leases", "")).Should(BeTrue())
 	Eventually(n.may(account, "watch", jobset.GroupVersion.Group, "jobsets", js.Name)).Should(BeTrue())
 	return js
 }
@@ -153,7 +154,7 @@ var _ = Describe("The rights that the controller grants", func() {
 		agent := n.agentOf(own)
 		// What the garbage collector does; the embedded suite has a real one.
 		Expect(cluster.Client.Delete(ctx, js.DeepCopy())).To(Succeed())
-		Expect(cluster.Client.Delete(ctx, children.AgentRole(js, true))).To(Succeed())
+		Expect(cluster.Client.Delete(ctx, children.AgentRole(js, children.AgentsWriteLeases))).To(Succeed())
 		Expect(cluster.Client.Delete(ctx, children.AgentRoleBinding(js, nil))).To(Succeed())
 		Eventually(n.may("trainer", "patch", "", "pods", "")).Should(BeFalse())
 
@@ -165,7 +166,7 @@ var _ = Describe("The rights that the controller grants", func() {
 		n := newNode(ctx)
 		js := n.stores(framework.Training(2, 10))
 		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "trainer"}})).To(Succeed())
-		Expect(cluster.Client.Create(ctx, children.AgentRole(js, false))).To(Succeed())
+		Expect(cluster.Client.Create(ctx, children.AgentRole(js, children.AgentsRead))).To(Succeed())
 		Expect(cluster.Client.Create(ctx, children.AgentRoleBinding(js, []string{"trainer"}))).To(Succeed())
 		Eventually(n.may("trainer", "watch", jobset.GroupVersion.Group, "jobsets", js.Name)).Should(BeTrue())
 		own := n.runsAs("trainer", "own")
@@ -193,13 +194,13 @@ var _ = Describe("The rights that the controller grants", func() {
 		manager := clientOf(token(ctx, n.space, "manager", nil))
 		Eventually(n.may("manager", "create", rbacv1.GroupName, "roles", "")).Should(BeTrue())
 
-		role, binding := children.AgentRole(js, true), children.AgentRoleBinding(js, []string{"default"})
+		role, binding := children.AgentRole(js, children.AgentsWriteLeases), children.AgentRoleBinding(js, []string{"default"})
 		Expect(manager.Create(ctx, role)).To(Succeed())
 		Expect(manager.Create(ctx, binding)).To(Succeed())
-		role.Rules = children.AgentRole(js, false).Rules
-		Expect(manager.Patch(ctx, role, client.MergeFrom(children.AgentRole(js, true)))).To(Succeed())
+		role.Rules = children.AgentRole(js, children.AgentsRead).Rules
+		Expect(manager.Patch(ctx, role, client.MergeFrom(children.AgentRole(js, children.AgentsWriteLeases)))).To(Succeed())
 
-		greedy := children.AgentRole(js, true)
+		greedy := children.AgentRole(js, children.AgentsWriteLeases)
 		greedy.Name, greedy.Rules[0].Verbs = "greedy", []string{"*"}
 		deny(apierrors.IsForbidden, "attempting to grant RBAC permissions not currently held")(manager.Create(ctx, greedy))
 		binding.Name, binding.ResourceVersion = "greedy", ""

@@ -44,6 +44,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Eventually(func() error {
 		return n.agentOf(pod).Patch(ctx, pod.DeepCopy(), merge(`{"metadata":{"labels":{"a":"b"}}}`), client.DryRunAll)
 	}).Should(MatchError(ContainSubstring("may not change labels")))
+	Eventually(func() error { return n.agentOf(pod).Create(ctx, election(n.space, "mine"), client.DryRunAll) }).
+		Should(MatchError(ContainSubstring("only the Lease jobset.first")))
 })
 
 // node is where worker Pods run: a namespace with the account of the agents.

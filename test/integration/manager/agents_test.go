@@ -120,7 +120,7 @@ var _ = Describe("The rights of agents", func() {
 		const missing = "Warning ValidatingAdmissionPolicy jobset-agent: ValidatingAdmissionPolicyBinding jobset-agent is missing: "
 		Eventually(told(ctx, metav1.NamespaceDefault, "AgentPolicyMissing")).Should(SatisfyAll(
 			HaveLen(len(before)+1), ContainElement(HavePrefix(missing))))
-		Eventually(func() string { return string(m.Err.Contents()) }).Should(ContainSubstring("Nothing restricts what agents may patch"))
+		Eventually(func() string { return string(m.Err.Contents()) }).Should(ContainSubstring("An admission policy of agents is not in force"))
 
 		By("lifting a group meanwhile")
 		lifts(ctx, js)

@@ -254,14 +254,15 @@ var _ = Describe("config/default", func() {
 		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules)).To(Equal(map[string][]string{
 			"nodes": read, "persistentvolumeclaims": {"create", "get", "list", "watch"}, // O84, O85
 			"pods": {"delete", "get", "list", "patch", "watch"}, "pods/status": {"patch"}, // O86
-			"resourcequotas": {"list", "watch"},                                                // P112
-			"services":       {"create", "get", "list", "watch"},                               // O87
-			"events":         {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
+			"resourcequotas":             {"list", "watch"},                                                // P112
+			"leases.coordination.k8s.io": {"create", "list", "patch", "watch"},                             // P152, P153
+			"services":                   {"create", "get", "list", "watch"},                               // O87
+			"events":                     {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
 			"mutating" + hooks: {"list", "watch"}, "validating" + hooks: {"list", "watch"}, // O89
 			"mutating" + hooks + " " + mutatingName:                                       {"get", "update"},
 			"validating" + hooks + " " + validatingName:                                   {"get", "update"},
-			"validatingadmissionpolicies.admissionregistration.k8s.io jobset-agent":       {"list", "watch"},
-			"validatingadmissionpolicybindings.admissionregistration.k8s.io jobset-agent": {"list", "watch"},
+			"validatingadmissionpolicies.admissionregistration.k8s.io jobset-agent jobset-agent-leases":       {"list", "watch"},
+			"validatingadmissionpolicybindings.admissionregistration.k8s.io jobset-agent jobset-agent-leases": {"list", "watch"},
 			"subjectaccessreviews.authorization.k8s.io":                                   {"create"}, // O97
 			"jobs.batch": {"create", "delete", "get", "list", "patch", "watch"}, "jobs/status.batch": {"patch"}, // O90, O91
 			"jobsets.jobset.x-k8s.io": {"delete", "get", "list", "patch", "watch"}, "jobsets/finalizers.jobset.x-k8s.io": {"update"}, // O92, O93
