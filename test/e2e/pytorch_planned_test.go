@@ -7,7 +7,9 @@ package e2e
 
 import (
 	"fmt"
-	"time"
+	"io"
+	"strings"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -39,42 +41,36 @@ var _ = Describe("a training with PyTorch saves one step on all ranks", Serial, 
 				js.Spec.FaultTolerance = &jobset.FaultTolerance{}
 				pod := podOf(js)
 				pod.TerminationGracePeriodSeconds = ptr.To[int64](60)
-				pod.Containers[0].TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
 				pod.Containers[0].Resources.Limits = corev1.ResourceList{gpu: resource.MustParse("1")}
 			})
 			round := t.RunsAt(1)
-			saved := t.trains(round, 0)
-
-			By("shrinking, and growing again")
-			for _, size := range []int32{ranks - 1, ranks} {
-				before := round
-				t.Resize(size)
-				round = t.RunsEventually()
-				saved = t.trains(round, t.saved(before, saved))
+			t.trains(round, 0)
+			saved := 0
+			// planned is a stop that somebody wants, and what follows it.
+			planned := func(what string, stop func(), next func() *stories.Round) {
+				GinkgoHelper()
+				By("being " + what)
+				logs := t.follow(round)
+				stop()
+				saved = t.saved(logs, saved, what)
+				if next != nil {
+					round = next()
+					t.trains(round, saved)
+				}
 			}
 
-			By("moving off a node")
-			before, sick := round, round.Pods[1].Spec.NodeName
-			t.mark(ctx, sick, `"EVICT"`)
-			round = t.RunsEventually()
+			for _, size := range []int32{ranks - 1, ranks} {
+				planned(fmt.Sprintf("resized to %d", size), func() { t.Resize(size) }, t.RunsEventually)
+			}
+			sick := round.Pods[1].Spec.NodeName
+			planned("moved off a node", func() { t.mark(ctx, sick, `"EVICT"`) }, t.RunsEventually)
 			for _, pod := range round.Pods {
 				Expect(pod.Spec.NodeName).NotTo(Equal(sick), "node of Pod %s", pod.Name)
 			}
-			saved = t.trains(round, t.saved(before, saved))
 			t.mark(ctx, sick, "null")
-
-			By("being suspended")
-			before = round
-			t.Suspend(true)
-			t.IsSuspended()
-			t.Suspend(false)
-			round = t.RunsEventually()
-			saved = t.trains(round, t.saved(before, saved))
+			planned("suspended", func() { t.Suspend(true); t.IsSuspended() }, func() *stories.Round { t.Suspend(false); return t.RunsEventually() })
 			t.Charged(0)
-
-			By("being deleted")
-			Expect(stories.API().Delete(ctx, t.Stored())).To(Succeed())
-			t.saved(round, saved)
+			planned("deleted", func() { Expect(stories.API().Delete(ctx, t.Stored())).To(Succeed()) }, nil)
 		}, SpecTimeout(3*specTime))
 	}
 })
@@ -93,8 +89,8 @@ func (t *training) mark(ctx SpecContext, node, health string) {
 	}
 }
 
-// trains waits until a round goes on from a step, and has made some more. It returns that step.
-func (t *training) trains(round *stories.Round, from int) int {
+// trains waits until a round goes on from a step, and has made some more.
+func (t *training) trains(round *stories.Round, from int) {
 	GinkgoHelper()
 	epoch := round.Pods[0].Annotations[jobset.EpochKey]
 	t.eventually(func(expect Gomega) {
@@ -106,33 +102,61 @@ func (t *training) trains(round *stories.Round, from int) int {
 		expect.Expect(step.Step).To(BeNumerically(">=", from+5), "last step of rank 0")
 		expect.Expect(step.Twice).To(BeZero(), "steps computed twice")
 	})
-	return from
 }
 
-// saved waits until all ranks of a round have said that they saved a step above one, and returns it.
-func (t *training) saved(round *stories.Round, above int) (step int) {
-	GinkgoHelper()
-	began := time.Now()
-	for i, pod := range round.Pods {
-		var found said
-		t.eventually(func(expect Gomega) {
-			all := parse(t.LastWords(pod))
-			if len(all) == 0 {
-				all, _ = lines(t.ctx, pod) // it still runs, or was started again
-			}
-			found = said{}
-			for _, s := range all {
-				if s.Msg == "saved" && s.Step > above {
-					found = s
-				}
-			}
-			expect.Expect(found.Step).NotTo(BeZero(), "what the rank in Pod %s saved", pod.Name)
-		})
-		if i == 0 {
-			step = found.Step
-		}
-		Expect(found.Step).To(Equal(step), "step that the rank in Pod %s saved", pod.Name)
+// follow reads what the ranks of a round say from now on, until the Pod of each is gone or the spec is over.
+func (t *training) follow(round *stories.Round) []*rankLog {
+	var logs []*rankLog
+	for _, pod := range round.Pods {
+		l := &rankLog{pod: pod.Name}
+		logs = append(logs, l)
+		stream, err := live.client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: "worker", Follow: true}).Stream(t.ctx)
+		Expect(err).NotTo(HaveOccurred())
+		go func() {
+			defer func() { _ = stream.Close() }()
+			_, _ = io.Copy(l, stream)
+		}()
 	}
-	AddReportEntry("all ranks saved", fmt.Sprintf("step %d, %d ranks, seen after %.1f s", step, len(round.Pods), time.Since(began).Seconds()))
+	return logs
+}
+
+// rankLog is what a rank has said.
+type rankLog struct {
+	pod  string
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *rankLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// saved is the last step above one that the rank has saved, 0 if there is none.
+func (l *rankLog) saved(above int) (step int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range parse(l.text.String()) {
+		if s.Msg == "saved" && s.Step > above {
+			step = s.Step
+		}
+	}
+	return step
+}
+
+// saved waits until all ranks have said that they saved a step above one, the same, and returns it.
+func (t *training) saved(logs []*rankLog, above int, what string) (step int) {
+	GinkgoHelper()
+	for _, l := range logs {
+		t.eventually(func(expect Gomega) {
+			expect.Expect(l.saved(above)).NotTo(BeZero(), "step that the rank in Pod %s saved", l.pod)
+		})
+		if step == 0 {
+			step = l.saved(above)
+		}
+		Expect(l.saved(above)).To(Equal(step), "step that the rank in Pod %s saved", l.pod)
+	}
+	AddReportEntry("all ranks saved", fmt.Sprintf("step %d, %d ranks, when they were %s", step, len(logs), what))
 	return step
 }

@@ -88,15 +88,6 @@ func failurePolicy() {
 	}, SpecTimeout(specTime))
 }
 
-// LastWords are what the worker of a Pod left in its status when it ended for good, empty if it has not.
-func (g *Group) LastWords(pod *corev1.Pod) string {
-	status := containerStatus(g.lastSeen(pod), g.shape.Container)
-	if status == nil || status.State.Terminated == nil {
-		return ""
-	}
-	return status.State.Terminated.Message
-}
-
 // lastSeen is a Pod as it was seen last, whether it is still there or not.
 func (g *Group) lastSeen(pod *corev1.Pod) *corev1.Pod {
 	g.record.mu.Lock()
