@@ -53,7 +53,11 @@ func (v View) Apply(action Action) (View, []Send) {
 			quick, pause := v.quickFailures()
 			v.Self = Self{UID: v.Self.UID, Ending: true, Tell: v.Self.Tell, Progress: v.Self.Progress, Quick: quick, Pause: pause}
 		}
-		return v, v.tell(mustStop, protocol.Message{Type: protocol.Stop})
+		sends := v.tell(mustStop, protocol.Message{Type: protocol.Stop})
+		for i := range sends {
+			sends[i].Message.Planned = v.JobSet.plannedStop(worker(v.Workers, sends[i].Container).Epoch)
+		}
+		return v, sends
 	case Leave:
 		if v.Self.Leaving == "" {
 			v.Self.Tell = leavingExit(v, action)

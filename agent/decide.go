@@ -84,6 +84,8 @@ type JobSet struct {
 	Outside protocol.World
 	// Progress is when a worker hangs (P131), nil if nobody watches it; workers are told in process mode.
 	Progress *protocol.Progress
+	// PlannedStop is how workers of epoch D are stopped, if that was deprecated as planned (P142); used in process mode.
+	PlannedStop protocol.PlannedStop
 	// Workers is how many Pods its specification asks for. No decision depends on it.
 	Workers int
 }

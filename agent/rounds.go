@@ -197,6 +197,16 @@ func (w Worker) ending() string {
 	return fmt.Sprintf("exit code %d", w.Exit.Code)
 }
 
+// plannedStop returns how a worker of an epoch is stopped that may save its state first; nil if it may not (P142). The
+// status says so of the last break, and only as long as the group waits for those that it stopped.
+func (js *JobSet) plannedStop(epoch int32) *protocol.PlannedStop {
+	if epoch != js.Deprecated || js.Deprecated != js.Synced || js.PlannedStop == (protocol.PlannedStop{}) || bypass(*js) != "" {
+		return nil
+	}
+	stop := js.PlannedStop
+	return &stop
+}
+
 const bypassEnded = "the worker was started while in-place restart was off, and it is on again"
 
 func stopWorkers(format string, args ...any) Action {

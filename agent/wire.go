@@ -56,6 +56,9 @@ type wireJobSet struct {
 			RestartStrategy string `json:"restartStrategy"`
 			InPlaceRestart  struct {
 				Progress *protocol.Progress `json:"progress"`
+
+				PlannedStopGracePeriodSeconds int32  `json:"plannedStopGracePeriodSeconds"`
+				PlannedStopSignal             string `json:"plannedStopSignal"`
 			} `json:"inPlaceRestart"`
 		} `json:"failurePolicy"`
 
@@ -75,6 +78,7 @@ type wireJobSet struct {
 			Status string `json:"status"`
 		} `json:"conditions"`
 		DeprecatedEpoch int32  `json:"deprecatedEpoch"`
+		PlannedBreak    bool   `json:"plannedBreak"`
 		SyncedEpoch     int32  `json:"syncedEpoch"`
 		Restarts        int32  `json:"restarts"`
 		InPlaceRestarts int32  `json:"inPlaceRestarts"`
@@ -199,6 +203,9 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 		Outside:    o.outside(at),
 		Progress:   o.Spec.FailurePolicy.InPlaceRestart.Progress,
 		Workers:    o.workers(),
+	}
+	if policy := o.Spec.FailurePolicy.InPlaceRestart; o.Status.PlannedBreak && policy.PlannedStopGracePeriodSeconds > 0 {
+		js.PlannedStop = protocol.PlannedStop{GraceSeconds: policy.PlannedStopGracePeriodSeconds, Signal: policy.PlannedStopSignal}
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == conditionDisabled && c.Status == conditionTrue {

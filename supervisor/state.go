@@ -54,7 +54,7 @@ type State struct {
 	// Exited: the main process of the run has ended, as Exit says.
 	Exited bool
 	Exit   protocol.Exit
-	// Stopping: SIGTERM was sent because of a stop or a leave. SIGKILL follows, unless Terminated.
+	// Stopping: the worker was told to end because of a stop or a leave. SIGKILL follows, unless Terminated.
 	Stopping bool
 	// Terminated: a signal that ends the container has come. Nothing is started any more, and the kubelet
 	// sends SIGKILL when its grace is over.

@@ -67,7 +67,10 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 	case protocol.Start:
 		return start(s, m, set)
 	case protocol.Stop:
-		return stop(s, grace, set)
+		if m.Planned != nil { // P142
+			return stop(s, m.Planned.Number(), m.Planned.Grace(), set)
+		}
+		return stop(s, syscall.SIGTERM, grace, set)
 	case protocol.Leave:
 		s.Leave = m.Because
 		if s.Leave == "" {
@@ -76,7 +79,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 		if s.Phase != Running {
 			return left(s)
 		}
-		return stop(s, grace, set)
+		return stop(s, syscall.SIGTERM, grace, set)
 	}
 	return s, nil
 }
@@ -110,7 +113,7 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 }
 
 // stop asks the worker to end, and answers if there is nothing to wait for (P63).
-func stop(s State, grace time.Duration, set Settings) (State, []Action) {
+func stop(s State, signal syscall.Signal, grace time.Duration, set Settings) (State, []Action) {
 	switch s.Phase {
 	case Held, Ended:
 		return s, []Action{ready(s, set)}
@@ -123,7 +126,7 @@ func stop(s State, grace time.Duration, set Settings) (State, []Action) {
 		return s, nil
 	}
 	s.Stopping = true
-	return s, []Action{{Signal: syscall.SIGTERM}, {Timeout: max(grace, time.Nanosecond)}}
+	return s, []Action{{Signal: signal}, {Timeout: max(grace, time.Nanosecond)}}
 }
 
 // hung ends a worker that gives no sign any more (P133): at once, since what hangs saves nothing.

@@ -269,7 +269,7 @@ type world struct {
 
 // possible are the events that may happen in a world.
 func (w world) possible() []Event {
-	events := []Event{connected, startAt(1), watchAt(2), bypass(), stopIn(0), leave(), received(syscall.SIGTERM), received(syscall.SIGHUP), silent()}
+	events := []Event{connected, startAt(1), watchAt(2), bypass(), stopIn(0), plannedStop(9, "USR1"), leave(), received(syscall.SIGTERM), received(syscall.SIGHUP), silent()}
 	if w.alive {
 		events = append(events, exit(0), exit(1), exit(42), exit(137))
 	} else {
@@ -327,8 +327,8 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 		switch {
 		case told && w.left && (a.Kill || a.Finish) && (e.Timeout == "" || w.terminated):
 			t.Errorf("P63a P69a: the worker is killed within its grace: %+v, %+v", before, e)
-		case before.Stopping && a.Signal == syscall.SIGTERM:
-			t.Errorf("P69a: the worker is told twice: %+v, %+v", before, e)
+		case before.Stopping && a.Signal != 0 && a.Signal != syscall.SIGHUP:
+			t.Errorf("P69a P142: the worker is told twice: %+v, %+v", before, e)
 		}
 		switch {
 		case a.Timeout != 0:

@@ -9,6 +9,7 @@ import datetime
 import hashlib
 import json
 import os
+import signal
 import tempfile
 import time
 
@@ -69,6 +70,13 @@ def remove(names):
             os.remove(name)
 
 
+def stops(told, device):
+    """Says whether any rank was told to end. All ask after each step, so all stop after the same one."""
+    flag = torch.tensor([float(len(told))], device=device)
+    dist.all_reduce(flag, dist.ReduceOp.MAX)
+    return flag.item() > 0
+
+
 def pass_gate():
     """Waits until the variables of the run come through the gate, if there is one. Nothing before may use a device, a port or
     a file of the training."""
@@ -106,6 +114,8 @@ def main():
     done = [int(line) for line in notes if line.strip().isdigit()]
     twice = len(done) - len(set(done))
     say("loaded", step=start)
+    told = []  # before this point SIGTERM ends the program: there is nothing to save
+    signal.signal(signal.SIGTERM, lambda *_: told.append(True))
     for step in range(start + 1, STEPS + 1):
         if step == FAIL_AT_STEP and rank == size - 1 and not files("failed"):
             open("failed", "w").close()
@@ -121,8 +131,15 @@ def main():
             print(step, file=notes, flush=True)
             twice += step in done
             say("step", step=step, loss=round(loss.item(), 5), twice=twice)
-            if step % SAVE_EVERY == 0:
-                save(step, {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()})
+        last = stops(told, device)
+        if rank == 0 and (last or step % SAVE_EVERY == 0):
+            save(step, {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()})
+        if last:
+            dist.barrier()  # until rank 0 has saved
+            say("saved", step=step)
+            while not told:  # one that ends before it is told has finished
+                time.sleep(0.01)
+            return
     weights = b"".join(value.cpu().numpy().tobytes() for value in model.state_dict().values())
     say("finished", step=STEPS, checksum=hashlib.sha256(weights).hexdigest())
     dist.barrier()

@@ -78,7 +78,7 @@ func Decide(in Input) (Plan, error) {
 	sum := v.runSteps(jobSteps, result{})
 	switch {
 	case v.waitsForIntent(&sum):
-		sum = sum.onlyIntent()
+		sum = v.onlyIntent(sum)
 		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
 	case v.waitsForDeployed(&sum):
 		sum = sum.withoutJobs()
@@ -122,9 +122,12 @@ func (v *view) waitsForIntent(sum *result) bool {
 
 // onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
 // reported is about these changes, and has to wait with them.
-func (r result) onlyIntent() result {
-	r.plan.forgetJobs()
+func (v *view) onlyIntent(r result) result {
 	r.changes |= deprecate
+	if v.changesAsPlanned(&r.plan) {
+		r.changes |= planned
+	}
+	r.plan.forgetJobs()
 	if !r.ends {
 		r.notices = nil
 	}

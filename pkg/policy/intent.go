@@ -7,8 +7,10 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,6 +24,20 @@ func (v *view) byIntent() bool {
 	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
 	failed := c != nil && c.Status == metav1.ConditionTrue && c.Reason != constants.MovedOffNodesReason
 	return v.synced > 0 && !failed
+}
+
+// changesAsPlanned reports whether the group has to stop only to become another one, by another size of its Jobs or by
+// Jobs that join it, so that its workers may save their state (P142). They may not if one of them has failed, which the
+// others may wait for in vain, or if somebody deleted a Job of the epoch that runs.
+func (v *view) changesAsPlanned(plan *Plan) bool {
+	if !v.watched || v.failureComesFirst() || plan.Unresumed > 0 || len(plan.DeleteJobs)+len(plan.SuspendJobs)+len(plan.ResumeJobs) > 0 {
+		return false
+	}
+	ran := map[string]bool{}
+	for i := range v.JobSet.Status.ReplicatedJobsStatus {
+		ran[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers > 0
+	}
+	return !slices.ContainsFunc(plan.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] })
 }
 
 // whyItWaits says who keeps a change by intent from coming together.

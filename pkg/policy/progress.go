@@ -23,7 +23,7 @@ import (
 
 // A group that does not assemble must not wait indefinitely (P24):
 //
-//	assemblingSince
+//	assemblingSince, and plannedStopGracePeriodSeconds if the group stopped as planned (P142)
 //	  + one period    Pods on a node that have not reported are deleted, and so recreated
 //	  + two periods   all Jobs are recreated, charged once
 //
@@ -79,6 +79,9 @@ func setClock(since *time.Time) result {
 // status must have a clock.
 func (v *view) waited() time.Duration {
 	from := v.JobSet.Status.AssemblingSince.Add(v.Clock.Stood)
+	if v.JobSet.Status.PlannedBreak {
+		from = from.Add(time.Duration(workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy)) * time.Second)
+	}
 	if v.Clock.LedSince.After(from) {
 		from = v.Clock.LedSince
 	}
@@ -178,10 +181,11 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	return over, requeueAfter(next)
 }
 
-// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
+// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a). The
+// clock starts at the end of a planned stop, so there is none of that.
 func (v *view) stopGrace() time.Duration {
 	policy := v.JobSet.Spec.FailurePolicy
-	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {
+	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode || v.JobSet.Status.PlannedBreak {
 		return 0
 	}
 	return time.Duration(workerpod.StopGraceSeconds(policy)) * time.Second

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // result is what a step decided, or what several add up to. The zero result decides nothing.
@@ -46,7 +47,7 @@ type result struct {
 	notices []notice
 }
 
-type changes uint8
+type changes uint16
 
 const (
 	// deprecate sets D := S: workers of the epoch that runs must restart.
@@ -63,6 +64,8 @@ const (
 	failsJobSet
 	// breaksGroup: the pause after quick failures counts from now if the group runs (P71a).
 	breaksGroup
+	// planned, with deprecate: nothing failed, so the workers may save their state before they end (P142).
+	planned
 )
 
 func (c changes) any(of changes) bool { return c&of != 0 }
@@ -177,6 +180,7 @@ func (r *result) compose(v *view) Plan {
 func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.changes.any(deprecate) && v.inPlace && v.running() {
 		status.DeprecatedEpoch = ptr.To(v.synced)
+		status.PlannedBreak = r.changes.any(planned) && workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy) > 0
 		status.QuickFailures = v.quickFailuresAfter(r.changes)
 		if status.BreakTime = nil; r.changes.any(breaksGroup) {
 			status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))

@@ -153,7 +153,7 @@ func resetOffNodes(v *view, _ result) result {
 	if v.watched {
 		message += ", and not restarted in place: " + v.move.byReset
 	}
-	r.changes |= restartAllJobs | deprecate | breaksGroup
+	r.changes |= restartAllJobs | deprecate | breaksGroup | planned
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
 		warning(constants.MovedOffNodesReason, message)))
 	r.plan.Restart, r.plan.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
@@ -185,6 +185,7 @@ func moveInPlace(v *view, _ result) result {
 		return r
 	}
 	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts", deprecate)
+	restart.changes |= planned
 	restart.plan.Outcomes = append(restart.plan.Outcomes, MovedInPlace)
 	return r.and(restart)
 }

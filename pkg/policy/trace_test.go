@@ -27,7 +27,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
 		}},
 		"O11a: a step that ends the pass": {inPlace(0, 1, "1 1", onJob(0, failed)), []Step{
-			{Name: "failurePolicy", Ended: true, Added: []string{"Restart=RestartJobSet", "deprecate", "restartAllJobs", "chargeAllJobs", "breaksGroup",
+			{Name: "failurePolicy", Ended: true, Added: []string{"Restart=RestartJobSet", "deprecate", "restartAllJobs", "chargeAllJobs", "planned",
 				"condition RestartingJobSet=True DefaultFailurePolicy", "event RestartJobSetFailurePolicyAction"}},
 			{Name: "assemblyClock", Added: []string{"clock"}},
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
@@ -56,7 +56,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 // TestEveryChangeHasAName: a bit without a name would be missing in the log.
 func TestEveryChangeHasAName(t *testing.T) {
 	t.Parallel()
-	if want := breaksGroup; 1<<(len(changeNames)-1) != want {
+	if want := planned; 1<<(len(changeNames)-1) != want {
 		t.Errorf("%d names, want one for each of the changes up to %b", len(changeNames), want)
 	}
 }

@@ -51,6 +51,7 @@ var createRules = []rule{
 	inPlace(inPlaceMode),
 	inPlace(inPlaceEnvironment),
 	inPlace(progress),
+	inPlace(plannedStop),
 	inPlace(warmStart),
 	inPlace(eachReplicatedJob(inPlaceInjection)),
 	inPlace(takenClaims),

@@ -37,6 +37,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 			"instead of restarting it; set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
 	out = append(out, progressWarnings(js)...)
+	out = append(out, plannedStopWarnings(js)...)
 	out = append(out, warmStartWarnings(js)...)
 	for i := range js.Spec.ReplicatedJobs {
 		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {

@@ -157,3 +157,11 @@ func StopGraceSeconds(policy *jobset.FailurePolicy) int32 {
 	}
 	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
 }
+
+// PlannedStopSeconds returns how long a worker has to end at a planned stop, 0 if no stop is planned (P142).
+func PlannedStopSeconds(policy *jobset.FailurePolicy) int32 {
+	if ModeOf(policy) != jobset.ProcessMode {
+		return 0
+	}
+	return ptr.Deref(policy.InPlaceRestart.PlannedStopGracePeriodSeconds, 0)
+}

@@ -148,6 +148,9 @@ type Message struct {
 	Restarts     int32  `json:"restarts,omitempty"`
 	World        *World `json:"world,omitempty"`
 	GraceSeconds int32  `json:"graceSeconds,omitempty"`
+	// Planned, with Stop, is how a worker is stopped that may save its state first (P142); nil if it is to end within
+	// GraceSeconds. Supervisors of older versions do not read it.
+	Planned *PlannedStop `json:"planned,omitempty"`
 	// Progress, with Start, are the deadlines of a worker that gives signs (P131); nil if it gives none.
 	Progress *Progress `json:"progress,omitempty"`
 	Exit     *Exit     `json:"exit,omitempty"`

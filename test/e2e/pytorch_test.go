@@ -156,13 +156,18 @@ func lines(ctx context.Context, pod *corev1.Pod) (all []said, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(log), nil
+}
+
+// parse reads the lines of train.py among others.
+func parse(log string) (all []said) {
 	for line := range strings.Lines(log) {
 		var s said
 		if bytes.HasPrefix([]byte(line), []byte(`{"time":`)) && json.Unmarshal([]byte(line), &s) == nil && s.Msg != "" {
 			all = append(all, s)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // last is the last line with a message, or a zero one.

@@ -65,10 +65,13 @@ type basis struct {
 	action jobset.FailurePolicyAction
 	// moves: Pods run on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
 	moves, lacks bool
+	// stands: all workers run at S; failed: one reports that it does not.
+	stands, failed bool
 }
 
 func (v *view) basis(sc *scenario) basis {
-	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks()}
+	stands, failed := v.stand()
+	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), stands, failed}
 }
 
 // view is what a decision is made on.

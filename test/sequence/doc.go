@@ -29,6 +29,7 @@ SPDX-License-Identifier: Apache-2.0
 //	pause.go           the pause after quick failures
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
+//	planned_stop.go    breaks that are planned, before which workers save their state
 //	planner.go         elastic groups, whose sizes a planner changes
 //	order.go           ReplicatedJobs that wait for others to be ready
 //	cases.go           the scenarios that are searched, and so the bounds; cases_tolerance.go: more of them
@@ -56,6 +57,7 @@ SPDX-License-Identifier: Apache-2.0
 //     may start one, and until the JobSet has ended or is suspended.
 //  8. A worker that is told to end is told once, and nothing of it is killed before its grace is over: that of the kubelet
 //     from its signal on. An agent that sees that the JobSet is suspended tells nobody to end.
+//     A worker may save its state before a break that is planned (P142), and before no other.
 //  9. A gate opens once for an epoch, while no process of another epoch exists, and a standby that could wait is not killed.
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which

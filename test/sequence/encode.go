@@ -78,7 +78,7 @@ func (e *encoder) jobSet(js *jobSet) {
 func (e *encoder) status(s *status) {
 	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause), s.world[0], s.world[1])
 	e.tolerated(&s.tolerated)
-	e.bits(s.young)
+	e.bits(s.young, s.planned)
 }
 
 func (e *encoder) job(j *job) {
@@ -221,6 +221,7 @@ func (e *encoder) world(w *world) {
 }
 
 func (e *encoder) book(w *world) {
+	e.byte(int8(w.book.planned)) // there are few epochs
 	var entries [][5]int8
 	for _, f := range w.book.failedAt {
 		f.index = e.inName(w.sc.nameNumber(f.rjob, f.job), f.index)

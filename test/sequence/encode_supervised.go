@@ -51,7 +51,7 @@ func (e *encoder) queue(q *queue) {
 	e.byte(q.n)
 	for _, m := range q.messages[:q.n] {
 		e.byte(int8(slices.Index(allKinds, m.kind)), m.epoch)
-		e.exit(m.ended, m.out)
+		e.exit(m.ended, m.out, m.saves)
 	}
 }
 

@@ -120,6 +120,10 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	if o.sc.slowStops {
 		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](protocol.MaxStopGraceSeconds)}
 	}
+	if o.sc.saves {
+		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, PlannedStopGracePeriodSeconds: ptr.To(plannedStop.GraceSeconds)}
+		js.Status.PlannedBreak = v.planned
+	}
 	if v.since > 0 {
 		js.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-time.Duration(v.since-1) * period)))
 	}
@@ -197,6 +201,7 @@ func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 	if o.sc.ft != nil {
 		v.tolerated = toleratedOf(s)
 	}
+	v.planned = s.PlannedBreak
 	v.world = o.worldOf(s)
 	v.suspended = conditionOf(s, jobset.JobSetSuspended)
 	v.gateOff = conditionOf(s, jobset.JobSetInPlaceRestartDisabled)
@@ -349,10 +354,14 @@ func (sc *scenario) viewOf(js *jobSet) agent.JobSet {
 	if !js.exists {
 		return agent.JobSet{}
 	}
-	return agent.JobSet{
+	view := agent.JobSet{
 		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(), DisabledByAnnotation: js.disabled,
 		DisabledByGate: js.gateOff == isTrue, Suspended: js.suspend, Ended: js.phase != unfinished, Deprecated: int32(js.d), Synced: int32(js.s),
 	}
+	if js.planned {
+		view.PlannedStop = plannedStop
+	}
+	return view
 }
 
 func uidText(uid int16) string { return "uid-" + strconv.Itoa(int(uid)) }

@@ -43,6 +43,9 @@ func (w *world) roundDecides(at int) error {
 		default:
 			p.giveUp()
 		}
+		if err := w.checkPlannedStops(p, v.JobSet, sends); err != nil {
+			return err
+		}
 		p.learn(after)
 		for _, send := range sends {
 			if err := p.send(send); err != nil {

@@ -81,8 +81,8 @@ type message struct {
 	kind  protocol.Type
 	epoch int8
 	ended exit
-	// out: it is about a run outside of all epochs.
-	out bool
+	// out: it is about a run outside of all epochs. saves: it is a planned stop.
+	out, saves bool
 }
 
 func (q *queue) push(m message) error {
@@ -132,11 +132,15 @@ func (e exit) exit() *protocol.Exit {
 }
 
 func messageFrom(m protocol.Message) message {
-	return message{m.Type, int8(m.Epoch), exitFrom(m.Exit), m.Bypass}
+	return message{m.Type, int8(m.Epoch), exitFrom(m.Exit), m.Bypass, m.Planned != nil}
 }
 
 func (m message) message(name string) protocol.Message {
-	return protocol.Message{Version: protocol.Version, Type: m.kind, Container: name, Epoch: int32(m.epoch), Bypass: m.out, Exit: m.ended.exit(), Because: "told"}
+	is := protocol.Message{Version: protocol.Version, Type: m.kind, Container: name, Epoch: int32(m.epoch), Bypass: m.out, Exit: m.ended.exit(), Because: "told"}
+	if m.saves {
+		is.Planned = &plannedStop
+	}
+	return is
 }
 
 func (k knowledge) worker(name string) agent.Worker {

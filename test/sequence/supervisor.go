@@ -166,7 +166,7 @@ func (c *container) checkGrace(before supervisor.State, e supervisor.Event, a su
 	switch {
 	case told && c.left && (a.Kill || a.Finish) && (e.Timeout == "" || before.Terminated):
 		return violates(8, "processes of a worker that was told to end are killed within its grace")
-	case before.Stopping && a.Signal == syscall.SIGTERM:
+	case before.Stopping && a.Signal != 0:
 		return violates(8, "a worker that was told to end is told again")
 	}
 	return nil

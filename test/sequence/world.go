@@ -116,6 +116,8 @@ type status struct {
 	young bool
 	pause pause
 	tolerated
+	// planned is plannedBreak, where workers save their state before a planned stop.
+	planned bool
 	// world is syncedWorkers of each ReplicatedJob, where a planner changes sizes.
 	world [maxReplicatedJobs]int8
 }

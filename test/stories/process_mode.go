@@ -73,6 +73,8 @@ func processMode() {
 		Expect(group.BrokeAt(1).Sub(hung)).To(BeNumerically(">=", (limit-1)*time.Second), "the last sign was a moment before the order")
 	}, SpecTimeout(specTime))
 
+	plannedStops()
+
 	It("P67: finish when all exit with 0", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Process: true})
 		round := group.RunsAt(1)

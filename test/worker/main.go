@@ -15,6 +15,7 @@ SPDX-License-Identifier: Apache-2.0
 //	worker eat MEGABYTES       allocates memory, and keeps it
 //	worker shell COMMAND...    runs a command, and dies of SIGTERM without it, as a script does
 //	worker save                takes 20 seconds to write a checkpoint after SIGTERM
+//	worker lockstep            makes its steps together with all ranks, and saves the same one when they are told to end
 //	worker signal SIG ID...    signals the first processes of containers; needs the processes of the node
 //
 // Lines about itself are JSON on standard output.
@@ -51,7 +52,7 @@ func main() {
 	}
 	commands := map[string]func([]string) error{
 		"work": work, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
-		"shell": shell, "save": save,
+		"shell": shell, "save": save, "lockstep": lockstep,
 	}
 	run, ok := commands[command]
 	if !ok {

@@ -105,6 +105,22 @@ type InPlaceRestartPolicy struct {
 	// +kubebuilder:validation:Maximum=3600
 	StopGracePeriodSeconds *int32 `json:"stopGracePeriodSeconds,omitempty"`
 
+	// plannedStopGracePeriodSeconds is how long a worker may take to end when its group restarts for
+	// a change of its size, for Jobs that join it, or to move Pods off sick nodes: nothing has failed
+	// then, and the workers can save their state. All get plannedStopSignal, once, at the same
+	// moment. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
+	// Process.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=300
+	PlannedStopGracePeriodSeconds *int32 `json:"plannedStopGracePeriodSeconds,omitempty"`
+
+	// plannedStopSignal is the signal of such a stop: TERM, USR1 or USR2. Empty means TERM. Only with
+	// plannedStopGracePeriodSeconds. Programs under torchrun need TERM: other signals end torchrun.
+	// +optional
+	// +kubebuilder:validation:Enum=TERM;USR1;USR2
+	PlannedStopSignal PlannedStopSignal `json:"plannedStopSignal,omitempty"`
+
 	// recreatePodOnExitCodes are exit codes of workers that get a new Pod, perhaps on
 	// another node, instead of a restart in place: of a worker that finds its devices
 	// broken, for example. At most 200, from 1 to 255, each once. Codes that
@@ -140,6 +156,18 @@ type InPlaceRestartPolicy struct {
 	// +optional
 	WarmStart *WarmStartPolicy `json:"warmStart,omitempty"`
 }
+
+// PlannedStopSignal is a signal at which a program saves its state and ends.
+type PlannedStopSignal string
+
+const (
+	// PlannedStopTERM is SIGTERM.
+	PlannedStopTERM PlannedStopSignal = "TERM"
+	// PlannedStopUSR1 is SIGUSR1.
+	PlannedStopUSR1 PlannedStopSignal = "USR1"
+	// PlannedStopUSR2 is SIGUSR2.
+	PlannedStopUSR2 PlannedStopSignal = "USR2"
+)
 
 // WarmStartPolicy turns warm start on. There is nothing to set in it.
 type WarmStartPolicy struct{}

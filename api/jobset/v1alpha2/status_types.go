@@ -86,6 +86,12 @@ type JobSetStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
 
+	// plannedBreak says that deprecatedEpoch was last raised for a change that somebody wants, and not
+	// for a failure: workers of that epoch have plannedStopGracePeriodSeconds to end. It is written
+	// with deprecatedEpoch, and only where that period is set.
+	// +optional
+	PlannedBreak bool `json:"plannedBreak,omitempty"`
+
 	// syncedEpoch is the last epoch that the whole group of workers has reached;
 	// workers of exactly this epoch may run. Absent means 0.
 	// Written with the feature gate InPlaceRestart only.

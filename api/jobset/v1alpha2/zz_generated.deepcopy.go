@@ -301,6 +301,11 @@ func (in *InPlaceRestartPolicy) DeepCopyInto(out *InPlaceRestartPolicy) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.PlannedStopGracePeriodSeconds != nil {
+		in, out := &in.PlannedStopGracePeriodSeconds, &out.PlannedStopGracePeriodSeconds
+		*out = new(int32)
+		**out = **in
+	}
 	if in.RecreatePodOnExitCodes != nil {
 		in, out := &in.RecreatePodOnExitCodes, &out.RecreatePodOnExitCodes
 		*out = make([]int32, len(*in))

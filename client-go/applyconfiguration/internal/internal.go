@@ -184,6 +184,12 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: mode
                         type:
                           scalar: string
+                      - name: plannedStopGracePeriodSeconds
+                        type:
+                          scalar: numeric
+                      - name: plannedStopSignal
+                        type:
+                          scalar: string
                       - name: progress
                         type:
                           map:
@@ -1799,6 +1805,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: lastSyncTime
             type:
               scalar: untyped
+          - name: plannedBreak
+            type:
+              scalar: boolean
           - name: progress
             type:
               map:

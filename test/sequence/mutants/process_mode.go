@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 const (
 	roundsFile  = "agent/rounds.go"
@@ -100,8 +103,18 @@ var processMode = []mutant{
 	},
 	{
 		name: "a Pod is late while its worker still stops", file: progressFile,
-		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {",
+		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode || v.JobSet.Status.PlannedBreak {",
 		new: "if workerpod.ModeOf(policy) != \"\" {",
+	},
+	{
+		name: "plannedBreak left true by a later failure", file: resultFile, scenarios: "planned stops",
+		old: "status.PlannedBreak = r.changes.any(planned) &&",
+		new: "status.PlannedBreak = (status.PlannedBreak || r.changes.any(planned)) &&",
+	},
+	{
+		name: "time to save after a failure", file: intentFile, scenarios: "planned stops",
+		old: "if !v.watched || v.failureComesFirst() || plan",
+		new: "if !v.watched || plan",
 	},
 	{
 		name: "lift while the next Jobs are still to come", file: startupFile,
@@ -145,7 +158,7 @@ var processMode = []mutant{
 func all() []mutant {
 	list := slices.Concat(mutants, faultTolerance)
 	for _, m := range processMode {
-		m.scenarios = "process mode"
+		m.scenarios = cmp.Or(m.scenarios, "process mode")
 		list = append(list, m)
 	}
 	for _, m := range leases {

@@ -27,6 +27,15 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	// SIGKILL, whenever its group restarts. Only in mode Process, where it defaults to 2;
 	// in mode Container the kubelet always gives 2 seconds.
 	StopGracePeriodSeconds *int32 `json:"stopGracePeriodSeconds,omitempty"`
+	// plannedStopGracePeriodSeconds is how long a worker may take to end when its group restarts for
+	// a change of its size, for Jobs that join it, or to move Pods off sick nodes: nothing has failed
+	// then, and the workers can save their state. All get plannedStopSignal, once, at the same
+	// moment. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
+	// Process.
+	PlannedStopGracePeriodSeconds *int32 `json:"plannedStopGracePeriodSeconds,omitempty"`
+	// plannedStopSignal is the signal of such a stop: TERM, USR1 or USR2. Empty means TERM. Only with
+	// plannedStopGracePeriodSeconds. Programs under torchrun need TERM: other signals end torchrun.
+	PlannedStopSignal *jobsetv1alpha2.PlannedStopSignal `json:"plannedStopSignal,omitempty"`
 	// recreatePodOnExitCodes are exit codes of workers that get a new Pod, perhaps on
 	// another node, instead of a restart in place: of a worker that finds its devices
 	// broken, for example. At most 200, from 1 to 255, each once. Codes that
@@ -71,6 +80,22 @@ func (b *InPlaceRestartPolicyApplyConfiguration) WithMode(value jobsetv1alpha2.I
 // If called multiple times, the StopGracePeriodSeconds field is set to the value of the last call.
 func (b *InPlaceRestartPolicyApplyConfiguration) WithStopGracePeriodSeconds(value int32) *InPlaceRestartPolicyApplyConfiguration {
 	b.StopGracePeriodSeconds = &value
+	return b
+}
+
+// WithPlannedStopGracePeriodSeconds sets the PlannedStopGracePeriodSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PlannedStopGracePeriodSeconds field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithPlannedStopGracePeriodSeconds(value int32) *InPlaceRestartPolicyApplyConfiguration {
+	b.PlannedStopGracePeriodSeconds = &value
+	return b
+}
+
+// WithPlannedStopSignal sets the PlannedStopSignal field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PlannedStopSignal field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithPlannedStopSignal(value jobsetv1alpha2.PlannedStopSignal) *InPlaceRestartPolicyApplyConfiguration {
+	b.PlannedStopSignal = &value
 	return b
 }
 

@@ -30,6 +30,10 @@ type JobSetStatusApplyConfiguration struct {
 	// deprecatedEpoch: workers of this epoch, or of an earlier one, must restart.
 	// Absent means 0. Written with the feature gate InPlaceRestart only.
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
+	// plannedBreak says that deprecatedEpoch was last raised for a change that somebody wants, and not
+	// for a failure: workers of that epoch have plannedStopGracePeriodSeconds to end. It is written
+	// with deprecatedEpoch, and only where that period is set.
+	PlannedBreak *bool `json:"plannedBreak,omitempty"`
 	// syncedEpoch is the last epoch that the whole group of workers has reached;
 	// workers of exactly this epoch may run. Absent means 0.
 	// Written with the feature gate InPlaceRestart only.
@@ -125,6 +129,14 @@ func (b *JobSetStatusApplyConfiguration) WithReplicatedJobsStatus(values ...*Rep
 // If called multiple times, the DeprecatedEpoch field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithDeprecatedEpoch(value int32) *JobSetStatusApplyConfiguration {
 	b.DeprecatedEpoch = &value
+	return b
+}
+
+// WithPlannedBreak sets the PlannedBreak field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PlannedBreak field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithPlannedBreak(value bool) *JobSetStatusApplyConfiguration {
+	b.PlannedBreak = &value
 	return b
 }
 

@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package validation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+var (
+	plannedGracePath  = inPlacePath.Child("plannedStopGracePeriodSeconds")
+	plannedSignalPath = inPlacePath.Child("plannedStopSignal")
+)
+
+// plannedStop refuses a stop that no supervisor can carry out, and a signal that nobody sends (P142).
+func plannedStop(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	policy := js.Spec.FailurePolicy.InPlaceRestart
+	if policy == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	grace, signal := policy.PlannedStopGracePeriodSeconds, policy.PlannedStopSignal
+	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
+		message := fmt.Sprintf("is read only %s: in mode %s the kubelet stops the worker, not a supervisor; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode)
+		if grace != nil {
+			errs = append(errs, field.Forbidden(plannedGracePath, message))
+		}
+		if signal != "" {
+			errs = append(errs, field.Forbidden(plannedSignalPath, message))
+		}
+		return errs
+	}
+	if grace != nil && (*grace < 1 || *grace > protocol.MaxPlannedStopSeconds) {
+		errs = append(errs, field.Invalid(plannedGracePath, *grace, fmt.Sprintf("must be from 1 to %d; remove it to stop workers in stopGracePeriodSeconds as always", protocol.MaxPlannedStopSeconds)))
+	}
+	switch {
+	case signal == "":
+	case protocol.StopSignals[string(signal)] == 0:
+		errs = append(errs, field.NotSupported(plannedSignalPath, signal,
+			[]jobset.PlannedStopSignal{jobset.PlannedStopTERM, jobset.PlannedStopUSR1, jobset.PlannedStopUSR2}))
+	case grace == nil:
+		errs = append(errs, field.Forbidden(plannedSignalPath, "is read only with plannedStopGracePeriodSeconds, at whose start it is sent; remove it, or set how long workers may take"))
+	}
+	return errs
+}
+
+// plannedStopWarnings say which workers a planned stop does not give their time.
+func plannedStopWarnings(js *jobset.JobSet) []string {
+	grace := workerpod.PlannedStopSeconds(js.Spec.FailurePolicy)
+	if grace == 0 {
+		return nil
+	}
+	var out []string
+	signal := js.Spec.FailurePolicy.InPlaceRestart.PlannedStopSignal
+	if signal != "" && signal != jobset.PlannedStopTERM && workerpod.WrittenEnvironment(js.Spec.FailurePolicy) == jobset.TorchEnvironment {
+		out = append(out, fmt.Sprintf("%s: is %s, which ends torchrun and, with it, its ranks: set %s if a container runs torchrun", plannedSignalPath, signal, jobset.PlannedStopTERM))
+	}
+	for i := range js.Spec.ReplicatedJobs {
+		path := podPath(i).Child("terminationGracePeriodSeconds")
+		if own := ptr.Deref(js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds); own < int64(grace) {
+			out = append(out, fmt.Sprintf("%s: is %d, less than plannedStopGracePeriodSeconds (%d): the Pods that a change of size or a move deletes "+
+				"are killed while the others may still save; set at least %d", path, own, grace, grace))
+		}
+	}
+	return out
+}
