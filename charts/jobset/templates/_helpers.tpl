@@ -119,6 +119,10 @@ inPlaceRestart:
   {{- with .environment }}
   environment: {{ . }}
   {{- end }}
+  {{- with .progress }}
+  progress:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   {{- if not .createAccess }}
   createAccess: false
   {{- end }}
