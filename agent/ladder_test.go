@@ -60,6 +60,24 @@ func TestAContainerThatIsDone(t *testing.T) {
 		c.wantLeft("container x is done", c.actors[1])
 		wantReport(t, fake, "a", "1")
 	})
+	bubble(t, "P67 P70: a container is done, no file says so, and the agent restarts: leave after a minute", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x", "y")
+		c.actors[0].say(protocol.Message{Type: protocol.Done, Epoch: 1, Exit: &protocol.Exit{Time: time.Now().UTC()}})
+		c.actors[0].kill()
+		pass(time.Hour)
+		wantRuns(t, c.agent, 1, c.actors[1])
+		c.replaceAgent()
+		pass(time.Minute - time.Second)
+		if told := c.actors[1].told(protocol.Leave); len(told) > 0 {
+			t.Errorf("told to leave too early: %+v", told)
+		}
+		pass(2 * time.Second)
+		c.wantLeft("container x has not connected for 1m0s", c.actors[1])
+		wantReport(t, fake, "a", "1")
+		if exit := fake.lastExit("a"); exit.Container != "x" || exit.LeaveReason != protocol.ContainerLost {
+			t.Errorf("the exit is %+v", exit)
+		}
+	})
 	bubble(t, "P67: a worker that exits 0 when it is stopped is not done", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
 		c.actors[0].hangs = true

@@ -18,7 +18,7 @@ const (
 	becauseLimit = 512
 	// strayAfter is for how long a worker may run beside one whose supervisor has not said hello (P65).
 	strayAfter = 5 * time.Second
-	// lostAfter is for how long a supervisor that was connected may be away (P70).
+	// lostAfter is for how long a supervisor that was connected, to this agent or an earlier one, may be away (P70).
 	lostAfter = time.Minute
 )
 
@@ -31,6 +31,8 @@ func decideRound(v View) Action {
 			return leave(protocol.ProcessStuck, w.Container, "container %s cannot be stopped: %s", w.Container, w.Problem)
 		case w.State != Done && !w.Lost.IsZero() && v.Now.Sub(w.Lost) >= lostAfter:
 			return leave(protocol.ContainerLost, w.Container, "container %s has not come back for %s", w.Container, lostAfter)
+		case w.State == Unseen && find(v, ranEarlier(v.Now)) != nil:
+			return leave(protocol.ContainerLost, w.Container, "container %s has not connected for %s, and was there in an earlier epoch", w.Container, lostAfter)
 		}
 	}
 	switch self := v.Self; {
@@ -166,6 +168,11 @@ func find(v View, is func(Worker) bool) *Worker {
 		}
 	}
 	return nil
+}
+
+// ranEarlier: its supervisor said so long ago that it ran in an epoch, before which those of all containers had connected.
+func ranEarlier(now time.Time) func(Worker) bool {
+	return func(w Worker) bool { return w.Epoch > 0 && now.Sub(w.Seen) >= lostAfter }
 }
 
 func unseen(w Worker) bool   { return w.State == Unseen }

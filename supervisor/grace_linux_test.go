@@ -74,3 +74,21 @@ func TestALinkIsNoFileThatSaysDone(t *testing.T) {
 		t.Errorf("P67: the file is %v, %v", info, err)
 	}
 }
+
+// TestAWorkerFinishesAndNoFileCanSaySo: its agent is told all the same (P67).
+func TestAWorkerFinishesAndNoFileCanSaySo(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	if err := os.MkdirAll(p.path(protocol.DonePrefix+"worker/x"), 0o755); err != nil { // which no file can replace
+		t.Fatal(err)
+	}
+	p.listen()
+	p.start([]string{"/bin/sh", "-c", "exit 0"})
+	p.hello()
+	p.runs(1)
+	if m := p.next(protocol.Done); m.Epoch != 1 {
+		t.Errorf("P67: the agent is told %+v, want done at 1", m)
+	}
+	p.exits(0)
+	p.prints("the worker has finished, and no file says so")
+}

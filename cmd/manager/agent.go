@@ -16,6 +16,7 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/config"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -51,12 +52,12 @@ func reportsInLeases(cfg *configapi.Configuration) bool {
 }
 
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
-func clusterOf(cfg *configapi.Configuration, config *rest.Config, gates gates.Set) (validation.Cluster, error) {
-	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg)}
+func clusterOf(cfg *configapi.Configuration, connection *rest.Config, gates gates.Set) (validation.Cluster, error) {
+	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: config.Progress(cfg)}
 	if !gates.InPlaceRestart {
 		return cluster, nil
 	}
-	client, err := discovery.NewDiscoveryClientForConfig(config)
+	client, err := discovery.NewDiscoveryClientForConfig(connection)
 	if err != nil {
 		return cluster, fmt.Errorf("building a client for the version of the API server: %w", err)
 	}

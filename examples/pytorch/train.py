@@ -2,10 +2,12 @@
 
 torchrun starts it, or whatever sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, in the directory CHECKPOINTS, which all
 ranks share: rank 0 saves a checkpoint every SAVE_EVERY steps and gives it to all after a restart. Each line of output is
-JSON, the last with a checksum of the weights. It is the same, bit for bit, however often the training was interrupted."""
+JSON, the last with a checksum of the weights. It is the same, bit for bit, however often the training was interrupted, as
+long as the number of ranks is; the number may change at each start."""
 
 import contextlib
 import datetime
+import glob
 import hashlib
 import json
 import os
@@ -35,33 +37,42 @@ STEP_SECONDS = float(os.environ.get("STEP_SECONDS", "0"))  # added to each step,
 FAIL_AT_STEP = int(os.environ.get("FAIL_AT_STEP", "0"))  # the last rank exits with 1 at this step, once, to show a restart
 
 
-def save(step, state):
-    """Writes a checkpoint that is either whole or not there. The step is in its name and the highest one counts, so a
-    rank 0 of an earlier start that was cut off, and comes back late, cannot undo what was saved since."""
-    file, aside = tempfile.mkstemp(dir=".", prefix="unfinished-")
+def make_directory():
+    """Makes the directory in which this start saves, with a number above all others: newest() looks there first. So a rank 0
+    of an earlier start that was cut off, and comes back late, undoes nothing, whatever it saves and however many ranks it had."""
+    number = 1 + max((int(name.removeprefix("start-")) for name in glob.glob("start-*")), default=0)
+    os.mkdir(f"start-{number:06d}")  # fails if another rank 0 has just made it
+    return f"start-{number:06d}"
+
+
+def save(directory, step, state):
+    """Writes a checkpoint that is either whole or not there."""
+    file, aside = tempfile.mkstemp(dir=directory, prefix="unfinished-")
     with os.fdopen(file, "wb") as out:
         torch.save(state, out)
         out.flush()
         os.fsync(out.fileno())
-    os.rename(aside, f"step-{step:09d}.pt")
-    directory = os.open(".", os.O_RDONLY)
-    os.fsync(directory)  # or the name may be lost with the machine
-    os.close(directory)
-    remove(files("step-")[2:])
+    os.rename(aside, f"{directory}/step-{step:09d}.pt")
+    for name in directory, ".":
+        parent = os.open(name, os.O_RDONLY)
+        os.fsync(parent)  # or the name may be lost with the machine
+        os.close(parent)
+    remove(checkpoints()[2:])
 
 
 def newest():
     """Returns the newest checkpoint that can be read, if any. Rank 0 alone looks, so that all go on from the same one."""
-    remove(files("unfinished-"))
-    for name in files("step-"):
+    remove(glob.glob("start-*/unfinished-*"))
+    for name in checkpoints():
         try:
             return torch.load(name, map_location="cpu")
         except (OSError, RuntimeError, EOFError) as problem:
             say("skipped a checkpoint", name=name, problem=str(problem))
 
 
-def files(prefix):
-    return sorted((name for name in os.listdir() if name.startswith(prefix)), reverse=True)
+def checkpoints():
+    """Returns all, the newest first: of the last start that has saved any the one with the highest step."""
+    return sorted(glob.glob("start-*/step-*.pt"), reverse=True)
 
 
 def remove(names):
@@ -102,6 +113,7 @@ def main():
     model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     box = [newest() if rank == 0 else None]
+    directory = make_directory() if rank == 0 else None
     dist.broadcast_object_list(box, src=0, device=device)
     if box[0]:
         model.load_state_dict(box[0]["model"])
@@ -117,7 +129,7 @@ def main():
     told = []  # before this point SIGTERM ends the program: there is nothing to save
     signal.signal(signal.SIGTERM, lambda *_: told.append(True))
     for step in range(start + 1, STEPS + 1):
-        if step == FAIL_AT_STEP and rank == size - 1 and not files("failed"):
+        if step == FAIL_AT_STEP and rank == size - 1 and not os.path.exists("failed"):
             open("failed", "w").close()
             raise SystemExit(1)
         torch.manual_seed(step * size + rank)  # other data for each worker and step, the same after a restart
@@ -133,7 +145,7 @@ def main():
             say("step", step=step, loss=round(loss.item(), 5), twice=twice)
         last = stops(told, device)
         if rank == 0 and (last or step % SAVE_EVERY == 0):
-            save(step, {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()})
+            save(directory, step, {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()})
         if last:
             dist.barrier()  # until rank 0 has saved
             say("saved", step=step)

@@ -15,6 +15,7 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/validation"
 )
 
 // agentResources are those that an agent may ask for.
@@ -45,10 +46,25 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	if from := cfg.InPlaceRestart.LeaseReportsFrom; from != nil && *from < 1 {
 		errs = append(errs, field.Invalid(path.Child("leaseReportsFrom"), *from, "must be at least 1; for Leases in every group, set reports to Lease"))
 	}
+	if progress := Progress(cfg); progress != nil {
+		errs = append(errs, validation.Deadlines(path.Child("progress"), progress)...)
+	}
 	if resources := cfg.InPlaceRestart.AgentResources; resources != nil {
 		errs = append(errs, validateAgentResources(path.Child("agentResources"), resources)...)
 	}
 	return errs
+}
+
+// Progress is what JobSets in process mode that name no deadlines get; nil if the configuration has none.
+func Progress(cfg *configapi.Configuration) *jobset.ProgressPolicy {
+	if cfg.InPlaceRestart == nil || cfg.InPlaceRestart.Progress == nil {
+		return nil
+	}
+	p := cfg.InPlaceRestart.Progress
+	return &jobset.ProgressPolicy{
+		StartSeconds: p.StartSeconds, StallSeconds: p.StallSeconds, MaxExtensionSeconds: p.MaxExtensionSeconds,
+		DumpSignal: jobset.DumpSignal(p.DumpSignal), DumpSeconds: p.DumpSeconds, MaxRestartsWithoutProgress: p.MaxRestartsWithoutProgress,
+	}
 }
 
 func validateAgentResources(path *field.Path, resources *corev1.ResourceRequirements) field.ErrorList {

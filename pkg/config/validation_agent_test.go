@@ -39,6 +39,16 @@ func TestValidateAgent(t *testing.T) {
 				"inPlaceRestart.leaseReportsFrom: Invalid value: 0: must be at least 1; for Leases in every group, set reports to Lease",
 			},
 		},
+		"P121: deadlines": {text: `inPlaceRestart: {progress: {startSeconds: 0, stallSeconds: 60, maxExtensionSeconds: 600, dumpSignal: USR1, dumpSeconds: 5, maxRestartsWithoutProgress: 3}}`},
+		"P121: deadlines that no worker can keep": {
+			text: `inPlaceRestart: {progress: {startSeconds: -1, stallSeconds: 3, dumpSignal: KILL, dumpSeconds: 61}}`,
+			want: []string{
+				"inPlaceRestart.progress.startSeconds: Invalid value: -1: must be a number of seconds from 0 on",
+				"inPlaceRestart.progress.stallSeconds: Invalid value: 3: must be 0, for no limit, or at least 5: signs are looked at once a second, and a busy node delays them",
+				`inPlaceRestart.progress.dumpSignal: Unsupported value: "KILL": supported values: "USR1", "USR2", "QUIT"`,
+				"inPlaceRestart.progress.dumpSeconds: Invalid value: 61: must be a number of seconds from 1 to 60",
+			},
+		},
 		"P52: an image with a space": {
 			text: `inPlaceRestart: {agentImage: "agent v1"}`,
 			want: []string{`inPlaceRestart.agentImage: Invalid value: "agent v1": must be an image reference, without spaces`},

@@ -197,6 +197,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P48: a Pod that leaves beside its replacement stops no clock": {inPlace(1, 1, "2 _", sinceAgo(4*time.Minute), more(0, 0, "t1")), waits(6 * time.Minute)},
 		"P48: one that has reported and has no node does not either":   {inPlace(1, 1, "_ 2", sinceAgo(4*time.Minute, unscheduled)), waits(6 * time.Minute)},
 		"P48: a Pod that pulls images is not deleted":                  {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("PodInitializing"))), stands(30 * time.Second)},
+		"P24 P48: nor in process mode":                                 {inPlace(1, 1, "2 _", sinceAgo(time.Hour, pulls("PodInitializing"), supervised)), stands(30 * time.Second)},
 		"P48: nor are all Jobs recreated because of it":                {inPlace(1, 1, "2 _", sinceAgo(time.Hour, pulls("ContainerCreating"))), stands(30 * time.Second)},
 		"P48: one whose images cannot be pulled stops no clock":        {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("ImagePullBackOff"))), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
 		"P48: time that stood does not count":                          {inPlace(1, 1, "2 t1", sinceAgo(time.Hour), stood(55*time.Minute)), stands(10 * time.Second)},

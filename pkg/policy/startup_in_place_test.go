@@ -20,8 +20,7 @@ import (
 // ordered is a group in process mode: Jobs "w" with the Pods of the picture, and then a Job "l", the launcher, of one
 // worker. launcher is the picture of its Pod, "" if it has no Job yet.
 func ordered(deprecated, synced int32, picture, launcher string, changes ...func(*Input)) Input {
-	in := inPlace(deprecated, synced, picture)
-	in.JobSet.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
+	in := inPlace(deprecated, synced, picture, supervised)
 	in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("l").Workers(1).Obj())
 	if launcher != "" {
 		l := builders.MakeJob(in.JobSet, "l", 0).Workers(1).Obj()

@@ -28,6 +28,8 @@ type Cluster struct {
 	Server *version.Version
 	// Tolerance says what spec.faultTolerance means.
 	Tolerance tolerance.Limits
+	// Progress is that of JobSets in process mode that name none; nil if they get none.
+	Progress *jobset.ProgressPolicy
 }
 
 // restartsAllFrom is the version from which schedulers and kubelets know RestartAllContainers without further ado.

@@ -20,7 +20,7 @@ import (
 
 var progressPath = inPlacePath.Child("progress")
 
-// progress refuses deadlines that nobody keeps, and those that no worker can keep (P131).
+// progress refuses deadlines that nobody keeps (P131).
 func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	policy := js.Spec.FailurePolicy.InPlaceRestart
 	if policy == nil || policy.Progress == nil {
@@ -30,34 +30,39 @@ func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return field.ErrorList{field.Forbidden(progressPath, fmt.Sprintf(
 			"is read only %s: in mode %s no supervisor watches the worker; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
 	}
+	return Deadlines(progressPath, policy.Progress)
+}
+
+// Deadlines refuses deadlines that no worker can keep, in a JobSet or as a default of all.
+func Deadlines(path *field.Path, policy *jobset.ProgressPolicy) field.ErrorList {
 	var errs field.ErrorList
 	notNegative := func(name string, seconds *int32) {
 		if seconds != nil && *seconds < 0 {
-			errs = append(errs, field.Invalid(progressPath.Child(name), *seconds, "must be a number of seconds from 0 on"))
+			errs = append(errs, field.Invalid(path.Child(name), *seconds, "must be a number of seconds from 0 on"))
 		}
 	}
-	notNegative("startSeconds", policy.Progress.StartSeconds)
-	notNegative("stallSeconds", policy.Progress.StallSeconds)
-	notNegative("maxExtensionSeconds", policy.Progress.MaxExtensionSeconds)
-	if stall := ptr.Deref(policy.Progress.StallSeconds, 0); stall > 0 && stall < protocol.MinStallSeconds {
-		errs = append(errs, field.Invalid(progressPath.Child("stallSeconds"), stall,
+	notNegative("startSeconds", policy.StartSeconds)
+	notNegative("stallSeconds", policy.StallSeconds)
+	notNegative("maxExtensionSeconds", policy.MaxExtensionSeconds)
+	if stall := ptr.Deref(policy.StallSeconds, 0); stall > 0 && stall < protocol.MinStallSeconds {
+		errs = append(errs, field.Invalid(path.Child("stallSeconds"), stall,
 			fmt.Sprintf("must be 0, for no limit, or at least %d: signs are looked at once a second, and a busy node delays them", protocol.MinStallSeconds)))
 	}
-	if most := policy.Progress.MaxRestartsWithoutProgress; most != nil && *most < 0 {
-		errs = append(errs, field.Invalid(progressPath.Child("maxRestartsWithoutProgress"), *most, "must be a number of restarts from 1 on, or 0 for no limit"))
+	if most := policy.MaxRestartsWithoutProgress; most != nil && *most < 0 {
+		errs = append(errs, field.Invalid(path.Child("maxRestartsWithoutProgress"), *most, "must be a number of restarts from 1 on, or 0 for no limit"))
 	}
-	return append(errs, dump(policy.Progress)...)
+	return append(errs, dump(path, policy)...)
 }
 
 // dump refuses a signal that nobody sends, and a time for it that is never waited for (P134).
-func dump(policy *jobset.ProgressPolicy) field.ErrorList {
+func dump(path *field.Path, policy *jobset.ProgressPolicy) field.ErrorList {
 	var errs field.ErrorList
 	if signal := policy.DumpSignal; signal != "" && protocol.DumpSignals[string(signal)] == 0 {
-		errs = append(errs, field.NotSupported(progressPath.Child("dumpSignal"), signal,
+		errs = append(errs, field.NotSupported(path.Child("dumpSignal"), signal,
 			[]jobset.DumpSignal{jobset.DumpSignalUSR1, jobset.DumpSignalUSR2, jobset.DumpSignalQUIT}))
 	}
-	seconds, path := policy.DumpSeconds, progressPath.Child("dumpSeconds")
-	switch {
+	path = path.Child("dumpSeconds")
+	switch seconds := policy.DumpSeconds; {
 	case seconds == nil:
 	case *seconds < 1 || *seconds > protocol.MaxDumpSeconds:
 		errs = append(errs, field.Invalid(path, *seconds, fmt.Sprintf("must be a number of seconds from 1 to %d", protocol.MaxDumpSeconds)))

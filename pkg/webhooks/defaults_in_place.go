@@ -43,6 +43,20 @@ func defaultMode(js *jobset.JobSet) {
 	}
 }
 
+// defaultProgress gives a JobSet in process mode that names no deadlines those of the configuration (P121). A stored JobSet
+// gets them only if it had some: its program may give no signs.
+func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.ProgressPolicy) {
+	runsProcesses := restartsInPlace(js, g) && workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode
+	if configured != nil && runsProcesses && (old == nil || hasProgress(old)) {
+		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
+	}
+}
+
+func hasProgress(js *jobset.JobSet) bool {
+	policy := js.Spec.FailurePolicy
+	return policy != nil && policy.InPlaceRestart != nil && policy.InPlaceRestart.Progress != nil
+}
+
 // defaultSize makes completions and parallelism follow one another.
 func defaultSize(job *batchv1.JobSpec, workers int32) {
 	if job.Completions != nil {

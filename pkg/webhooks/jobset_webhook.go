@@ -26,6 +26,8 @@ import (
 type jobSetDefaulter struct {
 	gates   gates.Set
 	decoder admission.Decoder
+	// progress is what the configuration has of it.
+	progress *jobset.ProgressPolicy
 }
 
 var _ admission.Defaulter[*jobset.JobSet] = jobSetDefaulter{}
@@ -36,12 +38,14 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 	switch {
 	case err != nil || req.Operation == admissionv1.Create:
 		Default(js, d.gates)
+		defaultProgress(js, nil, d.gates, d.progress)
 	case req.Operation == admissionv1.Update:
 		old := &jobset.JobSet{}
 		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
 			return fmt.Errorf("decoding the stored JobSet: %w", err)
 		}
 		Keep(js, old, d.gates)
+		defaultProgress(js, old, d.gates, d.progress)
 	}
 	return nil
 }

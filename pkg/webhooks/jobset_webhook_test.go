@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -117,6 +118,52 @@ func TestMutating(t *testing.T) {
 					t.Errorf("a patch of the failure policy: %s", p.Json())
 				}
 			}
+		}
+	})
+	t.Run("P121: deadlines of the configuration", func(t *testing.T) {
+		withCommand := strings.Replace(manifest, `{"name":"c"}`, `{"name":"c","command":["c"]}`, 1)
+		with := func(policy string) string { return strings.Replace(withCommand, `"maxRestarts":0`, policy, 1) }
+		none, container := with(`"restartStrategy":"InPlaceRestart"`), with(`"restartStrategy":"InPlaceRestart","inPlaceRestart":{"mode":"Container"}`)
+		own := with(`"restartStrategy":"InPlaceRestart","inPlaceRestart":{"mode":"Process","progress":{"stallSeconds":7}}`)
+		empty := with(`"restartStrategy":"InPlaceRestart","inPlaceRestart":{"mode":"Process","progress":{}}`)
+		without := with(`"restartStrategy":"InPlaceRestart","inPlaceRestart":{"mode":"Process"}`)
+		for name, tc := range map[string]struct {
+			written, stored string
+			on              bool
+			want            *jobset.ProgressPolicy
+		}{
+			"a JobSet that names none gets them":                            {written: none, on: true, want: &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](60)}},
+			"one that names some keeps them":                                {written: own, on: true, want: &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](7)}},
+			"one that wants none keeps that":                                {written: empty, on: true, want: &jobset.ProgressPolicy{}},
+			"one in container mode, which has no supervisor, gets none":     {written: container, on: true},
+			"one with another strategy gets none":                           {written: withCommand, on: true},
+			"without the gate there are none":                               {written: none},
+			"an update of a JobSet without them leaves it so":               {written: none, stored: without, on: true},
+			"an update that leaves them out does not take them away":        {written: none, stored: own, on: true, want: &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](60)}},
+			"an update that changes them does, and so does one of an empty": {written: empty, stored: own, on: true, want: &jobset.ProgressPolicy{}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				configured := &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](60)}
+				defaulter := jobSetDefaulter{gates: gates.Set{InPlaceRestart: tc.on}, decoder: admission.NewDecoder(scheme(t)), progress: configured}
+				req := request(admissionv1.Create, tc.written, "")
+				if tc.stored != "" {
+					req = request(admissionv1.Update, tc.written, tc.stored)
+				}
+				var js jobset.JobSet
+				if err := json.Unmarshal([]byte(tc.written), &js); err != nil {
+					t.Fatal(err)
+				}
+				if err := defaulter.Default(admission.NewContextWithRequest(t.Context(), req), &js); err != nil {
+					t.Fatal(err)
+				}
+				var got *jobset.ProgressPolicy
+				if hasProgress(&js) {
+					got = js.Spec.FailurePolicy.InPlaceRestart.Progress
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("progress (-want +got):\n%s", diff)
+				}
+			})
 		}
 	})
 	t.Run("W20: an update is left alone", func(t *testing.T) {

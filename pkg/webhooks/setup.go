@@ -42,7 +42,7 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 	}
 	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder, gates: g, now: time.Now}
 	server := mgr.GetWebhookServer()
-	defaulter := jobSetDefaulter{gates: g, decoder: decoder}
+	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress}
 	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter), LogConstructor: logOf("jobSet")})
 	server.Register(mutatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.mutate), LogConstructor: logOf("pod")})
 	server.Register(validatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.validate), LogConstructor: logOf("pod")})

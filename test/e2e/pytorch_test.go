@@ -147,7 +147,10 @@ type said struct {
 	Msg, Epoch, Rank string
 	PID              int
 	Step, Twice      int
-	Checksum         string
+	// Size is the number of ranks.
+	Size     int
+	Loss     float64
+	Checksum string
 }
 
 // lines are what the program said in a Pod, in all its starts that this container has seen.

@@ -56,6 +56,27 @@ func exclusivePlacement() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
+	It("C197 C264: wait for a leader that is deleted while no Pod finds room in their domain, and never take one elsewhere", Serial, func(ctx SpecContext) {
+		group := Create(ctx, Shape{Change: inOneDomain})
+		before := group.RunsAt(1)
+		uncordon := group.cordon(before.domain())
+		Expect(api.Delete(ctx, before.Pods[0].DeepCopy())).To(Succeed())
+		group.eventually(func(expect Gomega) {
+			live := group.live()
+			expect.Expect(live).To(HaveLen(len(before.Pods)))
+			leader := live[0]
+			expect.Expect(leader.UID).NotTo(Equal(before.Pods[0].UID))
+			expect.Expect(leader.Status.Conditions).To(ContainElement(And(HaveField("Type", corev1.PodScheduled), HaveField("Reason", corev1.PodReasonUnschedulable))))
+		}).Should(Succeed())
+
+		uncordon(ctx)
+		after := group.RunsAt(2)
+		after.Replaces(before, 0)
+		Expect(after.domain()).To(Equal(before.domain()))
+		group.Charged(1)
+		group.LeavesNothing()
+	}, SpecTimeout(specTime))
+
 	// 26 s: the drained Pods have their grace, and the Job is placed twice.
 	It("C198 C264: come together in another domain when their own is drained, for one restart in all", Serial, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
@@ -105,16 +126,21 @@ func (s *fixture) evict(pod *corev1.Pod) {
 	})).To(Succeed())
 }
 
-// cordon keeps new Pods off a node until the end of the spec.
-func (s *fixture) cordon(name string) {
+// cordon keeps new Pods off a node until uncordon, or the end of the spec.
+func (s *fixture) cordon(name string) (uncordon func(context.Context)) {
 	GinkgoHelper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	set := func(ctx context.Context, on bool) error {
 		return api.Patch(ctx, node, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, on)))
 	}
-	DeferCleanup(func(ctx SpecContext) { Expect(set(ctx, false)).To(Succeed()) })
+	uncordon = func(ctx context.Context) {
+		GinkgoHelper()
+		Expect(set(ctx, false)).To(Succeed())
+	}
+	DeferCleanup(uncordon)
 	Expect(set(s.ctx, true)).To(Succeed())
 	s.getsNoPods(name, &corev1.Affinity{})
+	return uncordon
 }
 
 // getsNoPods waits until the scheduler puts no Pod with an affinity on a node any more. It hears of nodes and of Pods

@@ -230,6 +230,12 @@ type InPlaceRestart struct {
 	// +optional
 	LeaseReportsFrom *int32 `json:"leaseReportsFrom,omitempty"`
 
+	// progress is what JobSets in process mode that have no failurePolicy.inPlaceRestart.progress get when they are
+	// created. A JobSet that is to have no limits says progress: {}. JobSets that exist stay as they are; an update that
+	// takes the field away brings it back as it is here. Default: none.
+	// +optional
+	Progress *Progress `json:"progress,omitempty"`
+
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
 	// JobSet. false: somebody else grants access, for example with
 	// config/components/agent-access. Default: true.
@@ -278,6 +284,34 @@ const (
 	// ReportsInLease means in annotations of a Lease of the agent's own, in process mode.
 	ReportsInLease ReportPlace = "Lease"
 )
+
+// Progress has the fields of failurePolicy.inPlaceRestart.progress of JobSets, whose reference says what they do.
+type Progress struct {
+	// startSeconds is how long a worker may take from its start to its first sign. With it a program that
+	// gives no signs is restarted again and again, so set it only where all programs give them.
+	// +optional
+	StartSeconds *int32 `json:"startSeconds,omitempty"`
+
+	// stallSeconds is how long a worker may take from one sign to the next. A program that gives no signs has no such limit.
+	// +optional
+	StallSeconds *int32 `json:"stallSeconds,omitempty"`
+
+	// maxExtensionSeconds bounds by how much a worker may extend a deadline.
+	// +optional
+	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
+
+	// dumpSignal is sent to a worker that hangs, so that it writes its stacks to its log: USR1, USR2 or QUIT.
+	// +optional
+	DumpSignal string `json:"dumpSignal,omitempty"`
+
+	// dumpSeconds is how long it then has.
+	// +optional
+	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
+
+	// maxRestartsWithoutProgress is after how many restarts without a higher step a JobSet fails.
+	// +optional
+	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
+}
 
 // FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for at
 // most. It is read with feature gate FaultTolerance only.

@@ -125,6 +125,10 @@ inPlaceRestart:
   {{- with .leaseReportsFrom }}
   leaseReportsFrom: {{ . | int64 }}
   {{- end }}
+  {{- with .progress }}
+  progress:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   {{- if not .createAccess }}
   createAccess: false
   {{- end }}

@@ -105,6 +105,10 @@ inPlaceRestart:
 			values: `controller: {inPlaceRestart: {reports: Lease, leaseReportsFrom: 100}}`,
 			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", reports: Lease, leaseReportsFrom: 100}`,
 		},
+		"P121: deadlines of all JobSets": {
+			values: `controller: {inPlaceRestart: {progress: {stallSeconds: 120, dumpSignal: USR1}}}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", progress: {stallSeconds: 120, dumpSignal: USR1}}`,
+		},
 		"the oldest version of TLS": {
 			values: `controller: {tls: {minVersion: VersionTLS13}}`,
 			want:   `tls: {minVersion: VersionTLS13}`,

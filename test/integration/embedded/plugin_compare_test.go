@@ -73,17 +73,6 @@ var _ = Describe("kubectl jobset compare", func() {
 		})
 	}
 
-	may := func(ctx context.Context, role *rbacv1.Role) {
-		GinkgoHelper()
-		role.Namespace = namespace
-		Expect(stories.API().Create(ctx, role)).To(Succeed())
-		Expect(stories.API().Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "runner"}},
-		})).To(Succeed())
-	}
-
 	// The Job controller waits ten seconds before it replaces a Pod, once in each mode.
 	It("P128: measures each strategy when Pods are deleted, with the rights that its page names, and leaves nothing", func(ctx SpecContext) {
 		page, err := os.ReadFile(filepath.Join(framework.Root(), "site", "content", "en", "docs", "reference", "kubectl-jobset.md"))
@@ -93,7 +82,7 @@ var _ = Describe("kubectl jobset compare", func() {
 		text, _, _ := strings.Cut(rest, "```")
 		role := &rbacv1.Role{}
 		Expect(yaml.UnmarshalStrict([]byte(text), role)).To(Succeed())
-		may(ctx, role)
+		may(ctx, namespace, "runner", role)
 		var got answer
 		Eventually(func() answer { // until the API server knows the rights, nothing is created
 			got = kubectlJobSet(ctx, namespace, "compare", "-f", manifest(""), "--as=runner", "--restarts=1", "--between=0s", "--failures-per-day=10", "--nodes=100", "-o=json")
@@ -155,13 +144,26 @@ var _ = Describe("kubectl jobset compare", func() {
 		queued := manifest("\n  labels: {kueue.x-k8s.io/queue-name: gold}")
 		Expect(kubectlJobSet(ctx, namespace, "compare", "-f", queued)).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()), HaveField("Err", ContainSubstring("--allow-queue"))))
 
+		claims := manifest("")
+		more(claims, `            volumes: [{name: data, persistentVolumeClaim: {claimName: checkpoints}}]`)
+		Expect(kubectlJobSet(ctx, namespace, "compare", "-f", claims)).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()),
+			HaveField("Err", And(ContainSubstring("PersistentVolumeClaim checkpoints"), ContainSubstring("--allow-claims")))))
+
 		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "runs-jobsets"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"create", "list", "watch"}},
 			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "delete"}},
 		}}
-		may(ctx, role)
+		may(ctx, namespace, "runner", role)
 		Eventually(func() answer { return kubectlJobSet(ctx, namespace, "compare", "-f", manifest(""), "--as", "runner") }).WithContext(ctx).Should(And(HaveField("Code", 1),
 			HaveField("Err", Equal("error: nothing was created: in namespace "+namespace+" you may not delete jobsets, get pods/log\n"))))
+		Expect(left(ctx)).To(BeEmpty())
+	}, SpecTimeout(specTime))
+
+	It("P128: deletes its copies when their workers do not come to run, and says so", func(ctx SpecContext) {
+		nowhere := manifest("")
+		more(nowhere, `            nodeSelector: {nowhere: "true"}`)
+		Expect(kubectlJobSet(ctx, namespace, "compare", "-f", nowhere, "--timeout=3s", "--between=0s")).To(And(HaveField("Code", 1),
+			HaveField("Err", ContainSubstring("3 of 3 strategies were not measured to the end")), HaveField("Out", ContainSubstring("after 3s: 2 of 2 workers are not running and ready"))))
 		Expect(left(ctx)).To(BeEmpty())
 	}, SpecTimeout(specTime))
 
@@ -211,6 +213,18 @@ var _ = Describe("kubectl jobset logs", func() {
 		Expect(logs("--rank=7")).To(And(HaveField("Code", 1), HaveField("Err", ContainSubstring("no log has this epoch and rank"))))
 	}, SpecTimeout(specTime))
 
+	It("P129: says which right is missing", func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{Process: true})
+		group.RunsAt(1)
+		logs := func() answer { return kubectlJobSet(ctx, group.Namespace(), "logs", group.Name(), "--as=reader") }
+		Expect(logs()).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()), HaveField("Err", ContainSubstring(`cannot get resource "jobsets"`))))
+		may(ctx, group.Namespace(), "reader", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "reads"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"get"}},
+			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}},
+		}})
+		Eventually(logs).WithContext(ctx).Should(And(HaveField("Code", 1), HaveField("Out", BeEmpty()), HaveField("Err", ContainSubstring(`cannot get resource "pods/log"`))))
+	}, SpecTimeout(specTime))
+
 	It("P129: refuses in container mode, and says which logs there are", func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{})
 		group.RunsAt(1)
@@ -218,3 +232,23 @@ var _ = Describe("kubectl jobset logs", func() {
 			HaveField("Err", And(ContainSubstring("restarts in place with mode Container"), ContainSubstring("--previous")))))
 	}, SpecTimeout(specTime))
 })
+
+// may gives a user the rights of a Role.
+func may(ctx context.Context, namespace, user string, role *rbacv1.Role) {
+	GinkgoHelper()
+	role.Namespace = namespace
+	Expect(stories.API().Create(ctx, role)).To(Succeed())
+	Expect(stories.API().Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+	})).To(Succeed())
+}
+
+// more adds a line to the Pod of a manifest.
+func more(file, line string) {
+	GinkgoHelper()
+	text, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(file, append(text, line+"\n"...), 0o600)).To(Succeed())
+}

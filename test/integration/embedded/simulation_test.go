@@ -34,8 +34,8 @@ type simulation struct {
 	manager, plugin string
 	run             *process.Process
 	gate            bool
-	// environment is what workers find by the configuration of the manager, if anything.
-	environment string
+	// defaults are those of all JobSets by the configuration of the manager, if any.
+	defaults string
 }
 
 var _ stories.Cluster = &simulation{}
@@ -92,7 +92,7 @@ func (s *simulation) SetGate(ctx context.Context, on bool) error {
 	s.gate = on
 	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
 		Program: s.manager, Alone: true, Args: []string{fmt.Sprintf("--feature-gates=RestartJob=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,InPlaceRestart=%t", on)},
-		Config: "inPlaceRestart: {agentImage: " + stories.AgentImage + ", quickFailureMaxPause: 0s, environment: \"" + s.environment + "\"}\n" +
+		Config: "inPlaceRestart: {agentImage: " + stories.AgentImage + ", quickFailureMaxPause: 0s, " + s.defaults + "}\n" +
 			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, shrinkAfter: 5s, accelerators: [" + string(stories.Accelerator) + "]}\n", // in stories workers fail in quick succession
 	})
 	return err

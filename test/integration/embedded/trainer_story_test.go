@@ -27,10 +27,10 @@ var _ = Describe("TrainJobs of the Kubeflow Trainer", Ordered, func() {
 			Skip(fmt.Sprintf("%s and %s are not set; run: make test-trainer", trainerManagerEnv, trainerSourceEnv))
 		}
 		startTrainer(ctx, shown.plane, program, source)
-		shown.environment = string(jobset.TorchEnvironment)
+		shown.defaults = "environment: Torch, progress: {stallSeconds: 60}"
 		shown.swap(ctx, shown.manager)
 		DeferCleanup(func(ctx SpecContext) {
-			shown.environment = ""
+			shown.defaults = ""
 			shown.swap(ctx, shown.manager)
 		})
 		torch := example("runtime.yaml")
@@ -79,9 +79,12 @@ var _ = Describe("TrainJobs of the Kubeflow Trainer", Ordered, func() {
 		Expect(job.says("Failed")).To(BeFalse(), job.table())
 	}, SpecTimeout(specTime))
 
-	It("P121 P122 P125: find the variables of Torch that the configuration of JobSet asks for, where their runtime sets none", func(ctx SpecContext) {
+	It("P121 P122 P125: find the variables of Torch that the configuration of JobSet asks for, where their runtime sets none, and have its deadlines", func(ctx SpecContext) {
 		group, job := trains(ctx, "plain-in-place")
 		first := group.RunsAt(1)
+		js := &jobset.JobSet{}
+		Expect(stories.API().Get(ctx, client.ObjectKey{Namespace: group.Namespace(), Name: group.Name()}, js)).To(Succeed())
+		Expect(js.Spec.FailurePolicy.InPlaceRestart.Progress).To(HaveValue(HaveField("StallSeconds", HaveValue(BeEquivalentTo(60)))))
 		uid := first.Pods[0].Labels[jobset.JobSetUIDKey]
 		Expect(first.Reads("rendezvous")).To(HaveEach(uid + "-1"))
 		Expect(first.Reads("master")).To(HaveEach(first.Pods[0].Status.PodIP))
