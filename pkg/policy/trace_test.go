@@ -27,7 +27,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
 		}},
 		"O11a: a step that ends the pass": {inPlace(0, 1, "1 1", onJob(0, failed)), []Step{
-			{Name: "failurePolicy", Ended: true, Added: []string{"Restart=RestartJobSet", "deprecate", "restartAllJobs", "chargeAllJobs", "planned",
+			{Name: "failurePolicy", Ended: true, Added: []string{"Restart=RestartJobSet", "deprecate", "restartAllJobs", "chargeAllJobs", "breaksGroup",
 				"condition RestartingJobSet=True DefaultFailurePolicy", "event RestartJobSetFailurePolicyAction"}},
 			{Name: "assemblyClock", Added: []string{"clock"}},
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},

@@ -26,8 +26,6 @@ type book struct {
 	mustWait bool
 	// pauseOwed: after a reset no Job may be created before a pause (P82).
 	pauseOwed pauseOwed
-	// planned are the epochs, as bits, that ended by a planned break.
-	planned uint8
 	// deleted: a user deleted a Job.
 	deleted bool
 	// won: the success policy was met before anything failed that would restart the group.

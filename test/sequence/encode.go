@@ -221,7 +221,6 @@ func (e *encoder) world(w *world) {
 }
 
 func (e *encoder) book(w *world) {
-	e.byte(int8(w.book.planned)) // there are few epochs
 	var entries [][5]int8
 	for _, f := range w.book.failedAt {
 		f.index = e.inName(w.sc.nameNumber(f.rjob, f.job), f.index)

@@ -21,19 +21,18 @@ func (v *view) stand() (stands, failed bool) {
 		if j.finished() || j.criteriaMet {
 			continue
 		}
-		at1 := 0
+		var indexes uint64
 		for _, p := range v.pods[at] {
 			if !p.live() || p.job != j.uid || p.index >= j.size {
 				continue
 			}
-			if p.reports() == v.js.s {
-				at1++
-			}
-			failed = failed || p.reports() == v.js.s+1 && v.js.s > 0
+			stands = stands && p.reports() == v.js.s && indexes&(1<<p.index) == 0
+			indexes |= 1 << p.index
+			failed = failed || p.reports() == v.js.s+1
 		}
-		stands = stands && !j.failing && !j.deleting && at1 == int(j.size)
+		stands = stands && !j.failing && !j.deleting && indexes == 1<<j.size-1
 	}
-	return stands && !failed, failed
+	return stands, failed
 }
 
 // judgePlanned checks that plannedBreak is written with D, and says what the break was for.
@@ -56,22 +55,19 @@ func (w *world) judgePlanned(on basis, was, next status) error {
 	case !next.planned && free && on.stands:
 		return violates(8, "workers of epoch %d may not save their state, though none has failed", next.d)
 	}
-	if next.planned {
-		w.book.planned |= 1 << next.d
-	}
 	return nil
 }
 
-// checkPlannedStops checks that an agent gives its workers time to save their state for a break that was planned, and as
-// long as the group waits for them.
-func (w *world) checkPlannedStops(p *pod, seen agent.JobSet, sends []agent.Send) error {
+// checkPlannedStops checks that an agent gives its workers time to save their state if it sees that their epoch ended by a
+// planned break, and that the group waits for them.
+func (p *pod) checkPlannedStops(seen agent.JobSet, sends []agent.Send) error {
 	for _, send := range sends {
 		for i := range p.sup.all() {
 			if containerNames[i] != send.Container || send.Message.Type != protocol.Stop {
 				continue
 			}
 			epoch := int32(p.sup.containers[i].knows.epoch)
-			want := epoch > 0 && epoch == seen.Deprecated && epoch == seen.Synced && w.book.planned&(1<<epoch) != 0 && !seen.DisabledByAnnotation && !seen.DisabledByGate
+			want := epoch > 0 && epoch == seen.Deprecated && epoch == seen.Synced && seen.PlannedStop != (protocol.PlannedStop{}) && !seen.DisabledByAnnotation && !seen.DisabledByGate
 			if got := send.Message.Planned != nil; got != want {
 				return violates(8, "a worker of epoch %d has time to save its state: %t, want %t", epoch, got, want)
 			}

@@ -43,7 +43,7 @@ func (w *world) roundDecides(at int) error {
 		default:
 			p.giveUp()
 		}
-		if err := w.checkPlannedStops(p, v.JobSet, sends); err != nil {
+		if err := p.checkPlannedStops(v.JobSet, sends); err != nil {
 			return err
 		}
 		p.learn(after)

@@ -70,6 +70,7 @@ func (sc *scenario) randomContainers(r *rand.Rand) {
 	}
 	sc.kinds |= failures(r.Intn(16)) << 6
 	sc.pokes &^= pokeWipe
+	sc.saves = r.Intn(2) == 0
 }
 
 // randomEnd chooses when the JobSet succeeds and fails.
