@@ -78,10 +78,7 @@ func setClock(since *time.Time) result {
 // waited returns for how long the group has been coming together, as far as that counts (P48). The
 // status must have a clock.
 func (v *view) waited() time.Duration {
-	from := v.JobSet.Status.AssemblingSince.Add(v.Clock.Stood)
-	if v.JobSet.Status.PlannedBreak {
-		from = from.Add(time.Duration(workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy)) * time.Second)
-	}
+	from := v.JobSet.Status.AssemblingSince.Add(v.Clock.Stood + v.plannedGrace())
 	if v.Clock.LedSince.After(from) {
 		from = v.Clock.LedSince
 	}
@@ -170,7 +167,7 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 		m := facts.Of(pod)
 		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
 		if m.Reported.Epoch == v.synced {
-			left = max(left, v.Progress.Assembly+v.stopGrace()-v.waited())
+			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}
 		if left > 0 {
 			next = sooner(next, left)
@@ -181,18 +178,31 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	return over, requeueAfter(next)
 }
 
-// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a). The
-// clock starts at the end of a planned stop, so there is none of that.
+// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
 func (v *view) stopGrace() time.Duration {
 	policy := v.JobSet.Spec.FailurePolicy
-	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode || v.JobSet.Status.PlannedBreak {
+	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {
 		return 0
+	}
+	if v.JobSet.Status.PlannedBreak { // P142
+		return time.Duration(workerpod.PlannedStopSeconds(policy)) * time.Second
 	}
 	return time.Duration(workerpod.StopGraceSeconds(policy)) * time.Second
 }
 
+// plannedGrace is the part of stopGrace that passes before the clock of the assembly starts, and unplannedGrace is the
+// other part, which whoever has to stop first has on top of a period.
+func (v *view) plannedGrace() time.Duration { return v.stopGrace() - v.unplannedGrace() }
+
+func (v *view) unplannedGrace() time.Duration {
+	if v.JobSet.Status.PlannedBreak {
+		return 0
+	}
+	return v.stopGrace()
+}
+
 // lastDeadline is after how long all Jobs are recreated.
-func (v *view) lastDeadline() time.Duration { return 2*v.Progress.Assembly + v.stopGrace() }
+func (v *view) lastDeadline() time.Duration { return 2*v.Progress.Assembly + v.unplannedGrace() }
 
 // deleteLate deletes Pods that have not reported in a period of their own. Those that
 // come in their place have one, too.

@@ -103,7 +103,7 @@ var processMode = []mutant{
 	},
 	{
 		name: "a Pod is late while its worker still stops", file: progressFile,
-		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode || v.JobSet.Status.PlannedBreak {",
+		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {",
 		new: "if workerpod.ModeOf(policy) != \"\" {",
 	},
 	{

@@ -46,17 +46,23 @@ func TestCopiesDifferInNothingButTheStrategy(t *testing.T) {
 		js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit = ptr.To[int32](6)
 		podOf(js).RestartPolicy = corev1.RestartPolicyOnFailure
 		js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: jobset.Recreate,
-			InPlaceRestart: &jobset.InPlaceRestartPolicy{StopGracePeriodSeconds: ptr.To[int32](9)}}
+			InPlaceRestart: &jobset.InPlaceRestartPolicy{
+				StopGracePeriodSeconds: ptr.To[int32](9), PlannedStopGracePeriodSeconds: ptr.To[int32](60), PlannedStopSignal: jobset.PlannedStopUSR1,
+				RecreatePodOnExitCodes: []int32{7}, Environment: jobset.TorchEnvironment,
+				Progress: &jobset.ProgressPolicy{}, WarmStart: &jobset.WarmStartPolicy{},
+			}}
 	})
 	before := js.DeepCopy()
+	process := before.Spec.FailurePolicy.InPlaceRestart.DeepCopy()
+	process.Mode = jobset.ProcessMode
 	for i, want := range []struct {
 		inPlace *jobset.InPlaceRestartPolicy
 		limit   *int32
 		restart corev1.RestartPolicy
 		size    *int32
 	}{
-		{&jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, StopGracePeriodSeconds: ptr.To[int32](9)}, nil, corev1.RestartPolicyOnFailure, nil},
-		{&jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode}, nil, corev1.RestartPolicyOnFailure, nil},
+		{process, nil, corev1.RestartPolicyOnFailure, nil},
+		{&jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode, RecreatePodOnExitCodes: []int32{7}, Environment: jobset.TorchEnvironment}, nil, corev1.RestartPolicyOnFailure, nil},
 		{nil, ptr.To[int32](0), corev1.RestartPolicyNever, ptr.To[int32](2)},
 	} {
 		t.Run("P128: "+Strategies[i].String(), func(t *testing.T) {

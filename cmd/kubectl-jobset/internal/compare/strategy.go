@@ -57,10 +57,10 @@ func (s Strategy) Copy(js *jobset.JobSet, name string, failures int32) *jobset.J
 		if policy.InPlaceRestart == nil {
 			policy.InPlaceRestart = &jobset.InPlaceRestartPolicy{}
 		}
-		policy.InPlaceRestart.Mode = s.Mode
-		if s.Mode == jobset.ContainerMode {
-			policy.InPlaceRestart.StopGracePeriodSeconds = nil
+		if written := policy.InPlaceRestart; s.Mode == jobset.ContainerMode { // the rest is refused there
+			policy.InPlaceRestart = &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: written.RecreatePodOnExitCodes, Environment: written.Environment}
 		}
+		policy.InPlaceRestart.Mode = s.Mode
 	}
 	for i := range c.Spec.ReplicatedJobs {
 		job := &c.Spec.ReplicatedJobs[i].Template.Spec
