@@ -159,7 +159,7 @@ func TestTheStatusStartsARound(t *testing.T) {
 	}
 }
 
-// TestVerdictsEnd: what is not planned any more does not wait (P109), and what nobody says any more is forgotten.
+// TestVerdictsEnd: what is not planned any more does not wait (P109), and the board forgets what the last round did not say.
 func TestVerdictsEnd(t *testing.T) {
 	waits := func(js *jobset.JobSet) {
 		js.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetElasticWaiting), Status: metav1.ConditionTrue, Reason: "r", Message: "m"}}
