@@ -129,18 +129,24 @@ func TestTheWorkersOfAJobSet(t *testing.T) {
 	}
 }
 
-func TestTheWorldOfAWorker(t *testing.T) {
-	t.Parallel()
-	var object wireJobSet
-	text, err := json.Marshal(jobset.JobSet{Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{
-		{Name: "leader", SyncedWorkers: 1, Address: "bad"}, {Name: "workers", SyncedWorkers: 6}, {Name: "told", SyncedWorkers: 2, Address: "10.1.2.3"},
-	}}})
+// onTheWire is what an agent decodes of a JobSet.
+func onTheWire(t *testing.T, js jobset.JobSet) (object wireJobSet) {
+	t.Helper()
+	text, err := json.Marshal(js)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &object); err != nil {
 		t.Fatal(err)
 	}
+	return object
+}
+
+func TestTheWorldOfAWorker(t *testing.T) {
+	t.Parallel()
+	object := onTheWire(t, jobset.JobSet{Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{
+		{Name: "leader", SyncedWorkers: 1, Address: "bad"}, {Name: "workers", SyncedWorkers: 6}, {Name: "told", SyncedWorkers: 2, Address: "10.1.2.3"},
+	}}})
 	for name, tc := range map[string]struct {
 		place Place
 		want  protocol.World
@@ -166,19 +172,12 @@ func TestTheWorldOfAWorker(t *testing.T) {
 
 func TestThePlaceOfAWorkerOutsideOfAllEpochs(t *testing.T) {
 	t.Parallel()
-	var object wireJobSet
 	rjob := jobset.ReplicatedJob{Name: "workers", Replicas: 2}
 	rjob.Template.Spec.Parallelism = ptr.To[int32](3)
-	text, err := json.Marshal(jobset.JobSet{
+	object := onTheWire(t, jobset.JobSet{
 		Spec:   jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{Name: "leader", Replicas: 1}, rjob}},
 		Status: jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{{Name: "workers", SyncedWorkers: 4}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &object); err != nil {
-		t.Fatal(err)
-	}
 	for name, tc := range map[string]struct {
 		place Place
 		want  protocol.World

@@ -6,14 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/progress"
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 func newProgress(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
@@ -32,32 +30,14 @@ signs that its workers gave, with a proposal for stallSeconds.`,
   kubectl jobset progress train -o json | jq .goodputPercent`,
 		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.validate(); err != nil {
-				return err
-			}
-			c, err := connect(flags)
-			if err != nil {
-				return err
-			}
-			in, err := c.read(command.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			in.Limit, in.Now = o.limit, time.Now()
+		RunE: o.run(flags, streams, func(in restarts.Input) (string, error) {
 			report, err := progress.Of(in)
 			if err != nil {
-				return err
+				return "", err
 			}
-			text, err := encode(o.output, report, func() string { return progress.Text(&report) })
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(streams.Out, text)
-			return err
-		},
+			return encode(o.output, report, func() string { return progress.Text(&report) })
+		}),
 	}
-	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
-	command.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
+	o.add(command)
 	return command
 }

@@ -41,29 +41,12 @@ last restarts with their first causes.`,
   kubectl jobset restarts train -o json | jq -r '.workers.missing[]?.node // empty'`,
 		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
-		RunE: func(command *cobra.Command, args []string) error {
-			if err := o.validate(); err != nil {
-				return err
-			}
-			c, err := connect(flags)
-			if err != nil {
-				return err
-			}
-			in, err := c.read(command.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			in.Limit, in.Now = o.limit, time.Now()
-			text, err := o.show(restarts.Of(in))
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(streams.Out, text)
-			return err
-		},
+		RunE: o.run(flags, streams, func(in restarts.Input) (string, error) {
+			report := restarts.Of(in)
+			return encode(o.output, report, func() string { return restarts.Text(&report, o.all) })
+		}),
 	}
-	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
-	command.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
+	o.add(command)
 	command.Flags().BoolVar(&o.all, "all", false, "show all workers that are not back, or do not run; a table shows 20 without it, five in each state")
 	return command
 }
@@ -78,6 +61,32 @@ func (o *restartsOptions) validate() error {
 	return nil
 }
 
-func (o *restartsOptions) show(report restarts.Report) (string, error) {
-	return encode(o.output, report, func() string { return restarts.Text(&report, o.all) })
+// add adds the flags that `kubectl jobset progress` has as well.
+func (o *restartsOptions) add(to *cobra.Command) {
+	to.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
+	to.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
+}
+
+// run returns a command that reads a JobSet and what belongs to it, and prints what show makes of it.
+func (o *restartsOptions) run(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, show func(restarts.Input) (string, error)) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		if err := o.validate(); err != nil {
+			return err
+		}
+		c, err := connect(flags)
+		if err != nil {
+			return err
+		}
+		in, err := c.read(command.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		in.Limit, in.Now = o.limit, time.Now()
+		text, err := show(in)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(streams.Out, text)
+		return err
+	}
 }

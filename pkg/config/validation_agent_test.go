@@ -15,6 +15,22 @@ import (
 
 const head = "apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n"
 
+// says compares the errors of a configuration.
+func says(t *testing.T, text string, want []string) {
+	t.Helper()
+	cfg, err := config.Decode([]byte(head + text + "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, err := range config.Validate(cfg) {
+		got = append(got, err.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
+
 func TestValidateAgent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -64,18 +80,6 @@ func TestValidateAgent(t *testing.T) {
 			},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			cfg, err := config.Decode([]byte(head + tc.text + "\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, err := range config.Validate(cfg) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
-		})
+		t.Run(name, func(t *testing.T) { says(t, tc.text, tc.want) })
 	}
 }

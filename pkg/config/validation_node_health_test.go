@@ -7,10 +7,6 @@ package config_test
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"sigs.k8s.io/jobset/pkg/config"
 )
 
 func TestValidateNodeHealth(t *testing.T) {
@@ -58,18 +54,6 @@ func TestValidateNodeHealth(t *testing.T) {
 			},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			cfg, err := config.Decode([]byte(head + tc.text + "\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, err := range config.Validate(cfg) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
-		})
+		t.Run(name, func(t *testing.T) { says(t, tc.text, tc.want) })
 	}
 }

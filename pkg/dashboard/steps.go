@@ -7,7 +7,6 @@ package dashboard
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,9 +26,6 @@ type Step struct {
 	Done bool         `json:"done"`
 	Text string       `json:"text"`
 }
-
-// podOfCause is how causes name a Pod, as written by package policy. A test holds it against that.
-var podOfCause = regexp.MustCompile(`worker pod (\S+)`)
 
 // memoryOfFailure is how long before a break its first failure can have been.
 const memoryOfFailure = 10 * time.Minute
@@ -89,12 +85,12 @@ func took(r *restarts.Restart, otherwise string) string {
 
 // failureTime is when the worker ended that a cause names, if its Pod still tells; else nil.
 func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
-	named, start := podOfCause.FindStringSubmatch(r.Cause), r.Start()
-	if named == nil || start == nil {
+	pod, start := r.PodOfCause(), r.Start()
+	if pod == "" || start == nil {
 		return nil
 	}
 	for i := range pods {
-		if pods[i].Name != named[1] {
+		if pods[i].Name != pod {
 			continue
 		}
 		for _, end := range endsOf(&pods[i], r.Epoch) {

@@ -64,12 +64,15 @@ func plannedSizes(v *view, _ result) result {
 	return result{plan: Plan{Verdict: v.Verdict}}
 }
 
-// IsIn reports whether the status of the JobSet says all that a verdict about it does. What was decided because of it must
-// not be carried out before.
+// IsIn reports whether the status of the JobSet says all that a verdict about it does.
 func (d *Verdict) IsIn(js *jobset.JobSet) bool {
-	if d.changesCondition(js.Status.Conditions) {
-		return false
-	}
+	return !d.changesCondition(js.Status.Conditions) && d.AllowsResize(js)
+}
+
+// AllowsResize reports whether the status of the JobSet has the ceilings and limits of a verdict about it. A size must not
+// change before: without the ceiling for which it shrinks, the next plan would grow again what was refused (P108a). A
+// condition holds no size up: its message may differ in each round.
+func (d *Verdict) AllowsResize(js *jobset.JobSet) bool {
 	sizes, most := sizesIn(&js.Status), maximums(js)
 	for i := range d.Decisions {
 		of := &d.Decisions[i]

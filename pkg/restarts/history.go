@@ -7,7 +7,6 @@ package restarts
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -51,13 +50,6 @@ const (
 	AllJobs RestartKind = "AllJobs"
 	// OneJob: one Job was recreated.
 	OneJob RestartKind = "OneJob"
-)
-
-// What the controller writes in messages. A test holds them against what it decides.
-var (
-	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
-	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; in epoch [^;]*)?(?:; (.*))?$`)
-	syncedMessage    = regexp.MustCompile(`^all (\d+) workers have reached epoch (\d+)$`)
 )
 
 // explainPause says until when the workers wait although all of them may be back (P71).

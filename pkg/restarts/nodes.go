@@ -8,7 +8,6 @@ package restarts
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,9 +44,6 @@ type NodeFailure struct {
 	Avoided bool `json:"-"`
 }
 
-// nodeOfCause is how causes name a node, as written by package policy. A test holds it against that.
-var nodeOfCause = regexp.MustCompile(` on node (\S+)$`)
-
 // sameFailure is how far the time of an event and that in the status of one failure can be apart.
 const sameFailure = 5 * time.Second
 
@@ -64,8 +60,8 @@ func NodeFailuresOf(js *jobset.JobSet, restarts []Restart, now time.Time) []Node
 	id := js.Namespace + "/" + js.Name
 	var all []NodeFailure
 	for i := range restarts {
-		if named := nodeOfCause.FindStringSubmatch(restarts[i].Cause); named != nil {
-			all = append(all, NodeFailure{JobSet: id, Node: named[1], Time: restarts[i].Start(), Cause: restarts[i].Cause})
+		if node := restarts[i].NodeOfCause(); node != "" {
+			all = append(all, NodeFailure{JobSet: id, Node: node, Time: restarts[i].Start(), Cause: restarts[i].Cause})
 		}
 	}
 	if js.Status.FaultTolerance == nil || js.Spec.FaultTolerance == nil || js.Spec.FaultTolerance.AvoidNodes == nil {

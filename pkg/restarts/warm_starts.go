@@ -7,7 +7,6 @@ package restarts
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,9 +24,6 @@ type Starts struct {
 	WarmSeconds *float64 `json:"warmSeconds,omitempty"`
 	ColdSeconds *float64 `json:"coldSeconds,omitempty"`
 }
-
-// startsMessage is what policy.WarmStarts writes.
-var startsMessage = regexp.MustCompile(`; in epoch (\d+), (\d+) had started warm(?: \(first sign after ([0-9.]+) s\))? and (\d+) cold(?: \(first sign after ([0-9.]+) s\))?(?:; |$)`)
 
 // readStarts adds to each restart how its workers started, which the end of the next one tells. It returns those of all
 // epochs, the first start too.

@@ -12,15 +12,9 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Defaults of avoidNodes, as in the markers of the API.
-const (
-	DefaultNodeFailures = 3
-	DefaultNodeWithin   = 24 * time.Hour
-)
-
 // Avoidance returns after how many failures within how long a node is avoided, for an object that never passed the API
 // server, too.
 func Avoidance(asked *jobset.AvoidNodes) (failures int, within time.Duration) {
-	failures = cmp.Or(int(asked.Failures), DefaultNodeFailures)
-	return failures, cmp.Or(time.Duration(asked.WithinSeconds)*time.Second, DefaultNodeWithin)
+	failures = int(cmp.Or(asked.Failures, jobset.DefaultNodeFailures))
+	return failures, time.Duration(cmp.Or(asked.WithinSeconds, jobset.DefaultNodeWithinSeconds)) * time.Second
 }

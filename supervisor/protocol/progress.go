@@ -29,9 +29,6 @@ const (
 // MinStallSeconds is the shortest StallSeconds: the supervisor looks once a second, and a busy node is no hang.
 const MinStallSeconds = 5
 
-// DefaultMaxExtensionSeconds is what MaxExtensionSeconds is if nothing else is said.
-const DefaultMaxExtensionSeconds = 3600
-
 const (
 	// DefaultDumpSeconds is what DumpSeconds is if nothing else is said.
 	DefaultDumpSeconds = 2

@@ -24,6 +24,9 @@ const (
 	DefaultInPlaceRestartPolicy = corev1.RestartPolicyNever
 	// DefaultStopGracePeriodSeconds is what a worker has in process mode between SIGTERM and SIGKILL.
 	DefaultStopGracePeriodSeconds = 2
+	// DefaultNodeFailures and DefaultNodeWithinSeconds are those of avoidNodes, as in its markers.
+	DefaultNodeFailures      = 3
+	DefaultNodeWithinSeconds = 24 * 60 * 60
 	// DefaultFailurePolicyRuleName is that of a rule, with its position.
 	DefaultFailurePolicyRuleName = "failurePolicyRule%d"
 )

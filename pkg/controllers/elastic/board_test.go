@@ -159,11 +159,24 @@ func TestTheStatusStartsARound(t *testing.T) {
 	}
 }
 
-// TestVerdictsEnd: what is not planned any more does not wait (P109), and what nobody says any more is forgotten.
+// TestVerdictsEnd: what is not planned any more does not wait (P109), and the board forgets what the last round did not say.
 func TestVerdictsEnd(t *testing.T) {
 	waits := func(js *jobset.JobSet) {
 		js.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetElasticWaiting), Status: metav1.ConditionTrue, Reason: "r", Message: "m"}}
 	}
+	t.Run("P107: a condition that ends holds no size up", func(t *testing.T) {
+		js := scaled("a", 2, 1)
+		waits(js[0].(*jobset.JobSet))
+		s := testshell.New(t, append(append(js, gpuNode("n", "3")), boundPods("a", "n", 2)...)...)
+		a := newAutoscaler(s, Autoscaling{Accelerators: []corev1.ResourceName{someGPU}})
+		if err := a.round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.Record.Expect(t, "patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00")
+		if a.board.Verdict(client.ObjectKeyFromObject(js[0])) == nil {
+			t.Error("P109: the board does not say that it waits no longer")
+		}
+	})
 	for name, change := range map[string]func(*jobset.JobSet){
 		"P109: one that is suspended": func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
 		"P109: one that has ended":    func(js *jobset.JobSet) { js.Status.TerminalState = string(jobset.JobSetCompleted) },

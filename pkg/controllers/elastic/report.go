@@ -25,16 +25,14 @@ type verdicts struct {
 	owed map[types.NamespacedName]bool
 }
 
-// say adds a verdict, unless the status says the same. It reports whether that is so: what was decided because of a ceiling
-// must not come before it.
-func (v *verdicts) say(js *jobset.JobSet, decisions []elastic.Decision, resizes bool) (isInStatus bool) {
-	verdict := policy.NewVerdict(js, decisions)
-	if verdict.IsIn(js) {
-		return true
+// say adds a verdict, unless the status says the same. It reports whether sizes may change now.
+func (v *verdicts) say(js *jobset.JobSet, decisions []elastic.Decision, resizes bool) (allowed bool) {
+	verdict, key := policy.NewVerdict(js, decisions), client.ObjectKeyFromObject(js)
+	allowed = verdict.AllowsResize(js)
+	if !allowed || !verdict.IsIn(js) {
+		v.all[key], v.owed[key] = verdict, resizes && !allowed
 	}
-	key := client.ObjectKeyFromObject(js)
-	v.all[key], v.owed[key] = verdict, resizes
-	return false
+	return allowed
 }
 
 // post posts what a round says. A status that sizes wait for starts the next round, see jobSetMatters.
