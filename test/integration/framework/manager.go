@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,6 +32,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -48,6 +50,8 @@ type Manager struct {
 
 	passes *passes
 	cache  cache.Cache
+	// leases are nil unless agents report in Leases.
+	leases *leases.Leases
 	// hidden are objects that the cache lacks.
 	hidden []string
 
@@ -71,6 +75,7 @@ type managerOptions struct {
 	// allChildren: the cache holds the Jobs and Pods of all namespaces.
 	allChildren bool
 	health      jobsetcontroller.NodeHealth
+	leases      bool
 }
 
 // WithGates sets the gates; the default is GateOn.
@@ -86,6 +91,11 @@ func WithProgress(p policy.Progress) ManagerOption {
 // WithNodeHealth says which nodes the manager takes for sick.
 func WithNodeHealth(rules nodehealth.Rules) ManagerOption {
 	return func(o *managerOptions) { o.health = jobsetcontroller.NodeHealth{KeepAway: rules, MoveOff: rules} }
+}
+
+// WithLeases makes all agents in process mode report in Leases, and the manager read those.
+func WithLeases() ManagerOption {
+	return func(o *managerOptions) { o.leases = true }
 }
 
 // WithWrites arms the writes of a manager before it starts.
@@ -165,7 +175,14 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, jobsetcontroller.WithInjection(Injection), jobsetcontroller.WithNodeHealth(o.health))).To(Succeed())
+	injection, more := Injection, []jobsetcontroller.Option{jobsetcontroller.WithNodeHealth(o.health)}
+	if o.leases {
+		injection.LeaseReportsFrom = 1
+		m.leases, err = leases.Watch(mgr)
+		Expect(err).NotTo(HaveOccurred())
+		more = append(more, jobsetcontroller.WithLeases(m.leases))
+	}
+	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m
@@ -177,10 +194,11 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 func (o *managerOptions) narrow(options *cache.Options, namespace string) {
 	inNamespace := fields.OneTermEqualSelector("metadata.namespace", namespace)
 	byObject := map[client.Object]cache.ByObject{
-		&jobset.JobSet{}:  {Field: inNamespace},
-		&corev1.Service{}: {Field: inNamespace},
-		&batchv1.Job{}:    {Field: inNamespace},
-		&corev1.Pod{}:     {Field: inNamespace},
+		&jobset.JobSet{}:        {Field: inNamespace},
+		&corev1.Service{}:       {Field: inNamespace},
+		&batchv1.Job{}:          {Field: inNamespace},
+		&corev1.Pod{}:           {Field: inNamespace},
+		&coordinationv1.Lease{}: {Field: inNamespace},
 	}
 	if o.allChildren {
 		inNamespace = fields.Everything()
