@@ -15,7 +15,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -178,7 +177,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	injection, more := Injection, []jobsetcontroller.Option{jobsetcontroller.WithNodeHealth(o.health)}
 	if o.leases {
 		injection.LeaseReportsFrom = 1
-		m.leases, err = leases.Watch(mgr)
+		m.leases, err = leases.Watch(ctx, mgr)
 		Expect(err).NotTo(HaveOccurred())
 		more = append(more, jobsetcontroller.WithLeases(m.leases))
 	}
@@ -194,11 +193,10 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 func (o *managerOptions) narrow(options *cache.Options, namespace string) {
 	inNamespace := fields.OneTermEqualSelector("metadata.namespace", namespace)
 	byObject := map[client.Object]cache.ByObject{
-		&jobset.JobSet{}:        {Field: inNamespace},
-		&corev1.Service{}:       {Field: inNamespace},
-		&batchv1.Job{}:          {Field: inNamespace},
-		&corev1.Pod{}:           {Field: inNamespace},
-		&coordinationv1.Lease{}: {Field: inNamespace},
+		&jobset.JobSet{}:  {Field: inNamespace},
+		&corev1.Service{}: {Field: inNamespace},
+		&batchv1.Job{}:    {Field: inNamespace},
+		&corev1.Pod{}:     {Field: inNamespace},
 	}
 	if o.allChildren {
 		inNamespace = fields.Everything()

@@ -134,10 +134,14 @@ func (m *Manager) hasSeen(w *World, kind client.ObjectList) error {
 	if _, pods := kind.(*corev1.PodList); pods {
 		options = append(options, client.HasLabels{jobset.JobSetNameKey}) // others are not cached
 	}
+	from := m.cache
 	if _, leases := kind.(*coordinationv1.LeaseList); leases {
-		options = append(options, client.HasLabels{jobset.JobSetUIDKey})
+		if m.leases == nil {
+			return nil
+		}
+		from, options = m.leases.Cache, append(options, client.HasLabels{jobset.JobSetUIDKey})
 	}
-	cached, err := versions(w.Context, m.cache, kind, options...)
+	cached, err := versions(w.Context, from, kind, options...)
 	if notCached := (*cache.ErrResourceNotCached)(nil); errors.As(err, &notCached) {
 		return nil
 	}
