@@ -99,7 +99,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	injection.Server = cluster.Server
 	var reporting facts.Leases
 	if gates.InPlaceRestart && injection.LeaseReportsFrom > 0 {
-		watch, err := leases.Watch(mgr)
+		watch, err := leases.Watch(ctx, mgr)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,11 +19,15 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// CacheOptions returns what the manager keeps in memory: only Pods of JobSets and Leases of their agents, and
+// CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
 func CacheOptions() cache.Options {
-	ofJobSets := having(jobset.JobSetNameKey)
+	exists, err := labels.NewRequirement(jobset.JobSetNameKey, selection.Exists, nil)
+	if err != nil {
+		panic(err) // the key is a constant
+	}
+	ofJobSets := labels.NewSelector().Add(*exists)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
@@ -32,23 +35,12 @@ func CacheOptions() cache.Options {
 				Label:     ofJobSets,
 				Transform: stripPod,
 			},
-			// A cluster has one for each of its nodes, too.
-			&coordinationv1.Lease{}: {Label: having(jobset.JobSetUIDKey), Transform: stripLease},
-			&corev1.Node{}:          {Transform: stripNode},
+			&corev1.Node{}: {Transform: stripNode},
 			// Those of agents have our label; a cluster may have thousands of others.
 			&rbacv1.Role{}:        {Label: ofJobSets},
 			&rbacv1.RoleBinding{}: {Label: ofJobSets},
 		},
 	}
-}
-
-// having selects what has a label, whatever its value.
-func having(key string) labels.Selector {
-	exists, err := labels.NewRequirement(key, selection.Exists, nil)
-	if err != nil {
-		panic(err) // the key is a constant
-	}
-	return labels.NewSelector().Add(*exists)
 }
 
 // stripPod keeps the facts of a Pod (P23).
@@ -67,13 +59,4 @@ func stripNode(obj any) (any, error) {
 		return obj, nil // a tombstone: its Node was stripped when it came in
 	}
 	return facts.StripNode(node), nil
-}
-
-// stripLease keeps the facts of a Lease (P152).
-func stripLease(obj any) (any, error) {
-	lease, ok := obj.(*coordinationv1.Lease)
-	if !ok {
-		return obj, nil // a tombstone: its Lease was stripped when it came in
-	}
-	return facts.StripLease(lease), nil
 }

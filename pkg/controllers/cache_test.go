@@ -6,17 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package controllers
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -70,17 +67,6 @@ func TestWhatIsCached(t *testing.T) {
 			t.Errorf("what is kept (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("P152: of a Lease, its facts", func(t *testing.T) {
-		t.Parallel()
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{jobset.EpochKey: "3", "notes": "long"}}}
-		got, err := stripLease(lease)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(any(facts.StripLease(lease)), got); diff != "" {
-			t.Errorf("what is kept (-want +got):\n%s", diff)
-		}
-	})
 	t.Run("C6: of everything else all but the managed fields", func(t *testing.T) {
 		t.Parallel()
 		_, job := workers()
@@ -96,28 +82,27 @@ func TestWhatIsCached(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatIsOfJobSetsIsCached(t *testing.T) {
+func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
 	t.Parallel()
-	t.Run("C6, C353, P23: Pods by the jobset-name label", func(t *testing.T) {
+	t.Run("C6, C353, P23: by the jobset-name label", func(t *testing.T) {
 		t.Parallel()
-		wantOnly(t, &corev1.Pod{}, jobset.JobSetNameKey)
-	})
-	t.Run("P152: Leases by the jobset-uid label", func(t *testing.T) {
-		t.Parallel()
-		wantOnly(t, &coordinationv1.Lease{}, jobset.JobSetUIDKey)
+		wantOnlyPodsOfJobSets(t)
 	})
 }
 
-func wantOnly(t *testing.T, kind client.Object, label string) {
+func wantOnlyPodsOfJobSets(t *testing.T) {
 	t.Helper()
+	seen := false
 	for obj, options := range CacheOptions().ByObject {
-		if reflect.TypeOf(obj) != reflect.TypeOf(kind) {
+		if _, ok := obj.(*corev1.Pod); !ok {
 			continue
 		}
-		if !options.Label.Matches(labels.Set{label: "js"}) || options.Label.Matches(labels.Set{"app": "x"}) {
-			t.Errorf("selected by %s", options.Label)
+		seen = true
+		if !options.Label.Matches(labels.Set{jobset.JobSetNameKey: "js"}) || options.Label.Matches(labels.Set{"app": "x"}) {
+			t.Errorf("P23: Pods are selected by %s", options.Label)
 		}
-		return
 	}
-	t.Error("it has no options of its own")
+	if !seen {
+		t.Error("P23: Pods have no options of their own")
+	}
 }

@@ -31,6 +31,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
+	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -48,6 +49,8 @@ type Manager struct {
 
 	passes *passes
 	cache  cache.Cache
+	// leases are nil unless agents report in Leases.
+	leases *leases.Leases
 	// hidden are objects that the cache lacks.
 	hidden []string
 
@@ -71,6 +74,7 @@ type managerOptions struct {
 	// allChildren: the cache holds the Jobs and Pods of all namespaces.
 	allChildren bool
 	health      jobsetcontroller.NodeHealth
+	leases      bool
 }
 
 // WithGates sets the gates; the default is GateOn.
@@ -86,6 +90,11 @@ func WithProgress(p policy.Progress) ManagerOption {
 // WithNodeHealth says which nodes the manager takes for sick.
 func WithNodeHealth(rules nodehealth.Rules) ManagerOption {
 	return func(o *managerOptions) { o.health = jobsetcontroller.NodeHealth{KeepAway: rules, MoveOff: rules} }
+}
+
+// WithLeases makes all agents in process mode report in Leases, and the manager read those.
+func WithLeases() ManagerOption {
+	return func(o *managerOptions) { o.leases = true }
 }
 
 // WithWrites arms the writes of a manager before it starts.
@@ -165,7 +174,14 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
-	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, jobsetcontroller.WithInjection(Injection), jobsetcontroller.WithNodeHealth(o.health))).To(Succeed())
+	injection, more := Injection, []jobsetcontroller.Option{jobsetcontroller.WithNodeHealth(o.health)}
+	if o.leases {
+		injection.LeaseReportsFrom = 1
+		m.leases, err = leases.Watch(ctx, mgr)
+		Expect(err).NotTo(HaveOccurred())
+		more = append(more, jobsetcontroller.WithLeases(m.leases))
+	}
+	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m

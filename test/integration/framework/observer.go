@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -88,6 +89,7 @@ func (o *observer) checkLift(write Write) func() {
 		return nothing
 	}
 	synced := epochsOf(&js.Status).Synced
+	epoch := strconv.Itoa(int(synced))
 	o.mu.Lock()
 	lift := synced > o.lifted[js.UID]
 	o.mu.Unlock()
@@ -97,11 +99,16 @@ func (o *observer) checkLift(write Write) func() {
 	ctx := context.Background()
 	var jobs batchv1.JobList
 	var pods corev1.PodList
+	var leases coordinationv1.LeaseList
 	if o.world.Client.List(ctx, &jobs, client.InNamespace(js.Namespace)) != nil ||
-		o.world.Client.List(ctx, &pods, client.InNamespace(js.Namespace)) != nil {
+		o.world.Client.List(ctx, &pods, client.InNamespace(js.Namespace)) != nil ||
+		o.world.Client.List(ctx, &leases, client.InNamespace(js.Namespace)) != nil {
 		return nothing
 	}
-	missing := missingAt(js, jobs.Items, pods.Items, strconv.Itoa(int(synced)))
+	for i := range pods.Items {
+		addReport(&pods.Items[i], leases.Items, epoch)
+	}
+	missing := missingAt(js, jobs.Items, pods.Items, epoch)
 	return func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -111,6 +118,16 @@ func (o *observer) checkLift(write Write) func() {
 		}
 		if ptr.Deref(js.Spec.Suspend, false) {
 			o.wrong = append(o.wrong, fmt.Sprintf("%s: lifted to epoch %d while suspended", js.Name, synced))
+		}
+	}
+}
+
+// addReport puts an epoch into a Pod if the Lease that the Pod owns alone has it (P152).
+func addReport(pod *corev1.Pod, leases []coordinationv1.Lease, epoch string) {
+	for i := range leases {
+		owners := leases[i].OwnerReferences
+		if leases[i].Name == "jobset."+pod.Name && len(owners) == 1 && owners[0].UID == pod.UID && leases[i].Annotations[jobset.EpochKey] == epoch {
+			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, jobset.EpochKey, epoch)
 		}
 	}
 }

@@ -14,12 +14,15 @@ import (
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -104,7 +107,7 @@ func exited(code int32) corev1.ContainerStatus {
 	return containerThat(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}})
 }
 
-// Agents are played by hand: each reports on its Pod.
+// Agents are played by hand: each reports on its Pod, or in its Lease.
 type Agents struct{ world *World }
 
 // Report an epoch from these Pods, one after the other.
@@ -142,6 +145,43 @@ func (a Agents) Tell(epoch int32, pod *corev1.Pod, exit protocol.WorkerExit) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(a.world.Client.Patch(a.world.Context, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+// ReportInLease reports an epoch from these Pods, each in its Lease (P151).
+func (a Agents) ReportInLease(epoch int32, pods ...*corev1.Pod) {
+	GinkgoHelper()
+	for _, pod := range pods {
+		a.writeLease(LeaseOf(pod, epoch))
+	}
+}
+
+// TellInLease tells how a worker ended, beside an epoch, in the Lease of a Pod.
+func (a Agents) TellInLease(epoch int32, pod *corev1.Pod, exit protocol.WorkerExit) {
+	GinkgoHelper()
+	value, err := exit.Encode()
+	Expect(err).NotTo(HaveOccurred())
+	lease := LeaseOf(pod, epoch)
+	lease.Annotations[jobset.WorkerExitKey] = value
+	a.writeLease(lease)
+}
+
+func (a Agents) writeLease(lease *coordinationv1.Lease) {
+	GinkgoHelper()
+	err := a.world.Client.Create(a.world.Context, lease.DeepCopy())
+	if apierrors.IsAlreadyExists(err) {
+		err = a.world.Client.Patch(a.world.Context, lease, client.MergeFrom(&coordinationv1.Lease{}))
+	}
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// LeaseOf is the Lease in which the agent of a Pod reports an epoch.
+func LeaseOf(pod *corev1.Pod, epoch int32) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name: facts.LeaseName(pod.Name), Namespace: pod.Namespace,
+		Labels:          map[string]string{jobset.JobSetUIDKey: pod.Labels[jobset.JobSetUIDKey]},
+		Annotations:     map[string]string{jobset.EpochKey: strconv.Itoa(int(epoch))},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}},
+	}}
 }
 
 // RunningGroup creates a JobSet and brings its workers to epoch 1. When it

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -104,7 +105,7 @@ func (w *World) Settles(js *jobset.JobSet) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		made := len(w.Manager.Made(AnyWrite))
-		for _, list := range []client.ObjectList{&batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
+		for _, list := range []client.ObjectList{&batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}, &coordinationv1.LeaseList{}} {
 			g.Eventually(func() error { return w.Manager.hasSeen(w, list) }).Should(Succeed())
 		}
 		mark := strconv.FormatInt(time.Now().UnixNano(), 10)
@@ -113,6 +114,12 @@ func (w *World) Settles(js *jobset.JobSet) {
 		g.Eventually(func() string { return w.Manager.passes.last(js) }).Should(Equal(mark), "the mark that the last pass read")
 		g.Expect(w.Manager.Made(AnyWrite)).To(HaveLen(made), "writes in the last pass")
 	}).Should(Succeed(), "the manager does not settle")
+}
+
+// ReadsLeases waits until the manager reads Leases.
+func (m *Manager) ReadsLeases() {
+	GinkgoHelper()
+	Eventually(m.leases.Seen).Should(BeTrue())
 }
 
 // HasSeenJobs waits until the cache of the manager shows the Jobs of the namespace as they are.
@@ -127,7 +134,14 @@ func (m *Manager) hasSeen(w *World, kind client.ObjectList) error {
 	if _, pods := kind.(*corev1.PodList); pods {
 		options = append(options, client.HasLabels{jobset.JobSetNameKey}) // others are not cached
 	}
-	cached, err := versions(w.Context, m.cache, kind, options...)
+	from := m.cache
+	if _, leases := kind.(*coordinationv1.LeaseList); leases {
+		if m.leases == nil {
+			return nil
+		}
+		from, options = m.leases.Cache, append(options, client.HasLabels{jobset.JobSetUIDKey})
+	}
+	cached, err := versions(w.Context, from, kind, options...)
 	if notCached := (*cache.ErrResourceNotCached)(nil); errors.As(err, &notCached) {
 		return nil
 	}

@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package leases
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
+)
+
+func TestWhatIsCached(t *testing.T) {
+	t.Parallel()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "l", Annotations: map[string]string{jobset.EpochKey: "3", "notes": "long"}}}
+	kept, err := strip(lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(any(facts.StripLease(lease)), kept); diff != "" {
+		t.Errorf("P152: what is kept of a Lease (-want +got):\n%s", diff)
+	}
+	tombstone := toolscache.DeletedFinalStateUnknown{Key: "ns/l", Obj: kept}
+	if got, err := strip(tombstone); err != nil || got != any(tombstone) {
+		t.Errorf("P152: a tombstone came back as %v, %v", got, err)
+	}
+}
+
+func TestChangesAreTold(t *testing.T) {
+	t.Parallel()
+	a, b := &coordinationv1.Lease{}, &coordinationv1.Lease{}
+	l := &Leases{}
+	l.tell(nil, a) // while another leads
+	var told [][2]*coordinationv1.Lease
+	l.OnChange(func(before, after *coordinationv1.Lease) { told = append(told, [2]*coordinationv1.Lease{before, after}) })
+	l.tell(nil, a)
+	l.tell(a, b)
+	l.tell(toolscache.DeletedFinalStateUnknown{Obj: b}, nil)
+	want := [][2]*coordinationv1.Lease{{nil, a}, {a, b}, {b, nil}}
+	if len(told) != len(want) {
+		t.Fatalf("P152: told of %d changes, want %d", len(told), len(want))
+	}
+	for i := range want {
+		if told[i] != want[i] {
+			t.Errorf("P152: change %d is %v, want %v", i, told[i], want[i])
+		}
+	}
+}
