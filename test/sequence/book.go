@@ -28,6 +28,8 @@ type book struct {
 	pauseOwed pauseOwed
 	// planned are the epochs, as bits, that ended by a planned break.
 	planned uint8
+	// came is how far the workers have come by what they told, and how many restarts led nowhere (P136).
+	came came
 	// deleted: a user deleted a Job.
 	deleted bool
 	// won: the success policy was met before anything failed that would restart the group.
