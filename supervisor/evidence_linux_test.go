@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,11 +73,12 @@ type sight struct {
 	Host
 	times int
 	signs Signs
+	seen  protocol.Evidence
 }
 
 func (h *sight) Examine() protocol.Evidence {
 	h.times++
-	return "S - read(fifo)"
+	return cmp.Or(h.seen, "S do_exit -")
 }
 
 func (h *sight) Note() protocol.Evidence { return "S - futex" }
@@ -117,7 +119,7 @@ func TestWhatWasNotedIsTold(t *testing.T) {
 	}{
 		"P134: of a worker that ends by itself":                  {false, exited, "S - futex"},
 		"P134: of one that is stopped then":                      {false, stop, "S - futex"},
-		"P134: of one that hangs, what it does at its limit":     {false, Event{Hung: &protocol.Hang{SilentSeconds: 12}}, "S - read(fifo)"},
+		"P134: of one that hangs":                                {false, Event{Hung: &protocol.Hang{SilentSeconds: 12}}, "S - futex"},
 		"P134: not of one that has given a sign before its end":  {true, exited, ""},
 		"P134: nor of one that has given a sign before its stop": {true, stop, ""},
 	} {
@@ -138,6 +140,16 @@ func TestWhatWasNotedIsTold(t *testing.T) {
 				t.Errorf("seen %q, want %q", s.state.Seen, tc.want)
 			}
 		})
+	}
+}
+
+func TestAProcessThatWasStoppedSinceIsTold(t *testing.T) {
+	t.Parallel()
+	s := Supervisor{Host: &sight{seen: "T do_signal_stop futex"}}
+	s.state.Phase, s.state.Run.Progress, s.state.Seen = Running, &protocol.Progress{StallSeconds: 12}, "S - futex"
+	s.examine(&Event{Hung: &protocol.Hang{SilentSeconds: 12}})
+	if s.state.Seen != "T do_signal_stop futex" {
+		t.Errorf("P134: seen %q", s.state.Seen)
 	}
 }
 

@@ -251,8 +251,8 @@ func (s *Supervisor) examine(e *Event) {
 	}
 	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
 	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
-		// When one that hung was killed, its peers may have ended by now, and a launcher be left: what counts is what was noted.
-		if seen := s.Host.Examine(); seen != "" && (e.Hung != nil || s.state.Seen == "") {
+		// When one that hung is killed its peers end, too, or a launcher of theirs is left: what was noted before counts.
+		if seen := s.Host.Examine(); s.state.Seen == "" || seen.Has('T') {
 			s.state.Seen = seen
 		}
 	}
