@@ -145,6 +145,14 @@ func TestRankZeroTellsItsStepsWhileItRuns(t *testing.T) {
 			t.Errorf("%d patches and %d others, want 10 and none", patches, others)
 		}
 	})
+	bubble(t, "P137: nor more if somebody else says it a hundred times a second", func(t *testing.T, fake *fakeAPI) {
+		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})
+		for step := range int64(1000) {
+			progressed(c.actors[0], 1, step)
+			pass(10 * time.Millisecond)
+		}
+		c.wantPatches(2)
+	})
 	bubble(t, "P137: none of the other 999", func(t *testing.T, fake *fakeAPI) {
 		if patches, others := tells(t, fake, Place{ReplicatedJob: "w", Jobs: 1000, Job: 999}); patches != 0 || others != 0 {
 			t.Errorf("%d patches and %d others, want none", patches, others)

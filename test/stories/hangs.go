@@ -94,6 +94,7 @@ func Hangs() bool {
 					round = next
 				}
 				group.Charged(round.Epoch - 1)
+				group.keepsTime(round.Epoch)
 				group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, fmt.Sprintf("hung: no sign for %d s at step ", stall))
 			}, SpecTimeout(hangTime()))
 		}
@@ -117,6 +118,25 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 		worker := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers[0]
 		worker.Command, worker.Env = []string{workerProgram, "train"}, variables
 	}}
+}
+
+// keepsTime expects that the ledger in the status says what this story saw of its phases, up to the lift of an epoch.
+func (g *Group) keepsTime(last int32) {
+	GinkgoHelper()
+	start := g.record.first(func(v view) bool { return v.JobSet != nil && v.JobSet.Status.Time != nil })
+	lift := func(epoch int32) time.Time {
+		return g.record.first(func(v view) bool { return v.JobSet != nil && ptr.Deref(v.JobSet.Status.SyncedEpoch, 0) == epoch })
+	}
+	var running time.Duration
+	assembling := lift(1).Sub(start)
+	for epoch := int32(1); epoch < last; epoch++ {
+		running += g.BrokeAt(epoch).Sub(lift(epoch))
+		assembling += lift(epoch + 1).Sub(g.BrokeAt(epoch))
+	}
+	kept, percent := g.Status().Time, lift(last).Sub(start)/100
+	Expect(kept.Running.Duration).To(BeNumerically("~", running, percent), "P140: running")
+	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, percent), "P140: assembling")
+	Expect(kept.Paused.Duration).To(BeZero(), "P140: paused")
 }
 
 // TakesSteps waits until all workers of a round have taken steps together, some of them after a moment.
