@@ -7,11 +7,8 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -29,14 +26,12 @@ const (
 
 	stepTime                     = 100 * time.Millisecond
 	evaluationStep, checkpointAt = 20, 40
-	collectivePort               = "7077"
 )
 
 // trainee takes its steps together with all others of its group: in each, all wait for all. Like a library of collective
 // operations it ends with 1 when another one goes away.
 type trainee struct {
-	rank int
-	all  net.Conn
+	peers *peers
 	// told: it is to hang; sign is when it gave the last sign.
 	told atomic.Bool
 	sign time.Time
@@ -54,15 +49,8 @@ func train([]string) error {
 			t.told.Store(true)
 		}
 	}()
-	size, _ := strconv.Atoi(os.Getenv("JOBSET_WORLD_SIZE"))
-	t.rank, _ = strconv.Atoi(os.Getenv("JOBSET_RANK"))
-	address := net.JoinHostPort(os.Getenv("JOBSET_MASTER_ADDR"), collectivePort)
-	if t.rank == 0 {
-		if err := serveCollective(address, size); err != nil {
-			return err
-		}
-	}
-	if err := t.connect(address); err != nil {
+	var err error
+	if t.peers, err = joinPeers(); err != nil {
 		return err
 	}
 	<-time.After(duration(firstStepVariable))
@@ -86,13 +74,10 @@ func (t *trainee) step(step int) error {
 	case evaluationStep:
 		takesLong(duration(evaluationVariable), true)
 	case checkpointAt:
-		takesLong(duration(checkpointVariable), t.rank == 0)
+		takesLong(duration(checkpointVariable), os.Getenv("JOBSET_RANK") == "0")
 	}
 	<-time.After(stepTime)
-	if _, err := t.all.Write([]byte{1}); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(t.all, make([]byte, 1))
+	_, err := t.peers.step(nil)
 	if step == 1 || step%checkpointAt == 0 {
 		log.Info("goes on", "step", step)
 	}
@@ -142,50 +127,6 @@ func readFIFO() {
 		_, err = syscall.Read(fd, make([]byte, 1))
 	}
 	log.Error("the FIFO has given something", "error", fmt.Sprint(err))
-}
-
-func (t *trainee) connect(address string) (err error) {
-	for range 300 { // rank 0 may start later
-		if t.all, err = net.Dial("tcp", address); err == nil {
-			return nil
-		}
-		<-time.After(stepTime)
-	}
-	return fmt.Errorf("connecting to rank 0: %w", err)
-}
-
-// serveCollective lets all ranks go on when all have come, again and again, until one goes away.
-func serveCollective(address string, size int) error {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("waiting for the others: %w", err)
-	}
-	go func() {
-		var ranks []net.Conn
-		for len(ranks) < size {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			ranks = append(ranks, conn)
-		}
-		byteOf := make([]byte, 1)
-		for err == nil {
-			for _, rank := range ranks {
-				if _, err = io.ReadFull(rank, byteOf); err != nil {
-					break
-				}
-			}
-			for _, rank := range ranks {
-				if err != nil {
-					_ = rank.Close()
-					continue
-				}
-				_, err = rank.Write(byteOf)
-			}
-		}
-	}()
-	return nil
 }
 
 func duration(variable string) time.Duration {
