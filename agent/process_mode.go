@@ -109,12 +109,21 @@ func (p *process) leave(ctx context.Context, action Action, after Self) bool {
 	return true
 }
 
+// retellAfter is the least time between two reports of a worker that runs: less than a minute, which is that of its supervisor.
+const retellAfter = 50 * time.Second
+
 // retell tells the manager the steps of a worker that runs, for rank 0 only: one patch a minute at most for a ReplicatedJob,
 // however large (P137). One that fails is not repeated, the next minute has a better one.
 func (p *process) retell(ctx context.Context, m protocol.Message) {
 	if m.Type != protocol.Progressed || m.Report == nil || !p.first || p.self.Lifted != ByEpoch || m.Epoch != p.self.Epoch || p.untold.Load() {
 		return
 	}
+	// A supervisor says it once a minute. Whoever else reaches the socket may say it more often.
+	now := time.Now()
+	if !p.retold.IsZero() && now.Sub(p.retold) < retellAfter {
+		return
+	}
+	p.retold = now
 	p.cancelReport() // a report of ours that is still on its way says less
 	ctx, p.stopReport = context.WithCancel(ctx)
 	p.children.Go(func() {

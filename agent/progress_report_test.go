@@ -130,6 +130,34 @@ func TestRankZeroTellsItsStepsWhileItRuns(t *testing.T) {
 		pass(time.Hour)
 		c.wantPatches(2)
 	})
+	tells := func(t *testing.T, fake *fakeAPI, place Place) (patches, others int) {
+		c := crewAt(t, fake, place)
+		before := len(fake.seen(""))
+		for step := range int64(10) { // as often as a supervisor tells it in ten minutes
+			pass(time.Minute)
+			progressed(c.actors[0], 1, step)
+		}
+		patches = len(fake.seen("patch")) - 1
+		return patches, len(fake.seen("")) - before - patches - len(fake.seen("watch")) + 1
+	}
+	bubble(t, "P137: ten patches in ten minutes, however many workers there are", func(t *testing.T, fake *fakeAPI) {
+		if patches, others := tells(t, fake, Place{ReplicatedJob: "w", Jobs: 1000}); patches != 10 || others != 0 {
+			t.Errorf("%d patches and %d others, want 10 and none", patches, others)
+		}
+	})
+	bubble(t, "P137: nor more if somebody else says it a hundred times a second", func(t *testing.T, fake *fakeAPI) {
+		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})
+		for step := range int64(1000) {
+			progressed(c.actors[0], 1, step)
+			pass(10 * time.Millisecond)
+		}
+		c.wantPatches(2)
+	})
+	bubble(t, "P137: none of the other 999", func(t *testing.T, fake *fakeAPI) {
+		if patches, others := tells(t, fake, Place{ReplicatedJob: "w", Jobs: 1000, Job: 999}); patches != 0 || others != 0 {
+			t.Errorf("%d patches and %d others, want none", patches, others)
+		}
+	})
 	bubble(t, "P137: all others tell nothing", func(t *testing.T, fake *fakeAPI) {
 		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 2, Job: 1})
 		progressed(c.actors[0], 1, 7)

@@ -132,6 +132,8 @@ type process struct {
 	first bool
 	// untold: the progress of a worker that runs was refused, and is not told again.
 	untold atomic.Bool
+	// retold is when it was told last.
+	retold time.Time
 	// barrier is nil in process mode, and supervisors and workers are in container mode.
 	barrier     Barrier
 	supervisors *supervisors

@@ -57,21 +57,29 @@ func (o observed) place() string {
 	return fmt.Sprintf("%c %s %s", o.state, o.wchan, o.call)
 }
 
-// Note remembers the CPU time of each process, which Examine compares with.
-func (c *container) Note() {
-	c.noted = map[int]time.Duration{}
-	for _, o := range examine(c.root(), false) {
+// Note remembers the CPU time of each process, which Examine compares with, and returns the digest.
+func (c *container) Note() protocol.Evidence {
+	all := examine(c.root())
+	c.noted = make(map[int]time.Duration, len(all))
+	for _, o := range all {
 		c.noted[o.pid] = o.cpu
 	}
+	return digestOf(all)
+}
+
+func digestOf(all []observed) protocol.Evidence {
+	places := make([]string, len(all))
+	for i, o := range all {
+		places[i] = o.place()
+	}
+	return protocol.NewEvidence(places)
 }
 
 // Examine writes to the log what the processes of the worker do, and returns the digest of that (P134).
 func (c *container) Examine() protocol.Evidence {
-	all := examine(c.root(), true)
-	places := make([]string, len(all))
+	all := examine(c.root())
 	c.log.Info(evidenceBegins, "processes", len(all))
-	for i, o := range all {
-		places[i] = o.place()
+	for _, o := range all {
 		words := []any{"pid", o.pid, "name", o.name, "state", string(o.state), "wchan", o.wchan, "syscall", o.call, "sockets", o.sockets}
 		if before, ok := c.noted[o.pid]; ok {
 			words = append(words, "cpuSinceHalfTheLimit", o.cpu-before)
@@ -79,19 +87,19 @@ func (c *container) Examine() protocol.Evidence {
 		c.log.Info("process", words...)
 	}
 	c.log.Info(evidenceEnds)
-	return protocol.NewEvidence(places)
+	return digestOf(all)
 }
 
 // examine looks at the processes of the worker, which are below root, until its time is over. It reads in another goroutine: a file system
 // whose server is away holds whoever asks it for the kind of a file.
-func examine(root int, closely bool) []observed {
+func examine(root int) []observed {
 	pids := slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(examineTimeout)), root)))
 	pids = pids[:min(len(pids), examineAtMost)]
 	results := make(chan observed, len(pids))
 	go func() {
 		defer close(results)
 		for _, pid := range pids {
-			if o, ok := observe(pid, closely); ok {
+			if o, ok := observe(pid); ok {
 				results <- o
 			}
 		}
@@ -111,7 +119,7 @@ func examine(root int, closely bool) []observed {
 }
 
 // observe reads what there is of a process in /proc. A zombie does nothing.
-func observe(pid int, closely bool) (observed, bool) {
+func observe(pid int) (observed, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
@@ -120,9 +128,6 @@ func observe(pid int, closely bool) (observed, bool) {
 	o, ok := parseObserved(pid, stat)
 	if !ok || o.state == 'Z' || o.state == 'X' {
 		return observed{}, false
-	}
-	if !closely {
-		return o, true
 	}
 	o.wchan, o.call = unread, unread
 	if text, err := os.ReadFile(filepath.Join(dir, "wchan")); err == nil && len(text) > 0 && string(text) != "0" {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,16 +68,21 @@ func TestStacksAreWrittenBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// sight counts how often the processes of a worker were looked at.
+// sight counts how often the processes of a worker were looked at, and gives its signs.
 type sight struct {
 	Host
 	times int
+	signs Signs
+	seen  protocol.Evidence
 }
 
 func (h *sight) Examine() protocol.Evidence {
 	h.times++
-	return "1 S read(fifo)"
+	return cmp.Or(h.seen, "S do_exit -")
 }
+
+func (h *sight) Note() protocol.Evidence { return "S - futex" }
+func (h *sight) Signs() Signs            { return h.signs }
 
 func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	t.Parallel()
@@ -99,6 +105,51 @@ func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 				t.Errorf("it was looked at %d times, seen %q; want %d times", host.times, s.state.Seen, tc.times)
 			}
 		})
+	}
+}
+
+// When one that hung is killed, its peers may end by themselves, or a launcher of theirs be left.
+func TestWhatWasNotedIsTold(t *testing.T) {
+	t.Parallel()
+	exited, stop := Event{Exited: &protocol.Exit{Code: 1}}, Event{Message: &protocol.Message{Type: protocol.Stop}}
+	for name, tc := range map[string]struct {
+		sign  bool
+		event Event
+		want  protocol.Evidence
+	}{
+		"P134: of a worker that ends by itself":                  {false, exited, "S - futex"},
+		"P134: of one that is stopped then":                      {false, stop, "S - futex"},
+		"P134: of one that hangs":                                {false, Event{Hung: &protocol.Hang{SilentSeconds: 12}}, "S - futex"},
+		"P134: not of one that has given a sign before its end":  {true, exited, ""},
+		"P134: nor of one that has given a sign before its stop": {true, stop, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := &sight{}
+			s := Supervisor{Host: host, lastBeat: time.Now(), watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + 6*time.Second}}
+			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
+			s.look()
+			if s.state.Seen != "S - futex" {
+				t.Errorf("after half of the limit: seen %q", s.state.Seen)
+			}
+			host.signs.Alive = tc.sign
+			if tc.sign && tc.event.Message != nil {
+				s.look() // a beat
+			}
+			s.examine(&tc.event)
+			if s.state.Seen != tc.want {
+				t.Errorf("seen %q, want %q", s.state.Seen, tc.want)
+			}
+		})
+	}
+}
+
+func TestAProcessThatWasStoppedSinceIsTold(t *testing.T) {
+	t.Parallel()
+	s := Supervisor{Host: &sight{seen: "T do_signal_stop futex"}}
+	s.state.Phase, s.state.Run.Progress, s.state.Seen = Running, &protocol.Progress{StallSeconds: 12}, "S - futex"
+	s.examine(&Event{Hung: &protocol.Hang{SilentSeconds: 12}})
+	if s.state.Seen != "T do_signal_stop futex" {
+		t.Errorf("P134: seen %q", s.state.Seen)
 	}
 }
 

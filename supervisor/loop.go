@@ -41,8 +41,8 @@ type Host interface {
 	// Signs returns the signs of life of a worker that is watched since the last call (P130).
 	Signs() Signs
 	// Note is called when half a limit is over without a sign, Examine when the worker is about to be ended that gave
-	// none: it returns what the processes do (P134).
-	Note()
+	// none: they return what the processes do (P134).
+	Note() protocol.Evidence
 	Examine() protocol.Evidence
 	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
 	Dump(number syscall.Signal) int
@@ -236,8 +236,8 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 	s.watch, hang = s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
 	s.lastBeat = now
 	if silent := s.watch.silent(); silent != s.noted && s.state.Watched() {
-		if s.noted = silent; silent {
-			s.Host.Note()
+		if s.noted, s.state.Seen = silent, ""; silent {
+			s.state.Seen = s.Host.Note() // it may end by itself, when one for which it waits is killed
 		}
 	}
 	return hang
@@ -246,9 +246,15 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 // examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
 // one that hangs tells by that which it is (P134).
 func (s *Supervisor) examine(e *Event) {
+	if e.Exited != nil && s.noted && s.state.Watched() {
+		s.look() // it may have given a sign since
+	}
 	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
 	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
-		s.state.Seen = s.Host.Examine()
+		// When one that hung is killed its peers end, too, or a launcher of theirs is left: what was noted before counts.
+		if seen := s.Host.Examine(); s.state.Seen == "" || seen.Has('T') {
+			s.state.Seen = seen
+		}
 	}
 	limits := s.state.Run.Progress
 	if number, ok := dumpSignal(limits); ok && e.Hung != nil && s.state.Watched() && s.Host.Dump(number) > 0 {

@@ -7,11 +7,13 @@ long as the number of ranks is; the number may change at each start."""
 
 import contextlib
 import datetime
+import faulthandler
 import glob
 import hashlib
 import json
 import os
 import signal
+import socket
 import tempfile
 import time
 
@@ -21,6 +23,15 @@ def say(what, **more):
     who = {"epoch": os.environ.get("JOBSET_EPOCH", ""), "rank": os.environ.get("RANK", "")}
     print(json.dumps({"time": now, "msg": what, **who, **more}, separators=(",", ":")), flush=True)
 
+
+def notify(sign):
+    """Gives a sign of life, if failurePolicy.inPlaceRestart.progress asks for some."""
+    if path := os.environ.get("NOTIFY_SOCKET"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as mailbox:
+            mailbox.sendto(sign.encode(), path)
+
+
+faulthandler.register(signal.SIGUSR1)  # for dumpSignal: USR1, which asks for the stacks of all threads
 
 # With failurePolicy.inPlaceRestart.warmStart a second copy of this program waits while the first one trains.
 STANDBY = "JOBSET_GATE" in os.environ and "JOBSET_EPOCH" not in os.environ
@@ -139,6 +150,7 @@ def main():
         loss.backward()
         optimizer.step()
         time.sleep(STEP_SECONDS)
+        notify(f"X_JOBSET_STEP={step}")
         if rank == 0:
             print(step, file=notes, flush=True)
             twice += step in done

@@ -19,8 +19,9 @@ import (
 // seen, which is returned too, else what the group shows now.
 func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failure) {
 	failure = v.FirstFailure
-	if failure == nil {
-		failure = v.firstReported()
+	reported := v.firstReported()
+	if failure == nil || failure.Container != "" && reported != nil && reported.Hang.Hung() { // peers may report before the one that hung
+		failure = reported
 	}
 	if failure == nil {
 		failure = v.sandboxFailure()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -46,9 +47,11 @@ type ending struct {
 	silent, longestGap time.Duration
 }
 
-// suspect says which worker stands out, and why, "" if the epoch that ended did not end by a hang.
+// suspect says which worker stands out, and why, "" if the epoch that ended did not end by a hang. If the cause that was
+// announced is the end of a peer, which was reported before, it says who hung.
 func (v *view) suspect() string {
-	hung := false
+	var first *Failure
+	var firstExit protocol.WorkerExit
 	var endings []ending
 	for i := range v.group.jobs {
 		job := v.group.jobs[i].Job
@@ -59,11 +62,8 @@ func (v *view) suspect() string {
 			}
 			m := facts.Of(slot.Pod)
 			failure, exit, failed := reportedFailure(&m, v.synced)
-			switch {
-			case failed && !failure.Hang.Hung():
-				return "" // its end is the cause, and it is told
-			case failed:
-				hung = true
+			if failed && (first == nil || endedBefore(&exit, &firstExit)) {
+				first, firstExit = &failure, exit
 			}
 			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
 			e.first = slot.Index == 0 && children.OwnValue(job, jobset.JobIndexKey) == "0"
@@ -76,10 +76,14 @@ func (v *view) suspect() string {
 			endings = append(endings, e)
 		}
 	}
-	if !hung {
-		return ""
+	if first == nil || !first.Hang.Hung() {
+		return "" // its end is the cause, and was announced
 	}
-	return standsOut(endings, v.stopTakes())
+	said := standsOut(endings, v.stopTakes())
+	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting)); c == nil || !strings.Contains(c.Message, " hung: ") {
+		said += "; first " + first.String()
+	}
+	return said
 }
 
 func (e *ending) addProgress(r protocol.ProgressReport) {

@@ -155,15 +155,19 @@ func TestNobodyIsNamedWithoutATrace(t *testing.T) {
 func TestTheEventNamesTheSuspect(t *testing.T) {
 	t.Parallel()
 	const (
-		hung    = `{"container":"worker","epoch":1,"code":137,"signal":9,"hung":{"silentSeconds":30,"signed":true,"step":119},"seen":"S - futex"}`
+		hung    = `{"container":"worker","epoch":1,"code":137,"signal":9,"time":"2026-03-14T12:00:30Z","hung":{"silentSeconds":30,"signed":true,"step":119},"seen":"S - futex"}`
 		halted  = `{"container":"worker","epoch":1,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
 		old     = `{"container":"worker","epoch":2,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
-		crashed = `{"container":"worker","epoch":1,"code":1}`
+		crashed = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:01Z"}`
+		// Connections to the one that is killed end a moment before its end is seen.
+		follows = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:29.999Z","seen":"S - read(fifo)"}`
+		waits   = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:30.001Z","seen":"S - futex"}`
 		plain   = "3 workers restarted in place: epoch 2, 3600.0 seconds"
 	)
 	assembled := func(changes ...func(*Input)) Input {
-		return inPlace(1, 1, "2 2 2", append([]func(*Input){restartingInPlace}, changes...)...)
+		return inPlace(1, 1, "2 2 2", append([]func(*Input){restartingInPlace, func(in *Input) { in.JobSet.Status.Conditions[0].Message = "it hung: no sign" }}, changes...)...)
 	}
+	announced := func(in *Input) { in.JobSet.Status.Conditions[0].Message = "worker pod js-w-0-1 exited with code 1" }
 	for name, test := range map[string]struct {
 		in   Input
 		want string
@@ -174,7 +178,10 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
 		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},
 		"P135: nothing is said of a group without hang": {assembled(exitReport(1, halted)), plain},
-		"P135: nor if a worker failed by itself":        {assembled(exitReport(0, hung), exitReport(1, halted), exitReport(2, crashed)), plain},
+		"P135: peers that end with the one that hung":   {assembled(exitReport(0, hung), exitReport(1, follows), exitReport(2, waits)), plain + `; worker pod js-w-0-1 on node n1 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
+		"P135: and one of them was the cause that was announced": {assembled(announced, exitReport(0, hung), exitReport(1, waits), exitReport(2, waits)),
+			plain + "; no worker stands out; first container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1"},
+		"P135: nor if a worker failed by itself": {assembled(exitReport(0, hung), exitReport(1, halted), exitReport(2, crashed)), plain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,11 +62,26 @@ func (v *view) firstReported() *Failure {
 	for _, pod := range v.group.pods(func(s *Slot) bool { return facts.Of(s.Pod).WorkerExit != "" }) {
 		m := facts.Of(pod)
 		failure, exit, failed := reportedFailure(&m, v.synced)
-		if failed && (first == nil || exit.Time.Before(firstExit.Time)) {
+		if failed && (first == nil || endedBefore(&exit, &firstExit)) {
 			first, firstExit = &failure, exit
 		}
 	}
 	return first
+}
+
+// followWithin is how long before the end of a worker that hung others may end because of that. Their connections to it end
+// a moment before its own end is seen, and the clocks of nodes differ; the hang began seconds earlier.
+const followWithin = 2 * time.Second
+
+// endedBefore reports whether a worker that failed ended before another one, and was not ended by the end of that.
+func endedBefore(a, b *protocol.WorkerExit) bool {
+	at := func(e *protocol.WorkerExit) time.Time {
+		if e.Hung.Hung() {
+			return e.Time.Add(-followWithin)
+		}
+		return e.Time
+	}
+	return at(a).Before(at(b))
 }
 
 // reportsDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the

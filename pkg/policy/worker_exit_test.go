@@ -32,11 +32,13 @@ func supervised(in *Input) {
 func TestTheFirstCauseIsReported(t *testing.T) {
 	t.Parallel()
 	const (
-		one     = `{"container":"worker","epoch":1,"code":3,"time":"2026-03-14T11:59:59Z"}`
-		earlier = `{"container":"worker","epoch":1,"code":139,"signal":11,"time":"2026-03-14T11:59:58Z"}`
-		before  = `{"container":"worker","epoch":1,"code":3,"time":"2026-03-14T11:00:00Z"}`
-		first   = "container worker of worker pod js-w-0-0 exited with code 3 on node n1"
-		second  = "container worker of worker pod js-w-0-1 exited with code 139 (signal 11) on node n1"
+		one       = `{"container":"worker","epoch":1,"code":3,"time":"2026-03-14T11:59:59Z"}`
+		earlier   = `{"container":"worker","epoch":1,"code":139,"signal":11,"time":"2026-03-14T11:59:58Z"}`
+		before    = `{"container":"worker","epoch":1,"code":3,"time":"2026-03-14T11:00:00Z"}`
+		hung      = `{"container":"worker","epoch":1,"code":137,"signal":9,"time":"2026-03-14T12:00:00Z","hung":{"silentSeconds":30,"signed":true,"step":119}}`
+		first     = "container worker of worker pod js-w-0-0 exited with code 3 on node n1"
+		hungFirst = "container worker of worker pod js-w-0-1 hung: no sign for 30 s at step 119 on node n1"
+		second    = "container worker of worker pod js-w-0-1 exited with code 139 (signal 11) on node n1"
 	)
 	tests := map[string]struct {
 		in   Input
@@ -57,6 +59,9 @@ func TestTheFirstCauseIsReported(t *testing.T) {
 			inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":1,"code":137,"signal":9,"hung":{"silentSeconds":30,"signed":true,"step":119}}`)),
 			"container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1",
 		},
+		"P133: a peer that ended with it was seen first": {inPlace(0, 1, "2 2", exitReport(0, one), exitReport(1, hung), sawExit), hungFirst},
+		"P133: a worker that ended long before it":       {inPlace(0, 1, "2 2", exitReport(0, before), exitReport(1, hung)), first},
+		"P133: a Pod that was seen to go comes before":   {inPlace(0, 1, "2 2", exitReport(1, hung), func(in *Input) { in.FirstFailure = &Failure{Pod: "js-w-0-0", Deleted: true} }), "worker pod js-w-0-0 was deleted"},
 		"P133: it hung, and ended with 0 when it was about to be killed": {
 			inPlace(0, 1, "2 1", exitReport(0, `{"container":"worker","epoch":1,"code":0,"hung":{"silentSeconds":600}}`)),
 			"container worker of worker pod js-w-0-0 hung: no sign within 600 s of its start on node n1",

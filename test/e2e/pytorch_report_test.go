@@ -6,19 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
-	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/test/stories"
 )
 
 // outcomeTable shows what trainings came to that something happened to.
 func outcomeTable(specs types.SpecReports) string {
-	all := entries[outcome](specs, outcomeEntry)
+	all := stories.Entries[outcome](specs, outcomeEntry)
 	if len(all) == 0 {
 		return ""
 	}
@@ -38,7 +37,7 @@ func outcomeTable(specs types.SpecReports) string {
 
 // trainerTable shows what a restart costs a training, the ways side by side.
 func trainerTable(specs types.SpecReports) string {
-	all := entries[trainerPhases](specs, trainerPhasesEntry)
+	all := stories.Entries[trainerPhases](specs, trainerPhasesEntry)
 	if len(all) == 0 {
 		return ""
 	}
@@ -70,7 +69,7 @@ func trainerTable(specs types.SpecReports) string {
 					values = append(values, row.of(p))
 				}
 			}
-			fmt.Fprintf(&out, " %s |", minMedianMax(values))
+			fmt.Fprintf(&out, " %s |", stories.MinMedianMax(values))
 		}
 		fmt.Fprintln(&out)
 	}
@@ -79,7 +78,7 @@ func trainerTable(specs types.SpecReports) string {
 
 // rejoinedTable shows what finding rank 0 again costs.
 func rejoinedTable(specs types.SpecReports) string {
-	all := entries[rejoined](specs, rejoinedEntry)
+	all := stories.Entries[rejoined](specs, rejoinedEntry)
 	if len(all) == 0 {
 		return ""
 	}
@@ -90,29 +89,4 @@ func rejoinedTable(specs types.SpecReports) string {
 		fmt.Fprintf(&out, "| %s | %s | %.1f | %.1f |\n", r.DNS, r.By, r.All.Seconds(), r.Since.Seconds())
 	}
 	return out.String()
-}
-
-// entries are the report entries of a name, of all processes.
-func entries[T any](specs types.SpecReports, name string) (all []T) {
-	for _, spec := range specs {
-		for _, entry := range spec.ReportEntries {
-			if entry.Name != name {
-				continue
-			}
-			value, ok := entry.GetRawValue().(T)
-			if !ok && json.Unmarshal([]byte(entry.Value.AsJSON), &value) != nil {
-				continue
-			}
-			all = append(all, value)
-		}
-	}
-	return all
-}
-
-func minMedianMax(values []time.Duration) string {
-	if len(values) == 0 {
-		return "-"
-	}
-	least, median, most := phases.Spread(values)
-	return fmt.Sprintf("%.2f / %.2f / %.2f", least.Seconds(), median.Seconds(), most.Seconds())
 }

@@ -24,7 +24,7 @@ import (
 // The suite ends with what was told, and how long restarts took.
 var _ = ReportAfterSuite("table of stories and phases", func(report Report) {
 	var text string
-	for _, table := range []func(types.SpecReports) string{storyTable, phaseTable, outcomeTable, trainerTable, rejoinedTable} {
+	for _, table := range []func(types.SpecReports) string{storyTable, phaseTable, outcomeTable, trainerTable, rejoinedTable, stories.HangTable} {
 		text += table(report.SpecReports) + "\n"
 	}
 	fmt.Print("\n" + text)
@@ -113,7 +113,7 @@ func phaseTable(specs types.SpecReports) string {
 // phasesOf are the restarts of the comparison, or all if it did not run.
 func phasesOf(specs types.SpecReports) (all []stories.Phases) {
 	var others []stories.Phases
-	for _, p := range entries[stories.Phases](specs, stories.PhasesEntry) {
+	for _, p := range stories.Entries[stories.Phases](specs, stories.PhasesEntry) {
 		if p.Measured {
 			all = append(all, p)
 		} else {
@@ -145,5 +145,5 @@ func spread(all []stories.Phases, size int, is func(stories.Phases) bool, of fun
 			values = append(values, of(p))
 		}
 	}
-	return minMedianMax(values), len(values)
+	return stories.MinMedianMax(values), len(values)
 }

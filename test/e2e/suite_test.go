@@ -65,6 +65,7 @@ var (
 	_ = stories.Tell()
 	_ = stories.Compare(sizes()...)
 	_ = stories.Grace()
+	_ = stories.Hangs()
 )
 
 // sizes are how many workers the compared groups have.

@@ -26,6 +26,8 @@ type book struct {
 	mustWait bool
 	// pauseOwed: after a reset no Job may be created before a pause (P82).
 	pauseOwed pauseOwed
+	// came is how far the workers have come by what they told, and how many restarts led nowhere (P136).
+	came came
 	// deleted: a user deleted a Job.
 	deleted bool
 	// won: the success policy was met before anything failed that would restart the group.

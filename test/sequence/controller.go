@@ -67,11 +67,13 @@ type basis struct {
 	moves, lacks bool
 	// stands: all workers run at S; failed: one reports that it does not.
 	stands, failed bool
+	// told is the highest step that workers tell of the epoch that ended.
+	told int8
 }
 
 func (v *view) basis(sc *scenario) basis {
 	stands, failed := v.stand()
-	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), stands, failed}
+	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), stands, failed, v.told(sc)}
 }
 
 // view is what a decision is made on.

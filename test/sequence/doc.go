@@ -30,6 +30,7 @@ SPDX-License-Identifier: Apache-2.0
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
 //	planned_stop.go    breaks that are planned, before which workers save their state
+//	steps.go           restarts that lead nowhere
 //	planner.go         elastic groups, whose sizes a planner changes
 //	order.go           ReplicatedJobs that wait for others to be ready
 //	cases.go           the scenarios that are searched, and so the bounds; cases_tolerance.go: more of them
@@ -52,7 +53,7 @@ SPDX-License-Identifier: Apache-2.0
 //     resize, join, controller restarts or agent restarts before their report.
 //  5. When failures stop, the group runs in one epoch, or the JobSet is finished.
 //  6. The JobSet ends as its workers did: Completed if its success policy is met, and Failed by a
-//     rule or a spent budget only. If its success policy is met, it is neither restarted nor Failed.
+//     rule, a spent budget or too many restarts that led nowhere only. If its success policy is met, it is neither restarted nor Failed.
 //  7. ResourcesDeployed is True while a Pod of a JobSet with fault tolerance has not ended, or a Job
 //     may start one, and until the JobSet has ended or is suspended.
 //  8. A worker that is told to end is told once, and nothing of it is killed before its grace is over: that of the kubelet

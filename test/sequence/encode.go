@@ -79,6 +79,12 @@ func (e *encoder) status(s *status) {
 	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause), s.world[0], s.world[1])
 	e.tolerated(&s.tolerated)
 	e.bits(s.young, s.planned)
+	e.came(&s.came)
+}
+
+func (e *encoder) came(c *came) {
+	e.byte(c.highest, c.without, c.inPlace)
+	e.bits(c.known, c.failed)
 }
 
 func (e *encoder) job(j *job) {
@@ -109,7 +115,7 @@ func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, p.lease, int8(p.phase))
 	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
-	e.byte(p.age)
+	e.byte(p.age, p.told)
 }
 
 func (e *encoder) podList(pods []podObject) {
@@ -171,7 +177,7 @@ func (e *encoder) pass(p *pass) {
 	}
 	e.uid(p.uid)
 	e.bits(p.fresh, p.basis.notWhole != "", p.basis.differs, p.basis.succeeded, p.basis.winning, p.basis.moves, p.basis.lacks)
-	e.byte(int8(len(p.basis.action)))
+	e.byte(int8(len(p.basis.action)), p.basis.told)
 	e.status(&p.next)
 }
 
@@ -215,6 +221,7 @@ func (e *encoder) world(w *world) {
 	e.pass(w.ghost)
 	e.bits(w.gate, w.book.pending, w.book.pendingJob, w.book.won, w.book.mustWait, w.standing, w.book.deleted)
 	e.byte(w.book.disturbed, w.era, int8(w.held), int8(w.claim), int8(w.moving), int8(w.book.pauseOwed), int8(len(w.book.expired)))
+	e.came(&w.book.came)
 	l := &w.left
 	e.byte(l.failures, l.leaders, l.suspends, l.resizes, l.jobFailures, l.pokes, l.marks)
 	e.book(w)
@@ -328,7 +335,7 @@ func (v *view) key() string {
 		for _, p := range v.pods[i] {
 			e.byte(p.index, p.epoch, p.lease, int8(p.phase))
 			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
-			e.byte(p.age)
+			e.byte(p.age, p.told)
 		}
 	}
 	for _, s := range v.strays {

@@ -63,6 +63,7 @@ func (w *world) agentReports(at int, refused bool) {
 	} else {
 		p.epoch = p.agent.epoch
 	}
+	w.tellsSteps(p)
 	w.publish(p.job)
 }
 

@@ -107,7 +107,11 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	case completed:
 		w.Condition(jobset.JobSetCompleted, true, constants.AllJobsCompletedReason, "completed", now).TerminalState(jobset.JobSetCompleted)
 	case failed:
-		w.Condition(jobset.JobSetFailed, true, constants.ReachedMaxRestartsReason, "failed", now).TerminalState(jobset.JobSetFailed)
+		reason := constants.ReachedMaxRestartsReason
+		if v.came.failed {
+			reason = constants.NoProgressReason
+		}
+		w.Condition(jobset.JobSetFailed, true, reason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
 	js := w.Obj()
 	switch o.sc.order {
@@ -131,6 +135,7 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		o.askTolerance(js, v.tolerated)
 	}
 	o.setWorld(js, v.world)
+	o.setSteps(js, v.came)
 	if v.synced > 0 {
 		js.Status.LastSyncTime = ptr.To(timeOf(v.synced))
 	}
@@ -202,7 +207,7 @@ func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 		v.tolerated = toleratedOf(s)
 	}
 	v.planned = s.PlannedBreak
-	v.world = o.worldOf(s)
+	v.world, v.came = o.worldOf(s), o.cameOf(s)
 	v.suspended = conditionOf(s, jobset.JobSetSuspended)
 	v.gateOff = conditionOf(s, jobset.JobSetInPlaceRestartDisabled)
 	if conditionOf(s, jobset.JobSetCompleted) == isTrue {
@@ -313,6 +318,7 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 	}
 	w.Change(func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
+		o.setTold(p, v.told)
 		if v.sick {
 			p.Spec.NodeName = sickNode
 		}

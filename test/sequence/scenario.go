@@ -87,6 +87,9 @@ type scenario struct {
 	// goes to the Pod; versions: each new leader is of the version that knows Leases if its predecessor was not.
 	leases             int8
 	refusals, versions bool
+	// fruitless is maxRestartsWithoutProgress, 0 if there is none, and steps the highest step that workers tell of each epoch from 1 on.
+	fruitless int8
+	steps     []int8
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -237,6 +240,7 @@ func (sc *scenario) bounds() string {
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
 		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.saves, "planned stops"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
+		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
 	} {
 		if b.is {

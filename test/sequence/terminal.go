@@ -30,7 +30,7 @@ func (w *world) judgeEnd(on basis, was, next status) error {
 	switch {
 	case next.phase == completed && was.phase != completed && !on.succeeded:
 		return violates(6, "the JobSet is Completed, but its success policy is not met")
-	case fails && !w.mayFail(on, was):
+	case fails && !next.came.failed && !w.mayFail(on, was):
 		return violates(6, "the JobSet is Failed, but no rule says so and its budget is not spent")
 	case restartsAll && on.action == jobset.FailJobSet:
 		return violates(6, "all Jobs restart, but a rule says that the JobSet fails")

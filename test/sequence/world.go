@@ -120,6 +120,7 @@ type status struct {
 	planned bool
 	// world is syncedWorkers of each ReplicatedJob, where a planner changes sizes.
 	world [maxReplicatedJobs]int8
+	came  came
 }
 
 // job is what matters of a Job.
@@ -169,6 +170,7 @@ type podObject struct {
 	started  bool // Running rather than Pending, where that matters
 	sick     bool // its node has a label that it has to leave for
 	empty    bool // its sandbox is gone, and comes back no more (P74)
+	told     int8 // the epoch whose steps it tells (P137)
 }
 
 func (p *podObject) live() bool { return p.phase == running && !p.deleting && !p.empty }

@@ -103,7 +103,7 @@ func (h *host) Look() (exited *protocol.Exit, empty bool) {
 func (h *host) Signs() supervisor.Signs { return supervisor.Signs{Alive: true} }
 
 // Note, Examine and Dump find nothing: the workers here are no processes.
-func (h *host) Note()                      {}
+func (h *host) Note() protocol.Evidence    { return "" }
 func (h *host) Examine() protocol.Evidence { return "" }
 func (h *host) Dump(syscall.Signal) int    { return 0 }
 

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 // shell lacks. What it does is its first argument; without one, it works.
 //
 //	worker                     runs until a signal tells it how to end, see package order
+//	worker train               takes steps together with the others of its group, and hangs as it is told
 //	worker agent               is the agent of a worker Pod, which also ends as it is told
 //	worker ready [PORT]        answers every HTTP request with 200, and ends as it is told
 //	worker resolve NAME...     prints the addresses of host names
@@ -28,6 +29,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -45,13 +47,16 @@ const (
 
 const usage = 64
 
+// What a worker does, it does on the first thread of its process, which is the one that evidence of a hang is about.
+func init() { runtime.LockOSThread() }
+
 func main() {
 	command, args := "work", []string(nil)
 	if len(os.Args) > 1 {
 		command, args = os.Args[1], os.Args[2:]
 	}
 	commands := map[string]func([]string) error{
-		"work": work, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
+		"work": work, "train": train, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
 		"shell": shell, "save": save, "lockstep": lockstep,
 	}
 	run, ok := commands[command]

@@ -9,6 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 package embedded
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -26,7 +27,12 @@ func TestEmbedded(t *testing.T) {
 	RunSpecs(t, "In-place restart on an embedded control plane")
 }
 
-var _ = stories.Tell()
+var (
+	_ = stories.Tell()
+	_ = stories.Hangs()
+)
+
+var _ = ReportAfterSuite("table of hangs", func(report Report) { fmt.Print(stories.HangTable(report.SpecReports)) })
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	framework.Quiet()

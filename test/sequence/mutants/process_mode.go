@@ -16,6 +16,7 @@ const (
 	stepFile    = "supervisor/step.go"
 	standbyFile = "supervisor/standby.go"
 	startupFile = "pkg/policy/startup.go"
+	stepsFile   = "pkg/policy/no_progress.go"
 )
 
 // processMode are mistakes of agents and supervisors in process mode.
@@ -146,6 +147,36 @@ var processMode = []mutant{
 		name: "line written twice", file: standbyFile,
 		old: "\t\treturn s, append(actions, more...)\n\tcase g == StandbyAbsent",
 		new: "\t\tagain := s.Run\n\t\treturn s, append(append(actions, more...), Action{Open: &again})\n\tcase g == StandbyAbsent",
+	},
+	{
+		name: "the same step again is progress", file: stepsFile,
+		old:       "case epoch.highest > was.HighestStep:",
+		new:       "case epoch.highest >= was.HighestStep:",
+		scenarios: "progress",
+	},
+	{
+		name: "a step more is no progress", file: stepsFile,
+		old:       "case epoch.highest > was.HighestStep:",
+		new:       "case epoch.highest > was.HighestStep+1:",
+		scenarios: "progress",
+	},
+	{
+		name: "a resize leads nowhere", file: stepsFile,
+		old:       "case inPlaceRestarts > was.InPlaceRestarts &&",
+		new:       "case",
+		scenarios: "progress",
+	},
+	{
+		name: "an epoch without steps leads nowhere", file: stepsFile,
+		old:       "case !epoch.steps:",
+		new:       "case false:",
+		scenarios: "progress",
+	},
+	{
+		name: "fail a restart too late", file: stepsFile,
+		old:       "next.RestartsWithoutProgress >= limit",
+		new:       "next.RestartsWithoutProgress > limit",
+		scenarios: "progress",
 	},
 	{
 		name: "run on beside a worker that ended", file: roundsFile,

@@ -64,7 +64,7 @@ func restartsOf(last []restarts.Restart, told []worker) []Restart {
 	all := make([]Restart, 0, len(last))
 	for i := range last {
 		r := Restart{Restart: last[i]}
-		if parts := silence.FindStringSubmatch(r.Cause); parts != nil {
+		if parts := silence.FindStringSubmatch(r.Cause + "; " + r.Suspect); parts != nil {
 			if s, err := strconv.ParseFloat(parts[1], 64); err == nil {
 				r.DetectSeconds = &s
 			}
