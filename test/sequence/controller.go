@@ -65,10 +65,14 @@ type basis struct {
 	action jobset.FailurePolicyAction
 	// moves: Pods run on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
 	moves, lacks bool
+	// placeless: a Pod has found no node for a period; stranded: one stands on a node that is avoided; first is the node of
+	// the first failure, 0 if none counts against one.
+	placeless, stranded bool
+	first               int8
 }
 
 func (v *view) basis(sc *scenario) basis {
-	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks()}
+	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), v.placeless(), v.stranded(), v.blames()}
 }
 
 // view is what a decision is made on.
@@ -83,6 +87,7 @@ type view struct {
 	held      waiting
 	claim     claim
 	moving    waiting
+	first     cause
 	// childrenRead: Jobs and Pods were read past the cache. strays are Pods of Jobs that are not among jobs.
 	childrenRead bool
 	strays       []stray
@@ -106,7 +111,7 @@ type decided struct {
 
 // look is what the controller gathers from its caches.
 func (w *world) look() view {
-	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving}
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first}
 	for _, j := range w.jobs.cached() {
 		if j.owner != v.js.uid {
 			continue
@@ -237,6 +242,7 @@ func (w *world) podsNow(job int16) []podObject {
 // writeStatus writes a status that was decided on the JobSet as it is.
 func (w *world) writeStatus(on basis, next status) error {
 	err := w.judge(on, next)
+	w.keep(&next)
 	js := w.jobSet.live()
 	js.status = next
 	w.writeJobSet(js)
