@@ -76,7 +76,7 @@ func (s *status) givesUp() bool {
 	return false
 }
 
-// placeless reports whether a Pod that could have its node has been without one for a period; stranded whether one stands on
+// placeless reports whether a Pod that could have its node has been without one for a period; stranded whether one runs on
 // a node that has been avoided since it was created.
 func (v *view) placeless() bool {
 	return v.anyLive(func(p *podObject) bool { return p.node == nowhere && p.born&aPeriod != 0 })

@@ -65,7 +65,7 @@ type basis struct {
 	action jobset.FailurePolicyAction
 	// moves: Pods run on nodes that they have to leave; lacks: Pods lack whose time is up (P80).
 	moves, lacks bool
-	// placeless: a Pod has found no node for a period; stranded: one stands on a node that is avoided; first is the node of
+	// placeless: a Pod has found no node for a period; stranded: one runs on a node that is avoided; first is the node of
 	// the first failure, 0 if none counts against one.
 	placeless, stranded bool
 	first               int8
