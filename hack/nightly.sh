@@ -25,7 +25,7 @@ status=0
 PARTS_REPORT=$table hack/run-parts.sh \
   'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make test-web' 'make licences' 'make site' \
   'make verify-release' 'make verify-dropin' 'make test-trainer' 'make test-minors' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
-  'make test-e2e E2E_TORCH=1 E2E_MPI=1' 'make test-faults FAULT_RESTARTS=200' "make soak MINUTES=$minutes" 'make bench' 'make bench-rest' "make bench-restart N='$scale'" \
+  'make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon' 'make test-faults FAULT_RESTARTS=200' "make soak MINUTES=$minutes" 'make bench' 'make bench-rest' "make bench-restart N='$scale'" \
   "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
   "make test-integration INTEGRATION_REPEAT=$repeat INTEGRATION_TIMEOUT=9h" || status=1
 

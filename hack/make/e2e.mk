@@ -12,6 +12,7 @@ E2E_TIMEOUT ?= 40m## timeout of an end-to-end run
 E2E_SIZES ?= 2 20## numbers of workers for which strategies and modes are compared
 E2E_TORCH ?= $(if $(findstring pytorch,$(E2E_LABELS)),1)## 1: also the stories with PyTorch, label pytorch (default: if E2E_LABELS names it)
 E2E_MPI ?= $(if $(findstring mpi,$(E2E_LABELS)),1)## 1: also the story with OpenMPI, label mpi (default: if E2E_LABELS names it)
+E2E_LOST_NODE ?=## also lose a node under each strategy and tell each second: soon, with short periods, or usual, with those of Kubernetes
 E2E_PYTHON_IMAGE ?=## image with /bin/sh and python3 for the end-to-end tests (default: built from Debian packages)
 
 # The kubectl that was built here, else the one on PATH.
@@ -34,10 +35,10 @@ undeploy: ## Remove DEPLOY_CONFIG and all JobSets from the cluster of KUBECONFIG
 .PHONY: test-e2e
 test-e2e: ## Create a kind cluster, install JobSet, run the end-to-end tests, remove everything; KEEP=1 keeps the cluster
 	@E2E_IMAGES='$(E2E_IMAGES)' E2E_FOCUS='$(E2E_FOCUS)' E2E_LABELS='$(E2E_LABELS)' E2E_REPEAT='$(E2E_REPEAT)' E2E_PROCS='$(E2E_PROCS)' \
-	  E2E_TIMEOUT='$(E2E_TIMEOUT)' E2E_SIZES='$(E2E_SIZES)' E2E_PYTHON_IMAGE='$(E2E_PYTHON_IMAGE)' E2E_TORCH='$(filter-out 0,$(E2E_TORCH))' E2E_MPI='$(filter-out 0,$(E2E_MPI))' IMAGE_REPO='$(IMAGE_REPO)' IMAGE_TAG='$(IMAGE_TAG)' GINKGO_ARGS='$(GINKGO_ARGS)' KEEP='$(filter-out 0,$(KEEP))' KIND_CLUSTER_NAME='$(KIND_CLUSTER_NAME)' \
+	  E2E_TIMEOUT='$(E2E_TIMEOUT)' E2E_SIZES='$(E2E_SIZES)' E2E_LOST_NODE='$(E2E_LOST_NODE)' E2E_PYTHON_IMAGE='$(E2E_PYTHON_IMAGE)' E2E_TORCH='$(filter-out 0,$(E2E_TORCH))' E2E_MPI='$(filter-out 0,$(E2E_MPI))' IMAGE_REPO='$(IMAGE_REPO)' IMAGE_TAG='$(IMAGE_TAG)' GINKGO_ARGS='$(GINKGO_ARGS)' KEEP='$(filter-out 0,$(KEEP))' KIND_CLUSTER_NAME='$(KIND_CLUSTER_NAME)' \
 	  hack/e2e/run.sh
 
 .PHONY: test-e2e-only
 test-e2e-only: tool-ginkgo ## Run the end-to-end tests on the cluster of KUBECONFIG, where JobSet is installed
 	@E2E_FOCUS='$(E2E_FOCUS)' E2E_LABELS='$(E2E_LABELS)' E2E_REPEAT='$(E2E_REPEAT)' E2E_PROCS='$(E2E_PROCS)' \
-	  E2E_TIMEOUT='$(E2E_TIMEOUT)' E2E_SIZES='$(E2E_SIZES)' E2E_PYTHON_IMAGE='$(E2E_PYTHON_IMAGE)' GINKGO_ARGS='$(GINKGO_ARGS)' KUBECTL='$(KUBECTL)' hack/e2e/stories.sh
+	  E2E_TIMEOUT='$(E2E_TIMEOUT)' E2E_SIZES='$(E2E_SIZES)' E2E_LOST_NODE='$(E2E_LOST_NODE)' E2E_PYTHON_IMAGE='$(E2E_PYTHON_IMAGE)' GINKGO_ARGS='$(GINKGO_ARGS)' KUBECTL='$(KUBECTL)' hack/e2e/stories.sh

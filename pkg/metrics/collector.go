@@ -62,6 +62,10 @@ var (
 	onSickNodes = prometheus.NewDesc("jobset_on_sick_nodes",
 		"The number of JobSets with Pods on nodes with a label of effect NoExecute that are not moved because maxRestarts is used up. Take the max() of all managers", nil, nil)
 
+	avoidedNodes = prometheus.NewDesc("jobset_avoided_nodes",
+		"The number of nodes that JobSets with faultTolerance.avoidNodes avoid, because restarts kept beginning there; one that several avoid counts once. "+
+			"Take the max() of all managers", nil, nil)
+
 	unguarded = prometheus.NewDesc("jobset_in_place_unguarded",
 		"The number of JobSets with restartStrategy InPlaceRestart, neither finished nor being deleted, if the ValidatingAdmissionPolicy jobset-agent or "+
 			"its binding is missing or does not deny: programs in their Pods may patch every Pod of the namespace. 0 if the policy is in force. "+
@@ -195,6 +199,7 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- unhealthySeconds
 	descs <- notReleasedSeconds
 	descs <- onSickNodes
+	descs <- avoidedNodes
 	descs <- unguarded
 }
 
@@ -222,6 +227,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge(unhealthySeconds, s.unhealthyFor.Seconds())
 	gauge(notReleasedSeconds, s.heldFor.Seconds())
 	gauge(onSickNodes, float64(s.onSickNodes))
+	gauge(avoidedNodes, float64(len(s.avoided)))
 	if gap, known := c.policyGap(); known && gap != "" {
 		gauge(unguarded, float64(withAgents(jobSets)))
 	} else if known {

@@ -40,14 +40,17 @@ func scrape(t *testing.T, from prometheus.Gatherer) string {
 	for line := range strings.Lines(answer.Body.String()) {
 		if strings.Contains(line, "jobset_in_place_assembling") || strings.Contains(line, "jobset_in_place_workers") || strings.Contains(line, "jobset_in_place_pod") || strings.Contains(line, "jobset_restart_budget") ||
 			strings.Contains(line, "jobset_in_place_unguarded") || strings.Contains(line, "jobset_unhealthy_seconds") ||
-			strings.Contains(line, "jobset_not_released") || strings.Contains(line, "jobset_on_sick_nodes") {
+			strings.Contains(line, "jobset_not_released") || strings.Contains(line, "jobset_on_sick_nodes") || strings.Contains(line, "jobset_avoided_nodes") {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "")
 }
 
-const helpOfGauges = `# HELP jobset_in_place_assembling The number of groups that are assembling: they start, or restart in place, and wait for workers. Take the max() of all managers
+const helpOfGauges = `# HELP jobset_avoided_nodes The number of nodes that JobSets with faultTolerance.avoidNodes avoid, because restarts kept beginning there; one that several avoid counts once. Take the max() of all managers
+# TYPE jobset_avoided_nodes gauge
+jobset_avoided_nodes 1
+# HELP jobset_in_place_assembling The number of groups that are assembling: they start, or restart in place, and wait for workers. Take the max() of all managers
 # TYPE jobset_in_place_assembling gauge
 jobset_in_place_assembling 2
 # HELP jobset_in_place_assembling_seconds The longest time that a group has been assembling, 0 if none is. JobSets that are suspended, finished or being deleted, and those for which in-place restart is disabled, do not count. Take the max() of all managers
@@ -88,7 +91,7 @@ func TestScrape(t *testing.T) {
 		worker(1, unready(7*time.Minute)), worker(1, unready(4*time.Minute, "ErrImagePull")), worker(1, unready(time.Second, "ErrImagePull")),
 		worker(1, unready(4*time.Minute)), worker(1, terminating(time.Minute)),
 	}
-	sick := tolerates(since(jobset.JobSetUnhealthy, 30*time.Second, "r"), since(jobset.JobSetOnSickNodes, time.Hour, "r"), resets(2*time.Minute, nil))
+	sick := tolerates(since(jobset.JobSetUnhealthy, 30*time.Second, "r"), since(jobset.JobSetOnSickNodes, time.Hour, "r"), resets(2*time.Minute, nil), avoids("n1", time.Hour))
 	tests := map[string]struct {
 		source Objects
 		policy PolicyGap
@@ -125,7 +128,7 @@ func TestScrape(t *testing.T) {
 				c.policy.Store(&tc.policy)
 			}
 			if tc.source != nil {
-				c.source.Store(&source{objects: tc.source, gates: gates.Set{InPlaceRestart: true}})
+				c.source.Store(&source{objects: tc.source, gates: gates.Set{InPlaceRestart: true, FaultTolerance: true}})
 			}
 			registry := prometheus.NewPedanticRegistry()
 			registry.MustRegister(c)

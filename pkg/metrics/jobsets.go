@@ -45,7 +45,7 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Lea
 		if js.DeletionTimestamp != nil || !managedHere(js) {
 			continue
 		}
-		s.toleranceSummary.add(js, now)
+		s.toleranceSummary.add(js, gates, now)
 		if finished(js) {
 			continue
 		}

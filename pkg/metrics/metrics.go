@@ -65,7 +65,8 @@ var (
 
 	faultToleranceTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_fault_tolerance_steps_total",
-		Help: "The total number of steps taken because of spec.faultTolerance: JobSets that became unhealthy, resets, and passes that deleted something by force",
+		Help: "The total number of steps taken because of spec.faultTolerance: JobSets that became unhealthy, resets, passes that deleted something by force, " +
+			"and nodes that a JobSet avoids from then on, or uses again because its Pods find no other",
 	}, []string{"step"})
 
 	movesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -181,7 +182,7 @@ func WorkersStarted(starts policy.WarmStarts) {
 }
 
 // toleranceSteps are the outcomes that FaultTolerated counts.
-var toleranceSteps = []policy.Outcome{policy.BecameUnhealthy, policy.WasReset, policy.DeletedByForce}
+var toleranceSteps = []policy.Outcome{policy.BecameUnhealthy, policy.WasReset, policy.DeletedByForce, policy.AvoidsNode, policy.GaveUpNode}
 
 // FaultTolerated counts a step that was taken because of spec.faultTolerance.
 func FaultTolerated(step policy.Outcome) {

@@ -124,7 +124,9 @@ func TestOutcomesAreCounted(t *testing.T) {
 		"steps of fault tolerance, by step (C227, P89)": {
 			metric: "jobset_fault_tolerance_steps_total",
 			want: []series{
+				{Labels: map[string]string{"step": "AvoidedNodeGivenUp"}},
 				{Labels: map[string]string{"step": "ForcefulDeletion"}},
+				{Labels: map[string]string{"step": "NodeAvoided"}},
 				{Labels: map[string]string{"step": "Reset"}, Value: 1},
 				{Labels: map[string]string{"step": "Unhealthy"}},
 			},

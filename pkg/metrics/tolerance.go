@@ -14,6 +14,8 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // toleranceSummary is what the gauges say about JobSets with spec.faultTolerance.
@@ -24,10 +26,12 @@ type toleranceSummary struct {
 	heldFor time.Duration
 	// onSickNodes is how many have Pods on sick nodes that are not moved.
 	onSickNodes int
+	// avoided are the nodes that new Pods of a JobSet, or of several, avoid.
+	avoided map[string]bool
 }
 
 // add adds a JobSet, finished or not. One without the status was not looked at: the gate is off.
-func (s *toleranceSummary) add(js *jobset.JobSet, now time.Time) {
+func (s *toleranceSummary) add(js *jobset.JobSet, g gates.Set, now time.Time) {
 	if js.Spec.FaultTolerance == nil || js.Status.FaultTolerance == nil {
 		return
 	}
@@ -45,6 +49,12 @@ func (s *toleranceSummary) add(js *jobset.JobSet, now time.Time) {
 	}
 	if isTrue(js, jobset.JobSetOnSickNodes) != nil {
 		s.onSickNodes++
+	}
+	for _, node := range policy.AvoidedNodes(js, g, now) {
+		if s.avoided == nil {
+			s.avoided = map[string]bool{}
+		}
+		s.avoided[node] = true
 	}
 }
 

@@ -43,6 +43,18 @@ func resets(started time.Duration, gone *metav1.Time) func(*jobset.JobSet) {
 	}
 }
 
+// avoids makes it avoid a node for a day since some time ago; 0 is one that was given up.
+func avoids(node string, ago time.Duration) func(*jobset.JobSet) {
+	return func(js *jobset.JobSet) {
+		failed := jobset.NodeFailures{Node: node, AvoidedSince: ptr.To(before(ago))}
+		if ago == 0 {
+			failed.AvoidedSince, failed.GivenUpTime = nil, ptr.To(before(ago))
+		}
+		js.Spec.FaultTolerance.AvoidNodes = &jobset.AvoidNodes{}
+		js.Status.FaultTolerance.NodeFailures = append(js.Status.FaultTolerance.NodeFailures, failed)
+	}
+}
+
 func suspend(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }
 
 func TestSummarizeFaultTolerance(t *testing.T) {
@@ -67,6 +79,13 @@ func TestSummarizeFaultTolerance(t *testing.T) {
 		"P92: Pods that are not moved off a sick node count": {
 			[]*jobset.JobSet{tolerates(since(jobset.JobSetOnSickNodes, time.Hour, "r")), tolerates(since(jobset.JobSetOnSickNodes, 0, "r")), tolerates()},
 			toleranceSummary{onSickNodes: 2},
+		},
+		"P93: a node that several JobSets avoid counts once, and one that is avoided no more, or was given up, does not": {
+			[]*jobset.JobSet{
+				tolerates(avoids("n1", time.Hour), avoids("n2", 25*time.Hour)), tolerates(avoids("n1", time.Minute), avoids("n3", time.Minute), avoids("n4", 0)),
+				tolerates(avoids("n5", time.Minute), func(js *jobset.JobSet) { js.Spec.FaultTolerance.AvoidNodes = nil }),
+				tolerates(avoids("n6", time.Minute), condition(jobset.JobSetCompleted, true)),
+			}, toleranceSummary{avoided: map[string]bool{"n1": true, "n3": true}},
 		},
 		"P82: a reset waits for Jobs": {[]*jobset.JobSet{tolerates(deployed, resets(time.Minute, nil))}, toleranceSummary{heldFor: time.Minute}},
 		"P83: a reset that pauses does not": {

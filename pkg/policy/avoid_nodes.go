@@ -126,7 +126,7 @@ func (v *view) countFailure(f *Failure) counted {
 	var c counted
 	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
-		c.slow = v.slowToReplace(f.Node)
+		c.slow, c.plan.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
 		c.notices = []notice{warning(constants.NodeAvoidedReason, fmt.Sprintf(
 			"%d restarts within %s began on node %s: new Pods of this JobSet avoid it for %s. The last cause: %s", len(n.Times), within, f.Node, within, n.Cause))}
 	}

@@ -105,6 +105,9 @@ func TestFirstCausesAreCountedByNode(t *testing.T) {
 			if (tc.told != "") != (told >= 0) || told >= 0 && !strings.Contains(plan.Events[told].Message, tc.told) {
 				t.Errorf("told %v, want NodeAvoided with %q", plan.Events, tc.told)
 			}
+			if slices.Contains(plan.Outcomes, AvoidsNode) != (tc.told != "") {
+				t.Errorf("P93: for the metrics: %v", plan.Outcomes)
+			}
 		})
 	}
 }
@@ -203,8 +206,8 @@ func TestAvoidingNeverKeepsAJobSetFromRunning(t *testing.T) {
 			told := slices.ContainsFunc(plan.Events, func(e Event) bool {
 				return e.Reason == "AvoidedNodeGivenUp" && strings.Contains(e.Message, "node "+tc.gives+", avoided since")
 			})
-			if told != (tc.gives != "") {
-				t.Errorf("told: %v", plan.Events)
+			if counted := slices.Contains(plan.Outcomes, GaveUpNode); told != (tc.gives != "") || counted != told {
+				t.Errorf("told: %v, for the metrics: %v", plan.Events, plan.Outcomes)
 			}
 		})
 	}

@@ -48,6 +48,7 @@ func giveUpNodes(v *view, _ result) result {
 	message := fmt.Sprintf("%d Pods found no node within %s: %s%s; node %s, avoided since %s, is used again",
 		len(late), v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled), avoided.Node, avoided.AvoidedSince.UTC().Format(time.RFC3339))
 	r := tell(warning(constants.AvoidedNodeGivenUpReason, message))
+	r.plan.Outcomes = []Outcome{GaveUpNode}
 	if !v.watched {
 		r = tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.AvoidedNodeGivenUpReason,
 			message+"; all Jobs are recreated, which does not count towards maxRestarts")).and(r)

@@ -247,8 +247,9 @@ func taint(ctx context.Context, node string, on bool) {
 // bringBack lets a node go on and waits until it is ready and rid of its old Pods. It does no harm to a node that is.
 func bringBack(ctx context.Context, node string) {
 	GinkgoHelper()
-	if state, err := run(ctx, "docker", "inspect", "--format", "{{.State.Paused}}", node); err == nil && strings.TrimSpace(state) == "true" {
-		docker(ctx, "unpause", node)
+	state, err := run(ctx, "docker", "inspect", "--format", "{{.State.Status}}", node)
+	if begin := map[string]string{"paused": "unpause", "exited": "start"}[strings.TrimSpace(state)]; err == nil && begin != "" {
+		docker(ctx, begin, node)
 	}
 	taint(ctx, node, false)
 	Eventually(func(expect Gomega) {

@@ -30,6 +30,10 @@ type book struct {
 	came came
 	// deleted: a user deleted a Job.
 	deleted bool
+	// blamed are the nodes, as bits, on which a Pod failed since the last restart; counts are the restarts within a day that began
+	// on each.
+	blamed int8
+	counts [maxNodes]int8
 	// won: the success policy was met before anything failed that would restart the group.
 	won bool
 }

@@ -34,6 +34,10 @@ func toleranceCases() []searched {
 		{scenario{name: "tolerance, a node dies, a Pod that hangs, deadline", rjobs: group(2), ft: inPlace, kinds: nodeDeath | hang, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, graces: true, clock: true}, bounded},
 		{scenario{name: "tolerance, a Job is deleted, a failure", rjobs: two, ft: inPlace, kinds: jobDeletion | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "tolerance, Recreate, a Job is deleted, suspend, caches that do not lag", rjobs: group(1), ft: recreate, kinds: jobDeletion, left: budgets{failures: 1, suspends: 1}, maxRestarts: 1, running: true}, bounded},
+		{scenario{name: "avoid nodes, 2 nodes, 1 failure, new leader", rjobs: group(2), ft: &faultTolerance{avoid: 1, nodes: 2}, kinds: podFailure | podDeleted, left: budgets{failures: 1, leaders: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "avoid nodes, 1 node, 2 failures", rjobs: group(1), ft: &faultTolerance{avoid: 1, nodes: 1}, kinds: podFailure, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "avoid nodes, Recreate, 2 nodes, 3 failures", rjobs: group(1), ft: &faultTolerance{recreate: true, avoid: 2, nodes: 2}, left: budgets{jobFailures: 3}, maxRestarts: 3, lag: 1, lagInAll: 1, running: true}, bounded},
+		{scenario{name: "avoid nodes, Recreate, 1 node, 1 failure", rjobs: group(1), ft: &faultTolerance{recreate: true, avoid: 1, nodes: 1}, left: budgets{jobFailures: 1}, maxRestarts: 2, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "tolerance, Recreate, a Job is deleted, suspend", rjobs: group(1), ft: recreate, kinds: jobDeletion, left: budgets{failures: 1, suspends: 1}, maxRestarts: 1, lag: 1, lagInAll: 1, running: true}, full},
 	}
 }

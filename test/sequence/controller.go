@@ -69,11 +69,18 @@ type basis struct {
 	stands, failed bool
 	// told is the highest step that workers tell of the epoch that ended.
 	told int8
+	// placeless: a Pod has found no node for a period; stranded: one runs on a node that is avoided; first is the node of
+	// the first failure, 0 if none counts against one.
+	placeless, stranded bool
+	first               int8
 }
 
 func (v *view) basis(sc *scenario) basis {
 	stands, failed := v.stand()
-	return basis{v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), stands, failed, v.told(sc)}
+	return basis{
+		v.notWhole(sc), v.differs(sc), v.succeeds(sc, false), v.succeeds(sc, true), v.actionOf(sc), v.moves(sc), v.lacks(), stands, failed, v.told(sc),
+		v.placeless(), v.stranded(), v.blames(),
+	}
 }
 
 // view is what a decision is made on.
@@ -88,6 +95,7 @@ type view struct {
 	held      waiting
 	claim     claim
 	moving    waiting
+	first     cause
 	// childrenRead: Jobs and Pods were read past the cache. strays are Pods of Jobs that are not among jobs.
 	childrenRead bool
 	strays       []stray
@@ -111,7 +119,7 @@ type decided struct {
 
 // look is what the controller gathers from its caches.
 func (w *world) look() view {
-	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving}
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first}
 	for _, j := range w.jobs.cached() {
 		if j.owner != v.js.uid {
 			continue
@@ -242,6 +250,7 @@ func (w *world) podsNow(job int16) []podObject {
 // writeStatus writes a status that was decided on the JobSet as it is.
 func (w *world) writeStatus(on basis, next status) error {
 	err := w.judge(on, next)
+	w.keep(&next)
 	js := w.jobSet.live()
 	js.status = next
 	w.writeJobSet(js)

@@ -31,6 +31,7 @@ SPDX-License-Identifier: Apache-2.0
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
 //	planned_stop.go    breaks that are planned, before which workers save their state
 //	steps.go           restarts that lead nowhere
+//	avoid.go           nodes that failed the JobSet, which it avoids; avoid_properties.go: property 10
 //	planner.go         elastic groups, whose sizes a planner changes
 //	order.go           ReplicatedJobs that wait for others to be ready
 //	cases.go           the scenarios that are searched, and so the bounds; cases_tolerance.go: more of them
@@ -60,6 +61,8 @@ SPDX-License-Identifier: Apache-2.0
 //     from its signal on. An agent that sees that the JobSet is suspended tells nobody to end.
 //     A worker may save its state before a break that is planned (P142), and before no other.
 //  9. A gate opens once for an epoch, while no process of another epoch exists, and a standby that could wait is not killed.
+//  10. A JobSet avoids the nodes on which as many of its charged restarts began as it asks for, those and no others, and for
+//     as long; a group does not start over a Pod that is left there; and rather than not to run, it uses such a node again.
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
 // begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset
@@ -99,7 +102,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //   - The controllers remember nothing of fault tolerance but that Pods are to move, so each pass is that of a new
 //     leader. Each of its times may be over at any moment between two passes. Nodes are their marks on Pods: a
-//     replacement stands elsewhere. A write of a former leader may still create a Job when its successor has
+//     replacement stands elsewhere. Where nodes are avoided there are one or two, of names, and a scheduler that takes the emptier;
+//     the controllers remember the first failure that a cache showed, until there is another leader. A write of a former leader may still create a Job when its successor has
 //     released the quota: scenarios with fault tolerance leave such late writes out.
 //
 //   - In scenarios with an order of start nobody passes by the agents: readiness, which decides then, is not modelled.

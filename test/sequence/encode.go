@@ -115,7 +115,7 @@ func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, p.lease, int8(p.phase))
 	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
-	e.byte(p.age, p.told)
+	e.byte(p.age, p.told, p.node, int8(p.born))
 }
 
 func (e *encoder) podList(pods []podObject) {
@@ -159,6 +159,7 @@ func (e *encoder) pass(p *pass) {
 			asked |= 1 << e.index(v.jobs[v.confirmed].uid, int8(index))
 		}
 		e.byte(-2, int8(v.confirmed), int8(asked), int8(v.held), int8(v.claim), int8(v.moving)) // the JobSet is the one that is: else the pass would be over
+		e.cause(&v.first)
 		e.jobList(v.jobs)
 		for i := range v.pods {
 			e.podList(v.pods[i])
@@ -177,7 +178,8 @@ func (e *encoder) pass(p *pass) {
 	}
 	e.uid(p.uid)
 	e.bits(p.fresh, p.basis.notWhole != "", p.basis.differs, p.basis.succeeded, p.basis.winning, p.basis.moves, p.basis.lacks)
-	e.byte(int8(len(p.basis.action)), p.basis.told)
+	e.bits(p.basis.placeless, p.basis.stranded)
+	e.byte(int8(len(p.basis.action)), p.basis.told, p.basis.first)
 	e.status(&p.next)
 }
 
@@ -220,6 +222,8 @@ func (e *encoder) world(w *world) {
 	e.pass(w.pass)
 	e.pass(w.ghost)
 	e.bits(w.gate, w.book.pending, w.book.pendingJob, w.book.won, w.book.mustWait, w.standing, w.book.deleted)
+	e.cause(&w.first)
+	e.byte(int8(w.moment), w.book.blamed, w.book.counts[0], w.book.counts[1])
 	e.byte(w.book.disturbed, w.era, int8(w.held), int8(w.claim), int8(w.moving), int8(w.book.pauseOwed), int8(len(w.book.expired)))
 	e.came(&w.book.came)
 	l := &w.left
@@ -328,6 +332,7 @@ func (v *view) key() string {
 	e.byte(int8(v.confirmed), int8(v.asked))
 	e.bits(v.gate, v.childrenRead)
 	e.byte(int8(v.held), int8(v.claim), int8(v.moving))
+	e.cause(&v.first)
 	for i := range v.jobs {
 		number(v.jobs[i].uid)
 		e.job(&v.jobs[i])
@@ -335,7 +340,7 @@ func (v *view) key() string {
 		for _, p := range v.pods[i] {
 			e.byte(p.index, p.epoch, p.lease, int8(p.phase))
 			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
-			e.byte(p.age, p.told)
+			e.byte(p.age, p.told, p.node, int8(p.born))
 		}
 	}
 	for _, s := range v.strays {

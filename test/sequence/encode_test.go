@@ -18,6 +18,7 @@ func TestWorldsOfOneEncodingHaveTheSameFuture(t *testing.T) {
 		{name: "2 workers", rjobs: []replicatedJob{{"w", 1, 2, -1}}, lag: 1, left: budgets{failures: 2}, running: true},
 		{name: "2 Jobs", rjobs: []replicatedJob{{"w", 2, 1, -1}}, lag: 1, lagInAll: 1, left: budgets{leaders: 1, suspends: 1}, lingering: true, oldCaches: true, running: true},
 		{name: "fault tolerance", rjobs: []replicatedJob{{"w", 1, 2, -1}}, ft: &faultTolerance{recreate: true}, lag: 1, left: budgets{failures: 1, marks: 1, suspends: 1}, running: true},
+		{name: "avoid nodes", rjobs: []replicatedJob{{"w", 1, 2, -1}}, ft: &faultTolerance{avoid: 1, nodes: 2}, lag: 1, left: budgets{failures: 1, leaders: 1}, running: true},
 		{name: "Job failure", rjobs: []replicatedJob{{"w", 1, 2, -1}}, lag: 1, left: budgets{failures: 1, jobFailures: 1}, running: true},
 	} {
 		t.Run(sc.name, func(t *testing.T) {

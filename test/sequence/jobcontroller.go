@@ -22,6 +22,11 @@ func (w *world) counts(at int) {
 			w.changeJob(p.job, func(j *job) { j.failing = true })
 			return
 		}
+		if p.fatal && w.sc.avoids() { // it stays as long as its Job does, and shows why that failed
+			w.pods[at].tracked = false
+			w.publish(p.job)
+			return
+		}
 		w.removePod(at)
 		return
 	}
@@ -58,8 +63,8 @@ func (w *world) canCreate(j *job, index int8) bool {
 	return true
 }
 
-func (w *world) createPod(uid int16, index int8) {
-	p := pod{podObject: podObject{uid: w.newUID(), job: uid, index: index, epoch: w.sc.annotated, tracked: true}}
+func (w *world) createPod(uid int16, index, node int8) {
+	p := pod{podObject: podObject{uid: w.newUID(), job: uid, index: index, epoch: w.sc.annotated, tracked: true, node: node, born: w.moment}}
 	if n := w.sc.containers[w.jobOf(uid).rjob]; n > 0 {
 		p.sup = &supervised{count: n}
 	}

@@ -335,6 +335,9 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 			}}}
 		}
 		p.CreationTimestamp = metav1.NewTime(now.Add(-time.Duration(v.age)*period - time.Second)) // the API cuts to the second
+		if v.node != 0 {
+			v.stand(p)
+		}
 	})
 	if v.ended {
 		w.Change(func(p *corev1.Pod) {

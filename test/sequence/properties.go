@@ -124,7 +124,7 @@ func (w *world) judge(on basis, next status) error {
 			return violates(3, "S becomes %d without %s, which ran to its end in epoch %d and was not recreated", next.s, left, was.s)
 		}
 	}
-	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeWorld, w.judgePlanned, w.judgeSteps} {
+	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeNodes, w.judgeWorld, w.judgePlanned, w.judgeSteps} {
 		if err := judge(on, was, next); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (w *world) judgeCharge(on basis, was, next status) error {
 		return violates(4, "restart %d of %d is charged", int(was.inPlace)+int(was.counted)+1, w.sc.maxRestarts)
 	case charge == 0 && next.d != was.d && !restartsAll && !on.differs && !on.moves:
 		return violates(4, "the group breaks and nobody is charged, though the Jobs are those that are wanted")
-	case charge == 0 && restartsAll && on.action != jobset.RestartJobSetAndIgnoreMaxRestarts && !w.anyRanOut(was.s) && !w.anyDone(was.restarts) && !w.free(on, was):
+	case charge == 0 && restartsAll && on.action != jobset.RestartJobSetAndIgnoreMaxRestarts && !w.anyRanOut(was.s) && !w.anyDone(was.restarts) && !w.free(on, was) && !next.givesUp():
 		return violates(4, "all Jobs restart and nobody is charged, though no worker succeeded")
 	}
 	if next.d != was.d || restartsAll {

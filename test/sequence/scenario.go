@@ -238,7 +238,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
-		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.saves, "planned stops"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"},
+		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.saves, "planned stops"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"}, {sc.avoids(), "nodes that are avoided"},
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
@@ -301,7 +301,7 @@ func (w *world) settle(d *decider, atMost int, observe func(was, is *world, s st
 // the Pods and the Jobs.
 func (w *world) calmStep(d *decider, observe func(was, is *world, s step)) *world {
 	for _, s := range w.enabled(nil) {
-		if s.trouble() || s.kind == podGraceEnds || s.kind == minutePasses || s.kind == jobAges || s.kind == troubleLasts {
+		if s.trouble() || s.kind == podGraceEnds || s.kind == minutePasses || s.kind == jobAges || s.kind == troubleLasts || s.kind == dayPasses {
 			continue
 		}
 		next, err := w.after(s, d)

@@ -91,7 +91,7 @@ func (w *world) podSteps(steps []step, at int) []step {
 		switch {
 		case a.gone:
 		case !a.looked:
-			if !p.deleting && !p.hung {
+			if !p.deleting && !p.hung && p.node != nowhere {
 				add(agentStart)
 				if w.sc.twist == staleFirstRead && len(w.views) > 1 {
 					steps = append(steps, step{kind: agentStart, uid: p.uid, n: 1})
@@ -195,8 +195,7 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 	case s.kind >= agentStart && s.kind <= podGraceEnds:
 		return true, w.nodeStep(s)
 	case s.kind >= podCounted:
-		w.jobStep(s)
-		return true, nil
+		return true, w.jobStep(s, d)
 	}
 	switch s.kind {
 	case cacheJobSet:
@@ -205,7 +204,9 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 		w.jobs = w.jobs.advance()
 	case cachePods:
 		c := *w.cacheOf(s.uid)
+		before := c.cached()
 		c.history = c.advance()
+		w.notice(before, c.cached())
 		w.replaceCache(c)
 	case cacheLeases:
 		w.seeLeases(s.uid)
@@ -219,7 +220,7 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 		w.ages(func(s *status) { s.young = false })
 	case pauseEnds:
 		w.ages(func(s *status) { s.pause = s.pause.end() })
-	case retryPauseEnds, jobAges, troubleLasts, moveEnds:
+	case retryPauseEnds, jobAges, troubleLasts, moveEnds, placeIsLate, dayPasses:
 		w.timePasses(s)
 	case confirm:
 		return w.confirm(d, *w.pass.closer)
@@ -278,12 +279,16 @@ func (w *world) nodeStep(s step) error {
 	return nil
 }
 
-func (w *world) jobStep(s step) {
+func (w *world) jobStep(s step, d *decider) error {
 	switch s.kind {
 	case podCounted:
 		w.counts(w.podAt(s.uid))
 	case podCreated:
-		w.createPod(s.uid, s.n)
+		node, err := w.place(d)
+		if err != nil {
+			return err
+		}
+		w.createPod(s.uid, s.n, node)
 	case podUnwanted:
 		w.deletePod(w.podAt(s.uid))
 	case jobWakes, jobSleeps:
@@ -301,4 +306,5 @@ func (w *world) jobStep(s step) {
 	case jobCollected:
 		w.changeJob(s.uid, func(j *job) { j.deleting = true })
 	}
+	return nil
 }

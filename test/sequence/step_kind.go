@@ -26,6 +26,8 @@ const (
 	jobAges      // Job uid: another of its times is up
 	troubleLasts // for the time in which it may heal
 	moveEnds     // the wait for more nodes to be marked
+	placeIsLate  // of a Pod that finds no node
+	dayPasses    // after which no node is avoided
 	ghostPerform // the same of a former leader
 	ghostWriteStatus
 

@@ -27,6 +27,9 @@ func (w *world) toleranceSteps(steps []step) []step {
 	if js.unhealthy == troubled {
 		steps = append(steps, step{kind: troubleLasts})
 	}
+	if w.sc.avoids() {
+		steps = w.avoidanceSteps(steps)
+	}
 	if !w.sc.recreates() || js.phase != unfinished {
 		return steps
 	}
@@ -62,6 +65,8 @@ func (w *world) timePasses(s step) {
 		w.book.pending = true
 	case jobAges:
 		w.jobsAge(s.uid)
+	case placeIsLate, dayPasses:
+		w.becomesOlder(s.kind == dayPasses)
 	}
 }
 

@@ -36,6 +36,8 @@ type faultTolerance struct {
 	noPause bool
 	// bare: the Jobs of the first attempt lack the affinity that keeps Pods away from sick nodes.
 	bare bool
+	// avoid is how many failures make it avoid a node, 0 if it avoids none; nodes is how many there are.
+	avoid, nodes int8
 }
 
 func (sc *scenario) recreates() bool { return sc.ft != nil && sc.ft.recreate }
@@ -46,6 +48,7 @@ type tolerated struct {
 	unhealthy trouble
 	reset     reset
 	complete  int8 // completeAttempt + 1, 0 if none was complete
+	nodes     [maxNodes]nodeMemory
 }
 
 // trouble is for how long a JobSet has been unhealthy.
@@ -138,6 +141,9 @@ func (o *objects) askTolerance(js *jobset.JobSet, v tolerated) {
 	if o.sc.ft.retryLimit {
 		js.Spec.FailurePolicy, asked.RetryLimit = nil, ptr.To(int32(o.sc.maxRestarts))
 	}
+	if o.sc.avoids() {
+		o.askToAvoid(js, &v.nodes)
+	}
 }
 
 // object is what the status of a JobSet has.
@@ -174,6 +180,7 @@ func toleratedOf(s *jobset.JobSetStatus) tolerated {
 	if known.CompleteAttempt != nil {
 		v.complete = int8(*known.CompleteAttempt) + 1
 	}
+	v.nodes = nodesOf(known.NodeFailures)
 	switch r := known.Reset; {
 	case r == nil:
 	case r.JobsGoneTime == nil:
@@ -204,6 +211,7 @@ func (d *decider) tolerate(in *policy.Input, v view) {
 		KeepAway: d.rulesOf(d.sc.ft.bare && v.js.restarts == 0), Since: heldSince[v.moving],
 		Marked: map[string][]nodehealth.Mark{sickNode: sickMarks},
 	}
+	in.FirstFailure = v.failure()
 }
 
 // stray is a Pod of a Job that was not seen.

@@ -31,7 +31,7 @@ func (w *world) judgeReset(on basis, was, next status) error {
 		return violates(4, "the JobSet is suspended, and is reset")
 	case resets && charged && w.sc.recreates() && on.action == "" && !overdue:
 		return violates(4, "a reset is charged, and no Pods have lacked for so long")
-	case resets && !charged && w.sc.recreates() && on.action == "" && overdue:
+	case resets && !charged && w.sc.recreates() && on.action == "" && overdue && !next.givesUp():
 		return violates(4, "nobody is charged, and Pods have lacked for so long that a reset is due")
 	case was.deployed == isTrue && next.deployed != isTrue && next.phase == unfinished && !js.suspend:
 		return violates(7, "ResourcesDeployed is not True any more, and the JobSet has neither ended nor is it suspended")

@@ -9,14 +9,30 @@ import "fmt"
 
 func (e *encoder) tolerated(v *tolerated) {
 	e.byte(int8(v.deployed), int8(v.unhealthy), int8(v.reset), v.complete)
+	for i := range v.nodes {
+		n := &v.nodes[i]
+		e.byte(n.failures, int8(n.avoided), int8(n.givenUp))
+		e.bits(n.old)
+	}
+}
+
+func (e *encoder) cause(c *cause) {
+	e.byte(c.epoch, c.node)
+	e.bits(c.deleted)
 }
 
 // marks shows what a status remembers of fault tolerance: Q while ResourcesDeployed is True, u and U while it is
-// unhealthy and for how long, and how far a reset is.
+// unhealthy and for how long, how far a reset is, and which nodes are avoided or were given up.
 func (v tolerated) marks() string {
 	marks := [...]string{absent: "", isTrue: "Q", isFalse: "q"}[v.deployed]
 	marks += [...]string{healthy: "", troubled: "u", troubledLong: "U"}[v.unhealthy]
 	marks += [...]string{noReset: "", deleting: " reset", retryPause: " pause", retryPaused: " paused"}[v.reset]
+	for i, n := range v.nodes {
+		if n.failures > 0 {
+			marks += fmt.Sprintf(" %s:%d", nodeName(int8(i+1)), n.failures)
+		}
+		marks += map[bool]string{true: " avoids " + nodeName(int8(i+1))}[n.avoided > never] + map[bool]string{true: " gave up " + nodeName(int8(i+1))}[n.givenUp > never]
+	}
 	if marks != "" {
 		return " " + marks
 	}
@@ -32,6 +48,10 @@ func describeTolerance(was *world, s step) string {
 		return "clock: another of the times of " + was.jobText(s.uid) + " is up"
 	case troubleLasts:
 		return "clock: the JobSet has been unhealthy for long"
+	case placeIsLate:
+		return "clock: a Pod has found no node for long"
+	case dayPasses:
+		return "clock: a day passes"
 	case moveEnds:
 		return "clock: no more nodes were marked for a second"
 	case jobWakes:

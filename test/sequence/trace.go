@@ -91,7 +91,7 @@ func (w *world) cell(j *job, index int8) string {
 	var pods []string
 	for i := range w.pods {
 		if j != nil && w.pods[i].job == j.uid && w.pods[i].index == index {
-			pods = append(pods, w.pods[i].mark())
+			pods = append(pods, w.pods[i].mark()+w.pods[i].where())
 		}
 	}
 	if len(pods) == 0 {

@@ -99,7 +99,7 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 		if kinds&hang != 0 && !p.deleting && !p.agent.looked && !p.hung && w.mayHang() {
 			add(podHangs)
 		}
-		if kinds&podFailure != 0 && !p.deleting && !p.ended && !p.empty {
+		if kinds&podFailure != 0 && !p.deleting && !p.ended && !p.empty && p.node != nowhere {
 			add(podFails)
 		}
 	}
@@ -220,6 +220,7 @@ func (w *world) podTrouble(s step) error {
 		w.publish(p.job)
 	case podFails:
 		w.failing(p)
+		w.blame(p)
 		w.stop(at, podFailed)
 	case leaseIsDeleted:
 		p.lease = 0
@@ -233,6 +234,7 @@ func (w *world) podTrouble(s step) error {
 				w.failedIn(j, p, 0, p.worker)
 			}
 		}
+		w.blame(p)
 		p.fatal = true
 		w.stop(at, podFailed)
 	case forgeEpoch:
@@ -241,7 +243,7 @@ func (w *world) podTrouble(s step) error {
 		w.publish(p.job)
 	case doublePod:
 		w.book.pending = true
-		w.createPod(p.job, p.index)
+		w.createPod(p.job, p.index, p.node)
 	}
 	return nil
 }
@@ -251,7 +253,7 @@ func (w *world) changeLeader(older, lingers bool) {
 	if lingers {
 		w.ghost = w.pass
 	}
-	w.pass, w.held, w.standing, w.moving = nil, notWaiting, false, notWaiting
+	w.pass, w.held, w.standing, w.moving, w.first = nil, notWaiting, false, notWaiting, cause{}
 	w.ignorant = w.sc.versions && !w.ignorant
 	if !older {
 		return

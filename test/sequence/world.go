@@ -41,6 +41,9 @@ type world struct {
 	standing bool
 	// moving is whether Pods are to leave their nodes.
 	moving waiting
+	// first is the first failure that the controller has seen; moment is the number of the last decision about nodes.
+	first  cause
+	moment moment
 	// claim is the PersistentVolumeClaim of the JobSet, if it has one.
 	claim claim
 	// gate is the feature gate of the controller.
@@ -171,6 +174,8 @@ type podObject struct {
 	sick     bool // its node has a label that it has to leave for
 	empty    bool // its sandbox is gone, and comes back no more (P74)
 	told     int8 // the epoch whose steps it tells (P137)
+	node     int8 // where a scenario has nodes, as born: when it was created
+	born     moment
 }
 
 func (p *podObject) live() bool { return p.phase == running && !p.deleting && !p.empty }
@@ -303,8 +308,10 @@ func (w *world) publish(uid int16) {
 			continue
 		}
 		if !slices.Equal(now, w.podCache[i].live()) {
+			before := w.podCache[i].cached()
 			w.podCache = slices.Clone(w.podCache)
 			w.podCache[i].history = w.podCache[i].write(now, w.sc.lag)
+			w.notice(before, w.podCache[i].cached())
 		}
 		return
 	}

@@ -103,12 +103,7 @@ var _ = Describe("kubectl jobset", func() {
 		w := cluster.NewWorld(ctx)
 		w.Create(framework.Training(1, 5))
 		role := roleOf(w.Namespace, "reference", "kubectl-jobset.md")
-		Expect(w.Client.Create(ctx, role)).To(Succeed())
-		Expect(w.Client.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "reader"}},
-		})).To(Succeed())
+		grant(w, role, "reader")
 		asReader := func() answer { return kubectl(ctx, "jobset", "restarts", "train", "-n", w.Namespace, "--as", "reader") }
 		Eventually(asReader).Should(And(HaveField("Code", 0), HaveField("Out", And(ContainSubstring("Workers:"), Not(ContainSubstring("Note:"))))))
 		Expect(kubectl(ctx, "__complete", "jobset", "restarts", "-n", w.Namespace, "--as", "reader", "").Out).To(HavePrefix("train\n"))
@@ -140,6 +135,17 @@ var _ = Describe("kubectl jobset", func() {
 		Expect(kubectl(ctx, "__complete", "jobset", "restarts", "-n", w.Namespace, "").Out).To(HavePrefix("js\n:4"))
 	})
 })
+
+// grant creates a Role and gives it to a user.
+func grant(w *framework.World, role *rbacv1.Role, user string) {
+	GinkgoHelper()
+	Expect(w.Client.Create(w.Context, role)).To(Succeed())
+	Expect(w.Client.Create(w.Context, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+	})).To(Succeed())
+}
 
 // roleOf is the Role that a page of the documentation shows.
 func roleOf(namespace string, page ...string) *rbacv1.Role {

@@ -142,7 +142,7 @@ func (m *mutant) overlay(dir string) (string, error) {
 }
 
 var (
-	propertyLine = regexp.MustCompile(`property (\d)`)
+	propertyLine = regexp.MustCompile(`property (\d+)`)
 	stepsLine    = regexp.MustCompile(`in (\d+) steps`)
 )
 

@@ -185,9 +185,9 @@ var processMode = []mutant{
 	},
 }
 
-// all are those of the list, those of faultTolerance, and these, which the scenarios in process mode have to find.
+// all are those of the list, those of faultTolerance and avoidance, and these, which the scenarios in process mode have to find.
 func all() []mutant {
-	list := slices.Concat(mutants, faultTolerance)
+	list := slices.Concat(mutants, faultTolerance, avoidance)
 	for _, m := range processMode {
 		m.scenarios = cmp.Or(m.scenarios, "process mode")
 		list = append(list, m)

@@ -11,6 +11,8 @@ const (
 	deletedJobFile = "pkg/policy/deleted_job.go"
 	deployedFile   = "pkg/policy/deployed.go"
 	sickNodesFile  = "pkg/policy/sick_nodes.go"
+	avoidFile      = "pkg/policy/avoid_nodes.go"
+	giveUpFile     = "pkg/policy/give_up_nodes.go"
 )
 
 // faultTolerance are mistakes in what spec.faultTolerance asks for, and in how elastic groups are told their sizes.
@@ -88,5 +90,51 @@ var faultTolerance = []mutant{
 		old:       "v.setSyncedWorkers(status.ReplicatedJobsStatus)",
 		new:       "",
 		scenarios: "elastic",
+	},
+}
+
+// avoidance are mistakes in which nodes a JobSet avoids, and for how long.
+var avoidance = []mutant{
+	{
+		name: "never forget that a node is avoided", file: avoidFile,
+		old:       "return n.AvoidedSince != nil && now.Before(n.AvoidedSince.Add(within))",
+		new:       "return n.AvoidedSince != nil",
+		scenarios: "avoid nodes, Recreate, 2 nodes",
+	},
+	{
+		name: "keep a Pod pending for an avoided node", file: giveUpFile,
+		old:       "if v.asksToAvoid() == nil || v.suspendWanted()",
+		new:       "if true || v.suspendWanted()",
+		scenarios: "avoid nodes, (Recreate, )?1 node",
+	},
+	{
+		name: "count a failure against another node", file: avoidFile,
+		old:       "n := jobset.NodeFailures{Node: f.Node}",
+		new:       "f = &Failure{Node: \"n2\"}\n\tn := jobset.NodeFailures{Node: f.Node}",
+		scenarios: "avoid nodes, 2 nodes",
+	},
+	{
+		name: "count a Pod that somebody deleted", file: avoidFile,
+		old:       "return !f.Deleted || slices.Contains(",
+		new:       "return true || slices.Contains(",
+		scenarios: "avoid nodes, 2 nodes",
+	},
+	{
+		name: "count failures of any day", file: avoidFile,
+		old:       "{ return !v.Now.Before(t.Add(within)) }",
+		new:       "{ return false }",
+		scenarios: "avoid nodes, Recreate, 2 nodes",
+	},
+	{
+		name: "leave Pods on a node that is avoided", file: avoidFile,
+		old:       "if v.running() || v.asksToAvoid() == nil ||",
+		new:       "if true ||",
+		scenarios: "avoid nodes, 2 nodes",
+	},
+	{
+		name: "charge the reset that gives a node up", file: giveUpFile,
+		old:       "r.nodeFailures = v.without(avoided.Node)\n\treturn r",
+		new:       "r.nodeFailures = v.without(avoided.Node)\n\treturn v.charge(r, \"\")",
+		scenarios: "avoid nodes, Recreate, 1 node",
 	},
 }
