@@ -259,11 +259,11 @@ var _ = Describe("config/default", func() {
 			"services":                   {"create", "get", "list", "watch"},                               // O87
 			"events":                     {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O88
 			"mutating" + hooks: {"list", "watch"}, "validating" + hooks: {"list", "watch"}, // O89
-			"mutating" + hooks + " " + mutatingName:                                       {"get", "update"},
-			"validating" + hooks + " " + validatingName:                                   {"get", "update"},
+			"mutating" + hooks + " " + mutatingName:                                                           {"get", "update"},
+			"validating" + hooks + " " + validatingName:                                                       {"get", "update"},
 			"validatingadmissionpolicies.admissionregistration.k8s.io jobset-agent jobset-agent-leases":       {"list", "watch"},
 			"validatingadmissionpolicybindings.admissionregistration.k8s.io jobset-agent jobset-agent-leases": {"list", "watch"},
-			"subjectaccessreviews.authorization.k8s.io":                                   {"create"}, // O97
+			"subjectaccessreviews.authorization.k8s.io":                                                       {"create"}, // O97
 			"jobs.batch": {"create", "delete", "get", "list", "patch", "watch"}, "jobs/status.batch": {"patch"}, // O90, O91
 			"jobsets.jobset.x-k8s.io": {"delete", "get", "list", "patch", "watch"}, "jobsets/finalizers.jobset.x-k8s.io": {"update"}, // O92, O93
 			"jobsets/status.jobset.x-k8s.io": {"update"}, // O94
