@@ -61,7 +61,7 @@ type watcher struct {
 	seen bool
 	// workers is how many the group has, as last seen; 0 if no state was ever delivered.
 	workers int
-	errs retryLog
+	errs    retryLog
 }
 
 func (w *watcher) tell(js JobSet) {
