@@ -96,7 +96,9 @@ var _ = Describe("An agent that is refused", func() {
 
 	inLease := func(n *node, pod *corev1.Pod) func(*agent.Config) {
 		uid := n.stores(Training(1, 10)).UID
-		return func(cfg *agent.Config) { cfg.ReportsInLease, cfg.PodUID, cfg.JobSetUID = true, string(pod.UID), string(uid) }
+		return func(cfg *agent.Config) {
+			cfg.ReportsInLease, cfg.PodUID, cfg.JobSetUID = true, string(pod.UID), string(uid)
+		}
 	}
 	onPod := func(ctx context.Context, pod *corev1.Pod) func() (string, error) {
 		return func() (string, error) {
