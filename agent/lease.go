@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"k8s.io/client-go/rest"
 
@@ -87,9 +88,10 @@ func (l *leasePlace) send(ctx context.Context, method string, body []byte) error
 	return nil
 }
 
-// refusesLease reports whether trying again would not help: then the report goes to the Pod at once.
+// refusesLease reports whether trying again would not help: then the report goes to the Pod at once. A webhook that does not
+// respond is an error of the server, but perhaps for Leases alone.
 func refusesLease(err error) bool {
-	return hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity)
+	return strings.Contains(err.Error(), byDeadWebhook) || hasCode(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity)
 }
 
 // write reports where the group's agents report. It returns what the answer tells of the owner of the Pod.
@@ -108,7 +110,7 @@ func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string,
 		return "", err
 	case err != nil && says.where != inBoth:
 		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
-			"fix", "install the admission policy jobset-agent-leases of this version, and let the quota and webhooks of the namespace admit Leases of agents")
+			"fix", leaseRemedy(err))
 	}
 	return r.api.patch(ctx, says)
 }

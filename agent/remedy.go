@@ -25,6 +25,8 @@ const (
 	byDeadWebhook = `failed calling webhook "`
 	byPolicy      = "ValidatingAdmissionPolicy '"
 	byOurPolicy   = byPolicy + "jobset-agent'"
+	byLeasePolicy = byPolicy + "jobset-agent-leases'"
+	byQuota       = "exceeded quota: "
 )
 
 // addedByManager is what to do about rights that the manager grants. The agent cannot know who wrote its template.
@@ -65,6 +67,33 @@ func remedy(what operation, err error) string {
 	case status.code == http.StatusNotFound:
 		return "the Pod does not exist: if it was not just deleted, let " + envPodName + " and " + envNamespace +
 			" come from the downward API (metadata.name, metadata.namespace)"
+	}
+	return ""
+}
+
+// leaseRemedy returns what a person has to do about a refusal of the report in the Lease. The agent reports on its Pod meanwhile.
+func leaseRemedy(err error) string {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return ""
+	}
+	switch message := status.message; {
+	case strings.Contains(message, byQuota):
+		return "ResourceQuota " + quoted(message, byQuota, ",") + " leaves no room: let it admit a Lease for each worker Pod (count/leases.coordination.k8s.io)"
+	case strings.Contains(message, byLeasePolicy) && strings.Contains(message, "was not created by the agent of this Pod"):
+		return "another object has the name of this agent's Lease: delete that Lease"
+	case strings.Contains(message, byLeasePolicy):
+		return "agent and admission policy jobset-agent-leases are of different versions, or a mutating webhook changed more of the Lease: " +
+			"install the policy of this version, or exclude Leases from the webhook's rules"
+	case strings.Contains(message, byWebhook):
+		return "webhook " + quoted(message, byWebhook, `"`) + " refuses the Lease: exclude Leases of agents from its rules"
+	case strings.Contains(message, byDeadWebhook):
+		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude Leases from its rules"
+	case strings.Contains(message, byPolicy):
+		return "admission policy " + quoted(message, byPolicy, "'") + " refuses the Lease: exclude Leases of agents from it"
+	case status.code == http.StatusForbidden && strings.Contains(message, `resource "leases"`):
+		return "the account of the Pod needs the rights to create and patch leases: install the admission policy jobset-agent-leases, and the " +
+			"manager grants them; with inPlaceRestart.createAccess: false bind the account to ClusterRole jobset-agent of this version"
 	}
 	return ""
 }

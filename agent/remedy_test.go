@@ -75,6 +75,39 @@ func TestTheRemedy(t *testing.T) {
 	}
 }
 
+func TestTheRemedyForALease(t *testing.T) {
+	t.Parallel()
+	const forbidden, user = `leases.coordination.k8s.io "jobset.a" is forbidden: `, `User "system:serviceaccount:default:default" cannot `
+	for name, tc := range map[string]struct {
+		code          int
+		message, want string
+	}{
+		"P153: no right to write Leases": {403, forbidden + user + `patch resource "leases" in API group "coordination.k8s.io"`,
+			"needs the rights to create and patch leases: install the admission policy jobset-agent-leases, and the manager grants them; with inPlaceRestart.createAccess: false bind"},
+		"P153: a quota": {403, forbidden + "exceeded quota: compute, requested: count/leases.coordination.k8s.io=1, used: count/leases.coordination.k8s.io=8",
+			"ResourceQuota compute leaves no room: let it admit a Lease for each worker Pod"},
+		"P153: the Lease of somebody else": {403, forbidden + byLeasePolicy + " with binding 'x' denied request: the Lease was not created by the agent of this Pod, and is left to whoever did",
+			"another object has the name of this agent's Lease: delete that Lease"},
+		"P153: another version of the policy": {422, forbidden + byLeasePolicy + " with binding 'x' denied request: the Lease of an agent may have no annotation but",
+			"install the policy of this version"},
+		"P153: the policy of somebody else":      {403, forbidden + byPolicy + "owners' with binding 'all' denied request: no", "admission policy owners refuses the Lease"},
+		"P153: a webhook that refuses":           {403, byWebhook + `all.example.com" denied the request: no`, "webhook all.example.com refuses the Lease"},
+		"P153: a webhook that is away":           {500, byDeadWebhook + `all.example.com": connection refused`, "webhook all.example.com does not respond"},
+		"P153: something that has never been so": {403, forbidden + "no", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := fmt.Errorf("sending: %w", &statusError{code: tc.code, message: tc.message})
+			if got := leaseRemedy(err); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("remedy %q, want %q", got, tc.want)
+			}
+			if !refusesLease(err) {
+				t.Error("the report does not go to the Pod")
+			}
+		})
+	}
+}
+
 func TestWhatIsMissingIsSaidOnceAndInOneLine(t *testing.T) {
 	bubble(t, "P36, C301: an agent without a role goes on trying, says how to give it, and works when it is given", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))

@@ -46,11 +46,6 @@ func createsAccess(cfg *configapi.Configuration) bool {
 	return cfg.InPlaceRestart == nil || ptr.Deref(cfg.InPlaceRestart.CreateAccess, configapi.DefaultCreateAccess)
 }
 
-// reportsInLeases reports whether any agent is to report in a Lease.
-func reportsInLeases(cfg *configapi.Configuration) bool {
-	return cfg.InPlaceRestart == nil || cfg.InPlaceRestart.Reports != configapi.ReportsOnPod
-}
-
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
 func clusterOf(cfg *configapi.Configuration, connection *rest.Config, gates gates.Set) (validation.Cluster, error) {
 	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: config.Progress(cfg)}

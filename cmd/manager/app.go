@@ -143,7 +143,7 @@ func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set
 		return nil, err
 	}
 	var leasePolicy *agentaccess.Policy
-	if reportsInLeases(cfg) {
+	if injectionOf(cfg).LeaseReportsFrom > 0 {
 		if leasePolicy, err = agentaccess.Watch(mgr, policy.LeasePolicy()); err != nil {
 			return nil, err
 		}

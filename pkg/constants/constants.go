@@ -199,6 +199,8 @@ const (
 
 	// AgentPolicyMissingReason: an admission policy that narrows what agents may write is not in force.
 	AgentPolicyMissingReason = "AgentPolicyMissing"
+	// AgentLeasesDeniedReason: the agents of a large group may not report in Leases.
+	AgentLeasesDeniedReason = "AgentLeasesDenied"
 	// AgentPolicyInForceReason: it is again.
 	AgentPolicyInForceReason = "AgentPolicyInForce"
 

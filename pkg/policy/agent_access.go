@@ -38,6 +38,8 @@ type AgentAccess struct {
 	Asked time.Time
 	// Lacks are the rights that agents need and the account does not have, such as "patch pods".
 	Lacks []string
+	// LacksLeases are those without which agents of large groups report on their Pods.
+	LacksLeases []string
 	// Unknown: the API server did not say.
 	Unknown bool
 }
@@ -54,10 +56,11 @@ func agentAccess(v *view, before result) result {
 	case !v.wasWithheld() && (v.running() || g.size == 0 || g.reported == g.size):
 		return result{}
 	}
-	if left := accessAskedAfter - v.Now.Sub(v.assemblesSince()); left > 0 {
+	asksLeases := v.Grant == nil && v.reportsInLeases()
+	if left := accessAskedAfter - v.Now.Sub(v.assemblesSince()); left > 0 && !asksLeases {
 		return requeueAfter(left)
 	}
-	var r result
+	r := result{plan: Plan{AskLeases: asksLeases}}
 	var denied []string
 	allAnswered := true
 	for _, account := range agentAccounts(v.JobSet) {
@@ -80,6 +83,34 @@ func agentAccess(v *view, before result) result {
 		return r.and(tell(accessGranted()))
 	}
 	return r
+}
+
+// reportsInLeases reports whether agents that the controller adds are asked to report in Leases (P150).
+func (v *view) reportsInLeases() bool {
+	from := v.Injection.LeaseReportsFrom
+	return from > 0 && int64(v.group.size) >= from && workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) == jobset.ProcessMode && len(preparedAccounts(v.JobSet)) > 0
+}
+
+// leasesDenied tells why such agents report on their Pods all the same (P153). It is told at each lift: the group works, but costs more.
+func leasesDenied(v *view) result {
+	switch {
+	case !v.reportsInLeases():
+		return result{}
+	case v.Grant != nil && v.Grant.LeaseGap != "":
+		return tell(warning(constants.AgentPolicyMissingReason, LeasePolicy().Missing(v.Grant.LeaseGap)))
+	case v.Grant != nil:
+		return result{}
+	}
+	var denied []string
+	for _, account := range preparedAccounts(v.JobSet) {
+		if lacks := v.Access[account].LacksLeases; len(lacks) > 0 {
+			denied = append(denied, accessDenied(v.JobSet.Namespace, account, lacks))
+		}
+	}
+	if len(denied) == 0 {
+		return result{}
+	}
+	return tell(warning(constants.AgentLeasesDeniedReason, "agents report on their Pods instead of in Leases, which costs the API server more: "+strings.Join(denied, "; ")))
 }
 
 func accessGranted() notice {

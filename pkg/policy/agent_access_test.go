@@ -39,6 +39,14 @@ func answered(account string, ago time.Duration, lacks ...string) func(*Input) {
 	}
 }
 
+// leasesFrom makes agents in process mode report in Leases from so many workers.
+func leasesFrom(workers int64) func(*Input) {
+	return func(in *Input) {
+		in.JobSet.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
+		in.Injection.LeaseReportsFrom = workers
+	}
+}
+
 func condition(status metav1.ConditionStatus, reason, message string, since time.Time) metav1.Condition {
 	return metav1.Condition{Type: "AgentAccessDenied", Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(since)}
 }
@@ -132,6 +140,31 @@ func TestAgentAccess(t *testing.T) {
 				becomes(metav1.ConditionFalse, "Normal", "AgentAccessGranted", granted)(w)
 				w.RequeueAfter = 5 * time.Minute
 			}},
+		"P153: where others grant access, an account is asked at once whether its agents may report in Leases": {
+			inPlace(0, 0, "1 _", sinceAgo(2*time.Second), canAsk, leasesFrom(2)), waits(asks("default"), again(period-2*time.Second), func(w *summary) { w.AsksLeases = true })},
+		"P153: not in smaller groups": {
+			inPlace(0, 0, "1 _", sinceAgo(2*time.Second), canAsk, leasesFrom(3)), waits(again(3 * time.Second))},
+		"P153: nor where the manager grants it": {
+			inPlace(0, 0, "1 _", sinceAgo(2*time.Second), canAsk, leasesFrom(2), func(in *Input) { in.Grant = &AgentGrant{} }), waits(again(3 * time.Second))},
+		"P153: a lift tells that agents report on their Pods, and how to grant them Leases": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), func(in *Input) {
+				in.Access = map[string]AgentAccess{"default": {Asked: now, LacksLeases: []string{"create leases", "patch leases"}}}
+			}),
+			waits(lifts(1), func(w *summary) {
+				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: service account default may not " +
+					"create leases, patch leases; grant it with: kubectl create rolebinding jobset-agent-default --namespace=ns --clusterrole=jobset-agent --serviceaccount=ns:default"}}
+			})},
+		"P153: or that there is no policy for them": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), func(in *Input) {
+				in.Grant = &AgentGrant{Leases: LeasesWithheld, LeaseGap: "ValidatingAdmissionPolicy jobset-agent-leases is missing"}
+			}),
+			waits(lifts(1), func(w *summary) {
+				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent-leases is missing: agents that the controller grants their rights report on " +
+					"their Pods, which costs the API server more, and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces; fix it with: " +
+					"kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
+			})},
+		"P153: but not to a group that reports on Pods anyway": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(3), func(in *Input) { in.Grant = &AgentGrant{LeaseGap: "any"} }), waits(lifts(1))},
 		"P20: nobody is asked about a suspended one": {
 			inPlace(0, 0, "_ _", withAgents("default"), canAsk, allSuspended), nil},
 		"P56: a lift without the admission policy is told": {

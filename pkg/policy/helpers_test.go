@@ -58,6 +58,7 @@ type summary struct {
 	GroupRestart   time.Duration
 	WarmStarts     WarmStarts
 	Asks           []string // of which accounts' rights
+	AsksLeases     bool     // and those on Leases
 	Invalid        []string
 	RequeueAfter   time.Duration
 }
@@ -66,7 +67,7 @@ func summarize(p Plan) summary {
 	s := summary{
 		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Forces: names(p.ForceJobs), Reads: p.ReadChildren, Suspends: names(p.SuspendJobs),
 		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Outcomes: p.Outcomes,
-		Restart: p.Restart, GroupRestart: p.GroupRestart, WarmStarts: p.WarmStarts, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess,
+		Restart: p.Restart, GroupRestart: p.GroupRestart, WarmStarts: p.WarmStarts, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess, AsksLeases: p.AskLeases,
 	}
 	if p.TellDeleted != nil {
 		s.Told = append(s.Told, *p.TellDeleted)

@@ -116,6 +116,7 @@ func lift(v *view, before result) result {
 	if v.PolicyGap != "" {
 		r = r.and(tell(warning(constants.AgentPolicyMissingReason, PodPolicy().Missing(v.PolicyGap))))
 	}
+	r = r.and(leasesDenied(v))
 	if !v.restartingInPlace() {
 		return r // a first start, or the end of a restart that others announce
 	}

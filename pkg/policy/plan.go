@@ -172,6 +172,8 @@ type Plan struct {
 	WarmStarts WarmStarts
 	// AskAccess are service accounts whose rights are to be looked up before the next pass.
 	AskAccess []string
+	// AskLeases: those to report in Leases are among these rights.
+	AskLeases bool
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
 	InvalidEpochs []*corev1.Pod
 	// Foreign are Jobs that name the JobSet as their controller, and that it did not create.

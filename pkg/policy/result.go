@@ -141,6 +141,7 @@ func (p *Plan) add(part *Plan) {
 	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
 	p.WarmStarts = cmp.Or(p.WarmStarts, part.WarmStarts)
 	p.AskAccess = join(p.AskAccess, part.AskAccess)
+	p.AskLeases = p.AskLeases || part.AskLeases
 	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
 	p.Replaced = join(p.Replaced, part.Replaced)
 	p.RequeueAfter = sooner(p.RequeueAfter, part.RequeueAfter)

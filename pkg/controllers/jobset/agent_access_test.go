@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -82,6 +83,18 @@ func TestAccessOfAgents(t *testing.T) {
 		return apimeta.IsStatusConditionTrue(stored(t, s, js).Status.Conditions, string(jobset.JobSetAgentAccessDenied))
 	}
 
+	t.Run("P153: the rights on Leases are asked about where they are needed, and are no reason to deny access", func(t *testing.T) {
+		t.Parallel()
+		s, a, js := assembling(t)
+		a.denied = []string{"patch leases"}
+		got := s.askAccess(t.Context(), js, &policy.Plan{AskAccess: []string{"trainer"}, AskLeases: true})["trainer"]
+		if diff := cmp.Diff(append(all[:3:3], who+"create leases in ns", who+"patch leases in ns"), a.asked); diff != "" {
+			t.Errorf("the API server was asked (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(policy.AgentAccess{Asked: now, LacksLeases: []string{"patch leases"}}, got); diff != "" {
+			t.Errorf("the answer (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("P56: an account is asked about once, its lack is told at once, and is asked about again", func(t *testing.T) {
 		t.Parallel()
 		s, a, js := assembling(t)

@@ -85,7 +85,8 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 	if !r.grants {
 		return nil, nil
 	}
-	seen := &policy.AgentGrant{PolicyKnown: policyKnown, Leases: r.leaseRights()}
+	seen := &policy.AgentGrant{PolicyKnown: policyKnown}
+	seen.Leases, seen.LeaseGap = r.leaseRights()
 	key := types.NamespacedName{Namespace: js.Namespace, Name: children.AgentRoleName(js)}
 	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
 	if err := r.client.Get(ctx, key, role, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
@@ -101,17 +102,18 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 	return seen, nil
 }
 
-func (r *JobSetReconciler) leaseRights() policy.LeaseRights {
+// leaseRights returns whether agents may report in Leases, and if not why the policy for them is not in force.
+func (r *JobSetReconciler) leaseRights() (rights policy.LeaseRights, gap string) {
 	if r.leasePolicy == nil {
-		return policy.LeasesWithheld
+		return policy.LeasesWithheld, ""
 	}
 	switch gap, known := r.leasePolicy.Gap(); {
 	case !known:
-		return policy.LeasesUnknown
+		return policy.LeasesUnknown, ""
 	case gap != "":
-		return policy.LeasesWithheld
+		return policy.LeasesWithheld, gap
 	}
-	return policy.LeasesGranted
+	return policy.LeasesGranted, ""
 }
 
 // grant writes the rights of agents. If that fails, no Job is created; a running group is not affected.

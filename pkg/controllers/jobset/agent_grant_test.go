@@ -35,9 +35,13 @@ func granting(t *testing.T, objs ...client.Object) (*shell, *jobset.JobSet) {
 }
 
 // inForce is an admission policy without a gap, until it changes.
-type inForce struct{ changed func() }
+type inForce struct {
+	changed func()
+	gap     string
+	unknown bool
+}
 
-func (*inForce) Gap() (string, bool)       { return "", true }
+func (p *inForce) Gap() (string, bool)     { return p.gap, !p.unknown }
 func (p *inForce) OnChange(changed func()) { p.changed = changed }
 
 func TestGrant(t *testing.T) {
@@ -64,6 +68,27 @@ func TestGrant(t *testing.T) {
 			t.Errorf("written again: %v", s.Record.All())
 		}
 	})
+	for name, tc := range map[string]struct {
+		leases agentPolicy
+		want   children.AgentRights
+	}{
+		"P153: with its policy in force, the right to write Leases is granted": {&inForce{}, children.AgentsWriteLeases},
+		"P153: without it, it is not":                                          {&inForce{gap: "missing"}, children.AgentsPatchPods},
+		"P153: nor while that is not known":                                    {&inForce{unknown: true}, children.AgentsPatchPods},
+		"P153: nor where agents report on Pods":                                {nil, children.AgentsPatchPods},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := granting(t)
+			s.leasePolicy = tc.leases
+			if _, err := pass(t, s); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(children.AgentRole(owner, tc.want).Rules, stored(t, s, role).Rules); diff != "" {
+				t.Errorf("rules (-want +got):\n%s", diff)
+			}
+		})
+	}
 	t.Run("P56: changed objects are repaired", func(t *testing.T) {
 		t.Parallel()
 		wide, other := role.DeepCopy(), binding.DeepCopy()

@@ -70,23 +70,36 @@ var _ = Describe("What agents are granted", func() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
+	cluster := filepath.Join(framework.Root(), "config/components/agent-access/cluster")
+	kubectl := func(ctx SpecContext, args ...string) {
+		GinkgoHelper()
+		_, err := shown.plane.Kubectl(ctx, args...)
+		Expect(err).NotTo(HaveOccurred())
+	}
+
+	It("P153: is nothing to write Leases while no admission policy narrows that, and groups run on", Serial, func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{})
+		group.RunsAt(1)
+		Expect(verbs(role(ctx, group))).To(ContainElement("create"))
+
+		DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "apply", "--server-side", "-k", cluster) })
+		kubectl(ctx, "delete", "validatingadmissionpolicybinding", constants.AgentLeases)
+		patience(func() []string { return verbs(role(ctx, group)) }).Should(And(ContainElement("patch"), Not(ContainElement("create"))))
+		late := stories.Create(ctx, stories.Shape{})
+		late.RunsAt(1)
+
+		kubectl(ctx, "apply", "--server-side", "-k", cluster)
+		patience(func() []string { return verbs(role(ctx, group)) }).Should(ContainElement("create"))
+	}, SpecTimeout(specTime))
+
 	It("P56: is nothing to patch while no admission policy narrows it, which is told", Serial, func(ctx SpecContext) {
-		cluster := filepath.Join(framework.Root(), "config/components/agent-access/cluster")
-		kubectl := func(args ...string) {
-			GinkgoHelper()
-			_, err := shown.plane.Kubectl(ctx, args...)
-			Expect(err).NotTo(HaveOccurred())
-		}
 		running := stories.Create(ctx, stories.Shape{})
 		running.RunsAt(1)
 		Expect(verbs(role(ctx, running))).To(ContainElement("patch"))
 
 		By("taking the policy away")
-		DeferCleanup(func(ctx SpecContext) {
-			_, err := shown.plane.Kubectl(ctx, "apply", "--server-side", "-k", cluster)
-			Expect(err).NotTo(HaveOccurred())
-		})
-		kubectl("delete", "validatingadmissionpolicy", constants.AgentAccess)
+		DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "apply", "--server-side", "-k", cluster) })
+		kubectl(ctx, "delete", "validatingadmissionpolicy", constants.AgentAccess)
 		patience(func() []string { return verbs(role(ctx, running)) }).ShouldNot(ContainElement("patch"))
 		running.Has(jobset.JobSetAgentAccessDenied, metav1.ConditionTrue, constants.AgentAccessWithheldReason)
 		running.Told(corev1.EventTypeWarning, constants.AgentAccessWithheldReason, "config/components/agent-access/cluster")
@@ -95,7 +108,7 @@ var _ = Describe("What agents are granted", func() {
 		Expect(grants(ctx, late)).To(BeEmpty())
 
 		By("doing what it says")
-		kubectl("apply", "--server-side", "-k", cluster)
+		kubectl(ctx, "apply", "--server-side", "-k", cluster)
 		late.RunsAt(1)
 		late.Has(jobset.JobSetAgentAccessDenied, metav1.ConditionFalse, constants.AgentAccessGrantedReason)
 		patience(func() []string { return verbs(role(ctx, running)) }).Should(ContainElement("patch"))
