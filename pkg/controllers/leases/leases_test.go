@@ -39,7 +39,9 @@ func TestChangesAreTold(t *testing.T) {
 	l := &Leases{}
 	l.tell(nil, a) // while another leads
 	var told [][2]*coordinationv1.Lease
-	l.OnChange(func(before, after *coordinationv1.Lease) { told = append(told, [2]*coordinationv1.Lease{before, after}) })
+	l.OnChange(func(before, after *coordinationv1.Lease) {
+		told = append(told, [2]*coordinationv1.Lease{before, after})
+	})
 	l.tell(nil, a)
 	l.tell(a, b)
 	l.tell(toolscache.DeletedFinalStateUnknown{Obj: b}, nil)
