@@ -236,8 +236,9 @@ const (
 	BecameUnhealthy Outcome = "Unhealthy"
 	// DeletedByForce: Pods or Jobs of it are deleted by force.
 	DeletedByForce Outcome = "ForcefulDeletion"
-	// AvoidsNode: new Pods of it avoid another node from now on, as they do not any more when GaveUpNode.
+	// AvoidsNode: new Pods of it avoid another node from now on.
 	AvoidsNode Outcome = "NodeAvoided"
+	// GaveUpNode: they do not avoid one any more, since they have no other.
 	GaveUpNode Outcome = "AvoidedNodeGivenUp"
 	// MovedInPlace: a group restart moves Pods off sick nodes.
 	MovedInPlace Outcome = "MovedInPlace"
