@@ -22,7 +22,6 @@ import (
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
@@ -97,14 +96,12 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
-	var reporting facts.Leases
+	var reports *leases.Leases
 	if gates.InPlaceRestart && injection.LeaseReportsFrom > 0 {
-		watch, err := leases.Watch(ctx, mgr)
-		if err != nil {
+		if reports, err = leases.Watch(ctx, mgr); err != nil {
 			return nil, err
 		}
-		reporting = watch.Reader()
-		agents = append(agents, jobsetcontroller.WithLeases(watch))
+		agents = append(agents, jobsetcontroller.WithLeases(reports))
 	}
 	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
 	board := &elasticcontroller.Board{}
@@ -123,7 +120,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
 	}
-	if err := metrics.WatchJobSets(mgr, gates, reporting); err != nil {
+	if err := metrics.WatchJobSets(mgr, gates, reports.Reader()); err != nil {
 		return nil, err
 	}
 	if err := addChecks(mgr, cfg); err != nil {
