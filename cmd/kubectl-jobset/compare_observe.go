@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +22,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/compare"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/logs"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/phases"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -38,40 +41,28 @@ type observer struct {
 	views  phases.Views
 	jobSet *jobset.JobSet
 	pods   map[types.UID]*corev1.Pod
+	// leases are those in which agents of large groups report.
+	leases map[string]*coordinationv1.Lease
 }
 
 // observe follows a JobSet, which need not exist yet, until the context ends.
 func (c *cluster) observe(ctx context.Context, name string) (*observer, error) {
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	o := &observer{changed: make(chan struct{}, 1), pods: map[types.UID]*corev1.Pod{}}
+	o := &observer{changed: make(chan struct{}, 1), pods: map[types.UID]*corev1.Pod{}, leases: map[string]*coordinationv1.Lease{}}
 	jobSets, pods := c.jobSets.JobsetV1alpha2().JobSets(c.namespace), c.kubernetes.CoreV1().Pods(c.namespace)
-	named := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	labeled := labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()
+	leases := c.kubernetes.CoordinationV1().Leases(c.namespace)
+	named := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
+	labeled := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()}
 	for _, kind := range []struct {
 		object runtime.Object
 		reader *cache.ListWatch
+		// optional: only large groups need it.
+		optional bool
 	}{
-		{&jobset.JobSet{}, &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				options.FieldSelector = named
-				return jobSets.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				options.FieldSelector = named
-				return jobSets.Watch(ctx, options)
-			},
-		}},
-		{&corev1.Pod{}, &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				options.LabelSelector = labeled
-				return pods.List(ctx, options)
-			},
-			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				options.LabelSelector = labeled
-				return pods.Watch(ctx, options)
-			},
-		}},
+		{&jobset.JobSet{}, reading(named, jobSets.List, jobSets.Watch), false},
+		{&corev1.Pod{}, reading(labeled, pods.List, pods.Watch), false},
+		{&coordinationv1.Lease{}, reading(metav1.ListOptions{LabelSelector: jobset.JobSetUIDKey}, leases.List, leases.Watch), true},
 	} {
 		_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
 			ObjectType: kind.object, ListerWatcher: kind.reader, Transform: slim,
@@ -82,11 +73,28 @@ func (c *cluster) observe(ctx context.Context, name string) (*observer, error) {
 			},
 		})
 		go informer.RunWithContext(ctx)
-		if !cache.WaitForCacheSync(limited.Done(), informer.HasSynced) {
+		if !kind.optional && !cache.WaitForCacheSync(limited.Done(), informer.HasSynced) {
 			return nil, fmt.Errorf("watching JobSet %s/%s and its Pods: %w", c.namespace, name, limited.Err())
 		}
 	}
 	return o, nil
+}
+
+// reading lists and watches which objects of a kind.
+func reading[L runtime.Object](which metav1.ListOptions, list func(context.Context, metav1.ListOptions) (L, error), watchFrom cache.WatchFuncWithContext) *cache.ListWatch {
+	narrow := func(options *metav1.ListOptions) {
+		options.FieldSelector, options.LabelSelector = which.FieldSelector, which.LabelSelector
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			narrow(&options)
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			narrow(&options)
+			return watchFrom(ctx, options)
+		},
+	}
 }
 
 // slim drops what is not looked at: all views of a comparison are kept.
@@ -108,8 +116,15 @@ func (o *observer) take(object any, gone bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch seen := object.(type) {
+	case *coordinationv1.Lease:
+		if o.leases[seen.Namespace+"/"+seen.Name] = seen; gone {
+			delete(o.leases, seen.Namespace+"/"+seen.Name)
+		}
+		if pod := o.pods[facts.ReporterOf(seen)]; pod != nil {
+			o.views = append(o.views, phases.View{At: now, Pod: o.reporting(pod)})
+		}
 	case *corev1.Pod:
-		o.views = append(o.views, phases.View{At: now, Pod: seen, Gone: gone})
+		o.views = append(o.views, phases.View{At: now, Pod: o.reporting(seen), Gone: gone})
 		if o.pods[seen.UID] = seen; gone {
 			delete(o.pods, seen.UID)
 		}
@@ -131,9 +146,18 @@ func (o *observer) group() compare.Group {
 	defer o.mu.Unlock()
 	g := compare.Group{JobSet: o.jobSet}
 	for _, pod := range o.pods {
-		g.Pods = append(g.Pods, pod)
+		g.Pods = append(g.Pods, o.reporting(pod))
 	}
 	return g
+}
+
+// reporting returns a Pod with what it and its Lease report (P157).
+func (o *observer) reporting(pod *corev1.Pod) *corev1.Pod {
+	var synced int32
+	if o.jobSet != nil {
+		synced = ptr.Deref(o.jobSet.Status.SyncedEpoch, 0)
+	}
+	return facts.Leases(func(key string) *coordinationv1.Lease { return o.leases[key] }).Reporting(pod, synced)
 }
 
 // since returns what was seen after a moment, and forgets the rest.

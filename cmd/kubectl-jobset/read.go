@@ -21,6 +21,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/client-go/clientset/versioned"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
@@ -55,8 +56,8 @@ func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
 	return &cluster{jobSets: jobSets, kubernetes: core, namespace: namespace}, nil
 }
 
-// read makes three requests, a fourth if the report needs Pods, and a fifth if it needs events of Jobs. It
-// fails if it cannot read the JobSet, and leaves out other kinds that the user may not read.
+// read makes three requests, a fourth if the report needs Pods, a fifth if their agents report in Leases, and another if it needs
+// events of Jobs. It fails if it cannot read the JobSet, and leaves out other kinds that the user may not read.
 func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error) {
 	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -80,6 +81,9 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 			in.Pods = pods.Items
 		}
 	}
+	if err := c.addReports(ctx, &in); err != nil {
+		return in, err
+	}
 	if restarts.NeedsJobEvents(js) {
 		about := metav1.ListOptions{FieldSelector: fields.Set{"involvedObject.kind": "Job", "reason": "FailedCreate"}.AsSelector().String()}
 		events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
@@ -99,6 +103,22 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 		in.Events = events.Items
 	}
 	return in, nil
+}
+
+// addReports reads the Leases in which agents report, if they do (P157).
+func (c *cluster) addReports(ctx context.Context, in *restarts.Input) error {
+	if !restarts.NeedsLeases(in.Pods) {
+		return nil
+	}
+	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetUIDKey: string(in.JobSet.UID)}).String()}
+	leases, err := c.kubernetes.CoordinationV1().Leases(c.namespace).List(ctx, ours)
+	if in.LeasesUnread, err = unlessForbidden(err); err != nil {
+		return fmt.Errorf("listing the Leases of the agents of JobSet %s/%s: %w", c.namespace, in.JobSet.Name, err)
+	}
+	if in.LeasesUnread == nil {
+		restarts.AddReports(in.JobSet, in.Pods, facts.InList(leases.Items))
+	}
+	return nil
 }
 
 // unlessForbidden tells forbidden, which leaves a useful report, from other errors.

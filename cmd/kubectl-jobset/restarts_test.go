@@ -13,12 +13,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
@@ -72,6 +76,7 @@ const (
 	jobsPath    = "/apis/batch/v1/namespaces/research/jobs"
 	podsPath    = "/api/v1/namespaces/research/pods"
 	eventsPath  = "/api/v1/namespaces/research/events"
+	leasesPath  = "/apis/coordination.k8s.io/v1/namespaces/research/leases"
 )
 
 // serving returns a server with JobSet research/train, which has no Jobs, and the given changes.
@@ -154,6 +159,56 @@ func TestWhatIsForbiddenIsLeftOut(t *testing.T) {
 			}
 			if !strings.Contains(out, "running at epoch 1") || !strings.Contains(out, want) {
 				t.Errorf("no %q in:\n%s", want, out)
+			}
+		})
+	}
+}
+
+// leasedGroup serves two workers of JobSet research/train. The agents report in Leases, and one of them is back in epoch 2.
+func leasedGroup(leases func(http.ResponseWriter)) *apiServer {
+	js := builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(1, 1).
+		ReplicatedJob(builders.MakeReplicatedJob("w").Workers(2)).Obj()
+	job := builders.MakeJob(js, "w", 0).Workers(2).Obj()
+	pods, items := make([]corev1.Pod, 2), make([]coordinationv1.Lease, 1)
+	for i := range pods {
+		pods[i] = *builders.MakePod(job, i).Epoch("1").Phase(corev1.PodRunning).Obj()
+		pods[i].Spec.NodeName = "n"
+		pods[i].Spec.InitContainers = []corev1.Container{{Name: "jobset-agent", Env: []corev1.EnvVar{{Name: "JOBSET_REPORTS", Value: "Lease"}}}}
+	}
+	items[0].Name, items[0].Namespace, items[0].Annotations = "jobset."+pods[0].Name, "research", map[string]string{jobset.EpochKey: "2"}
+	items[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pods[0].Name, UID: pods[0].UID}}
+	list := func(apiVersion, kind string, items any) func(http.ResponseWriter) {
+		return object(map[string]any{"apiVersion": apiVersion, "kind": kind, "items": items})
+	}
+	if leases == nil {
+		leases = list("coordination.k8s.io/v1", "LeaseList", items)
+	}
+	return serving(jobset.InPlaceRestart, map[string]func(http.ResponseWriter){
+		jobSetPath: object(js), jobsPath: list("batch/v1", "JobList", []any{job}), podsPath: list("v1", "PodList", pods), leasesPath: leases,
+	})
+}
+
+func TestEpochsInLeases(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		leases func(http.ResponseWriter)
+		want   string
+	}{
+		"P157: are those of the workers":            {nil, "1 of 2 not back"},
+		"P157: that may not be read are said to be": {refuse(http.StatusForbidden, "Forbidden", "not for you"), "Leases could not be read, so workers whose agents report in them may look as if they were not back: not for you"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := leasedGroup(tc.leases)
+			out, err := kubectlJobSet(t, s, "restarts", "train")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out, tc.want) {
+				t.Errorf("no %q in:\n%s", tc.want, out)
+			}
+			if want := leasesPath + " jobset.sigs.k8s.io/jobset-uid=train-uid"; !slices.Contains(s.asked, want) {
+				t.Errorf("no %q among %q", want, s.asked)
 			}
 		})
 	}

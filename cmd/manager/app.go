@@ -22,7 +22,6 @@ import (
 	jobsetcontroller "sigs.k8s.io/jobset/pkg/controllers/jobset"
 	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	placementcontroller "sigs.k8s.io/jobset/pkg/controllers/placement"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
@@ -30,6 +29,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/version"
 	"sigs.k8s.io/jobset/pkg/webhooks"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // run runs the manager until ctx ends or something fails. It uses no globals, so
@@ -97,16 +97,11 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
-	var reporting facts.Leases
-	if gates.InPlaceRestart && injection.LeaseReportsFrom > 0 {
-		watch, err := leases.Watch(ctx, mgr)
-		if err != nil {
-			return nil, err
-		}
-		reporting = watch.Reader()
-		agents = append(agents, jobsetcontroller.WithLeases(watch))
+	reports, err := watchReports(ctx, mgr, injection, gates)
+	if err != nil {
+		return nil, err
 	}
-	agents = append(agents, jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
+	agents = append(agents, jobsetcontroller.WithLeases(reports), jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
 	board := &elasticcontroller.Board{}
 	agents = append(agents, jobsetcontroller.WithVerdicts(board))
 	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
@@ -123,7 +118,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
 	}
-	if err := metrics.WatchJobSets(mgr, gates, reporting); err != nil {
+	if err := metrics.WatchJobSets(mgr, gates, reports.Reader()); err != nil {
 		return nil, err
 	}
 	if err := addChecks(mgr, cfg); err != nil {
@@ -154,6 +149,14 @@ func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set
 		agents = append(agents, jobsetcontroller.WithAgentGrants(leasePolicy))
 	}
 	return agents, nil
+}
+
+// watchReports watches the Leases in which agents report, nil if none of this manager does.
+func watchReports(ctx context.Context, mgr ctrl.Manager, with workerpod.Injection, gates gates.Set) (*leases.Leases, error) {
+	if !gates.InPlaceRestart || with.LeaseReportsFrom == 0 {
+		return nil, nil
+	}
+	return leases.Watch(ctx, mgr)
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -24,6 +24,7 @@ bench-rest: cluster ## Measure JobSets at rest with and without faultTolerance, 
 N ?= 100 500 1000## numbers of workers to measure in `make bench-restart`
 BENCH_RESTARTS ?= 5## number of restarts of each kind in `make bench-restart`; the median counts
 BENCH_DEFAULT_RESTARTS ?= 5## the same for Recreate with default limits, which is slow; 0 skips it
+BENCH_REPORTS ?= Auto## where agents in process mode report in `make bench-restart`: Auto, Pod, Lease, or several of them
 MODE ?= container## what `make bench-restart` measures: container, or process: process mode beside container mode and a tuned Recreate, above 1,000 workers alone; both: both modes, at any size
 BENCH_API_PROFILES ?=## directory for CPU profiles of kube-apiserver, of one more restart of each group in `make bench-restart`
 BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in `make bench-restart`
@@ -31,7 +32,7 @@ BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in 
 .PHONY: bench-restart
 bench-restart: build cluster ## Measure a group restart, in place and by Recreate (MODE); writes bin/bench-restart.md, fails if a budget is exceeded
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart \
-	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --profiles='$(BENCH_API_PROFILES)'
+	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --profiles='$(BENCH_API_PROFILES)'
 
 SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N; many JobSets, and losses; one JobSet of many Jobs
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,6 +37,8 @@ const (
 	Events    Kind = "Events"
 	JobEvents Kind = "Events of Jobs"
 	Nodes     Kind = "Nodes"
+	// Leases are those in which agents report.
+	Leases Kind = "Leases"
 )
 
 // mostEvents is how many events of a JobSet are kept although the API server has forgotten them, after an hour.
@@ -53,6 +56,7 @@ type Board struct {
 	entries   map[string]*entry
 	nodes     map[string]*corev1.Node
 	jobEvents map[string]*corev1.Event
+	leases    map[string]*coordinationv1.Lease
 	// unread says why a kind cannot be read, waiting which kinds have not been read yet.
 	unread  map[Kind]error
 	waiting map[Kind]bool
@@ -77,7 +81,8 @@ type entry struct {
 func NewBoard(scope Scope, now func() time.Time) *Board {
 	return &Board{
 		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, jobEvents: map[string]*corev1.Event{},
-		unread: map[Kind]error{}, waiting: map[Kind]bool{JobSets: true, Jobs: true, Pods: true, Events: true, JobEvents: true, Nodes: true},
+		leases: map[string]*coordinationv1.Lease{},
+		unread: map[Kind]error{}, waiting: map[Kind]bool{JobSets: true, Jobs: true, Pods: true, Events: true, JobEvents: true, Nodes: true, Leases: true},
 		changed: make(chan struct{}),
 	}
 }
@@ -121,6 +126,8 @@ func (b *Board) Replace(kind Kind, objects []metav1.Object) {
 		clear(b.nodes)
 	case JobEvents:
 		clear(b.jobEvents)
+	case Leases:
+		clear(b.leases)
 	}
 	for _, e := range b.entries {
 		switch kind {
@@ -168,6 +175,11 @@ func (b *Board) set(o metav1.Object, gone bool) {
 		put(b.entry(jobSetIDOf(o)).pods, key, o, gone)
 	case *corev1.Node:
 		put(b.nodes, key, o, gone)
+	case *coordinationv1.Lease:
+		put(b.leases, key, o, gone)
+		for _, e := range b.entries {
+			e.fresh = e.fresh && string(e.js.UID) != o.Labels[jobset.JobSetUIDKey]
+		}
 	case *corev1.Event:
 		about := o.InvolvedObject
 		if about.Kind == jobset.Kind {
@@ -238,6 +250,10 @@ func (b *Board) inputOf(id string, e *entry, now time.Time) restarts.Input {
 		JobSet: e.js, Jobs: sorted(e.jobs), Pods: sorted(e.pods), Now: now,
 		JobsUnread: b.never(Jobs), PodsUnread: b.never(Pods), EventsUnread: b.never(Events),
 	}
+	if restarts.NeedsLeases(in.Pods) {
+		in.LeasesUnread = b.never(Leases)
+		restarts.AddReports(in.JobSet, in.Pods, func(key string) *coordinationv1.Lease { return b.leases[key] })
+	}
 	for _, event := range sorted(e.events) {
 		if event.InvolvedObject.UID == e.js.UID { // not of an earlier one of the same name
 			in.Events = append(in.Events, event)
@@ -262,10 +278,10 @@ func (b *Board) never(kind Kind) error {
 	return cmp.Or(b.unread[kind], errWaiting)
 }
 
-// notes say what cannot be read. JobSets tell themselves which of Jobs, Pods and events they lack.
+// notes say what cannot be read. JobSets tell themselves which of Jobs, Pods, Leases and events they lack.
 func (b *Board) notes() []string {
 	var notes []string
-	for _, kind := range []Kind{JobSets, Jobs, Pods, Events, Nodes} {
+	for _, kind := range []Kind{JobSets, Jobs, Pods, Leases, Events, Nodes} {
 		switch err := b.unread[kind]; {
 		case err != nil && !b.waiting[kind]:
 			notes = append(notes, fmt.Sprintf("%s may be out of date, they cannot be watched: %v", kind, err))

@@ -8,10 +8,12 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,6 +87,37 @@ func TestABoardKeepsWhatItRead(t *testing.T) {
 	v = b.View()
 	if len(v.Notes) != 0 || len(v.JobSets[0].Detail.Restarts) != 1 {
 		t.Errorf("%d restarts and notes %q, want 1 and none", len(v.JobSets[0].Detail.Restarts), v.Notes)
+	}
+}
+
+func TestABoardReadsReportsInLeases(t *testing.T) {
+	t.Parallel()
+	in := input(assembling(), 3, 2)
+	for i := range in.Pods {
+		in.Pods[i].Spec.InitContainers = []corev1.Container{{Name: "agent", Env: []corev1.EnvVar{{Name: "JOBSET_REPORTS", Value: "Lease"}}}}
+	}
+	epoch := func(b *Board, pod string) int32 {
+		for _, cell := range b.View().JobSets[0].Cells {
+			if cell.Pod == pod {
+				return cell.Epoch
+			}
+		}
+		return -1
+	}
+	b, pod := boardOf(in), &in.Pods[1]
+	before := epoch(b, pod.Name)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name: "jobset." + pod.Name, Namespace: pod.Namespace, Labels: map[string]string{"jobset.sigs.k8s.io/jobset-uid": string(in.JobSet.UID)},
+		Annotations:     map[string]string{"jobset.sigs.k8s.io/epoch": strconv.Itoa(int(before) + 1)},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}},
+	}}
+	b.Put(lease)
+	if got := epoch(b, pod.Name); got != before+1 {
+		t.Errorf("P157: the epoch is %d, want %d", got, before+1)
+	}
+	b.Replace(Leases, nil)
+	if got := epoch(b, pod.Name); got != before {
+		t.Errorf("P157: without the Lease the epoch is %d, want %d", got, before)
 	}
 }
 

@@ -35,10 +35,11 @@ func Watch(ctx context.Context, b *Board, jobSets versioned.Interface, core kube
 	}
 	uncreated := fields.Set{"involvedObject.kind": "Job", "reason": "FailedCreate"}
 	js, jobs, pods := jobSets.JobsetV1alpha2().JobSets(in), core.BatchV1().Jobs(in), core.CoreV1().Pods(in)
-	events, nodes := core.CoreV1().Events(in), core.CoreV1().Nodes()
+	events, nodes, leases := core.CoreV1().Events(in), core.CoreV1().Nodes(), core.CoordinationV1().Leases(in)
 	follow(ctx, b, JobSets, metav1.ListOptions{FieldSelector: name.String()}, jobSets, js.List, js.Watch)
 	follow(ctx, b, Jobs, metav1.ListOptions{LabelSelector: ours}, core, jobs.List, jobs.Watch)
 	follow(ctx, b, Pods, metav1.ListOptions{LabelSelector: ours}, core, pods.List, pods.Watch)
+	follow(ctx, b, Leases, metav1.ListOptions{LabelSelector: jobset.JobSetUIDKey}, core, leases.List, leases.Watch)
 	follow(ctx, b, Events, metav1.ListOptions{FieldSelector: about.String()}, core, events.List, events.Watch)
 	follow(ctx, b, JobEvents, metav1.ListOptions{FieldSelector: uncreated.String()}, core, events.List, events.Watch)
 	follow(ctx, b, Nodes, metav1.ListOptions{}, core, nodes.List, nodes.Watch)

@@ -72,6 +72,15 @@ func LeaseName(pod string) string { return protocol.LeasePrefix + pod }
 // Leases returns a cached Lease by its namespace and name with a slash between, nil if there is none. A nil one has none.
 type Leases func(key string) *coordinationv1.Lease
 
+// InList returns Leases that were listed.
+func InList(leases []coordinationv1.Lease) Leases {
+	byKey := make(map[string]*coordinationv1.Lease, len(leases))
+	for i := range leases {
+		byKey[leases[i].Namespace+"/"+leases[i].Name] = &leases[i]
+	}
+	return func(key string) *coordinationv1.Lease { return byKey[key] }
+}
+
 // Of returns the Lease of a Pod, nil if it has none.
 func (l Leases) Of(pod *corev1.Pod) *coordinationv1.Lease {
 	if l == nil {

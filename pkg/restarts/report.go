@@ -38,6 +38,8 @@ type Input struct {
 	Events, JobEvents []corev1.Event
 	// JobsUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
 	JobsUnread, PodsUnread, EventsUnread error
+	// LeasesUnread says the same of Leases in which the agents of these Pods report (P157), see AddReports.
+	LeasesUnread error
 	// Limit is how many restarts to tell at the most; 0 means all.
 	Limit int
 	Now   time.Time
@@ -183,6 +185,9 @@ func (r *Report) addJobs(in Input) {
 	if in.PodsUnread != nil {
 		r.note("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
 		return
+	}
+	if in.LeasesUnread != nil {
+		r.note("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
 	}
 	slots, more, err := firstSlots(input, observed)
 	switch {

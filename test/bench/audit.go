@@ -151,6 +151,9 @@ func (e *auditEvent) ask() ask {
 	if e.ObjectRef.Subresource != "" {
 		kind += "/" + e.ObjectRef.Subresource
 	}
+	if client == agentClient && kind == "patch leases" {
+		kind = report // as on a Pod (P151)
+	}
 	return ask{client, kind}
 }
 

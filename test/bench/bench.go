@@ -68,8 +68,17 @@ func (b *bench) onPlane(ctx context.Context, dir string, measure func(context.Co
 func (b *bench) groups(ctx context.Context, p *plane) error {
 	for _, n := range b.workers {
 		for _, mode := range b.modes(n) {
-			if err := b.inPlace(ctx, p, mode, n); err != nil {
-				return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
+			places := strings.Fields(b.reports)
+			if mode != jobset.ProcessMode {
+				places = []string{""}
+			}
+			for _, reports := range places {
+				if err := p.useReports(ctx, reports); err != nil {
+					return err
+				}
+				if err := b.inPlace(ctx, p, mode, reports, n); err != nil {
+					return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
+				}
 			}
 		}
 		if b.only != string(jobset.InPlaceRestart) && b.only != modeProcess && b.only != modeContainer && (b.mode == modeContainer || b.mode == modeProcess && n <= besideUpTo) {
@@ -103,8 +112,8 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 // inPlace measures without delays and with those of a kubelet, in each case without and with the
 // shipped flow control. A restart in process mode asks no kubelet, so where that is measured the
 // delays are always those of one.
-func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestartMode, workers int) error {
-	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, limits: tunedLimits.name, workers: workers}
+func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestartMode, reports string, workers int) error {
+	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, reports: reports, limits: tunedLimits.name, workers: workers}
 	kinds := []delays{noDelays, realDelays}
 	if b.mode == modeProcess || mode == jobset.ProcessMode {
 		kinds = kinds[1:]

@@ -153,7 +153,7 @@ func (c *crowd) restartManager(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if c.plane.manager, err = c.startManager(ctx); err != nil {
+	if c.plane.manager, err = c.startManager(ctx, ""); err != nil {
 		return err
 	}
 	return await(ctx, "the manager has looked at each JobSet", patience, func() (bool, error) {

@@ -21,16 +21,31 @@ import (
 type manager struct {
 	process *process.Process
 	metrics cluster.Scraper
+	// reports is where its agents report, "" for the default.
+	reports string
 }
 
-func (p *plane) startManager(ctx context.Context) (*manager, error) {
+// useReports starts the manager again if agents are to report elsewhere.
+func (p *plane) useReports(ctx context.Context, reports string) error {
+	if reports == "" || reports == p.manager.reports {
+		return nil
+	}
+	if err := p.manager.process.Stop(); err != nil {
+		return fmt.Errorf("stopping the manager: %w", err)
+	}
+	var err error
+	p.manager, err = p.startManager(ctx, reports)
+	return err
+}
+
+func (p *plane) startManager(ctx context.Context, reports string) (*manager, error) {
 	started, metrics, err := p.StartMeteredManager(ctx, cluster.ManagerOptions{
 		Program: p.Programs.Manager, Alone: true,
 		Args: []string{"--feature-gates=InPlaceRestart=true"},
 		// Restarts follow one another: what is measured is not a pause.
-		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s}\n",
+		Config: "inPlaceRestart: {agentImage: " + agentImage + ", quickFailureMaxPause: 0s, reports: \"" + reports + "\"}\n",
 	})
-	return &manager{started, metrics}, err
+	return &manager{started, metrics, reports}, err
 }
 
 func (m *manager) use(ctx context.Context) (managerUse, error) {

@@ -89,7 +89,7 @@ func startPlane(ctx context.Context, o options, dir string) (_ *plane, err error
 	if err := p.Install(ctx); err != nil {
 		return nil, err
 	}
-	if p.manager, err = p.startManager(ctx); err != nil {
+	if p.manager, err = p.startManager(ctx, ""); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -87,8 +87,8 @@ func (b *bench) command() string {
 		return fmt.Sprintf("make bench-scale SCALE='%s' N='%s' BENCH_RESTARTS=%d SCALE_JOBSETS=%d SCALE_PODS=%d SCALE_JOBS='%s'",
 			b.cases, b.workers.String(), b.restarts, b.jobSets, b.podsEach, b.bringUps.String())
 	}
-	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d",
-		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts)
+	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d BENCH_REPORTS='%s'",
+		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts, b.reports)
 }
 
 func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }

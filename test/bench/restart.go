@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/process"
 )
@@ -40,6 +41,7 @@ type scenario struct {
 	mode        jobset.InPlaceRestartMode // empty with Recreate
 	limits      string
 	delays      delays
+	reports     string // of agents in process mode, if they were asked for
 	flowControl bool
 	workers     int
 }
@@ -48,6 +50,9 @@ func (s scenario) inPlace() bool { return s.strategy == jobset.InPlaceRestart }
 
 // what names the way of restarting.
 func (s scenario) what() string {
+	if s.reports != "" && s.reports != string(configapi.ReportsAuto) {
+		return strings.ToLower(string(s.mode)) + " mode, reports: " + s.reports
+	}
 	if s.inPlace() {
 		return strings.ToLower(string(s.mode)) + " mode"
 	}

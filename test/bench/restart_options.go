@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/test/cluster"
 )
 
@@ -21,6 +22,7 @@ type options struct {
 	jobs                       int
 	restarts, defaultRestarts  int
 	only, mode, delays, report string
+	reports                    string
 	profiles                   string
 	keep                       bool
 	scale
@@ -42,6 +44,7 @@ func restartCommand() func(context.Context) error {
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only one mode: container or process")
 	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; or both: both modes, at any size, without Recreate")
+	flag.StringVar(&o.reports, "reports", string(configapi.ReportsAuto), "where agents in process mode report: Auto, Pod or Lease; several, separated by spaces, are measured one after the other")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")

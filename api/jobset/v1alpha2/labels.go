@@ -48,7 +48,8 @@ const (
 
 // Keys of other objects.
 const (
-	// EpochKey is the Pod annotation in which an agent reports the epoch of its Pod, a decimal int32 >= 1.
+	// EpochKey is the Pod annotation in which an agent reports the epoch of its Pod, a decimal int32 >= 1. In large groups it is an
+	// annotation of the Lease "jobset.<pod name>", and so are the other reports of agents.
 	EpochKey = "jobset.sigs.k8s.io/epoch"
 	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"

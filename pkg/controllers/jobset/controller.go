@@ -133,9 +133,13 @@ func WithInjection(injection workerpod.Injection) Option {
 	return func(r *JobSetReconciler) { r.injection = injection }
 }
 
-// WithLeases lets agents of large groups report in Leases.
+// WithLeases lets agents of large groups report in Leases, unless there are none.
 func WithLeases(of *leases.Leases) Option {
-	return func(r *JobSetReconciler) { r.leases, r.reporting = of, of.Reader() }
+	return func(r *JobSetReconciler) {
+		if of != nil {
+			r.leases, r.reporting = of, of.Reader()
+		}
+	}
 }
 
 // WithTolerance says what spec.faultTolerance means; the default is tolerance.Builtin.

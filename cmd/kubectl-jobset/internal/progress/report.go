@@ -69,6 +69,7 @@ func Of(in restarts.Input) (Report, error) {
 	}{
 		{"Jobs could not be read, so what workers told is missing here", in.JobsUnread},
 		{"Pods could not be read, so what workers told is missing here", in.PodsUnread},
+		{"Leases could not be read, so what workers of large groups told is missing here", in.LeasesUnread},
 		{"events could not be read, so restarts are missing here", in.EventsUnread},
 	} {
 		if unread.err != nil {
