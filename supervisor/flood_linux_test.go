@@ -26,7 +26,7 @@ const floods = 3 * time.Second
 func flooder([]string) int {
 	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM, 0) // one that blocks when the supervisor does not keep up
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	signs := []string{
@@ -37,11 +37,11 @@ func flooder([]string) int {
 	sent := 0
 	for until := time.Now().Add(floods); time.Now().Before(until); sent++ {
 		if err := syscall.Sendto(socket, []byte(signs[sent%len(signs)]), 0, &syscall.SockaddrUnix{Name: os.Getenv("NOTIFY_SOCKET")}); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			return 1
 		}
 	}
-	fmt.Println("sent", sent)
+	fmt.Fprintln(os.Stdout, "sent", sent)
 	return 7
 }
 

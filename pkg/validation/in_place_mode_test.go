@@ -142,14 +142,15 @@ func TestMode(t *testing.T) {
 			}),
 			want: []violation{invalid("spec.volumeClaimPolicies[0].templates[0].metadata.name", "is reserved for the supervisor, when failurePolicy.inPlaceRestart.mode is Process: rename this claim")},
 		},
-		"P66 P122: reports in a Pod template": {
+		"P66 P122 P137: reports in a Pod template": {
 			gates: gateOn,
 			mut: func(js *jobset.JobSet) {
-				job(js, 0).Template.Annotations = map[string]string{jobset.EpochKey: "1", "jobset.sigs.k8s.io/worker-exit": "{}", "jobset.sigs.k8s.io/address": "10.0.0.1"}
+				job(js, 0).Template.Annotations = map[string]string{jobset.EpochKey: "1", "jobset.sigs.k8s.io/worker-exit": "{}", "jobset.sigs.k8s.io/progress": "{}", "jobset.sigs.k8s.io/address": "10.0.0.1"}
 			},
 			want: []violation{
 				forbidden(leaderEpoch, "counts as back before it runs; remove it"),
 				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/worker-exit]", "counts as one whose worker has ended; remove it"),
+				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/progress]", "counts as one that has told steps; remove it"),
 				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/address]", "sends the other workers to that address; remove it"),
 			},
 		},
