@@ -2,6 +2,7 @@
 
 ##@ Performance
 
+BENCH_HISTORY ?= docs/figures.tsv## table to which `make bench`, `bench-restart` and `bench-scale` append their figures; empty for none
 BENCH_JOBS ?= 100 500 1000 2000## numbers of Jobs to measure in `make bench`
 BENCH_REPEAT ?= 3## number of measurements of each in `make bench`; the median counts
 BENCH_RATE ?= 100## status updates of Jobs per second while `make bench` measures
@@ -11,7 +12,7 @@ BENCH_PROFILES ?=## directory for CPU and allocation profiles of `make bench`
 bench: cluster ## Measure CPU and allocations of the controller per Job; fails if they do not grow linearly
 	go test -run='^$$' -bench=DecideJobs -benchtime=200ms ./pkg/policy
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench start \
-	  --jobs='$(BENCH_JOBS)' --repeat='$(BENCH_REPEAT)' --rate='$(BENCH_RATE)' --profiles='$(BENCH_PROFILES)'
+	  --jobs='$(BENCH_JOBS)' --repeat='$(BENCH_REPEAT)' --rate='$(BENCH_RATE)' --profiles='$(BENCH_PROFILES)' --history='$(BENCH_HISTORY)'
 
 BENCH_JOBSETS ?= 1000## number of JobSets at rest in `make bench-rest`
 BENCH_NODES ?= 5000## number of nodes whose heartbeats `make bench-rest` measures
@@ -32,7 +33,7 @@ BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in 
 .PHONY: bench-restart
 bench-restart: build cluster ## Measure a group restart, in place and by Recreate (MODE); writes bin/bench-restart.md, fails if a budget is exceeded
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart \
-	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --profiles='$(BENCH_API_PROFILES)'
+	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
 
 SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N; many JobSets, and losses; one JobSet of many Jobs
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
@@ -45,5 +46,5 @@ bench-scale: N = 1000 5000
 bench-scale: BENCH_RESTARTS = 3
 bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=both --report=bin/bench-scale.md \
-	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' \
+	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)' \
 	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'

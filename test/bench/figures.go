@@ -59,6 +59,19 @@ func (s series) spread(of func(result) float64) spread {
 
 func (s series) median(of func(result) float64) float64 { return s.spread(of).median }
 
+// quantile is the least of the figures that so many percent are not above, "-" if there are too few for any to be above it.
+func (s series) quantile(of func(result) float64, percent int) string {
+	if len(s.results)*(100-percent) < 100 {
+		return "-"
+	}
+	values := make([]float64, 0, len(s.results))
+	for _, r := range s.results {
+		values = append(values, of(r))
+	}
+	slices.Sort(values)
+	return seconds(values[(len(values)*percent+99)/100-1])
+}
+
 func (s series) most(of func(result) float64) float64 { return s.spread(of).most }
 
 // Figures of one restart.

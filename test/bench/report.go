@@ -95,8 +95,8 @@ func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }
 
 func printTimes(out io.Writer, all []series) {
 	fmt.Fprintf(out, "\n## From the failure to the last worker running\n\n")
-	row(out, "workers", "strategy", "controllers", "delays", "flow control", "restarts", "median s", "least to most s", "times container mode", "times process mode")
-	rule(out, 10)
+	row(out, "workers", "strategy", "controllers", "delays", "flow control", "restarts", "p50 s", "p90 s", "p99 s", "least to most s", "times container mode", "times process mode")
+	rule(out, 12)
 	for _, s := range all {
 		t := s.spread(total)
 		ratio := func(to jobset.InPlaceRestartMode) string {
@@ -106,7 +106,7 @@ func printTimes(out io.Writer, all []series) {
 			return "-"
 		}
 		row(out, s.workers, s.what(), s.limits, s.delays, onOff(s.flowControl), len(s.results),
-			seconds(t.median), seconds(t.least)+" to "+seconds(t.most), ratio(jobset.ContainerMode), ratio(jobset.ProcessMode))
+			seconds(t.median), s.quantile(total, 90), s.quantile(total, 99), seconds(t.least)+" to "+seconds(t.most), ratio(jobset.ContainerMode), ratio(jobset.ProcessMode))
 	}
 }
 

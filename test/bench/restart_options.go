@@ -23,7 +23,7 @@ type options struct {
 	restarts, defaultRestarts  int
 	only, mode, delays, report string
 	reports                    string
-	profiles                   string
+	profiles, history          string
 	keep                       bool
 	scale
 }
@@ -48,6 +48,7 @@ func restartCommand() func(context.Context) error {
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")
+	flag.StringVar(&o.history, "history", "", historyHelp)
 	o.scale.flags()
 	flag.BoolVar(&o.keep, "keep-logs", false, "keep the logs of all processes")
 	return func(ctx context.Context) error {
@@ -89,7 +90,7 @@ func measureRestarts(ctx context.Context, o options) error {
 	b := &bench{options: o, began: now()}
 	err = b.measure(ctx, dir)
 	if len(b.results)+len(b.steps) > 0 {
-		err = errors.Join(err, b.writeReport())
+		err = errors.Join(err, b.writeReport(), history(o.history).add(ctx, b.command(), figuresOfRestart(seriesOf(b.results))))
 	}
 	if err != nil || o.keep {
 		fmt.Fprintf(os.Stderr, "logs are in %s\n", dir)

@@ -54,6 +54,7 @@ type startOptions struct {
 	jobs         sizes
 	repeat, rate int
 	profiles     string
+	history      string
 	// jobSets and nodes: measure what so many JobSets cost at rest, above so many nodes.
 	jobSets, nodes int
 }
@@ -65,6 +66,7 @@ func startCommand() func(context.Context) error {
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each number is measured; the median counts")
 	flag.IntVar(&o.rate, "rate", 100, "status updates of Jobs per second, the same for all numbers of Jobs")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU and allocation profiles; taking them costs CPU")
+	flag.StringVar(&o.history, "history", "", historyHelp)
 	return func(ctx context.Context) error {
 		if o.repeat < 1 || o.rate < 1 {
 			return errors.New("--repeat and --rate must be at least 1")
@@ -79,7 +81,7 @@ func startCommand() func(context.Context) error {
 		}
 		medians := mediansOf(results)
 		printTable(os.Stdout, medians)
-		return judge(os.Stdout, medians)
+		return errors.Join(judge(os.Stdout, medians), history(o.history).add(ctx, "make bench", figuresOfStart(medians)))
 	}
 }
 
