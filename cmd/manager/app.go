@@ -102,18 +102,8 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	agents = append(agents, jobsetcontroller.WithLeases(reports), jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
-	board := &elasticcontroller.Board{}
-	agents = append(agents, jobsetcontroller.WithVerdicts(board))
-	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), agents...); err != nil {
+	if err := addControllers(ctx, mgr, cfg, gates, agents); err != nil {
 		return nil, err
-	}
-	if err := placementcontroller.Setup(ctx, mgr, progressOf(cfg)); err != nil {
-		return nil, err
-	}
-	if gates.ElasticAutoscaling {
-		if err := elasticcontroller.Setup(ctx, mgr, board, autoscalingOf(cfg, gates)); err != nil {
-			return nil, err
-		}
 	}
 	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
 		return nil, err
@@ -125,6 +115,21 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	return mgr, nil
+}
+
+// addControllers adds the controllers of JobSets, of exclusive placement and of elastic groups.
+func addControllers(ctx context.Context, mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set, options []jobsetcontroller.Option) error {
+	board := &elasticcontroller.Board{}
+	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), append(options, jobsetcontroller.WithVerdicts(board))...); err != nil {
+		return err
+	}
+	if err := placementcontroller.Setup(ctx, mgr, progressOf(cfg)); err != nil {
+		return err
+	}
+	if !gates.ElasticAutoscaling {
+		return nil
+	}
+	return elasticcontroller.Setup(ctx, mgr, board, autoscalingOf(cfg, gates))
 }
 
 // watchAgents makes the controller check, and unless configured otherwise grant, the rights of agents, if in-place
