@@ -102,13 +102,14 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 	return seen, nil
 }
 
-// leaseRights returns whether agents may report in Leases, and if not why the policy for them is not in force.
+// leaseRights returns whether agents may report in Leases, and if not why the policy for them is not in force. A manager that may
+// not read Leases, with the ClusterRole of an earlier version perhaps, may not grant them either, and would create no Job if it tried.
 func (r *JobSetReconciler) leaseRights() (rights policy.LeaseRights, gap string) {
 	if r.leasePolicy == nil {
 		return policy.LeasesWithheld, ""
 	}
 	switch gap, known := r.leasePolicy.Gap(); {
-	case !known:
+	case !known || r.injectionNow().LeaseReportsFrom == 0:
 		return policy.LeasesUnknown, ""
 	case gap != "":
 		return policy.LeasesWithheld, gap

@@ -59,8 +59,8 @@ var _ = Describe("Leases in which agents report", func() {
 	}
 	// asked are the requests of the manager for Leases of all namespaces.
 	asked := func() (n int) {
-		for _, r := range requestsOf("system:serviceaccount:" + system + ":" + account) {
-			if strings.HasPrefix(r.RequestURI, "/apis/coordination.k8s.io/v1/leases?") {
+		for _, r := range allRequestsOf("system:serviceaccount:" + system + ":" + account) {
+			if strings.HasPrefix(r.RequestURI, ofAgentLeases) {
 				Expect(r.RequestURI).To(ContainSubstring("labelSelector=jobset.sigs.k8s.io%2Fjobset-uid"))
 				n++
 			}
