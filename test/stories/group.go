@@ -16,12 +16,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Group is the JobSet of a story and the workers it runs.
@@ -71,7 +73,7 @@ func (g *Group) RunsAt(epoch int32) *Round {
 		expect.Expect(ptr.Deref(status.SyncedEpoch, 0)).To(Equal(epoch), "syncedEpoch")
 		expect.Expect(ptr.Deref(status.DeprecatedEpoch, 0)).To(Equal(epoch-1), "deprecatedEpoch")
 		for _, pod := range g.live() {
-			expect.Expect(pod.Annotations).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
+			expect.Expect(g.reportOf(pod)).To(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
 		}
 		if g.shape.Process {
 			expect.Expect(g.startedIn(g.live(), epoch)).To(Succeed())
@@ -90,6 +92,16 @@ func (g *Group) RunsAt(epoch int32) *Round {
 	})
 	round.Epoch = epoch
 	return round
+}
+
+// reportOf are the annotations in which the agent of a Pod reports.
+func (g *Group) reportOf(pod *corev1.Pod) (map[string]string, error) {
+	if !g.shape.Leases {
+		return pod.Annotations, nil
+	}
+	lease := &coordinationv1.Lease{}
+	err := api.Get(g.ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, lease)
+	return lease.Annotations, err
 }
 
 // RunsAttempt waits until all workers of the nth full restart run.

@@ -49,6 +49,8 @@ type Shape struct {
 	// Process is process mode, which a manifest that names commands and no mode gets: a supervisor starts
 	// the workers again. Otherwise the manifest asks for container mode.
 	Process bool
+	// Leases: the manager is configured to let agents in process mode report in Leases.
+	Leases bool
 	// AgentObeys makes the agent one that ends by order with any exit code. The manifest brings it.
 	AgentObeys bool
 	// Account is a service account of the Pods to which nobody grants anything: the default one.
