@@ -81,8 +81,13 @@ func startCommand() func(context.Context) error {
 		}
 		medians := mediansOf(results)
 		printTable(os.Stdout, medians)
-		return errors.Join(judge(os.Stdout, medians), history(o.history).add(ctx, "make bench", figuresOfStart(medians)))
+		return errors.Join(judge(os.Stdout, medians), history(o.history).add(ctx, o.command(), figuresOfStart(medians)))
 	}
+}
+
+// command is how this run is repeated.
+func (o *startOptions) command() string {
+	return fmt.Sprintf("make bench BENCH_JOBS='%s' BENCH_REPEAT=%d BENCH_RATE=%d", o.jobs.String(), o.repeat, o.rate)
 }
 
 func newStartBench(ctx context.Context, o startOptions) (_ *startBench, err error) {

@@ -40,7 +40,7 @@ var _ = Describe("kubectl jobset nodes", Serial, func() {
 		first := failedOn(w, "train-a", "n1", 30*time.Hour, 2*time.Minute) // the first is older than any event
 		failedOn(w, "train-b", "n1", time.Minute)
 		failedOn(w, "train-c", "n2", time.Hour)
-		restarted(w, first, "n1", 2*time.Minute)
+		restarted(w, first, "n1", 2*time.Minute-3*time.Second) // an event is a little later
 
 		Expect(nodes(ctx, "-n", w.Namespace)).To(And(
 			MatchRegexp(`NODE +FAILURES +JOBSETS +AVOIDED BY +LAST\nn1 +3 +2 +%s/train-a +\d+s\nn2 +1 +1 +- +\d+m\n`, w.Namespace),
