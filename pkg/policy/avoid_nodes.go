@@ -80,9 +80,9 @@ func AvoidedNodes(js *jobset.JobSet, g gates.Set, now time.Time) []string {
 }
 
 // blamesNode reports whether a failure counts against the node of its Pod. Who deletes, preempts or evicts a
-// Pod through the API has reasons of his own.
+// Pod through the API has reasons of his own. And of workers that wait for each other any may be the first that gives no sign.
 func blamesNode(f *Failure) bool {
-	if f == nil || f.Node == "" {
+	if f == nil || f.Node == "" || f.Hang.Hung() {
 		return false
 	}
 	return !f.Deleted || slices.Contains([]string{deletedByTaint, corev1.PodReasonTerminationByKubelet, deletedByGC}, f.Reason)

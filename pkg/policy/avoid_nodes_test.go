@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 const (
@@ -75,16 +76,17 @@ func TestFirstCausesAreCountedByNode(t *testing.T) {
 		want []jobset.NodeFailures
 		told string
 	}{
-		"P93: the first is counted":                                  {inPlace(0, 1, "2 1", avoids(), crashes), []jobset.NodeFailures{failedAt(badNode, 0)}, ""},
-		"P93: at the count the node is avoided":                      {inPlace(0, 1, "2 1", avoids(once), crashes), []jobset.NodeFailures{isAvoidedNow}, "2 restarts within 1h0m0s began on node " + badNode},
-		"P93: one that is too long ago does not count":               {inPlace(0, 1, "2 1", avoids(failedAt(badNode, time.Hour)), crashes), []jobset.NodeFailures{failedAt(badNode, 0)}, ""},
-		"P93: those of another node do not count":                    {inPlace(0, 1, "2 1", avoids(failedAt("n9", time.Minute)), crashes), []jobset.NodeFailures{failedAt("n9", time.Minute), failedAt(badNode, 0)}, ""},
-		"P93: of 16 nodes the one that failed longest ago goes":      {inPlace(0, 1, "2 1", avoids(full...), crashes), append(slices.Clone(full[1:]), failedAt(badNode, 0)), ""},
-		"P93: only as many times are kept as are asked for":          {inPlace(0, 1, "2 1", avoids(avoidedFor(failedAt(badNode, 20*time.Minute, 10*time.Minute), 10*time.Minute)), crashes), []jobset.NodeFailures{isAvoidedNow}, "began on node"},
-		"P93: absent, nothing is counted, and what was is forgotten": {inPlace(0, 1, "2 1", avoids(once), crashes, onJobSet(func(js *jobset.JobSet) { js.Spec.FaultTolerance.AvoidNodes = nil })), nil, ""},
-		"P93: a cause that was not seen counts against nobody":       {inPlace(0, 1, "2 1", avoids(once)), []jobset.NodeFailures{once}, ""},
-		"P93: a Pod that somebody deleted":                           {inPlace(0, 1, "2 1", avoids(once), fails(func(f *Failure) { f.Deleted = true })), []jobset.NodeFailures{once}, ""},
-		"P93: a Pod that was preempted":                              {inPlace(0, 1, "2 1", avoids(once), fails(func(f *Failure) { f.Deleted, f.Reason = true, "PreemptionByScheduler" })), []jobset.NodeFailures{once}, ""},
+		"P93: the first is counted":                                       {inPlace(0, 1, "2 1", avoids(), crashes), []jobset.NodeFailures{failedAt(badNode, 0)}, ""},
+		"P93: at the count the node is avoided":                           {inPlace(0, 1, "2 1", avoids(once), crashes), []jobset.NodeFailures{isAvoidedNow}, "2 restarts within 1h0m0s began on node " + badNode},
+		"P93: one that is too long ago does not count":                    {inPlace(0, 1, "2 1", avoids(failedAt(badNode, time.Hour)), crashes), []jobset.NodeFailures{failedAt(badNode, 0)}, ""},
+		"P93: those of another node do not count":                         {inPlace(0, 1, "2 1", avoids(failedAt("n9", time.Minute)), crashes), []jobset.NodeFailures{failedAt("n9", time.Minute), failedAt(badNode, 0)}, ""},
+		"P93: of 16 nodes the one that failed longest ago goes":           {inPlace(0, 1, "2 1", avoids(full...), crashes), append(slices.Clone(full[1:]), failedAt(badNode, 0)), ""},
+		"P93: only as many times are kept as are asked for":               {inPlace(0, 1, "2 1", avoids(avoidedFor(failedAt(badNode, 20*time.Minute, 10*time.Minute), 10*time.Minute)), crashes), []jobset.NodeFailures{isAvoidedNow}, "began on node"},
+		"P93: absent, nothing is counted, and what was is forgotten":      {inPlace(0, 1, "2 1", avoids(once), crashes, onJobSet(func(js *jobset.JobSet) { js.Spec.FaultTolerance.AvoidNodes = nil })), nil, ""},
+		"P93: a cause that was not seen counts against nobody":            {inPlace(0, 1, "2 1", avoids(once)), []jobset.NodeFailures{once}, ""},
+		"P93: a Pod that somebody deleted":                                {inPlace(0, 1, "2 1", avoids(once), fails(func(f *Failure) { f.Deleted = true })), []jobset.NodeFailures{once}, ""},
+		"P93: a worker that hangs, as any of a group may be the first to": {inPlace(0, 1, "2 1", avoids(once), fails(func(f *Failure) { f.Hang = protocol.Hang{SilentSeconds: 30} })), []jobset.NodeFailures{once}, ""},
+		"P93: a Pod that was preempted":                                   {inPlace(0, 1, "2 1", avoids(once), fails(func(f *Failure) { f.Deleted, f.Reason = true, "PreemptionByScheduler" })), []jobset.NodeFailures{once}, ""},
 		"P93: a Pod whose node was lost": {inPlace(0, 1, "2 1", avoids(), fails(func(f *Failure) { f.Deleted, f.Reason = true, "DeletionByTaintManager" })),
 			[]jobset.NodeFailures{{Node: badNode, Times: []metav1.Time{metav1Time(now)}, Cause: "worker pod js-w-0-0 was deleted (DeletionByTaintManager) on node " + badNode}}, ""},
 		"P93: one that was given up is not avoided again soon": {inPlace(0, 1, "2 1", avoids(givenUp(once, 30*time.Minute)), crashes),
