@@ -108,6 +108,7 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 	Expect(c.Create(ctx, review)).To(Succeed())
 	usual := map[string]bool{
 		"patch pods": true, "get jobsets": true, "list jobsets": true, "watch jobsets": true,
+		"create leases": true, "patch leases": true, // P153: a policy narrows them to its own
 		// The mark by which the admission policy knows an agent; the API server has nothing behind it.
 		"report jobsets/agent": true,
 		// What a cluster grants everybody: asking about oneself.
