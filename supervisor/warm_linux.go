@@ -256,7 +256,9 @@ func (w *warm) ended(pid int, status syscall.WaitStatus) {
 		if t != nil && t.parent == pid && !t.gone {
 			t.gone, t.status = true, status
 			t.gate.abandon()
-			w.strays = w.strays || !t.clean()
+			if !t.clean() && !w.strays {
+				w.strays, w.killer = true, killer{} // the last resort is counted from here
+			}
 		}
 	}
 	w.dropped = slices.DeleteFunc(w.dropped, func(t *tree) bool { return t.gone })

@@ -219,6 +219,27 @@ func (p *pod) signal9(pids []int) {
 	}
 }
 
+// TestOrphansOfAStandbyAreKilledBetweenRuns: nothing else kills then, and at the next stop they would take a standby with them.
+func TestOrphansOfAStandbyAreKilledBetweenRuns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, place option) {
+		g := &faultyGroup{pod: supervise(t, `setsid sleep 1000 & `+works, warmly(place)), epoch: 1}
+		g.begins()
+		waits := g.standby(1)
+		g.stopWithin(1, 0)
+		_ = syscall.Kill(g.parentOf(waits), syscall.SIGKILL)
+		waitFor(t, "P162: nobody is left", func() bool { alive, zombies := g.below(); return len(alive) == 0 && zombies == 0 })
+		if g.starts(2) {
+			t.Error("P161: it started warm")
+		}
+		g.standby(2)
+		g.stopWithin(2, 0)
+		if !g.starts(3) {
+			t.Error("P161: the next standby went, too")
+		}
+	})
+}
+
 func TestStandbysThatEndEarlyAreToldAndGivenUp(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `[ -n "$JOBSET_EPOCH" ] || exit 3; `+works, warmly())

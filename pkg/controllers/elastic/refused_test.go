@@ -33,8 +33,6 @@ func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedPods: a group goes back to the size it ran with if the scheduler refuses more (P108a). What it learned is in the
-// status before its size changes, and in no annotation.
 // assemblesAt4 is a group of 6 that assembles, and ran with 4 before.
 func assemblesAt4(js *jobset.JobSet, _ *batchv1.Job) {
 	js.Status.DeprecatedEpoch = ptr.To[int32](1)
@@ -42,6 +40,8 @@ func assemblesAt4(js *jobset.JobSet, _ *batchv1.Job) {
 		Current: 4, Desired: 6, LastResizeTime: ptr.To(metav1.NewTime(testshell.Now.Add(-3 * time.Minute)))}}}
 }
 
+// TestRefusedPods: a group goes back to the size it ran with if the scheduler refuses more (P108a). What it learned is in the
+// status before its size changes, and in no annotation.
 func TestRefusedPods(t *testing.T) {
 	const said = "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules"
 	unscheduled := func(changes ...func(*corev1.Pod)) []client.Object {
