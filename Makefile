@@ -150,14 +150,6 @@ demo-run: cluster build
 check: ## Run verify, test, test-sequence, test-integration without the slow ones, test-faults and demo
 	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' "make test-integration INTEGRATION_LABELS='!slow'" 'make test-faults' 'make demo'
 
-NIGHTLY_REPEAT ?= 20## number of runs of the integration tests in `make nightly`
-NIGHTLY_MINUTES ?= 60## minutes of `make soak` in `make nightly`
-NIGHTLY_SCALE ?= 100 500 1000## numbers of workers that `make nightly` measures
-
-.PHONY: nightly
-nightly: ## Run all that `make check` leaves out, in one piece, and write its record to docs/nightly.md (hours)
-	@NIGHTLY_REPEAT='$(NIGHTLY_REPEAT)' NIGHTLY_MINUTES='$(NIGHTLY_MINUTES)' NIGHTLY_SCALE='$(NIGHTLY_SCALE)' hack/nightly.sh
-
 # Each tool is built when it is first needed and when its pin changes.
 tool-%:
 	@hack/build-tool.sh $*

@@ -43,6 +43,11 @@ module() {
   go mod tidy >tidy.log 2>&1 || { cat tidy.log >&2; rm go.mod; return 1; }
 }
 
+# Who comes while another builds waits for it.
+if command -v flock >/dev/null; then
+  exec 8>"$dir/.lock"
+  flock 8
+fi
 programs="kube-apiserver kube-controller-manager kube-scheduler"
 missing=""
 for program in $programs; do [ -x "$dir/$program" ] || missing="$missing $program"; done

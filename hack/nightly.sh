@@ -2,50 +2,140 @@
 # Runs what is slow and seldom finds anything, in one piece, and writes the record of
 # the run: docs/nightly.md, with date, commit, and each part's seconds and result.
 #
-#   NIGHTLY_REPEAT   runs of the integration tests (20)
-#   NIGHTLY_MINUTES  minutes of the soak (60)
-#   NIGHTLY_SCALE    numbers of workers in the benchmark of restarts (100 500 1000)
+# Parts that wait more than they compute run beside parts that compute, which have a
+# lower priority; what is measured runs alone, at the end. What parts print is in
+# bin/nightly. A run that is ended early writes its record, too: which parts it ran.
+#
+#   NIGHTLY_RESUME   1: leave out the parts that passed in the last run, if it was of the same commit
+#   NIGHTLY_LIMIT    minutes after which the run ends, whatever it is doing (180)
+#   NIGHTLY_REPEAT, NIGHTLY_RESTARTS, NIGHTLY_MINUTES, NIGHTLY_FUZZ, NIGHTLY_WALKS, NIGHTLY_RACE, NIGHTLY_MINORS, NIGHTLY_PLATFORMS, NIGHTLY_SCALE
+#                    how much of each there is; the Makefile has the defaults
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/timed.sh
 
 # What is missing is said now, and not by a part that fails after hours.
 missing=()
 for command in docker chromium "$(go env CC)" python3; do command -v "$command" >/dev/null || missing+=("$command"); done
 [ ${#missing[@]} = 0 ] || { echo "make nightly needs ${missing[*]} on PATH; on Debian: apt-get install docker.io chromium gcc python3" >&2; exit 1; }
+timeout 60 docker info >/dev/null 2>&1 </dev/null || { echo "make nightly needs a running Docker daemon" >&2; exit 1; }
 
-repeat=${NIGHTLY_REPEAT:-20} minutes=${NIGHTLY_MINUTES:-60} scale=${NIGHTLY_SCALE:-100 500 1000}
-page=docs/nightly.md
-table=$(mktemp)
-trap 'rm -f "$table"' EXIT
-began=$(date -u +'%Y-%m-%d %H:%M')
-commit=$(git rev-parse --short=12 HEAD)
-[ -z "$(git status --porcelain)" ] || commit="$commit with uncommitted changes"
+knobs=(NIGHTLY_REPEAT="${NIGHTLY_REPEAT:=1}" NIGHTLY_RESTARTS="${NIGHTLY_RESTARTS:=60}" NIGHTLY_MINUTES="${NIGHTLY_MINUTES:=10}" NIGHTLY_FUZZ="${NIGHTLY_FUZZ:=30s}"
+  NIGHTLY_WALKS="${NIGHTLY_WALKS:=100000}" NIGHTLY_RACE="${NIGHTLY_RACE:=2}" NIGHTLY_MINORS="${NIGHTLY_MINORS:=v1.34.4 v1.35.4 v1.37.2}"
+  NIGHTLY_PLATFORMS="${NIGHTLY_PLATFORMS:=linux/amd64 linux/arm64 darwin/arm64}" NIGHTLY_SCALE="${NIGHTLY_SCALE:=100}")
+# First what several parts need, so that no two compile it at once.
+first=('hack/build-cluster.sh --kind' 'make build tool-ginkgo')
+integrated="make test-integration INTEGRATION_REPEAT=$NIGHTLY_REPEAT INTEGRATION_TIMEOUT=9h"
+# Here is also what would fail if it did not get its share of the cores.
+waiting=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon' "make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
+  'make test-dashboard' 'make site' "make test-faults FAULT_RESTARTS=$NIGHTLY_RESTARTS" "$integrated" "make test-minors MINORS='$NIGHTLY_MINORS'" "make soak MINUTES=$NIGHTLY_MINUTES")
+computing=("make minors MINORS='$NIGHTLY_MINORS'" 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make licences' 'make verify-dropin' 'make mutants'
+  "make test-sequence-full SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
+alone=('make test-web' 'make bench' 'make bench-rest' "make bench-restart N='$NIGHTLY_SCALE'")
 
-status=0
-PARTS_REPORT=$table hack/run-parts.sh \
-  'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make test-dashboard' 'make test-web' 'make licences' 'make site' \
-  'make verify-release' 'make verify-dropin' 'make test-trainer' 'make test-minors' 'make fuzz' 'make test-sequence-full' 'make mutants' 'make test-upgrade' \
-  'make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon' 'make test-faults FAULT_RESTARTS=200' "make soak MINUTES=$minutes" 'make bench' 'make bench-rest' "make bench-restart N='$scale'" \
-  "make test RACE=1 GO_TEST_ARGS='-count=5 -timeout=60m'" \
-  "make test-integration INTEGRATION_REPEAT=$repeat INTEGRATION_TIMEOUT=9h" || status=1
+page=docs/nightly.md logs=bin/nightly table=bin/nightly/table began=$(date -u +'%Y-%m-%d %H:%M')
+commit=$(git rev-parse --short=12 HEAD) pieces='in one piece'
+# The record, and the figures to which benchmarks append, are what a run itself changes.
+[ -z "$(git status --porcelain -- . ":!$page" ':!docs/figures.tsv')" ] || commit="$commit with uncommitted changes"
+passed=""
+if [ "${NIGHTLY_RESUME:-}" = 1 ] && [[ "$commit" != *' '* ]] && [ "$(cat "$logs/commit" 2>/dev/null)" = "$commit" ]; then
+  passed=$(grep '| ok |$' "$table" || true)
+  [ -z "$passed" ] || pieces="with what had passed in a run before"
+fi
+rm -rf "$logs"
+mkdir -p "$logs"
+echo "$commit" >"$logs/commit"
+printf '%s' "${passed:+$passed$'\n'}" >"$table"
+earlier=$(grep -E '^\| 20[0-9-]+ ' "$page" | head -n 29 || true)
 
-{
+# told PART: reports whether the table has it.
+told() { [[ "$(<"$table")" == *"| \`$1\` |"* ]]; }
+
+# record STATE: prints the page.
+record() {
+  local part ok integration=0 all=("${first[@]}" "${waiting[@]}" "${computing[@]}" "${alone[@]}")
+  ok=$(grep -c '| ok |$' "$table" || true)
+  [[ "$passed" == *"$integrated"* ]] || ! grep -F "$integrated" "$table" | grep -q '| ok |$' || integration=$NIGHTLY_REPEAT
   cat <<PAGE
 # The last nightly run
 
 Written by \`make nightly\`, which runs what \`make check\` leaves out; [CONTRIBUTING.md](../CONTRIBUTING.md#suites) says what each
 part finds. Do not edit it.
 
-- began: $began UTC; took $((SECONDS / 60)) min on $(nproc) cores
+- began: $began UTC; took $((SECONDS / 60)) min on $(nproc) cores, $pieces
 - commit: \`$commit\`
-- result: $([ "$status" = 0 ] && echo 'all parts passed' || echo 'FAILED')
+- $(printf '\`%s\` ' "${knobs[@]}" | sed 's/ $//')
+- result: $1; $ok of ${#all[@]} parts passed
 
-CPU seconds leave out what containers and daemons use.
+CPU seconds leave out what containers and daemons use. Most parts run beside another one, which makes both take longer; the benchmarks run alone.
 
 | part | wall, s | CPU, s | result |
 |---|---|---|---|
 PAGE
-  cat "$table"
-} >"$page"
-echo "the record is $page"
-exit "$status"
+  sort -t'|' -k3,3nr "$table"
+  for part in "${all[@]}"; do
+    told "$part" || printf '| `%s` | | | %s |\n' "$part" "$([ -e "$logs/$(file_name "$part").log" ] && echo 'not ended' || echo 'not run')"
+  done
+  printf '\n## All runs\n\nThe last 30, newest first. Runs of the integration suites, four specs at a time, count if all of them passed.\n
+| began | commit | result | min | integration runs |\n|---|---|---|---|---|\n'
+  printf '| %s | `%s` | %s, %d of %d | %d | %d |\n' "$began" "$commit" "$1" "$ok" ${#all[@]} $((SECONDS / 60)) "$integration"
+  printf '%s\n' "$earlier"
+}
+
+lanes=() state='ENDED EARLY'
+# The lanes are in process groups of their own, so that all that a part has started ends with it, and may clean up first.
+finish() {
+  local status=$? lane
+  trap - EXIT
+  trap '' INT TERM
+  for lane in "${lanes[@]}"; do kill -TERM -- "-$lane" 2>/dev/null && echo "ending what still runs" >&2 || true; done
+  for lane in "${lanes[@]}"; do
+    for _ in {1..300}; do kill -0 -- "-$lane" 2>/dev/null || break; sleep 1; done
+    kill -KILL -- "-$lane" 2>/dev/null || true
+  done
+  record "$state" >"$page"
+  printf '\n'
+  sed -n '/^- /p; /^| /p; /^## /q' "$page"
+  echo "the record is $page, what the parts printed is in $logs"
+  exit "$status"
+}
+trap finish EXIT
+trap 'state="ENDED EARLY by a signal"; exit 130' INT
+trap 'state="ENDED EARLY by a signal"; exit 143' TERM
+
+# lane NICENESS PART...: starts those that have not passed, one after the other.
+lane() {
+  local part parts=()
+  for part in "${@:2}"; do told "$part" || parts+=("$part"); done
+  [ ${#parts[@]} -gt 0 ] || return 0
+  set -m
+  PARTS_REPORT=$table PARTS_LOGS=$logs nice -n "$1" hack/run-parts.sh "${parts[@]}" &
+  set +m
+  lanes+=($!)
+}
+
+# ended: waits for the lanes, and keeps a record meanwhile, for a run that is killed.
+ended() {
+  local lane
+  for lane in "${lanes[@]}"; do
+    while kill -0 "$lane" 2>/dev/null; do
+      record 'under way' >"$logs/record.md"
+      [ "$SECONDS" -lt $((${NIGHTLY_LIMIT:-180} * 60)) ] || { state="ENDED EARLY after ${NIGHTLY_LIMIT:-180} min"; exit 1; }
+      sleep "${TICK_SECONDS:-15}" &
+      wait $! || true
+    done
+    wait "$lane" || failed=1
+  done
+  lanes=()
+}
+
+failed=0
+lane 0 "${first[@]}"
+ended
+lane 0 "${waiting[@]}"
+lane 10 "${computing[@]}"
+ended
+lane 0 "${alone[@]}"
+ended
+state=$([ "$failed" = 0 ] && echo 'all parts passed' || echo 'FAILED')
+exit "$failed"

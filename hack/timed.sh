@@ -11,7 +11,12 @@ set -euo pipefail
 DURATIONS=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin/durations
 
 # A name may be a whole command: it becomes one name of a file.
-duration_file() { printf '%s/%s' "$DURATIONS" "$(printf '%s' "$1" | tr -cs 'A-Za-z0-9._=-' _ | cut -c1-120)"; }
+file_name() {
+  local name=${1//[^A-Za-z0-9._=-]/_}
+  printf '%s' "${name:0:120}"
+}
+
+duration_file() { printf '%s/%s' "$DURATIONS" "$(file_name "$1")"; }
 
 lasted_seconds() { cat "$(duration_file "$1")" 2>/dev/null || true; }
 

@@ -72,7 +72,7 @@ finish() {
     left=$(comm -13 <(echo "$before" | sort) <(holdings | sort))
     [ -z "$left" ] || { printf 'left behind in Docker:\n%s\n' "$left" >&2; status=1; }
   fi
-  rm -f "$mark"
+  : >"$lock"
   printf '\n%s' "$summary"
   printf '%s %5d s  total\n' "$([ "$status" = 0 ] && echo 'ok    ' || echo FAILED)" "$SECONDS"
   if [ "$status" = 0 ]; then remember test-e2e; else hack/e2e/first-failure.sh "$logs" "${failed:-}"; fi
@@ -80,17 +80,30 @@ finish() {
 }
 
 command -v docker >/dev/null && docker info >/dev/null 2>&1 || { echo "make test-e2e needs a running Docker daemon" >&2; exit 1; }
-# A second run would take a node that a story of the first has paused for a broken cluster, and replace it.
+# A second run would take a node that a story of the first has paused for a broken cluster, and replace it. The file has
+# the process that holds it and whether it patched Docker, and is empty unless a run is under way or was killed.
+lock=${TMPDIR:-/tmp}/jobset-e2e-${KIND_CLUSTER_NAME:-jobset}.lock
+touch "$lock"
+holds() { [ "/proc/$1/fd/9" -ef "$lock" ]; }
 if command -v flock >/dev/null; then
-  exec 9>"${TMPDIR:-/tmp}/jobset-e2e-${KIND_CLUSTER_NAME:-jobset}.lock"
-  flock --nonblock 9 || { echo "another run of the end-to-end tests uses this cluster; wait for it, or set KIND_CLUSTER_NAME" >&2; exit 1; }
+  exec 9>>"$lock"
+  if ! flock --nonblock 9; then
+    read -r owner _ <"$lock" || owner=$$
+    ! holds "$owner" || { echo "another run of the end-to-end tests uses this cluster; wait for it, or set KIND_CLUSTER_NAME" >&2; exit 1; }
+    echo "the last run was killed; ending what it had started" >&2
+    for process in /proc/[0-9]*; do
+      process=${process#/proc/}
+      [ "$process" = $$ ] || ! holds "$process" || kill -KILL "$process" || true
+    done
+    flock --timeout 60 9 || { echo "$lock is held by what cannot be killed" >&2; exit 1; }
+  fi
 fi
 lasted test-e2e
 # A run that was killed left its cluster, with JobSets in it, and perhaps a patched Docker.
-mark=$PWD/bin/kind/e2e-under-way
-if [ -e "$mark" ]; then
+read -r owner patched <"$lock" || owner=""
+echo "$$ ${patched:-}" >"$lock"
+if [ -n "$owner" ]; then
   echo "the last run was killed; removing what it left"
-  . "$mark"
   make --no-print-directory kind-down
 fi
 before=$(holdings)
@@ -101,8 +114,7 @@ trap 'exit 143' TERM
 if ! make --no-print-directory kind-doctor >/dev/null 2>&1; then
   patched=1
 fi
-mkdir -p bin/kind
-echo "patched=${patched:-}" >"$mark"
+echo "$$ ${patched:-}" >"$lock"
 part 'the machine' make --no-print-directory kind-doctor FIX=1
 part 'the cluster' make --no-print-directory kind-up
 part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"
