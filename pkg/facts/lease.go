@@ -93,6 +93,29 @@ func (l Leases) Of(pod *corev1.Pod) *coordinationv1.Lease {
 	return lease
 }
 
+// Place says where the epoch of a Pod was read that reports with its Lease.
+func (l Leases) Place(pod *corev1.Pod, epoch string) string {
+	if lease := l.Of(pod); lease != nil && lease.Annotations[jobset.EpochKey] == epoch {
+		return "Lease " + lease.Name
+	}
+	return "Pod " + pod.Name
+}
+
+// Outside reports whether a Pod itself tells a later epoch that counts than its Lease, nil if it has none: so does an agent whose
+// Lease was refused. That the two caches lag against each other can look the same.
+func Outside(pod *corev1.Pod, lease *coordinationv1.Lease, synced int32) bool {
+	text, inPod := pod.Annotations[jobset.EpochKey]
+	if !inPod {
+		return false
+	}
+	ofLease := int32(0)
+	if lease != nil {
+		says := OfLease(lease)
+		ofLease = countedEpoch(says.Epoch, says.Present, synced)
+	}
+	return countedEpoch(text, true, synced) > ofLease
+}
+
 // Reporting returns a Pod with what it and its Lease report together, see WithLease.
 func (l Leases) Reporting(pod *corev1.Pod, synced int32) *corev1.Pod {
 	if lease := l.Of(pod); lease != nil {

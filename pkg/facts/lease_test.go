@@ -200,3 +200,37 @@ func TestWhoseReportALeaseIs(t *testing.T) {
 		})
 	}
 }
+
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		pod, lease string // "" for no report
+		want       bool
+	}{
+		"P153: a Pod that tells its epoch and has no Lease":                             {"2", "", true},
+		"P153: one whose Lease was refused in this round":                               {"2", "1", true},
+		"P154: one that repeats the report of its Lease":                                {"2", "2", false},
+		"P153: one whose Lease is later":                                                {"1", "2", false},
+		"P153: one that tells nothing":                                                  {"", "", false},
+		"P12: one with an epoch of a status that was lost, which counts as no report":   {"9", "", false},
+		"P12: nor does one that is no number":                                           {"x", "", false},
+		"P12: one whose Lease has an epoch that counts as no report, and so hides none": {"2", "9", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{}
+			if tc.pod != "" {
+				pod.Annotations = map[string]string{jobset.EpochKey: tc.pod}
+			}
+			var lease *coordinationv1.Lease
+			if tc.lease != "" {
+				lease = &coordinationv1.Lease{}
+				lease.Annotations = map[string]string{jobset.EpochKey: tc.lease}
+			}
+			if got := Outside(pod, lease, 1); got != tc.want {
+				t.Errorf("got %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

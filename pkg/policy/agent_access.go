@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,8 +99,6 @@ func leasesDenied(v *view) result {
 		return result{}
 	case v.Grant != nil && v.Grant.LeaseGap != "":
 		return tell(warning(constants.AgentPolicyMissingReason, LeasePolicy().Missing(v.Grant.LeaseGap)))
-	case v.Grant != nil:
-		return result{}
 	}
 	var denied []string
 	for _, account := range preparedAccounts(v.JobSet) {
@@ -107,10 +106,34 @@ func leasesDenied(v *view) result {
 			denied = append(denied, accessDenied(v.JobSet.Namespace, account, lacks))
 		}
 	}
+	if refused := v.leasesRefused(); len(denied) == 0 && refused != "" {
+		denied = append(denied, refused)
+	}
 	if len(denied) == 0 {
 		return result{}
 	}
 	return tell(warning(constants.AgentLeasesDeniedReason, "agents report on their Pods instead of in Leases, which costs the API server more: "+strings.Join(denied, "; ")))
+}
+
+// leasesRefused says which Leases were refused although rights and policy are there, "" if none was. Why, only the agents know.
+func (v *view) leasesRefused() string {
+	var refused []string
+	for _, job := range v.Jobs {
+		if !workerpod.ReportsInLease(&job.Spec.Template.Spec) {
+			continue // built for another number of workers, or by an earlier manager
+		}
+		for _, pod := range v.Pods[job.UID] {
+			if v.OutsideLeases[pod.UID] {
+				refused = append(refused, pod.Name)
+			}
+		}
+	}
+	if len(refused) == 0 {
+		return ""
+	}
+	slices.Sort(refused)
+	return fmt.Sprintf("the Leases of %s were refused, by a ResourceQuota, a webhook or a Lease of that name that is somebody else's; their agents say which: kubectl logs --namespace=%s %s --container=%s",
+		firstOf(refused), v.JobSet.Namespace, refused[0], workerpod.DefaultAgentName)
 }
 
 func accessGranted() notice {

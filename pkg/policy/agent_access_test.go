@@ -12,6 +12,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -44,6 +45,26 @@ func leasesFrom(workers int64) func(*Input) {
 	return func(in *Input) {
 		in.JobSet.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode}
 		in.Injection.LeaseReportsFrom = workers
+	}
+}
+
+// askedForLeases has Jobs whose agents are to report in Leases.
+func askedForLeases(in *Input) {
+	for _, job := range in.Jobs {
+		job.Spec.Template.Spec.InitContainers = append(job.Spec.Template.Spec.InitContainers,
+			corev1.Container{Name: "jobset-agent", Env: []corev1.EnvVar{{Name: "JOBSET_REPORTS", Value: "Lease"}}})
+	}
+}
+
+// outside has the Pods with these indexes report on themselves.
+func outside(indexes ...int) func(*Input) {
+	return func(in *Input) {
+		in.OutsideLeases = map[types.UID]bool{}
+		for _, pods := range in.Pods {
+			for _, i := range indexes {
+				in.OutsideLeases[pods[i].UID] = true
+			}
+		}
 	}
 }
 
@@ -163,6 +184,14 @@ func TestAgentAccess(t *testing.T) {
 					"their Pods, which costs the API server more, and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces; fix it with: " +
 					"kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
+		"P153: or whose Leases were refused, and where the reason is": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), askedForLeases, outside(1)),
+			waits(lifts(1), func(w *summary) {
+				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: the Leases of js-w-0-1 were refused, by " +
+					"a ResourceQuota, a webhook or a Lease of that name that is somebody else's; their agents say which: kubectl logs --namespace=ns js-w-0-1 --container=jobset-agent"}}
+			})},
+		"P153: not of agents that an earlier manager added, or a template, and that know of no Leases": {
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), outside(0, 1)), waits(lifts(1))},
 		"P153: but not to a group that reports on Pods anyway": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(3), func(in *Input) { in.Grant = &AgentGrant{LeaseGap: "any"} }), waits(lifts(1))},
 		"P20: nobody is asked about a suspended one": {

@@ -33,6 +33,8 @@ type Input struct {
 	// Pods are the Pods of each Job, by the UID of the Job that controls them.
 	// Read for in-place restart and fault tolerance only.
 	Pods map[types.UID][]*corev1.Pod
+	// OutsideLeases are Pods that report a later epoch themselves than their Leases do, if Leases are read.
+	OutsideLeases map[types.UID]bool
 	// Strays are Pods of the JobSet whose Job is not among Jobs. Read like all Pods if it tolerates faults.
 	Strays []*corev1.Pod
 	// ChildrenRead: Jobs, Pods and Strays were just read past the cache.

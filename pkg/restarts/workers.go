@@ -74,7 +74,7 @@ const (
 	Waiting WorkerState = "Waiting"
 	// NotReported: the Pod runs and its agent has not reported the epoch that is waited for.
 	NotReported WorkerState = "NotReported"
-	// InvalidEpoch: the annotation of the Pod is not an epoch.
+	// InvalidEpoch: the annotation of the Pod, or of its Lease, is not an epoch.
 	InvalidEpoch WorkerState = "InvalidEpoch"
 	// HeldAtBarrier: the worker is ahead of a group that still runs.
 	HeldAtBarrier WorkerState = "HeldAtBarrier"

@@ -107,6 +107,17 @@ func (with Injection) reportsEnv(workers int64) []corev1.EnvVar {
 	return []corev1.EnvVar{fromField(PodUIDEnv, "metadata.uid"), {Name: ReportsEnv, Value: protocol.ReportsLease}}
 }
 
+// ReportsInLease reports whether the agent that was added to a Pod template is to report in a Lease.
+func ReportsInLease(spec *corev1.PodSpec) bool {
+	for i := range spec.InitContainers {
+		agent := &spec.InitContainers[i]
+		if at := FindEnv(agent, ReportsEnv); at >= 0 {
+			return agent.Env[at].Value == protocol.ReportsLease
+		}
+	}
+	return false
+}
+
 // supervisor is where a container finds it.
 var supervisor = path.Join(protocol.Dir, protocol.Binary)
 

@@ -94,14 +94,15 @@ func (g *Group) RunsAt(epoch int32) *Round {
 	return round
 }
 
-// reportOf are the annotations in which the agent of a Pod reports.
+// reportOf are the annotations in which the agent of a Pod reports, wherever it does.
 func (g *Group) reportOf(pod *corev1.Pod) (map[string]string, error) {
 	if !g.shape.Leases {
 		return pod.Annotations, nil
 	}
 	lease := &coordinationv1.Lease{}
-	err := api.Get(g.ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, lease)
-	return lease.Annotations, err
+	err := client.IgnoreNotFound(api.Get(g.ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, lease))
+	leases := facts.InList([]coordinationv1.Lease{*lease})
+	return leases.Reporting(pod, ptr.Deref(g.record.status().SyncedEpoch, 0)).Annotations, err
 }
 
 // RunsAttempt waits until all workers of the nth full restart run.

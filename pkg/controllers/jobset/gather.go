@@ -68,7 +68,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	if inPlace {
-		r.withReports(js, in.Pods)
+		in.OutsideLeases = r.withReports(js, in.Pods)
 		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}

@@ -45,18 +45,24 @@ func (m mergedReports) of(pod *corev1.Pod, lease *coordinationv1.Lease, synced i
 	return last.reporting
 }
 
-// withReports puts what Leases report into the Pods of a group. Those of the cache stay as they are.
-func (r *JobSetReconciler) withReports(js *jobset.JobSet, pods map[types.UID][]*corev1.Pod) {
+// withReports puts what Leases report into the Pods of a group. Those of the cache stay as they are. It returns the Pods that report
+// outside of their Leases.
+func (r *JobSetReconciler) withReports(js *jobset.JobSet, pods map[types.UID][]*corev1.Pod) (outside map[types.UID]bool) {
 	if r.reporting == nil || !workerpod.WantsInPlace(js) {
-		return
+		return nil
 	}
+	outside = map[types.UID]bool{}
 	synced, remembered, inLeases := ptr.Deref(js.Status.SyncedEpoch, 0), r.memory.forJobSet(js), 0
 	if remembered.reports == nil {
 		remembered.reports = mergedReports{}
 	}
 	for _, ofJob := range pods {
 		for i, pod := range ofJob {
-			if lease := r.reporting.Of(pod); lease != nil {
+			lease := r.reporting.Of(pod)
+			if facts.Outside(pod, lease, synced) {
+				outside[pod.UID] = true
+			}
+			if lease != nil {
 				ofJob[i] = remembered.reports.of(pod, lease, synced)
 				inLeases++
 			}
@@ -65,6 +71,7 @@ func (r *JobSetReconciler) withReports(js *jobset.JobSet, pods map[types.UID][]*
 	if len(remembered.reports) > 2*inLeases { // most are of Pods that are gone
 		remembered.reports = nil
 	}
+	return outside
 }
 
 // injectionNow is the agent of workers that bring none. Agents report in no Lease as long as none can be read.

@@ -159,8 +159,8 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 		r.tell(js, policy.Event{
 			Type:   corev1.EventTypeWarning,
 			Reason: constants.InvalidEpochReason,
-			Message: fmt.Sprintf("annotation %s of Pod %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
-				jobset.EpochKey, pod.Name, value),
+			Message: fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
+				jobset.EpochKey, r.reporting.Place(pod, value), value),
 		})
 	}
 }

@@ -260,3 +260,12 @@ func TestInvalidEpochsAreToldOnce(t *testing.T) {
 	report(t, s, js, pod("%d"), ctrl.Result{})
 	s.Record.Expect(t, told("%d"))
 }
+
+func TestAnInvalidEpochIsToldOfTheLeaseThatHasIt(t *testing.T) {
+	t.Parallel()
+	s, _, job, leases := leased(t)
+	inLeases(leases, job, "x", "1")
+	passes(t, s)
+	s.Record.Expect(t, "event Warning InvalidEpoch Reconciling: annotation jobset.sigs.k8s.io/epoch of Lease jobset.js-w-0-0 is \"x\", "+
+		"not a decimal number from 1 to 2147483647: it counts as not reported") // P12, P152
+}
