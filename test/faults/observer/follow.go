@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +27,7 @@ import (
 // retry is the time between attempts while the API server is away.
 const retry = 100 * time.Millisecond
 
-// Start watches a JobSet that exists, and its Pods, until the context ends.
+// Start watches a JobSet that exists, and its Pods and their Leases, until the context ends.
 func Start(ctx context.Context, api client.WithWatch, js *jobset.JobSet) *Observer {
 	o := newObserver(js)
 	one := &client.ListOptions{Namespace: js.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", js.Name)}
@@ -42,8 +43,15 @@ func Start(ctx context.Context, api client.WithWatch, js *jobset.JobSet) *Observ
 				o.seePod(pod, version)
 			}
 		}}
+	leases := follower{api: api, list: func() client.ObjectList { return &coordinationv1.LeaseList{} }, options: &client.ListOptions{Namespace: js.Namespace},
+		see: func(object client.Object, version uint64, _ bool) {
+			if lease, ok := object.(*coordinationv1.Lease); ok {
+				o.seeLease(lease, version)
+			}
+		}}
 	go jobSets.run(ctx, true)
 	go pods.run(ctx, false)
+	go leases.run(ctx, false)
 	return o
 }
 

@@ -19,14 +19,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // State is what the status of the JobSet says.
@@ -35,16 +38,17 @@ type State struct {
 	InPlaceRestarts    int32
 }
 
-// Observer watches one JobSet and the Pods of its namespace.
+// Observer watches one JobSet, and the Pods and Leases of its namespace.
 type Observer struct {
 	places []string
 
 	mu    sync.Mutex
 	state State
-	// reports says, by place, at which version each epoch was first seen on a Pod.
+	// reports says, by place, at which version each epoch was first seen, on a Pod or in its Lease.
 	reports    map[string]map[int32]uint64
 	lifts      []lift
 	checked    int
+	inLeases   int
 	violations []string
 }
 
@@ -94,19 +98,38 @@ func (o *Observer) seeJobSet(js *jobset.JobSet, version uint64, gap bool) {
 }
 
 func (o *Observer) seePod(pod *corev1.Pod, version uint64) {
-	epoch, err := strconv.ParseInt(pod.Annotations[jobset.EpochKey], 10, 32)
-	if err != nil {
-		return // not reported yet
+	o.seeReport(pod.Labels[batchv1.JobNameLabel]+"-"+pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Annotations, version)
+}
+
+// seeLease looks at a Lease, in which an agent reports (P151). The name of its Pod is the place and a random end.
+func (o *Observer) seeLease(lease *coordinationv1.Lease, version uint64) {
+	if facts.ReporterOf(lease) == "" {
+		return
 	}
-	place := pod.Labels[batchv1.JobNameLabel] + "-" + pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	pod := lease.OwnerReferences[0].Name
+	if o.seeReport(pod[:strings.LastIndexByte(pod, '-')], lease.Annotations, version) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.inLeases++
+	}
+}
+
+// seeReport returns whether it is the first of its place and epoch.
+func (o *Observer) seeReport(place string, annotations map[string]string, version uint64) bool {
+	epoch, err := strconv.ParseInt(annotations[jobset.EpochKey], 10, 32)
+	if err != nil {
+		return false // not reported yet
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.reports[place] == nil {
 		o.reports[place] = map[int32]uint64{}
 	}
-	if _, seen := o.reports[place][int32(epoch)]; !seen {
+	first, seen := o.reports[place][int32(epoch)]
+	if !seen || version < first { // the watches of Pods and Leases lag against each other
 		o.reports[place][int32(epoch)] = version
 	}
+	return !seen
 }
 
 // State is what the JobSet was when it was last seen.
@@ -149,6 +172,13 @@ func (o *Observer) Lifts() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.checked
+}
+
+// InLeases is how many reports were seen first in a Lease.
+func (o *Observer) InLeases() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.inLeases
 }
 
 // Violations are what must not have happened and did.

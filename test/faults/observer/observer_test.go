@@ -11,11 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // two is a JobSet of two places, w-0-0 and w-0-1.
@@ -78,5 +81,28 @@ func TestLiftsAreFounded(t *testing.T) {
 	o.reports["js-w-0-1"][1] = 6
 	if missing := o.Unfounded(); missing != nil || o.Lifts() != 1 {
 		t.Errorf("all have reported before: %v missing, %d lifts", missing, o.Lifts())
+	}
+}
+
+func TestReportsInLeasesCount(t *testing.T) {
+	lease := func(pod string) *coordinationv1.Lease {
+		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+			Name: facts.LeaseName(pod), Annotations: map[string]string{jobset.EpochKey: "1"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod, UID: types.UID(pod)}},
+		}}
+	}
+	o := newObserver(two(0, 0, 0))
+	o.seePod(worker(0, "1"), 9) // repeated there
+	o.seeLease(lease("js-w-0-0-abcde"), 5)
+	o.seeLease(lease("js-w-0-1-fghij"), 6)
+	stranger := lease("js-w-0-1-klmno")
+	stranger.Name = "leader"
+	o.seeLease(stranger, 1)
+	o.seeJobSet(two(0, 1, 0), 7, false)
+	if missing := o.Unfounded(); missing != nil || o.Lifts() != 1 {
+		t.Errorf("P152: all have reported before, in Leases: %v missing, %d lifts", missing, o.Lifts())
+	}
+	if got := o.InLeases(); got != 1 {
+		t.Errorf("%d reports were first seen in a Lease, want 1", got)
 	}
 }

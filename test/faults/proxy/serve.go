@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/test/process"
 )
 
@@ -75,7 +76,7 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, g *gate, client 
 		abort(g) // the server is away: so is whoever stands before it
 	}
 	defer answer.Body.Close() //nolint:errcheck // read to its end, or given up
-	if r.Method != http.MethodGet && answer.StatusCode < 300 && strings.Contains(r.URL.Path, "/leases/") {
+	if r.Method != http.MethodGet && answer.StatusCode < 300 && ofElection(r.URL.Path) {
 		f.proxy.wroteLease(client)
 	}
 	if fate.kind == ResetAfter {
@@ -93,6 +94,12 @@ func (f *Front) forward(w http.ResponseWriter, r *http.Request, g *gate, client 
 	if _, err := io.Copy(w, answer.Body); err != nil {
 		abort(g)
 	}
+}
+
+// ofElection says whether a path is that of a Lease of a leader election. Agents report in others.
+func ofElection(path string) bool {
+	_, name, named := strings.Cut(path, "/leases/")
+	return named && !strings.HasPrefix(name, protocol.LeasePrefix)
 }
 
 func (p *Proxy) wroteLease(client string) {

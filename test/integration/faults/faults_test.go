@@ -12,9 +12,12 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/test/faults/player"
 	"sigs.k8s.io/jobset/test/faults/proxy"
 	"sigs.k8s.io/jobset/test/process"
@@ -57,8 +60,11 @@ const (
 func each(_ failure, injected int) int32 { return int32(injected) }
 
 // faults are all kinds.
-func faults() []fault {
+func (w *world) faults() []fault {
 	var all []fault
+	if w.inLeases() {
+		all = append(all, fault{name: "Leases deleted", only: jobset.ProcessMode, strike: (*round).leasesDeleted})
+	}
 	for _, kind := range []proxy.Kind{
 		proxy.Delay, proxy.ResetBefore, proxy.ResetAfter, proxy.TooMany, proxy.Conflict, proxy.Internal, proxy.WatchClosed, proxy.WatchStalled,
 	} {
@@ -212,6 +218,24 @@ func (r *round) agentsKilled(ctx context.Context) (int, error) {
 // containersKilled kills supervisors with their workers while the group restarts.
 func (r *round) containersKilled(ctx context.Context) (int, error) {
 	return r.killed(ctx, r.players.KillContainer)
+}
+
+// leasesDeleted deletes Leases while the group restarts: what they report is late then, until it is repeated (P152, P72).
+func (r *round) leasesDeleted(ctx context.Context) (deleted int, err error) {
+	if err := r.fail(); err != nil {
+		return 0, err
+	}
+	for range 1 + r.dice.IntN(workers) {
+		_ = process.Pause(ctx, r.upTo(100*time.Millisecond)) // cut short, the caller sees it
+		lease := &coordinationv1.Lease{}
+		lease.Namespace, lease.Name = r.namespace(), facts.LeaseName(anyOf(r.players.Supervised(), r.dice).Name)
+		if err := r.client.Delete(ctx, lease); client.IgnoreNotFound(err) != nil {
+			return deleted, fmt.Errorf("deleting a Lease: %w", err)
+		} else if err == nil {
+			deleted++
+		}
+	}
+	return deleted, nil
 }
 
 func (r *round) killed(ctx context.Context, kill func(*corev1.Pod) bool) (killed int, err error) {

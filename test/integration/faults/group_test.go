@@ -40,6 +40,9 @@ type group struct {
 
 func (g *group) processes() bool { return g.mode == jobset.ProcessMode }
 
+// inLeases says whether the agents of process mode report in Leases.
+func (w *world) inLeases() bool { return workers >= w.leasesFrom }
+
 // namespace is where nothing but the group is.
 func (g *group) namespace() string {
 	if g.processes() {

@@ -44,7 +44,7 @@ func (w *world) newManager(ctx context.Context, name, program string, alone bool
 	m.command, m.ready, err = w.plane.Manager(ctx, cluster.ManagerOptions{
 		Name: name, Program: program, Server: front.URL, Alone: alone, LeaderElection: shortLease,
 		Args:   []string{"--zap-log-level=2", "--feature-gates=InPlaceRestart=true"},
-		Config: fmt.Sprintf("inPlaceRestart: {quickFailureMaxPause: 1s, agentImage: %q}\n", processAgent),
+		Config: fmt.Sprintf("inPlaceRestart: {quickFailureMaxPause: 1s, agentImage: %q, leaseReportsFrom: %d}\n", processAgent, w.leasesFrom),
 	})
 	return m, err
 }

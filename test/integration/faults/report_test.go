@@ -16,6 +16,7 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -89,7 +90,7 @@ func (s *series) text() string {
 	line(entry{"all", "all"}, &total)
 	_ = lines.Flush()
 	for _, g := range w.groups {
-		_, _ = fmt.Fprintf(&text, "%s mode: %d workers; %d lifts, each with all reports before it\n", g.label(), workers, g.observer.Lifts())
+		_, _ = fmt.Fprintf(&text, "%s mode: %d workers; %d lifts, each with all reports before it; %d reports were in Leases\n", g.label(), workers, g.observer.Lifts(), g.observer.InLeases())
 	}
 	_, _ = fmt.Fprintf(&text, "seed %d\n", s.seed)
 	return text.String()
@@ -115,6 +116,13 @@ func (g *group) dump(ctx context.Context) string {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		say("Pod %s %s epoch=%s deleted=%v %s", pod.Name, pod.Status.Phase, pod.Annotations[jobset.EpochKey], pod.DeletionTimestamp, containers(pod))
+	}
+	var leases coordinationv1.LeaseList
+	if err := g.client.List(ctx, &leases, client.InNamespace(g.namespace())); err != nil {
+		say("Leases: %v", err)
+	}
+	for i := range leases.Items {
+		say("Lease %s epoch=%s", leases.Items[i].Name, leases.Items[i].Annotations[jobset.EpochKey])
 	}
 	running, epoch := g.players.Running()
 	say("%d workers run, in epoch %d; leader: %s\n%s", running, epoch, g.proxy.Leader(), g.players)

@@ -46,7 +46,7 @@ func newSeries(seed uint64, soaks bool) *series {
 		seed: seed, table: table{}, failures: map[jobset.InPlaceRestartMode][]failure{},
 		rounds: map[jobset.InPlaceRestartMode]int{}, charged: map[jobset.InPlaceRestartMode]int32{},
 	}
-	for _, f := range faults() {
+	for _, f := range w.faults() {
 		if only := os.Getenv(faultEnv); (only == "" || only == f.name) && w.groupFor(f, 0) != nil && (!soaks || !f.ends) {
 			s.faults = append(s.faults, f)
 		}

@@ -34,6 +34,8 @@ const (
 	modeEnv    = "FAULT_MODE"
 	faultEnv   = "FAULT_KIND"
 	failureEnv = "FAULT_FAILURE"
+	// leasesEnv is from how many workers agents in process mode report in Leases.
+	leasesEnv = "FAULT_LEASES_FROM"
 
 	restartsByDefault = 20
 	// hang is how long a group restart may take beyond the fault.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/faults/player"
@@ -42,6 +43,8 @@ type world struct {
 	groups   []*group
 	// recreating come up in a soak.
 	recreating []*recreating
+	// leasesFrom is from how many workers agents in process mode report in Leases.
+	leasesFrom int32
 	// deletions counts the Pods that were deleted on purpose.
 	deletions int
 }
@@ -49,7 +52,7 @@ type world struct {
 // newWorld brings a group up in each mode. It ends with the suite. In a soak, its only manager lives as long.
 func newWorld(ctx context.Context, program string, soaks bool, modes ...jobset.InPlaceRestartMode) *world {
 	GinkgoHelper()
-	w := &world{}
+	w := &world{leasesFrom: int32(number(leasesEnv, uint64(configapi.DefaultLeaseReportsFrom)))}
 	w.plane = framework.StartControlPlane(cluster.Options{Controllers: &cluster.Controllers{}, Webhooks: &envtest.WebhookInstallOptions{}})
 	Expect(w.plane.Install(ctx)).To(Succeed())
 	_, err := w.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "config/components/agent-access/namespace"))
