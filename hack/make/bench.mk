@@ -2,7 +2,7 @@
 
 ##@ Performance
 
-BENCH_HISTORY ?= docs/figures.tsv## table to which `make bench`, `bench-restart` and `bench-scale` append their figures; empty for none
+BENCH_HISTORY ?= docs/figures.tsv## table to which `make bench`, `bench-restart`, `bench-reports` and `bench-scale` append their figures; empty for none
 BENCH_JOBS ?= 100 500 1000 2000## numbers of Jobs to measure in `make bench`
 BENCH_REPEAT ?= 3## number of measurements of each in `make bench`; the median counts
 BENCH_RATE ?= 100## status updates of Jobs per second while `make bench` measures
@@ -35,10 +35,17 @@ bench-restart: build cluster ## Measure a group restart, in place and by Recreat
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart \
 	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
 
-SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N; many JobSets, and losses; one JobSet of many Jobs
+.PHONY: bench-reports
+bench-reports: N = 100 256 1000 5000
+bench-reports: build cluster ## Measure restarts with reports on Pods and in Leases in turns, and a tuned Recreate of 1,000; writes bin/bench-reports.md (20 minutes on 2 cores)
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=turns --report=bin/bench-reports.md \
+	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
+
+SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N (group); many JobSets, and losses (jobsets), or only that of the API server (return); one JobSet of many Jobs (bringup); a manager that starts with SCALE_LEASES Leases (leases)
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
 SCALE_PODS ?= 10## number of workers of each of them
 SCALE_JOBS ?= 5000 10000## numbers of Jobs of one JobSet in `make bench-scale`
+SCALE_LEASES ?= 10000## number of Leases in `make bench-scale SCALE=leases`
 SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: container or process
 
 .PHONY: bench-scale
@@ -47,4 +54,4 @@ bench-scale: BENCH_RESTARTS = 3
 bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=both --report=bin/bench-scale.md \
 	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)' \
-	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'
+	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)' --scale-leases='$(SCALE_LEASES)'

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,12 +25,15 @@ type bench struct {
 	began   conditions
 	results []result
 	steps   []step
+	starts  []groupStart
 	// writeCosts are what single writes cost while a group ran.
 	writeCosts []writeCost
 	// resided is what was in memory at the end of each group.
 	resided []residence
 	// agents are of the largest number of workers.
 	agents []agentProcess
+	// planes counts control planes that were started for a part alone.
+	planes int
 }
 
 // conditions are when and how busy the machine was.
@@ -45,10 +49,23 @@ func now() conditions {
 }
 
 func (b *bench) measure(ctx context.Context, dir string) error {
-	if b.cases == "" {
-		return b.onPlane(ctx, dir, b.groups)
+	switch {
+	case b.cases != "":
+		return b.measureScale(ctx, dir)
+	case b.mode == modeTurns:
+		return b.measureTurns(ctx, dir)
 	}
-	return b.measureScale(ctx, dir)
+	return b.onPlane(ctx, dir, b.groups)
+}
+
+// onOwnPlane measures something on a control plane that nothing else was on: nothing of what was before is in memory.
+func (b *bench) onOwnPlane(ctx context.Context, dir string, measure func(context.Context, *plane) error) error {
+	b.planes++
+	below := filepath.Join(dir, fmt.Sprint(b.planes))
+	if err := os.Mkdir(below, 0o700); err != nil {
+		return fmt.Errorf("making a directory for logs: %w", err)
+	}
+	return b.onPlane(ctx, below, measure)
 }
 
 // onPlane measures something on a control plane of its own.

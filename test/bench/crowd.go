@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,8 +41,8 @@ type crowd struct {
 }
 
 // manyJobSets measures many JobSets in process mode: their start, at rest, and what they do when 100 of them lose a worker,
-// when the manager restarts, and when the API server does.
-func (b *bench) manyJobSets(ctx context.Context, p *plane) error {
+// when the manager restarts, and when the API server does; or only the last.
+func (b *bench) manyJobSets(ctx context.Context, p *plane, returnOnly bool) error {
 	s := scenario{
 		strategy: jobset.InPlaceRestart, mode: jobset.ProcessMode, limits: tunedLimits.name, delays: realDelays,
 		flowControl: true, workers: b.jobSets * b.podsEach,
@@ -57,10 +58,11 @@ func (b *bench) manyJobSets(ctx context.Context, p *plane) error {
 	c := &crowd{group: g, count: b.jobSets, each: b.podsEach}
 	of := fmt.Sprintf("%d JobSets of %d workers", c.count, c.each)
 	fmt.Println(of)
-	for _, happens := range []struct {
+	type happening struct {
 		what, replaces string
 		do             func(context.Context) error
-	}{
+	}
+	all := []happening{
 		{"start of " + of, "", c.start},
 		{fmt.Sprintf("%s at rest for %s", of, steady), "", func(ctx context.Context) error { return process.Pause(ctx, steady) }},
 		{fmt.Sprintf("%s: nodes with workers of %d of them are lost", of, c.lost()), "", c.loseNodes},
@@ -68,7 +70,11 @@ func (b *bench) manyJobSets(ctx context.Context, p *plane) error {
 		{of + ": then one of them restarts", "", c.restartOne},
 		{of + ": kube-apiserver is killed, until each agent watches again", "kube-apiserver", c.restartAPIServer},
 		{of + ": then one of them restarts, again", "", c.restartOne},
-	} {
+	}
+	if returnOnly {
+		all = slices.Concat(all[:1], all[len(all)-2:])
+	}
+	for _, happens := range all {
 		if err := c.quiet(ctx); err != nil {
 			return err
 		}
@@ -184,22 +190,54 @@ func (c *crowd) restartAPIServer(ctx context.Context) error {
 	}
 	up := time.Since(began)
 	log := &auditLog{file: c.plane.audit, read: c.audit.read}
-	watching := 0
+	watching, back := 0, load{}
 	err := await(ctx, "all agents watch again", patience, func() (bool, error) {
 		counted, err := log.count(began, time.Now())
 		watching += counted.of(agentClient, "watch jobsets")
+		back.add(counted)
 		return watching >= c.workers, errors.Join(err, process.Pause(ctx, time.Second/2))
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %d of %d do", err, watching, c.workers)
 	}
-	fmt.Printf("  kube-apiserver was up after %s s\n", seconds(up.Seconds()))
+	fmt.Printf("  kube-apiserver was up after %s s; until all agents watched: %s\n", seconds(up.Seconds()), back)
 	watched, err := c.watchJobSet(ctx)
 	if err != nil {
 		return err
 	}
 	c.jobSet = watched
 	return await(ctx, "we see all JobSets again", patience, func() (bool, error) { return len(c.jobSet.epochs()) == c.count, nil })
+}
+
+// load is what an API server was asked, by second.
+type load struct {
+	asked           map[int64]int
+	refused, failed int
+}
+
+func (l *load) add(counted requests) {
+	if l.asked == nil {
+		l.asked = map[int64]int{}
+	}
+	for _, at := range counted.by {
+		for _, moment := range at {
+			l.asked[moment.Unix()]++
+		}
+	}
+	for _, n := range counted.refused {
+		l.refused += n
+	}
+	for _, n := range counted.failed {
+		l.failed += n
+	}
+}
+
+func (l load) String() string {
+	most := 0
+	for _, n := range l.asked {
+		most = max(most, n)
+	}
+	return fmt.Sprintf("%d requests in the busiest second, %d refused with 429, %d watches that failed otherwise", most, l.refused, l.failed)
 }
 
 // atOnce does a thing for each number below n, some at a time and in no order.

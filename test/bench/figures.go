@@ -72,6 +72,18 @@ func (s series) quantile(of func(result) float64, percent int) string {
 	return seconds(values[(len(values)*percent+99)/100-1])
 }
 
+// percentiles is the spread as a text; percentiles that no figure could be above are left out.
+func (s series) percentiles(of func(result) float64) string {
+	all := s.spread(of)
+	text := seconds(all.least) + " to " + seconds(all.most)
+	for _, percent := range []int{90, 99} {
+		if at := s.quantile(of, percent); at != "-" {
+			text += fmt.Sprintf(", p%d %s", percent, at)
+		}
+	}
+	return fmt.Sprintf("%s, n=%d", text, len(s.results))
+}
+
 func (s series) most(of func(result) float64) float64 { return s.spread(of).most }
 
 // Figures of one restart.
@@ -146,9 +158,32 @@ type budget struct {
 	what     string
 	limit    float64
 	measured float64
+	// atLeast: the limit is not the most, but the least.
+	atLeast bool
 }
 
-func (b budget) kept() bool { return b.measured <= b.limit }
+func atMost(what string, limit, measured float64) budget {
+	return budget{what: what, limit: limit, measured: measured}
+}
+
+func (b budget) kept() bool {
+	if b.atLeast {
+		return b.measured >= b.limit
+	}
+	return b.measured <= b.limit
+}
+
+// distance is how far the figure is from its limit.
+func (b budget) distance() string {
+	if b.limit == 0 {
+		return "-"
+	}
+	percent := 100 * math.Abs(b.measured-b.limit) / b.limit
+	if b.kept() {
+		return whole(percent) + " % to spare"
+	}
+	return whole(percent) + " % beyond"
+}
 
 const (
 	ownShareLimit = 1.0 // seconds
@@ -167,21 +202,21 @@ func budgetsOf(all []series) []budget {
 		}
 		perAgent := func(kind string) float64 { return s.most(requestsOf(agentClient, kind)) / float64(s.workers) }
 		if s.delays == noDelays {
-			budgets = append(budgets, budget{name("seconds of the manager's own"), ownShareLimit, s.most(ownShare)})
+			budgets = append(budgets, atMost(name("seconds of the manager's own"), ownShareLimit, s.most(ownShare)))
 		}
 		budgets = append(budgets,
-			budget{name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)})
+			atMost(name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)))
 		if s.flowControl {
-			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))})
+			budgets = append(budgets, atMost(name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))))
 		}
 		switch {
 		case s.mode == jobset.ProcessMode:
-			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))},
-				budget{name("new watches per agent"), 0, s.most(newWatches)},
-				budget{name("writes of Pod status"), 0, s.most(podStatusWrites)})
+			budgets = append(budgets, atMost(name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))),
+				atMost(name("new watches per agent"), 0, s.most(newWatches)),
+				atMost(name("writes of Pod status"), 0, s.most(podStatusWrites)))
 		case s.flowControl:
-			budgets = append(budgets, budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
-				budget{name("patches per agent"), perAgentLimit, perAgent(report)})
+			budgets = append(budgets, atMost(name("watches per agent"), perAgentLimit, perAgent("watch jobsets")),
+				atMost(name("patches per agent"), perAgentLimit, perAgent(report)))
 		}
 	}
 	return budgets

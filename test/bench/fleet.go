@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,9 @@ type fleet struct {
 	broken []error
 
 	jobSetBytes atomic.Int64
-	network     supervised.Network
+	// noLeases refuses agents their Leases, so that they report on their Pods.
+	noLeases atomic.Bool
+	network  supervised.Network
 	// probes is the network of startup probes, if that is in memory.
 	probes supervised.Network
 }
@@ -218,6 +221,9 @@ type meter struct {
 
 // RoundTrip implements http.RoundTripper.
 func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
+	if m.fleet.noLeases.Load() && strings.Contains(request.URL.Path, "/leases") {
+		return refusal(request), nil
+	}
 	response, err := m.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
@@ -231,6 +237,15 @@ func (m *meter) RoundTrip(request *http.Request) (*http.Response, error) {
 		m.fleet.mu.Unlock()
 	}
 	return response, nil
+}
+
+// refusal is what an API server answers to who has no rights.
+func refusal(request *http.Request) *http.Response {
+	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Status: "403 Forbidden", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(status)), ContentLength: int64(len(status)),
+	}
 }
 
 // WrappedRoundTripper lets client-go find the transport below.

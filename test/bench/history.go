@@ -73,16 +73,40 @@ func figuresOfRestart(all []series) (figures []figure) {
 		if s.delays != realDelays {
 			continue // those show our own share only
 		}
-		id := fmt.Sprintf("bench.restart.%s.%d", strings.ToLower(strings.TrimSuffix(s.what(), " mode")), s.workers)
+		id := "bench.restart." + s.id()
 		if !s.inPlace() {
 			id += "." + s.limits
 		}
 		if s.flowControl {
 			id += ".flow-control"
 		}
-		t := s.spread(total)
-		spread := fmt.Sprintf("%s to %s, n=%d", seconds(t.least), seconds(t.most), len(s.results))
-		figures = append(figures, figure{id, t.median, "s", spread})
+		figures = append(figures, figure{id, s.median(total), "s", s.percentiles(total)})
+		if s.reports != "" {
+			ofWorker := perPod(cpuOf(apiServer))
+			figures = append(figures, figure{id + ".cpu", s.median(ofWorker) * 1000, "ms", s.percentiles(func(r result) float64 { return ofWorker(r) * 1000 })})
+		}
 	}
 	return figures
+}
+
+// figuresOfStarts are the times from the creation of a JobSet to the last worker that runs, and what a worker costs the API server.
+func figuresOfStarts(all []groupStart) (figures []figure) {
+	for _, s := range all {
+		id := "bench.bring-up." + s.id()
+		figures = append(figures, figure{id, s.took.Seconds(), "s", "n=1"},
+			figure{id + ".cpu", s.used.cpu[apiServer] * 1000 / float64(s.workers), "ms", "n=1"})
+	}
+	return figures
+}
+
+// id names a scenario in the table of figures.
+func (s scenario) id() string {
+	parts := []string{string(s.strategy)}
+	if s.inPlace() {
+		parts[0] = string(s.mode)
+	}
+	if s.reports != "" {
+		parts = append(parts, s.reports)
+	}
+	return strings.ToLower(strings.Join(append(parts, fmt.Sprint(s.workers)), "."))
 }

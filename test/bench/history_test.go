@@ -48,7 +48,7 @@ func TestHistoryAppendsRowsOfTheTable(t *testing.T) {
 		t.Fatalf("two runs of three figures left:\n%s", text)
 	}
 	for i, want := range []string{
-		"bench.restart.process.100.flow-control\t10.50\ts\t1.00 to 20.00, n=20\tsimulated\t",
+		"bench.restart.process.100.flow-control\t10.50\ts\t1.00 to 20.00, p90 18.00, n=20\tsimulated\t",
 		"bench.start.cpu.500\t2.00\tms a Job\t-\tsimulated\t", "bench.start.memory.500\t1.00\tKiB a Job\t-\tsimulated\t",
 	} {
 		if got := lines[1+i]; !strings.HasPrefix(got, want) || len(strings.Split(got, "\t")) != 9 || !strings.HasSuffix(got, "\tmake bench") {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -28,7 +27,7 @@ func (b *bench) profile(ctx context.Context, g *group) error {
 		return fmt.Errorf("making the directory of profiles: %w", err)
 	}
 	length := max(shortestProfile, b.results[len(b.results)-1].lastWorker)
-	file := filepath.Join(b.profiles, fmt.Sprintf("%s-%d-%s.pprof", strings.ReplaceAll(g.what(), " ", "-"), g.workers, g.delays))
+	file := filepath.Join(b.profiles, fmt.Sprintf("%s-%s.pprof", g.id(), g.delays))
 	taken := make(chan error, 1)
 	go func() {
 		raw, err := g.Client.CoreV1().RESTClient().Get().AbsPath("/debug/pprof/profile").

@@ -82,7 +82,8 @@ type group struct {
 	audit   *auditLog
 	unwatch context.CancelFunc
 	nodes   *nodes
-	idle    usage // what the group uses in a second in which nothing happens
+	idle    usage         // what the group uses in a second in which nothing happens
+	calm    time.Duration // how long the manager has nothing to do before a restart
 }
 
 // bringUp creates the JobSet, waits until all workers run, and learns what the group uses at rest.
@@ -104,7 +105,7 @@ func (p *plane) bringUp(ctx context.Context, s scenario, jobs int) (*group, erro
 
 // prepare starts the nodes of a group and watches its JobSet, which does not exist yet.
 func (p *plane) prepare(ctx context.Context, s scenario) (_ *group, err error) {
-	g := &group{plane: p, scenario: s, fleet: newFleet(s.workers), audit: &auditLog{file: p.audit}}
+	g := &group{plane: p, scenario: s, fleet: newFleet(s.workers), audit: &auditLog{file: p.audit}, calm: settling}
 	watching, unwatch := context.WithCancel(ctx)
 	g.unwatch = unwatch
 	defer func() {
@@ -146,7 +147,7 @@ func (g *group) quiet(ctx context.Context) error {
 			return err
 		}
 		wakes = use.wakes
-		if err := process.Pause(ctx, settling); err != nil {
+		if err := process.Pause(ctx, g.calm); err != nil {
 			return err
 		}
 	}

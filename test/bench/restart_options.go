@@ -33,6 +33,7 @@ const (
 	modeContainer = "container"
 	modeProcess   = "process"
 	modeBoth      = "both"
+	modeTurns     = "turns"
 )
 
 func restartCommand() func(context.Context) error {
@@ -43,7 +44,7 @@ func restartCommand() func(context.Context) error {
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only one mode: container or process")
-	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; or both: both modes, at any size, without Recreate")
+	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; both: both modes, at any size, without Recreate; or turns: process mode with reports on Pods and in Leases in turns")
 	flag.StringVar(&o.reports, "reports", string(configapi.ReportsAuto), "where agents in process mode report: Auto, Pod or Lease; several, separated by spaces, are measured one after the other")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
@@ -65,8 +66,8 @@ func (o *options) check() error {
 		return errors.New("--restarts must be at least 1, --default-restarts at least 0")
 	case o.only != "" && o.only != "InPlaceRestart" && o.only != "Recreate" && o.only != modeProcess && o.only != modeContainer:
 		return errors.New("--only must be InPlaceRestart, Recreate, container or process")
-	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth:
-		return errors.New("--mode must be container, process or both")
+	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth && o.mode != modeTurns:
+		return errors.New("--mode must be container, process, both or turns")
 	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
 		return errors.New("--delays must be kubelet or zero")
 	}
@@ -74,7 +75,7 @@ func (o *options) check() error {
 		return err
 	}
 	for _, n := range o.workers {
-		if o.jobs < 1 || n%o.jobs != 0 {
+		if o.jobs < 1 || n%o.jobs != 0 && o.mode != modeTurns {
 			return fmt.Errorf("%d workers cannot be spread evenly over %d Jobs", n, o.jobs)
 		}
 	}
@@ -90,7 +91,7 @@ func measureRestarts(ctx context.Context, o options) error {
 	b := &bench{options: o, began: now()}
 	err = b.measure(ctx, dir)
 	if len(b.results)+len(b.steps) > 0 {
-		err = errors.Join(err, b.writeReport(), history(o.history).add(ctx, b.command(), figuresOfRestart(seriesOf(b.results))))
+		err = errors.Join(err, b.writeReport(), history(o.history).add(ctx, b.command(), append(figuresOfRestart(seriesOf(b.results)), figuresOfStarts(b.starts)...)))
 	}
 	if err != nil || o.keep {
 		fmt.Fprintf(os.Stderr, "logs are in %s\n", dir)

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,27 +24,31 @@ type scale struct {
 	jobSets  int
 	podsEach int
 	bringUps sizes
+	leases   int
 }
 
 // The cases of --scale.
 const (
 	caseGroup   = "group"   // restarts of one large group, in both modes
 	caseJobSets = "jobsets" // many JobSets: at rest, and when a node, the manager or the API server is lost
+	caseReturn  = "return"  // many JobSets, and only the API server is lost
 	caseBringUp = "bringup" // one JobSet of many Jobs
+	caseLeases  = "leases"  // the start of a manager where many agents report in Leases
 )
 
 func (s *scale) flags() {
 	s.bringUps = sizes{5000, 10000}
-	flag.StringVar(&s.cases, "scale", "", "measure these cases of scale, separated by spaces: group, jobsets, bringup")
+	flag.StringVar(&s.cases, "scale", "", "measure these cases of scale, separated by spaces: group, jobsets, return, bringup, leases")
 	flag.IntVar(&s.jobSets, "scale-jobsets", 1000, "with --scale=jobsets: number of JobSets")
 	flag.IntVar(&s.podsEach, "scale-pods", 10, "with --scale=jobsets: number of workers of each")
+	flag.IntVar(&s.leases, "scale-leases", 10000, "with --scale=leases: number of Leases")
 	flag.Var(&s.bringUps, "scale-jobs", "with --scale=bringup: numbers of Jobs of one JobSet")
 }
 
 func (s *scale) check() error {
 	for _, name := range strings.Fields(s.cases) {
-		if !slices.Contains([]string{caseGroup, caseJobSets, caseBringUp}, name) {
-			return fmt.Errorf("--scale has %q, and knows group, jobsets and bringup", name)
+		if !slices.Contains([]string{caseGroup, caseJobSets, caseReturn, caseBringUp, caseLeases}, name) {
+			return fmt.Errorf("--scale has %q, and knows group, jobsets, return, bringup and leases", name)
 		}
 	}
 	if s.jobSets < 2 || s.podsEach < 1 {
@@ -55,26 +57,22 @@ func (s *scale) check() error {
 	return nil
 }
 
-// measureScale measures each case, and each size of it, on a control plane of its own: nothing of what was before is in memory.
+// measureScale measures each case, and each size of it, on a control plane of its own.
 func (b *bench) measureScale(ctx context.Context, dir string) error {
-	count := 0
-	own := func(measure func(context.Context, *plane) error) error {
-		count++
-		below := filepath.Join(dir, fmt.Sprint(count))
-		if err := os.Mkdir(below, 0o700); err != nil {
-			return fmt.Errorf("making a directory for logs: %w", err)
-		}
-		return b.onPlane(ctx, below, measure)
-	}
+	own := func(measure func(context.Context, *plane) error) error { return b.onOwnPlane(ctx, dir, measure) }
 	for _, name := range strings.Fields(b.cases) {
 		switch name {
 		case caseGroup:
 			if err := own(b.groups); err != nil {
 				return err
 			}
-		case caseJobSets:
-			if err := own(b.manyJobSets); err != nil {
+		case caseJobSets, caseReturn:
+			if err := own(func(ctx context.Context, p *plane) error { return b.manyJobSets(ctx, p, name == caseReturn) }); err != nil {
 				return fmt.Errorf("%d JobSets of %d workers: %w", b.jobSets, b.podsEach, err)
+			}
+		case caseLeases:
+			if err := own(b.manyLeases); err != nil {
+				return fmt.Errorf("%d Leases: %w", b.leases, err)
 			}
 		case caseBringUp:
 			for _, jobs := range b.bringUps {

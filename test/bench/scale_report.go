@@ -84,7 +84,7 @@ func (b *bench) printSteps(out io.Writer) {
 	}
 	const milli = 1000
 	processes := []string{apiServer, "etcd", "manager", "kube-controller", "kube-scheduler", nodesAndAgents}
-	fmt.Fprintf(out, "\n## Many JobSets, many Jobs\n\nCPU and requests are of all processes until %s after the end, idle time included.\n\n", settling)
+	fmt.Fprintf(out, "\n## Starts, many JobSets, many Jobs\n\nCPU and requests are of all processes until %s after the end, idle time included.\n\n", settling)
 	row(out, "what", "seconds", "kube-apiserver CPU s", "manager CPU s", "requests", "refused with 429", "kube-apiserver MiB", "manager MiB", "nodes and agents MiB")
 	rule(out, 9)
 	for _, s := range b.steps {

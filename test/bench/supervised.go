@@ -97,45 +97,6 @@ func perPod(of func(result) float64) func(result) float64 {
 	return func(r result) float64 { return of(r) / float64(r.workers) }
 }
 
-// goalsOf is what process mode is for. Times are of a machine that shares its cores among all
-// these processes, so missing a goal does not fail the benchmark.
-func goalsOf(all []series) []budget {
-	const (
-		ofWorkers     = 1000
-		secondsGoal   = 4
-		recreateGoal  = 10
-		growthGoal    = 1.2
-		growthPerPod  = "growth of %s per Pod, from %d to %d workers"
-		timesRecreate = "process mode's time, as part of a tuned Recreate's, %d workers"
-	)
-	var goals []budget
-	smaller, compare := series{}, false
-	for _, s := range all {
-		if s.mode != jobset.ProcessMode || s.flowControl {
-			continue
-		}
-		if s.workers == ofWorkers {
-			goals = append(goals, budget{fmt.Sprintf("seconds, process mode, %d workers", s.workers), secondsGoal, s.median(total)})
-			smaller, compare = s, true
-		}
-		if compare && s.workers > ofWorkers {
-			for _, growth := range []struct {
-				what string
-				of   func(result) float64
-			}{{"time", total}, {"the API server's CPU", cpuOf("kube-apiserver")}} {
-				goals = append(goals, budget{fmt.Sprintf(growthPerPod, growth.what, ofWorkers, s.workers), growthGoal,
-					s.median(perPod(growth.of)) / smaller.median(perPod(growth.of))})
-			}
-		}
-		for _, other := range all {
-			if s.workers == ofWorkers && !other.inPlace() && other.workers == s.workers && other.limits == tunedLimits.name {
-				goals = append(goals, budget{fmt.Sprintf(timesRecreate, s.workers), 1.0 / recreateGoal, s.median(total) / other.median(total)})
-			}
-		}
-	}
-	return goals
-}
-
 // printRounds writes the phases of process mode, each from the end of the one before.
 func printRounds(out io.Writer, all []series) {
 	moments := []struct {
@@ -151,7 +112,7 @@ func printRounds(out io.Writer, all []series) {
 		{"to last start", func(r result) time.Duration { return r.lastWorker }},
 	}
 	fmt.Fprintf(out, "\nProcess mode:\n\n")
-	head := []any{"workers", "flow control"}
+	head := []any{"workers", "mode", "flow control"}
 	for _, moment := range moments {
 		head = append(head, moment.what)
 	}
@@ -161,7 +122,7 @@ func printRounds(out io.Writer, all []series) {
 		if s.mode != jobset.ProcessMode {
 			continue
 		}
-		cells := []any{s.workers, onOff(s.flowControl)}
+		cells := []any{s.workers, s.what(), onOff(s.flowControl)}
 		before := func(result) time.Duration { return 0 }
 		for _, moment := range moments {
 			cells = append(cells, seconds(s.median(func(r result) float64 { return (moment.at(r) - before(r)).Seconds() })))
