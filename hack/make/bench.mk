@@ -27,7 +27,7 @@ BENCH_RESTARTS ?= 5## number of restarts of each kind in `make bench-restart`; t
 BENCH_DEFAULT_RESTARTS ?= 5## the same for Recreate with default limits, which is slow; 0 skips it
 BENCH_REPORTS ?= Auto## where agents in process mode report in `make bench-restart`: Auto, Pod, Lease, or several of them
 MODE ?= container## what `make bench-restart` measures: container, or process: process mode beside container mode and a tuned Recreate, above 1,000 workers alone; both: both modes, at any size
-BENCH_API_PROFILES ?=## directory for CPU profiles of kube-apiserver, of one more restart of each group in `make bench-restart`
+BENCH_API_PROFILES ?=## directory for CPU profiles of kube-apiserver, of one more restart of each group in `make bench-restart`, and of 1,000 workers in `make bench-reports`
 BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in `make bench-restart`
 
 .PHONY: bench-restart

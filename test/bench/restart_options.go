@@ -19,7 +19,7 @@ import (
 type options struct {
 	cluster.Programs
 	workers                    sizes
-	jobs                       int
+	jobs, beside               int
 	restarts, defaultRestarts  int
 	only, mode, delays, report string
 	reports                    string
@@ -40,6 +40,7 @@ func restartCommand() func(context.Context) error {
 	o := options{workers: sizes{100, 500, 1000}}
 	o.Flags()
 	flag.Var(&o.workers, "workers", "numbers of workers to measure")
+	flag.IntVar(&o.beside, "beside", besideUpTo, "with --mode=turns: number of workers with which the start with reports on Pods, a tuned Recreate and profiles are measured, too")
 	flag.IntVar(&o.jobs, "jobs", 10, "number of Jobs that the workers are spread over")
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
