@@ -109,7 +109,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waiting for kube-apiserver to be ready: %w", err)
 	}
-	return nil
+	return c.reviveControllerManager()
 }
 
 // CrashAPIServer kills the API server.

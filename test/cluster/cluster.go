@@ -150,6 +150,19 @@ func (c *Cluster) RestartControllerManager() error {
 	return c.startControllerManager()
 }
 
+// reviveControllerManager does what a kubelet does: one that starts while the API server is away waits for 10 s and then ends.
+func (c *Cluster) reviveControllerManager() error {
+	if c.controllerManager == nil {
+		return nil
+	}
+	select {
+	case <-c.controllerManager.Done():
+		return c.startControllerManager()
+	default:
+		return nil
+	}
+}
+
 func (c *Cluster) startControllerManager() (err error) {
 	c.controllerManager, err = c.startController("kube-controller-manager", append([]string{
 		"--service-account-private-key-file=" + c.SigningKey(),
