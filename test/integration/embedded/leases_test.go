@@ -116,7 +116,7 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 		group.Charged(3)
 	}, SpecTimeout(specTime))
 
-	It("P153: report on their Pods, and an event says why, under the policies of the version before", Serial, func(ctx SpecContext) {
+	It("P153: report on their Pods, and an event says why, under the policies of the version before", func(ctx SpecContext) {
 		DeferCleanup(func(ctx SpecContext) {
 			_, err := shown.plane.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(framework.Root(), "config/components/agent-access/cluster"))
 			Expect(err).NotTo(HaveOccurred())
@@ -129,7 +129,7 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
-	It("P153: report on their Pods, and an event says why, with createAccess: false and no rights on Leases", Serial, func(ctx SpecContext) {
+	It("P153: report on their Pods, and an event says why, with createAccess: false and no rights on Leases", func(ctx SpecContext) {
 		shown.defaults = "reports: Lease, createAccess: false"
 		shown.swap(ctx, shown.manager)
 		group := stories.Create(ctx, stories.Shape{Process: true, Leases: true})
