@@ -2,17 +2,22 @@
 # Builds the manager of a commit into bin/old/COMMIT/manager and prints the path:
 # what upgrades and downgrades are tried with. Needs the history of the repository.
 #
-#   hack/build-manager-of.sh [COMMIT]    default: the last one whose manager added no agents
+#   hack/build-manager-of.sh [COMMIT | --before FILE]    FILE came with what the manager of main did not do before;
+#                                                        default: pkg/workerpod/inject.go, and so agents
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/goenv.sh
 
 # What main was before the merge, or the commit, that brought the file.
-before_injection() { git log -1 --first-parent -m --diff-filter=A --format=%P -- pkg/workerpod/inject.go | cut -d ' ' -f 1; }
+before() { git log -1 --first-parent -m --diff-filter=A --format=%P -- "$1" | cut -d ' ' -f 1; }
 
-wanted=${1:-$(before_injection)}
+case ${1:-} in
+"") wanted=$(before pkg/workerpod/inject.go) ;;
+--before) wanted=$(before "$2") ;;
+*) wanted=$1 ;;
+esac
 commit=$(git rev-parse --verify --quiet "$wanted^{commit}") || {
-  echo "commit ${wanted:-before agents were added} is not in this clone; in a shallow clone run: git fetch --unshallow" >&2
+  echo "commit ${wanted:-$*} is not in this clone; in a shallow clone run: git fetch --unshallow" >&2
   exit 1
 }
 out=bin/old/$commit/manager

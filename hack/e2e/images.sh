@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds the images of the end-to-end tests: manager, agent and worker, and
-# the manager of the previous version, to upgrade from and to downgrade to.
+# earlier managers, to upgrade from and to downgrade to: the last that added no
+# agents, and the last that read no Leases.
 #
-#   hack/e2e/images.sh REPOSITORY TAG PREVIOUS_IMAGE
+#   hack/e2e/images.sh REPOSITORY TAG PREVIOUS_IMAGE PODS_ONLY_IMAGE
 #
 #   E2E_IMAGES  release  manager and agent from Dockerfile and agent/Dockerfile, whose bases are pulled
 #               local    the same binaries and nothing else, by make image-build
@@ -10,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-repo=$1 tag=$2 previous=$3
+repo=$1 tag=$2 previous=$3 pods_only=$4
 kind=${E2E_IMAGES:-auto}
 
 # pull gets the base images of the Dockerfiles, each if it is not there.
@@ -34,11 +35,19 @@ if [ "$kind" = release ]; then
   docker buildx build --load --tag "$repo/manager:$tag" --file Dockerfile .
   docker buildx build --load --tag "$repo/agent:$tag" --file agent/Dockerfile .
 fi
-if ! manager=$(hack/build-manager-of.sh); then
-  echo "no upgrade from the previous version is tested" >&2
-  exit
-fi
-bin/kind/bin/mkimage -out bin/images/previous.tar -tag "$previous" -file "$manager=/manager" -entrypoint /manager -user 65532:65532
-docker load --quiet --input bin/images/previous.tar >/dev/null
-rm bin/images/previous.tar
-echo "built $previous"
+
+# earlier IMAGE [ARGUMENT...]: the manager that hack/build-manager-of.sh builds with the arguments.
+earlier() {
+  local image=$1 manager
+  shift
+  if ! manager=$(hack/build-manager-of.sh "$@"); then
+    echo "no upgrade from $image is tested" >&2
+    return
+  fi
+  bin/kind/bin/mkimage -out bin/images/earlier.tar -tag "$image" -file "$manager=/manager" -entrypoint /manager -user 65532:65532
+  docker load --quiet --input bin/images/earlier.tar >/dev/null
+  rm bin/images/earlier.tar
+  echo "built $image"
+}
+earlier "$previous"
+earlier "$pods_only" --before pkg/facts/lease.go

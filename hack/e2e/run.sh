@@ -15,7 +15,7 @@ KUBECONFIG=$(hack/offline-kind/lib.sh | sed -n 's/^KUBECONFIG=//p')
 export KUBECONFIG
 logs=$PWD/bin/e2e-logs
 repo=${IMAGE_REPO:-jobset} tag=${IMAGE_TAG:-dev}
-previous=$repo/manager:$tag-previous python=$repo/python:$tag
+previous=$repo/manager:$tag-previous pods_only=$repo/manager:$tag-pods-only python=$repo/python:$tag
 torch="" torch_archive=$PWD/bin/kind/torch-image.tar
 [ -z "${E2E_TORCH:-}" ] || torch=$repo/torch:$tag
 mpi="" mpi_archive=$PWD/bin/kind/mpi-image.tar
@@ -47,12 +47,12 @@ holdings() {
 }
 
 install() {
-  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous ${torch:+$torch_archive} ${mpi:+$mpi_archive}" &&
+  make --no-print-directory kind-load IMAGES="$repo/manager:$tag $repo/agent:$tag $repo/worker:$tag $python $previous $pods_only ${torch:+$torch_archive} ${mpi:+$mpi_archive}" &&
     make --no-print-directory deploy DEPLOY_CONFIG=test/e2e/config
 }
 
 tell() {
-  E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_PREVIOUS_IMAGE=$previous \
+  E2E_LOGS=$logs E2E_REPORT=$PWD/bin/e2e-report.md E2E_PREVIOUS_IMAGE=$previous E2E_PODS_ONLY_IMAGE=$pods_only \
     E2E_AGENT_IMAGE=$repo/agent:$tag E2E_WORKER_IMAGE=$repo/worker:$tag E2E_PYTHON_IMAGE=$python E2E_TORCH_IMAGE=$torch E2E_MPI_IMAGE=$mpi make --no-print-directory test-e2e-only
 }
 
@@ -65,7 +65,7 @@ finish() {
     printf '\nThe cluster stays: export KUBECONFIG=%s\nRemove it with: make kind-down%s\n' "$KUBECONFIG" "${KIND_CLUSTER_NAME:+ KIND_CLUSTER_NAME=$KIND_CLUSTER_NAME}"
   else
     part 'remove the cluster' make --no-print-directory kind-down || status=1
-    [ -z "$previous" ] || docker image rm "$previous" >/dev/null 2>&1 || true
+    docker image rm $previous $pods_only >/dev/null 2>&1 || true
     if [ -n "${patched:-}" ]; then
       part 'undo the patch of Docker' make --no-print-directory kind-doctor FIX=undo || status=1
     fi
@@ -117,8 +117,9 @@ fi
 echo "$$ ${patched:-}" >"$lock"
 part 'the machine' make --no-print-directory kind-doctor FIX=1
 part 'the cluster' make --no-print-directory kind-up
-part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous"
+part 'the images' hack/e2e/images.sh "$repo" "$tag" "$previous" "$pods_only"
 docker image inspect "$previous" >/dev/null 2>&1 || previous=""
+docker image inspect "$pods_only" >/dev/null 2>&1 || pods_only=""
 part 'the image with Python' hack/e2e/python-image.sh "$python"
 [ -z "$torch" ] || part 'the image with PyTorch' hack/e2e/torch-image.sh "$torch" "$torch_archive"
 [ -z "$mpi" ] || part 'the image with OpenMPI' hack/e2e/mpi-image.sh "$mpi" "$mpi_archive"

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/test/stories"
 )
@@ -136,7 +137,7 @@ func (c *realCluster) SetGate(ctx context.Context, on bool) error {
 	})
 }
 
-// changeManager changes the Pod of the manager and waits until only the changed one is left.
+// changeManager changes the Pod of the manager, starts one if it was stopped, and waits until only the changed one is left.
 func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.PodSpec)) error {
 	deployments := c.client.AppsV1().Deployments(managerNamespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with the Deployment controller, which writes its status
@@ -145,6 +146,7 @@ func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.Pod
 			return err
 		}
 		change(&deployment.Spec.Template.Spec)
+		deployment.Spec.Replicas = ptr.To[int32](1)
 		_, err = deployments.Update(ctx, deployment, metav1.UpdateOptions{})
 		return err
 	})
@@ -157,6 +159,25 @@ func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.Pod
 	_, err = run(ctx, c.kubectl, "wait", "--namespace", managerNamespace, "--for=delete", "pod", "--selector", managerSelector,
 		"--field-selector=status.phase!=Running", "--timeout=60s")
 	return err
+}
+
+// stopManager leaves no manager.
+func (c *realCluster) stopManager(ctx context.Context) error {
+	if _, err := run(ctx, c.kubectl, "scale", "--namespace", managerNamespace, "deployment/"+managerName, "--replicas=0"); err != nil {
+		return err
+	}
+	_, err := run(ctx, c.kubectl, "wait", "--namespace", managerNamespace, "--for=delete", "pod", "--selector", managerSelector, "--timeout=60s")
+	return err
+}
+
+// managerSays is the log of the manager that runs.
+func (c *realCluster) managerSays(ctx context.Context) (string, error) {
+	pod, err := c.managerPod(ctx)
+	if err != nil {
+		return "", err
+	}
+	content, err := c.client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+	return string(content), err
 }
 
 // managerPod is the Pod of the manager that runs.

@@ -48,8 +48,9 @@ const (
 	agentImageVariable  = "E2E_AGENT_IMAGE"
 	workerImageVariable = "E2E_WORKER_IMAGE"
 	pythonImageVariable = "E2E_PYTHON_IMAGE"
-	// previousImageVariable is an image with the manager of the previous version.
+	// previousImageVariable is an image with the last manager that added no agents, podsOnlyImageVariable with the last that read no Leases.
 	previousImageVariable = "E2E_PREVIOUS_IMAGE"
+	podsOnlyImageVariable = "E2E_PODS_ONLY_IMAGE"
 	reportVariable        = "E2E_REPORT"
 	sizesVariable         = "E2E_SIZES"
 )

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/stories"
 	"sigs.k8s.io/jobset/test/worker/order"
@@ -23,13 +24,8 @@ import (
 
 var _ = Describe("groups whose manager is upgraded and downgraded", Serial, func() {
 	It("P59: are lifted by the next version, which comes in the middle of a restart, and go on in both modes under the previous one and again", stories.Contract, func(ctx SpecContext) {
-		previous := os.Getenv(previousImageVariable)
-		if previous == "" {
-			Skip(previousImageVariable + " names no image of the previous version, which hack/e2e/images.sh builds from the history of the repository")
-		}
-		downgrade, upgrade := managersOf(ctx, previous)
+		downgrade, upgrade := managersOf(ctx, earlier{imageIn: previousImageVariable, config: previousConfig, gates: "RestartJob=true,InPlaceRestart=true"})
 		Expect(downgrade(ctx)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { Expect(upgrade(ctx)).To(Succeed()) })
 		containers := stories.Create(ctx, stories.Shape{OwnAgent: true, SlowToStop: true})
 		first := containers.RunsAt(1)
 		containers.Tell(order.Exit(1), first.Worker(0))
@@ -65,9 +61,62 @@ var _ = Describe("groups whose manager is upgraded and downgraded", Serial, func
 		containers.Charged(3)
 		processes.Charged(2)
 	}, SpecTimeout(specTime))
+
+	It("P154: are lifted by a manager that reads no Leases though they report there, and lose nothing on the way back and again", func(ctx SpecContext) {
+		downgrade, upgrade := managersOf(ctx, earlier{imageIn: podsOnlyImageVariable, config: stories.Configuration()})
+		Expect(downgrade(ctx)).To(Succeed())
+		Expect(live.managerSays(ctx)).To(And(ContainSubstring("is for a later release"), ContainSubstring("inPlaceRestart.reports"), ContainSubstring("inPlaceRestart.leaseReportsFrom")))
+		onPods := stories.Create(ctx, stories.Shape{Process: true, Workers: stories.LeaseReportsFrom})
+		began := onPods.RunsAt(1)
+
+		By("upgrading")
+		Expect(upgrade(ctx)).To(Succeed())
+		onPods.RunsAt(1).IsUntouched(began)
+		inLeases := stories.Create(ctx, stories.Shape{Process: true, Workers: stories.LeaseReportsFrom, Leases: true, Change: func(js *jobset.JobSet) {
+			js.Spec.FaultTolerance = &jobset.FaultTolerance{} // as the configuration has it
+		}})
+		first := inLeases.RunsAt(1)
+		onPods.Tell(order.Exit(1), began.Worker(1))
+		inLeases.Tell(order.Exit(1), first.Worker(0))
+		restarted, second := onPods.RunsAt(2), inLeases.RunsAt(2)
+		restarted.IsInPlaceOf(began)
+		second.IsInPlaceOf(first)
+
+		By("going back in the middle of a restart, of which the Lease tells and the Pod does not")
+		Expect(live.stopManager(ctx)).To(Succeed())
+		inLeases.Tell(order.Exit(1), second.Worker(1))
+		inLeases.Reports(second.Pods[1], 3)
+		Expect(downgrade(ctx)).To(Succeed())
+		inLeases.ReportsOnPods()
+		third := inLeases.RunsAt(3)
+		third.IsInPlaceOf(second)
+		onPods.RunsAt(2).IsUntouched(restarted)
+
+		By("restarting under the manager that reads no Leases")
+		onPods.Tell(order.Exit(1), restarted.Worker(0))
+		inLeases.Tell(order.Exit(1), third.Worker(0))
+		again, fourth := onPods.RunsAt(3), inLeases.RunsAt(4)
+		again.IsInPlaceOf(restarted)
+		fourth.IsInPlaceOf(third)
+
+		By("upgrading again in the middle of a restart")
+		Expect(live.stopManager(ctx)).To(Succeed())
+		inLeases.Tell(order.Exit(1), fourth.Worker(0))
+		Expect(upgrade(ctx)).To(Succeed())
+		inLeases.ReportsInLeases()
+		fifth := inLeases.RunsAt(5)
+		fifth.IsInPlaceOf(fourth)
+		onPods.RunsAt(3).IsUntouched(again)
+		inLeases.Tell(order.Exit(1), fifth.Worker(1))
+		onPods.Tell(order.Exit(1), again.Worker(1))
+		inLeases.RunsAt(6).IsInPlaceOf(fifth)
+		onPods.RunsAt(4).IsInPlaceOf(again)
+		inLeases.Charged(5)
+		onPods.Charged(3)
+	}, SpecTimeout(specTime))
 })
 
-// previousConfig is what an older manager reads: it refuses fields that it does not know.
+// previousConfig is what a manager from before agents reads: it refuses fields that it does not know, of whatever release.
 const previousConfig = `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 leaderElection:
@@ -76,36 +125,63 @@ internalCertManagement:
   enable: true
 `
 
-// managersOf returns how to replace the manager that runs by the previous version, with the flags and the
-// configuration of that, and how to get it back as it is now.
-func managersOf(ctx context.Context, image string) (downgrade, upgrade func(context.Context) error) {
+// earlier is a manager of an earlier version.
+type earlier struct {
+	// imageIn is the variable that names its image.
+	imageIn string
+	config  string
+	// gates are those it is started with, if not those of today's.
+	gates string
+}
+
+// managersOf returns how to replace the manager that runs by an earlier one, and how to get today's, with every field of its
+// configuration.
+func managersOf(ctx SpecContext, e earlier) (downgrade, upgrade func(context.Context) error) {
 	GinkgoHelper()
-	config := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: "previous-manager-config"},
-		Data:       map[string]string{"controller_manager_config.yaml": previousConfig},
+	image := os.Getenv(e.imageIn)
+	if image == "" {
+		Skip(e.imageIn + " names no image of an earlier manager, which hack/e2e/images.sh builds from the history of the repository")
 	}
-	_, err := live.client.CoreV1().ConfigMaps(managerNamespace).Create(ctx, config, metav1.CreateOptions{})
-	Expect(err == nil || apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
 	deployment, err := live.client.AppsV1().Deployments(managerNamespace).Get(ctx, managerName, metav1.GetOptions{})
 	Expect(err).NotTo(HaveOccurred())
-	current := deployment.Spec.Template.Spec
-	downgrade = func(ctx context.Context) error {
-		return live.changeManager(ctx, func(spec *corev1.PodSpec) {
-			spec.Containers[0].Image = image
-			for i, arg := range spec.Containers[0].Args {
-				if strings.HasPrefix(arg, "--feature-gates=") {
-					spec.Containers[0].Args[i] = "--feature-gates=RestartJob=true,InPlaceRestart=true"
+	installed := deployment.Spec.Template.Spec
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(live.changeManager(ctx, func(spec *corev1.PodSpec) { installed.DeepCopyInto(spec) })).To(Succeed())
+	})
+	by := func(change func(*corev1.Container), name, config string) func(context.Context) error {
+		configures(ctx, name, config)
+		return func(ctx context.Context) error {
+			return live.changeManager(ctx, func(spec *corev1.PodSpec) {
+				installed.DeepCopyInto(spec)
+				change(&spec.Containers[0])
+				for i := range spec.Volumes {
+					if source := spec.Volumes[i].ConfigMap; source != nil {
+						source.Name = name
+					}
 				}
-			}
-			for i := range spec.Volumes {
-				if source := spec.Volumes[i].ConfigMap; source != nil {
-					source.Name = config.Name
-				}
-			}
-		})
+			})
+		}
 	}
-	upgrade = func(ctx context.Context) error {
-		return live.changeManager(ctx, func(spec *corev1.PodSpec) { current.DeepCopyInto(spec) })
-	}
-	return downgrade, upgrade
+	downgrade = by(func(manager *corev1.Container) {
+		manager.Image = image
+		for i, arg := range manager.Args {
+			if e.gates != "" && strings.HasPrefix(arg, "--feature-gates=") {
+				manager.Args[i] = "--feature-gates=" + e.gates
+			}
+		}
+	}, "earlier-manager-config", e.config)
+	return downgrade, by(func(*corev1.Container) {}, "complete-manager-config", stories.Configuration())
+}
+
+// configures writes a configuration of the manager, which one that runs does not read.
+func configures(ctx context.Context, name, config string) {
+	GinkgoHelper()
+	maps := live.client.CoreV1().ConfigMaps(managerNamespace)
+	err := maps.Delete(ctx, name, metav1.DeleteOptions{})
+	Expect(err == nil || apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
+	_, err = maps.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: name},
+		Data:       map[string]string{"controller_manager_config.yaml": config},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
 }

@@ -240,10 +240,14 @@ func (g *Group) Breaks(epoch int32) {
 	g.eventually(func() time.Time { return g.record.broke(epoch) }).ShouldNot(BeZero(), "the break of epoch %d", epoch)
 }
 
+// ReportsOnPods expects reports on Pods from now on, ReportsInLeases in Leases.
+func (g *Group) ReportsOnPods()   { g.shape.Leases = false }
+func (g *Group) ReportsInLeases() { g.shape.Leases = true }
+
 // Reports waits until the agent of a Pod reports an epoch.
 func (g *Group) Reports(pod *corev1.Pod, epoch int32) {
 	GinkgoHelper()
-	g.eventually(func() map[string]string { return g.Now(Container{Pod: pod}).Pod.Annotations }).
+	g.eventually(func() (map[string]string, error) { return g.reportOf(g.Now(Container{Pod: pod}).Pod) }).
 		Should(HaveKeyWithValue(jobset.EpochKey, strconv.Itoa(int(epoch))), "epoch of Pod %s", pod.Name)
 }
 

@@ -50,14 +50,7 @@ func (s *simulation) starts(ctx context.Context, program, gates, config string) 
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// everySection has a key of each section that the older manager does not know, everyGate each gate.
-var everySection = `release: v0.13
-inPlaceRestart: {agentImage: ` + stories.AgentImage + `, environment: Torch, quickFailureMaxPause: 0s}
-faultTolerance: {retryPause: 30s, forcefulDeletion: true}
-elasticAutoscaling: {interval: 30s, reservePercent: 10}
-nodeHealth: {monitorNodes: true, injectAntiAffinities: true}
-`
-
+// everyGate is each gate that a manager can have off.
 const everyGate = "RestartJob=true,InPlaceRestart=true,FaultTolerance=true,ElasticJobSet=true,ElasticAutoscaling=true"
 
 var _ = Describe("An upgrade of the manager, and a downgrade", func() {
@@ -125,7 +118,7 @@ var _ = Describe("A manager that is rolled back under a configuration that it do
 		}
 		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
 		Expect(shown.run.Stop()).To(Succeed())
-		shown.starts(ctx, shown.manager, everyGate, everySection)
+		shown.starts(ctx, shown.manager, everyGate, stories.Sections())
 		group := stories.Create(ctx, stories.Shape{Process: true})
 		first := group.RunsAt(1)
 
@@ -133,7 +126,7 @@ var _ = Describe("A manager that is rolled back under a configuration that it do
 		Expect(shown.run.Stop()).To(Succeed())
 		shown.run = nil
 		_, err := shown.plane.StartManager(ctx, cluster.ManagerOptions{
-			Name: "refuses", Program: old, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"}, Config: everySection,
+			Name: "refuses", Program: old, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"}, Config: stories.Sections(),
 		})
 		Expect(err).To(MatchError(ContainSubstring("it has ended")))
 		_, path, _ := strings.Cut(err.Error(), "see ")
@@ -151,7 +144,7 @@ var _ = Describe("A manager that is rolled back under a configuration that it do
 
 		By("upgrading again")
 		Expect(shown.run.Stop()).To(Succeed())
-		shown.starts(ctx, shown.manager, everyGate, everySection)
+		shown.starts(ctx, shown.manager, everyGate, stories.Sections())
 		group.RunsAt(2).IsUntouched(second)
 		group.Tell(order.Exit(1), second.Worker(1))
 		group.RunsAt(3).IsInPlaceOf(second)
