@@ -23,6 +23,7 @@ timeout 60 docker info >/dev/null 2>&1 </dev/null || { echo "make nightly needs 
 knobs=(NIGHTLY_REPEAT="${NIGHTLY_REPEAT:=1}" NIGHTLY_RESTARTS="${NIGHTLY_RESTARTS:=60}" NIGHTLY_MINUTES="${NIGHTLY_MINUTES:=10}" NIGHTLY_FUZZ="${NIGHTLY_FUZZ:=30s}"
   NIGHTLY_WALKS="${NIGHTLY_WALKS:=100000}" NIGHTLY_RACE="${NIGHTLY_RACE:=2}" NIGHTLY_MINORS="${NIGHTLY_MINORS:=v1.34.4 v1.35.4 v1.37.2}"
   NIGHTLY_PLATFORMS="${NIGHTLY_PLATFORMS:=linux/amd64 linux/arm64 darwin/arm64}" NIGHTLY_SCALE="${NIGHTLY_SCALE:=100}")
+said=$(printf '`%s` ' "${knobs[@]}")
 # First what several parts need, so that no two compile it at once.
 first=('hack/build-cluster.sh --kind' 'make build tool-ginkgo')
 integrated="make test-integration INTEGRATION_REPEAT=$NIGHTLY_REPEAT INTEGRATION_TIMEOUT=9h"
@@ -64,7 +65,7 @@ part finds. Do not edit it.
 
 - began: $began UTC; took $((SECONDS / 60)) min on $(nproc) cores, $pieces
 - commit: \`$commit\`
-- $(printf '\`%s\` ' "${knobs[@]}" | sed 's/ $//')
+- ${said% }
 - result: $1; $ok of ${#all[@]} parts passed
 
 CPU seconds leave out what containers and daemons use. Most parts run beside another one, which makes both take longer; the benchmarks run alone.
@@ -78,7 +79,7 @@ PAGE
   done
   printf '\n## All runs\n\nThe last 30, newest first. Runs of the integration suites, four specs at a time, count if all of them passed.\n
 | began | commit | result | min | integration runs |\n|---|---|---|---|---|\n'
-  printf '| %s | `%s` | %s, %d of %d | %d | %d |\n' "$began" "$commit" "$1" "$ok" ${#all[@]} $((SECONDS / 60)) "$integration"
+  printf '| %s | `%s` | %s, %d of %d | %d | %d |\n' "$began" "$commit" "$1${passed:+ $pieces}" "$ok" ${#all[@]} $((SECONDS / 60)) "$integration"
   printf '%s\n' "$earlier"
 }
 

@@ -48,6 +48,7 @@ PLAYED=fails FAULTY=mutants
 has 'a part that fails' "$page" '^\| `make mutants` \| [0-9]+ \| [0-9]+ \| FAILED: TestIt \|$'
 has 'a part that fails' "$page" '^- result: FAILED; [0-9]+ of [0-9]+ parts passed$'
 has 'a part that fails' "$work/said" '^TestIt$'
+has 'the knobs' "$page" '^- `NIGHTLY_REPEAT=1` .* `NIGHTLY_SCALE=100`$'
 has 'a part behind one that fails' "$page" '^\| `make bench` .* ok \|$'
 
 PLAYED='' FAULTY=''
