@@ -70,9 +70,7 @@ is refused unless you allow it.`,
 			x := &comparison{cluster: c, options: &o, jobSet: js, errOut: streams.ErrOut, kubectl: connectionFlags(command)}
 			report, err := x.run(command.Context())
 			if len(report.Rows) > 0 {
-				text, failed := encode(o.output, report, report.Text)
-				fmt.Fprint(streams.Out, text)
-				err = errors.Join(err, failed)
+				err = errors.Join(err, write(streams.Out, o.output, report, report.Text))
 			}
 			return err
 		},

@@ -23,7 +23,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/dashboard"
 )
 
@@ -90,20 +89,14 @@ this machine's loopback interface, sees what you may see, until you stop it.`,
 
 // canRead fails if there would be nothing to see.
 func (c *cluster) canRead(ctx context.Context, scope dashboard.Scope) error {
-	client := c.jobSets.JobsetV1alpha2().JobSets(scope.Namespace)
 	if scope.Name != "" {
-		if _, err := client.Get(ctx, scope.Name, metav1.GetOptions{}); err != nil {
+		if _, err := c.jobSets.JobsetV1alpha2().JobSets(scope.Namespace).Get(ctx, scope.Name, metav1.GetOptions{}); err != nil {
 			return c.explain(err, scope.Name)
 		}
 		return nil
 	}
-	switch _, err := client.List(ctx, metav1.ListOptions{Limit: 1}); {
-	case noSuchAPI(err):
-		return fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
-	case err != nil:
-		return fmt.Errorf("listing JobSets: %w", err)
-	}
-	return nil
+	_, err := c.list(ctx, scope.Namespace, metav1.ListOptions{Limit: 1})
+	return err
 }
 
 // serve prints the address of the page, and serves it until the context ends.

@@ -18,7 +18,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/sizes"
 )
 
@@ -50,12 +49,7 @@ With --why, what keeps the jobs of one JobSet from one more Pod.`,
 
   # For a program: who waits?
   kubectl jobset elastic -A -o json | jq -r '.jobs[] | select(.state == "Waits") | .namespace + "/" + .jobSet'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: --why explains one JobSet, --namespace or --all-namespaces say which jobs are shown", args[0])
-			}
-			return nil
-		},
+		Args:              noJobSet("--why explains one JobSet, --namespace or --all-namespaces say which jobs are shown"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams.Out) },
 	}
@@ -94,48 +88,28 @@ func (o *elasticOptions) run(ctx context.Context, flags *genericclioptions.Confi
 		}
 		table = sizes.WhyText
 	}
-	text, err := encode(o.output, report, func() string { return table(&report) })
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(out, text)
-	return err
+	return write(out, o.output, report, func() string { return table(&report) })
 }
 
 // readElastic makes four requests. It fails if it cannot list JobSets, and leaves out other kinds that the user
 // may not read. Pods are those of all namespaces: whoever they belong to, they take room.
 func (c *cluster) readElastic(ctx context.Context) (sizes.Input, error) {
 	var in sizes.Input
-	jobSets, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{})
-	switch {
-	case noSuchAPI(err):
-		return in, fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
-	case err != nil:
-		return in, fmt.Errorf("listing JobSets: %w", err)
+	var err error
+	if in.JobSets, err = c.list(ctx, c.namespace, metav1.ListOptions{}); err != nil {
+		return in, err
 	}
-	in.JobSets = jobSets.Items
 	nodes, err := c.kubernetes.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if in.NodesUnread, err = unlessForbidden(err); err != nil {
 		return in, fmt.Errorf("listing nodes: %w", err)
 	}
-	if in.NodesUnread == nil {
-		in.Nodes = nodes.Items
-	}
+	in.Nodes = nodes.Items
 	bound := metav1.ListOptions{FieldSelector: fields.OneTermNotEqualSelector("spec.nodeName", "").String()}
 	pods, err := c.kubernetes.CoreV1().Pods(metav1.NamespaceAll).List(ctx, bound)
 	if in.PodsUnread, err = unlessForbidden(err); err != nil {
 		return in, fmt.Errorf("listing the Pods of all namespaces: %w", err)
 	}
-	if in.PodsUnread == nil {
-		in.Pods = pods.Items
-	}
-	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
-	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
-	if in.EventsUnread, err = unlessForbidden(err); err != nil {
-		return in, fmt.Errorf("listing the events of JobSets: %w", err)
-	}
-	if in.EventsUnread == nil {
-		in.Events = events.Items
-	}
-	return in, nil
+	in.Pods = pods.Items
+	in.Events, in.EventsUnread, err = c.events(ctx)
+	return in, err
 }

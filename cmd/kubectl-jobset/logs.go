@@ -127,9 +127,7 @@ func (o *logsOptions) run(ctx context.Context, c *cluster, streams genericioopti
 		return errors.New("the logs announce no start of a worker: none has started yet, the lines are rotated away or older than --since, or the agents are of an earlier release")
 	}
 	if o.epoch == all && o.rank == all {
-		text, err := encode(o.output, epochs, func() string { return logs.Text(epochs) })
-		fmt.Fprint(streams.Out, text)
-		return err
+		return write(streams.Out, o.output, epochs, func() string { return logs.Text(epochs) })
 	}
 	filter, printed := o.filter(), false
 	for i := range read {

@@ -14,12 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
@@ -47,12 +45,7 @@ and what JobSets with faultTolerance.avoidNodes remember in their status.`,
 
   # For a program: nodes that failed two JobSets or more
   kubectl jobset nodes -A -o json | jq -r '.[] | select(.jobSets | length > 1) | .name'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: --namespace or --all-namespaces say whose failures are shown", args[0])
-			}
-			return nil
-		},
+		Args:              noJobSet("--namespace or --all-namespaces say whose failures are shown"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams) },
 	}
@@ -82,41 +75,30 @@ func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigF
 		return err
 	}
 	nodes := restarts.FailingNodes(failures)
-	text, err := encode(o.output, nodes, func() string { return restarts.NodesText(nodes, o.limit, now) })
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(streams.Out, text)
-	return err
+	return write(streams.Out, o.output, nodes, func() string { return restarts.NodesText(nodes, o.limit, now) })
 }
 
 // readNodeFailures makes two requests. It fails if it cannot list JobSets, and says so if it may not read events.
 func (c *cluster) readNodeFailures(ctx context.Context, now time.Time, notes io.Writer) ([]restarts.NodeFailure, error) {
-	jobSets, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{})
-	switch {
-	case noSuchAPI(err):
-		return nil, fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
-	case err != nil:
-		return nil, fmt.Errorf("listing JobSets: %w", err)
+	jobSets, err := c.list(ctx, c.namespace, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
 	}
-	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
-	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
-	unread, err := unlessForbidden(err)
+	events, unread, err := c.events(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("listing the events of JobSets: %w", err)
+		return nil, err
 	case unread != nil:
 		fmt.Fprintf(notes, "events could not be read, so only what JobSets remember is shown: %v\n", unread)
-		events = &corev1.EventList{}
 	}
 	byJobSet := map[types.UID][]corev1.Event{}
-	for i := range events.Items {
-		uid := events.Items[i].InvolvedObject.UID
-		byJobSet[uid] = append(byJobSet[uid], events.Items[i])
+	for i := range events {
+		uid := events[i].InvolvedObject.UID
+		byJobSet[uid] = append(byJobSet[uid], events[i])
 	}
 	var failures []restarts.NodeFailure
-	for i := range jobSets.Items {
-		js := &jobSets.Items[i]
+	for i := range jobSets {
+		js := &jobSets[i]
 		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js, byJobSet[js.UID]), now)...)
 	}
 	return failures, nil

@@ -8,6 +8,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"sigs.k8s.io/yaml"
 )
@@ -21,16 +22,21 @@ func validateOutput(output string) error {
 	return fmt.Errorf("--output is %q, it must be table, json or yaml", output)
 }
 
-// encode writes a report in a form that validateOutput took.
-func encode(output string, report any, table func() string) (string, error) {
+// write writes a report in a form that validateOutput took.
+func write(out io.Writer, output string, report any, table func() string) error {
+	var text []byte
+	var err error
 	switch output {
 	case "json":
-		text, err := json.MarshalIndent(report, "", "  ")
-		return string(text) + "\n", err
+		text, err = json.MarshalIndent(report, "", "  ")
+		text = append(text, '\n')
 	case "yaml":
-		text, err := yaml.Marshal(report)
-		return string(text), err
+		text, err = yaml.Marshal(report)
 	default:
-		return table(), nil
+		text = []byte(table())
 	}
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
 }

@@ -30,12 +30,12 @@ signs that its workers gave, with a proposal for stallSeconds.`,
   kubectl jobset progress train -o json | jq .goodputPercent`,
 		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
-		RunE: o.run(flags, streams, func(in restarts.Input) (string, error) {
+		RunE: o.run(flags, func(in restarts.Input) error {
 			report, err := progress.Of(in)
 			if err != nil {
-				return "", err
+				return err
 			}
-			return encode(o.output, report, func() string { return progress.Text(&report) })
+			return write(streams.Out, o.output, report, func() string { return progress.Text(&report) })
 		}),
 	}
 	o.add(command)

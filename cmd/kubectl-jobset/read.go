@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -69,17 +70,13 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 	if in.JobsUnread, err = unlessForbidden(err); err != nil {
 		return in, fmt.Errorf("listing the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
 	}
-	if in.JobsUnread == nil {
-		in.Jobs = jobs.Items
-	}
+	in.Jobs = jobs.Items
 	if restarts.NeedsPods(js) {
 		pods, err := c.kubernetes.CoreV1().Pods(c.namespace).List(ctx, ours)
 		if in.PodsUnread, err = unlessForbidden(err); err != nil {
 			return in, fmt.Errorf("listing the Pods of JobSet %s/%s: %w", c.namespace, name, err)
 		}
-		if in.PodsUnread == nil {
-			in.Pods = pods.Items
-		}
+		in.Pods = pods.Items
 	}
 	if err := c.addReports(ctx, &in); err != nil {
 		return in, err
@@ -90,18 +87,14 @@ func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error)
 		if _, err = unlessForbidden(err); err != nil { // EventsUnread below covers that too
 			return in, fmt.Errorf("listing the events of the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
 		}
-		if events != nil {
-			in.JobEvents = events.Items
-		}
+		in.JobEvents = events.Items
 	}
 	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(js.UID)).String()}
 	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
 	if in.EventsUnread, err = unlessForbidden(err); err != nil {
 		return in, fmt.Errorf("listing the events of JobSet %s/%s: %w", c.namespace, name, err)
 	}
-	if in.EventsUnread == nil {
-		in.Events = events.Items
-	}
+	in.Events = events.Items
 	return in, nil
 }
 
@@ -121,7 +114,29 @@ func (c *cluster) addReports(ctx context.Context, in *restarts.Input) error {
 	return nil
 }
 
-// unlessForbidden tells forbidden, which leaves a useful report, from other errors.
+// list returns JobSets, and says so if there can be none.
+func (c *cluster) list(ctx context.Context, namespace string, options metav1.ListOptions) ([]jobset.JobSet, error) {
+	list, err := c.jobSets.JobsetV1alpha2().JobSets(namespace).List(ctx, options)
+	switch {
+	case noSuchAPI(err):
+		return nil, errNoSuchAPI
+	case err != nil:
+		return nil, fmt.Errorf("listing JobSets: %w", err)
+	}
+	return list.Items, nil
+}
+
+// events returns those of JobSets, and why they cannot be read if the user may not.
+func (c *cluster) events(ctx context.Context) (events []corev1.Event, unread, err error) {
+	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
+	list, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
+	if unread, err = unlessForbidden(err); err != nil {
+		return nil, nil, fmt.Errorf("listing the events of JobSets: %w", err)
+	}
+	return list.Items, unread, nil
+}
+
+// unlessForbidden tells forbidden, which leaves a useful report, from other errors. A list that may not be read is empty.
 func unlessForbidden(err error) (unread, fatal error) {
 	if apierrors.IsForbidden(err) {
 		return err, nil
@@ -133,13 +148,15 @@ func unlessForbidden(err error) (unread, fatal error) {
 func (c *cluster) explain(err error, name string) error {
 	switch {
 	case noSuchAPI(err):
-		return fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
+		return errNoSuchAPI
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("there is no JobSet %q in namespace %q; --namespace chooses another", name, c.namespace)
 	default:
 		return fmt.Errorf("reading JobSet %s/%s: %w", c.namespace, name, err)
 	}
 }
+
+var errNoSuchAPI = fmt.Errorf("this cluster does not serve %s: install JobSet, or choose another cluster with --context", jobset.GroupVersion)
 
 // noSuchAPI reports whether the API server does not serve a path, as opposed to an object that does not exist.
 func noSuchAPI(err error) bool {
@@ -162,13 +179,13 @@ func completeNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 
 // names returns the names of JobSets, none on an error: a completion cannot show errors.
 func (c *cluster) names(ctx context.Context) []string {
-	list, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).List(ctx, metav1.ListOptions{Limit: 500})
+	list, err := c.list(ctx, c.namespace, metav1.ListOptions{Limit: 500})
 	if err != nil {
 		return nil
 	}
 	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	for i := range list {
+		names = append(names, list[i].Name)
 	}
 	return names
 }

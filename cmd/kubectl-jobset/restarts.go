@@ -41,9 +41,9 @@ last restarts with their first causes.`,
   kubectl jobset restarts train -o json | jq -r '.workers.missing[]?.node // empty'`,
 		Args:              oneJobSet,
 		ValidArgsFunction: completeNames(flags),
-		RunE: o.run(flags, streams, func(in restarts.Input) (string, error) {
+		RunE: o.run(flags, func(in restarts.Input) error {
 			report := restarts.Of(in)
-			return encode(o.output, report, func() string { return restarts.Text(&report, o.all) })
+			return write(streams.Out, o.output, report, func() string { return restarts.Text(&report, o.all) })
 		}),
 	}
 	o.add(command)
@@ -67,8 +67,8 @@ func (o *restartsOptions) add(to *cobra.Command) {
 	to.Flags().IntVar(&o.limit, "limit", 5, "how many restarts to show, newest first; 0 means all")
 }
 
-// run returns a command that reads a JobSet and what belongs to it, and prints what show makes of it.
-func (o *restartsOptions) run(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, show func(restarts.Input) (string, error)) func(*cobra.Command, []string) error {
+// run returns a command that reads a JobSet and what belongs to it, and shows it.
+func (o *restartsOptions) run(flags *genericclioptions.ConfigFlags, show func(restarts.Input) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		if err := o.validate(); err != nil {
 			return err
@@ -82,11 +82,6 @@ func (o *restartsOptions) run(flags *genericclioptions.ConfigFlags, streams gene
 			return err
 		}
 		in.Limit, in.Now = o.limit, time.Now()
-		text, err := show(in)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprint(streams.Out, text)
-		return err
+		return show(in)
 	}
 }

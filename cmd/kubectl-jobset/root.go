@@ -74,3 +74,13 @@ func oneJobSet(command *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// noJobSet refuses arguments of a command that takes none, and says what chooses instead.
+func noJobSet(instead string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unexpected argument %q: %s", args[0], instead)
+		}
+		return nil
+	}
+}

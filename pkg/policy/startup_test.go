@@ -51,18 +51,18 @@ func TestDependsOn(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"C154, C365: only the first is created at the start":      {Input{JobSet: chain(jobset.DependencyReady).Obj(), Now: now}, creates(both)},
-		"C156: Ready: one of two is ready":                        {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up}), both...), nil},
-		"C156: Ready: both are ready":                             {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up, "js-a-1": up}), both...), creates([]string{"js-b-0"})},
-		"C156: Ready: one is ready and one succeeded":             {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up, "js-a-1": done}), both...), creates([]string{"js-b-0"})},
-		"C155: Complete: both are ready":                          {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": up, "js-a-1": up}), both...), nil},
-		"C155: Complete: one of two succeeded":                    {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": done, "js-a-1": up}), both...), nil},
-		"C155: Complete: both succeeded":                          {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": done, "js-a-1": done}), both...), creates([]string{"js-b-0"})},
-		"C154: the walk goes on behind one that waits":            {Input{JobSet: withThird().Obj(), Now: now}, creates(both, []string{"js-c-0"})},
-		"C162: of several dependencies one is missing":            {only(doing(two, jobChanges{"js-a-0": up, "js-a-1": up}), "js-a-0", "js-a-1", "js-b-0"), nil},
-		"C162: several dependencies":                              {only(doing(two, jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), "js-a-0", "js-a-1", "js-b-0"), creates([]string{"js-c-0"})},
-		"C157, C158: a dependency that is not there":              {only(doing(unknown, nil), both...), nil},
-		"C159: dependents are not created while suspended either": {suspendedChain, func(w *summary) { isSuspended(w) }},
+		"C154, C365: only the first is created at the start":       {Input{JobSet: chain(jobset.DependencyReady).Obj(), Now: now}, creates(both)},
+		"C156: Ready: one of two is ready":                         {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up}), both...), nil},
+		"C156: Ready: both are ready":                              {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up, "js-a-1": up}), both...), creates([]string{"js-b-0"})},
+		"C156: Ready: one is ready and one succeeded":              {only(doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up, "js-a-1": done}), both...), creates([]string{"js-b-0"})},
+		"C155: Complete: both are ready":                           {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": up, "js-a-1": up}), both...), nil},
+		"C155: Complete: one of two succeeded":                     {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": done, "js-a-1": up}), both...), nil},
+		"C155: Complete: both succeeded":                           {only(doing(chain(jobset.DependencyComplete), jobChanges{"js-a-0": done, "js-a-1": done}), both...), creates([]string{"js-b-0"})},
+		"C154: the walk goes on behind one that waits":             {Input{JobSet: withThird().Obj(), Now: now}, creates(both, []string{"js-c-0"})},
+		"C162, O326, O327: of several dependencies one is missing": {only(doing(two, jobChanges{"js-a-0": up, "js-a-1": up}), "js-a-0", "js-a-1", "js-b-0"), nil},
+		"C162, O326, O327: several dependencies":                   {only(doing(two, jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), "js-a-0", "js-a-1", "js-b-0"), creates([]string{"js-c-0"})},
+		"C157, C158: a dependency that is not there":               {only(doing(unknown, nil), both...), nil},
+		"C159: dependents are not created while suspended either":  {suspendedChain, func(w *summary) { isSuspended(w) }},
 		"C160: a dependent stays suspended, and the JobSet is resumed": {resumed, func(w *summary) {
 			w.Resumes = both
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}

@@ -174,7 +174,7 @@ func TestCreateCoordinator(t *testing.T) {
 			mut:  set(jobset.Coordinator{ReplicatedJob: "workers", PodIndex: -1}),
 			want: []violation{unpathed("coordinator pod index -1 is invalid for replicatedJob workers job index 0")},
 		},
-		"W63: the address is too long for a label, independently of W59": {
+		"O362, W63: the address is too long for a label, independently of W59": {
 			mut: func(js *jobset.JobSet) {
 				set(jobset.Coordinator{ReplicatedJob: "x"})(js)
 				js.Spec.Network.Subdomain = strings.Repeat("a", 60)

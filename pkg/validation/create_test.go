@@ -169,7 +169,7 @@ func TestCreateJobSetLevel(t *testing.T) {
 		return func(js *jobset.JobSet) { set(&js.Spec) }
 	}
 	runCreate(t, plainJobSet, map[string]createCase{
-		"W34, W47: dependsOn of the first ReplicatedJob": {
+		"O358, W34, W47: dependsOn of the first ReplicatedJob": {
 			mut: with(func(s *jobset.JobSetSpec) { s.ReplicatedJobs[0].DependsOn = []jobset.DependsOn{{Name: "workers"}} }),
 			want: []violation{
 				unpathed("DependsOn can't be set for the first ReplicatedJob"),

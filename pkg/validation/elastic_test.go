@@ -51,7 +51,7 @@ func TestUpdateElastic(t *testing.T) {
 		"W90, W91: an Indexed Job shrinks":                       {gates: elastic, mut: size(1)},
 		"W79, W137, W139: with the gate off it does not":         {mut: size(4), want: refusedByGate},
 		"W79: with the gate off a Job without indexes does not":  {old: nonIndexed, mut: size(4), want: refused},
-		"W90: a Job without indexes does not":                    {gates: elastic, old: nonIndexed, mut: size(4), want: refused},
+		"O370, W90: a Job without indexes does not":              {gates: elastic, old: nonIndexed, mut: size(4), want: refused},
 		"W90: neither does one that no longer says what it is":   {gates: elastic, old: func(js *jobset.JobSet) { job(js, 1).CompletionMode = nil }, mut: size(4), want: refused},
 		"W90: suspended as well, which makes no difference here": {gates: elastic, old: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, mut: size(4)},
 		"W92: a completed JobSet": {
@@ -77,7 +77,7 @@ func TestUpdateElastic(t *testing.T) {
 			gates: elastic, old: with(jobset.JobSetFailed, metav1.ConditionTrue),
 			mut: func(js *jobset.JobSet) { js.Finalizers = nil; js.Spec.Suspend = ptr.To(true) },
 		},
-		"W93, W94: scaled to nothing": {
+		"O371, W93, W94: scaled to nothing": {
 			gates: elastic, mut: size(0),
 			want: []violation{invalid(workersJob+".parallelism", "parallelism must be >= 1"), invalid(workersJob+".completions", "completions must be >= 1")},
 		},
@@ -95,7 +95,7 @@ func TestUpdateElastic(t *testing.T) {
 				invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs"),
 			},
 		},
-		"W95: 4 and 5": {
+		"O369, W95: 4 and 5": {
 			gates: elastic, mut: sized(ptr.To[int32](4), ptr.To[int32](5)),
 			want: []violation{invalid(workersJob+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs: set both to the same number, parallelism is 4")},
 		},

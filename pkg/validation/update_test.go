@@ -70,7 +70,7 @@ func TestUpdateMutability(t *testing.T) {
 			mut:  func(js *jobset.JobSet) { js.Spec.ManagedBy = ptr.To("a/b") },
 			want: []violation{invalid("spec.managedBy", "field is immutable")},
 		},
-		"W78: managedBy changes, suspended or not": {
+		"O353, W78: managedBy changes, suspended or not": {
 			old:  func(js *jobset.JobSet) { suspended(js); js.Spec.ManagedBy = ptr.To("a/b") },
 			mut:  func(js *jobset.JobSet) { js.Spec.ManagedBy = ptr.To("a/c") },
 			want: []violation{invalid("spec.managedBy", "field is immutable")},
@@ -150,7 +150,7 @@ func TestUpdateMutability(t *testing.T) {
 			mut:  dependsOn(),
 			want: []violation{invalid(replicatedJobs, "field is immutable, changed: spec.replicatedJobs[1].dependsOn")},
 		},
-		"W77, S2: dependsOn changes, suspended or not": {
+		"O360, W77, S2: dependsOn changes, suspended or not": {
 			old: func(js *jobset.JobSet) {
 				suspended(js)
 				dependsOn(jobset.DependsOn{Name: "leader", Status: jobset.DependencyReady})(js)
@@ -260,7 +260,7 @@ func TestUpdatePolicies(t *testing.T) {
 			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy = nil },
 			want: []violation{invalid("spec.failurePolicy", "Value is immutable")},
 		},
-		"P44: failurePolicy changes, and the message says where": {
+		"O351, P44: failurePolicy changes, and the message says where": {
 			old:  failurePolicy,
 			mut:  func(js *jobset.JobSet) { js.Spec.FailurePolicy.Rules[0].Action = jobset.RestartJobSet },
 			want: []violation{invalid("spec.failurePolicy", "changed: spec.failurePolicy.rules[0].action")},
@@ -325,9 +325,19 @@ func TestUpdatePolicies(t *testing.T) {
 				invalid("spec.volumeClaimPolicies", valueImmutable),
 			},
 		},
-		"W76: a policy changes": {
-			mut:  func(js *jobset.JobSet) { js.Spec.Network.Subdomain = "x" },
-			want: []violation{invalid("spec.network", valueImmutable)},
+		"O350, O364, W76: policies change": {
+			old: func(js *jobset.JobSet) { js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{}} },
+			mut: func(js *jobset.JobSet) {
+				js.Spec.Network.Subdomain, js.Spec.SuccessPolicy.TargetReplicatedJobs = "x", []string{"leader"}
+				js.Spec.StartupPolicy.StartupPolicyOrder = jobset.InOrder
+				js.Spec.VolumeClaimPolicies[0].RetentionPolicy = &jobset.VolumeRetentionPolicy{}
+			},
+			want: []violation{
+				invalid("spec.network", valueImmutable),
+				invalid("spec.successPolicy", valueImmutable),
+				invalid("spec.startupPolicy", valueImmutable),
+				invalid("spec.volumeClaimPolicies", valueImmutable),
+			},
 		},
 		"W75: the coordinator may change, to a valid one": {
 			mut: func(js *jobset.JobSet) { js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "workers"} },

@@ -32,41 +32,6 @@ func elsewhere[T client.Object](obj T) T {
 	return obj
 }
 
-func TestJobsOfOtherNamespaces(t *testing.T) {
-	t.Parallel()
-	js, _ := workers()
-	for name, foreign := range map[string]*builders.JobWrapper{
-		"C14: a Job that failed":                builders.MakeJob(js, "w", 1).Failed(now, "BackoffLimitExceeded", "m"),
-		"C14: one whose attempt cannot be read": builders.MakeJob(js, "w", 1).Label(constants.RestartsKey, "x"),
-	} {
-		t.Run(name+" in another namespace does nothing to the JobSet that it names as its controller", func(t *testing.T) {
-			t.Parallel()
-			s, js, _ := running(t)
-			before := stored(t, s, js).Status
-			cached(t, s, []*batchv1.Job{elsewhere(foreign.Obj())})
-			passes(t, s)
-			s.Record.Expect(t)
-			if diff := cmp.Diff(before, stored(t, s, js).Status); diff != "" {
-				t.Errorf("the status changed (-before +after):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestPodsOfOtherNamespaces(t *testing.T) {
-	t.Parallel()
-	t.Run("C15: a Pod at the next epoch in another namespace does not break the group whose Job it names as its controller", func(t *testing.T) {
-		t.Parallel()
-		s, js, job := running(t)
-		cached(t, s, nil, elsewhere(builders.MakePod(job, 0).Epoch("2").Obj()))
-		passes(t, s)
-		s.Record.Expect(t)
-		if diff := cmp.Diff([3]int32{0, 1, 0}, epochsOf(t, s, js)); diff != "" {
-			t.Errorf("D, S, charged (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestForeignJobOfTheNamespace(t *testing.T) {
 	t.Parallel()
 	t.Run("C97: a Job that the JobSet did not create and that cannot be read ends no pass, and is told once", func(t *testing.T) {

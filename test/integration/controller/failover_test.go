@@ -46,7 +46,7 @@ var _ = Describe("Another manager takes over", func() {
 		Entry("after the lift", func(w *Writes) { w.CrashAfter(AJobSetStatus(Epochs(1, 2))) }),
 	)
 
-	It("P21: at every single step, and does not charge for it", func(ctx SpecContext) {
+	It("P21 C282: at every single step, and does not charge for it", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
 		w.StartManager()

@@ -109,33 +109,6 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		Expect(w.Events(js, "RetryPause")).To(HaveLen(1), "the second manager goes on where the first stopped")
 	})
 
-	It("P83: goes on when its pause is cut short", func(ctx SpecContext) {
-		w := newWorld(ctx, tolerates())
-		js := w.Create(tolerant(AB(), 3600))
-		w.JobController.Fails(w.HasJobs(js, 4)[0], exceeded, "")
-		w.JobController.CollectsAll(js, 4)
-		gone(w, js)
-
-		Change(w, js, func(js *jobset.JobSet) { js.Spec.FaultTolerance.RetryPauseSeconds = ptr.To[int32](0) })
-
-		w.HasJobs(js, 4)
-		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
-	})
-
-	It("P84: fails when its resets are used up", func(ctx SpecContext) {
-		w := newWorld(ctx, tolerates())
-		js := w.Create(tolerant(AB(), 0))
-		for attempt := range int32(2) {
-			w.JobController.Fails(w.HasJobs(js, 4)[0], exceeded, "")
-			w.Counts(js, Counters{Restarts: attempt + 1, CountTowardsMax: attempt + 1})
-			w.JobController.CollectsAll(js, 4)
-		}
-		w.JobController.Fails(w.HasJobs(js, 4)[0], exceeded, "")
-
-		w.Finishes(js, jobset.JobSetFailed, "ReachedMaxRestarts")
-		w.HasCounted(js, Counters{Restarts: 2, CountTowardsMax: 2})
-	})
-
 	It("P84: is suspended in the middle of a pause, and when it is resumed starts at once", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js := w.Create(tolerant(AB(), 3600))
@@ -151,20 +124,6 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		w.Resume(js)
 		sleeps(w, js)
 		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
-	})
-
-	It("P83: under a manager whose gate is off has no pause, and nothing old is kept", func(ctx SpecContext) {
-		w := newWorld(ctx, tolerates())
-		js := w.Create(tolerant(AB(), 3600))
-		w.JobController.Fails(w.HasJobs(js, 4)[0], exceeded, "")
-		w.JobController.CollectsAll(js, 4)
-		gone(w, js)
-
-		w.StartManager(WithGates(GateOff))
-
-		w.HasJobs(js, 4)
-		w.Status(js, func(g Gomega, status jobset.JobSetStatus) { g.Expect(status.FaultTolerance).To(BeNil()) })
-		Expect(Now(w, js).Spec.FaultTolerance).NotTo(BeNil())
 	})
 
 	// heals gives a JobSet of two Jobs short periods, all of so many seconds.
@@ -300,20 +259,6 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		w.JobController.CountsStopping(w.Jobs(js)[1], 0)
 
 		w.Has(js, jobset.JobSetResourcesDeployed, metav1.ConditionFalse, "ResourcesReleased")
-	})
-
-	It("P80: whose Pods cannot even be created is unhealthy", func(ctx SpecContext) {
-		w := newWorld(ctx, tolerates())
-		js := heals(1)
-		js.Spec.FaultTolerance.FailureGracePeriodSeconds = ptr.To[int32](3600)
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 2)
-		w.Settles(js)
-
-		w.JobController.Begins(jobs...)
-
-		Expect(w.Has(js, jobset.JobSetUnhealthy, metav1.ConditionTrue, "PodsMissing").Message).To(
-			Equal("0 of 2 Pods exist 1s after the start of their Jobs; waiting 1h0m0s for them"))
 	})
 
 	It("P87: that failed keeps what runs for a while", func(ctx SpecContext) {

@@ -58,7 +58,7 @@ var _ = Describe("A group restart", func() {
 		Expect(told.Action).To(Equal("Reconciling"))
 	})
 
-	It("P13 P22: waits until all are back, then lifts and tells how long it took", func(ctx SpecContext) {
+	It("P13 P22 C303: waits until all are back, then lifts and tells how long it took", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(3, 10))
 		w.Agents.Report(2, pods[0])
@@ -74,19 +74,6 @@ var _ = Describe("A group restart", func() {
 		Expect(told.Note).To(MatchRegexp(`3 workers .*\d+\.\d seconds`))
 		w.HasCounted(train, Counters{InPlace: 1})
 		Expect(w.Manager.EpochWrites(train.Name)).To(HaveLen(3), "first lift, break, lift")
-	})
-
-	It("P22: tells of a restart by its own two events and no other", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 10))
-
-		w.GroupRestarts(train, 1, pods)
-
-		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "")
-		w.TellsUser(train, corev1.EventTypeNormal, "InPlaceRestartCompleted", "")
-		Expect(w.Events(train, "InPlaceRestartStarted")).To(HaveLen(1))
-		Expect(w.Events(train, "InPlaceRestart")).To(BeEmpty())
-		Expect(w.Events(train, "WorkersSynced")).To(BeEmpty())
 	})
 
 	It("P14: names the worker that failed first and its exit code, as the kubelet shows it for a moment", func(ctx SpecContext) {
@@ -130,32 +117,6 @@ var _ = Describe("A group restart", func() {
 		w.HasCounted(js, Counters{InPlace: 1})
 	})
 
-	It("P15: charges once when all workers fail together", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(4, 1))
-
-		w.Agents.Report(2, pods...)
-
-		w.Reaches(train, 1, 2)
-		w.HasCounted(train, Counters{InPlace: 1})
-		Expect(w.Manager.EpochWrites(train.Name)).To(HaveLen(3))
-	})
-
-	It("P13: does not charge a worker that fails again before the group is back", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 1))
-		w.Agents.Report(2, pods[0])
-		w.Reaches(train, 1, 1)
-
-		w.Kubelet.RestartsInPlace(pods[0], 1)
-		w.Agents.Report(2, pods[0])
-		w.StaysAt(train, 1, 1)
-		w.Agents.Report(2, pods[1])
-
-		w.Reaches(train, 1, 2)
-		w.HasCounted(train, Counters{InPlace: 1})
-	})
-
 	It("C40: is not ended by Jobs that are all ready, only by the lift", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
@@ -170,7 +131,7 @@ var _ = Describe("A group restart", func() {
 		w.Has(train, jobset.JobSetRestarting, metav1.ConditionFalse, "WorkersSynced")
 	})
 
-	It("P22: makes two epoch writes per group restart, whatever else is going on", func(ctx SpecContext) {
+	It("P22 C305: makes two epoch writes per group restart, whatever else is going on", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(4, 10))
 		job := w.Job(train, "workers", 0)
@@ -188,7 +149,7 @@ var _ = Describe("A group restart", func() {
 		Expect(w.Manager.EpochWrites(train.Name)).To(HaveLen(1 + 2*rounds))
 	})
 
-	It("P22: writes mere counts of Jobs once a second at the most while the group assembles", func(ctx SpecContext) {
+	It("P22 C305: writes mere counts of Jobs once a second at the most while the group assembles", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
 		job := w.Job(train, "workers", 0)

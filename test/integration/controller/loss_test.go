@@ -204,7 +204,7 @@ var _ = Describe("What is not a worker", func() {
 		w.HasCounted(train, Counters{})
 	})
 
-	It("P10: a Pod with our labels that no Job of ours controls is nothing", func(ctx SpecContext) {
+	It("P10 C270: a Pod with our labels that no Job of ours controls is nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
 		stranger := pods[0].DeepCopy()
@@ -238,7 +238,7 @@ var _ = Describe("What is not a worker", func() {
 })
 
 var _ = Describe("An epoch annotation", func() {
-	DescribeTable("P12: that is no epoch counts as not reported and is told once",
+	DescribeTable("P12 C271: that is no epoch counts as not reported and is told once",
 		func(ctx SpecContext, text string) {
 			w := newWorld(ctx)
 			train, pods := w.HeldGroup(Training(2, 10))

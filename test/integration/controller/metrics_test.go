@@ -77,7 +77,7 @@ var _ = Describe("The metrics", func() {
 	})
 
 	// Without labels: what other specs of this process do would count as well, and they do not run at the same time.
-	It("P22: count group restarts and how long they took", func(ctx SpecContext) {
+	It("P22 C303: count group restarts and how long they took", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
 		started, ended := measured(restarts, nil), measured(durations, nil)

@@ -70,45 +70,6 @@ var _ = Describe("A start in order", func() {
 			To(Equal(since(w, js, jobset.JobSetStartupPolicyCompleted)), "one ended when the other began")
 	})
 
-	It("C320: is not under way again when a worker is not ready for a moment", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := started(w)
-
-		w.JobController.Starts(w.Job(js, "a", 0), w.Job(js, "b", 1))
-		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1})
-		w.StaysUntouched(js)
-		w.HasConditions(js, startWasUnderWay, startIsThrough)
-		w.JobController.Readies(w.Jobs(js)...)
-		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
-
-		w.HasConditions(js, startWasUnderWay, startIsThrough)
-		w.HasEvents(js, eventStartUnderWay, eventStartIsThrough)
-	})
-
-	It("C148: takes ended Jobs for started ones, and a ReplicatedJob without Jobs too", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := w.Create(startingIn(jobset.InOrder, JobSet("js", Replicated("a", 2, 1), Replicated("none", 0, 1), Replicated("z", 1, 1))))
-		jobs := hasOnly(w, js, "js-a-0", "js-a-1")
-
-		w.JobController.Completes(jobs[0])
-		hasOnly(w, js, "js-a-0", "js-a-1")
-		w.JobController.Readies(jobs[1])
-
-		hasOnly(w, js, "js-a-0", "js-a-1", "js-z-0")
-		w.HasConditions(js, startIsUnderWay)
-	})
-
-	It("C147: of AnyOrder is one of all at once, and needs no words", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := w.Create(startingIn(jobset.AnyOrder, AB()))
-
-		w.JobController.Readies(w.HasJobs(js, 4)...)
-
-		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
-		Expect(w.Conditions(js)).To(BeEmpty())
-		Expect(w.Told(js)).To(BeEmpty())
-	})
-
 	It("C152 O322: runs again after a restart of the whole JobSet", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := w.Create(with(startingIn(jobset.InOrder, AB()), jobset.FailurePolicy{MaxRestarts: 1}))
@@ -141,15 +102,6 @@ var _ = Describe("A start in order", func() {
 
 		w.Finishes(js, jobset.JobSetFailed, "FailedJobs")
 		hasOnly(w, js, "js-a-0")
-	})
-
-	It("C153: cannot be had together with dependsOn", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := startingIn(jobset.InOrder, AB())
-		js.Namespace = w.Namespace
-		js.Spec.ReplicatedJobs[1].DependsOn = []jobset.DependsOn{{Name: "a", Status: jobset.DependencyReady}}
-
-		Expect(w.Client.Create(ctx, js)).To(MatchError(ContainSubstring("StartupPolicy and DependsOn APIs are mutually exclusive")))
 	})
 })
 
@@ -215,22 +167,5 @@ var _ = Describe("A suspended JobSet with a startup policy", func() {
 		w.JobController.Readies(w.Jobs(js)[1:]...)
 		w.HasConditions(js, startWasUnderWay, startIsThrough, isResumed)
 		w.HasCounted(js, Counters{})
-	})
-
-	It("C151 C324: resumes Jobs that count as ready for what they have done already", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := startingIn(jobset.InOrder, JobSet("js", Replicated("a", 1, 1), Replicated("b", 1, 1)))
-		js.Spec.ReplicatedJobs[0].Template.Spec.Completions = ptr.To[int32](3)
-		js = w.Create(js)
-		first := w.HasJobs(js, 1)
-		w.JobController.HasDone(first[0], 1)
-		w.HasJobs(js, 2)
-		w.Suspend(js)
-		sleeps(w, js, "js-a-0", "js-b-0")
-		w.JobController.Suspends(w.Jobs(js)...)
-
-		w.Resume(js)
-
-		sleeps(w, js)
 	})
 })

@@ -28,6 +28,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/webhooks"
+	"sigs.k8s.io/jobset/test/integration/examples/manifest"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -52,20 +53,7 @@ var _ = Describe("Each manifest of the examples and of config/samples (O112)", f
 			continue
 		}
 		It("is taken by the API server as it is written: "+file.Path, func(ctx SpecContext) {
-			Expect(file.Documents).NotTo(BeEmpty())
-			u := newUser(ctx)
-			for _, document := range file.Documents {
-				object := read(document)
-				if _, unknown := notCreated[object.GroupVersionKind()]; unknown {
-					Expect(u.serves(object)).To(BeFalse(), "%s is served here, so it can be created here", object.GroupVersionKind())
-					continue
-				}
-				written := u.object(document)
-				stored := written.DeepCopy()
-				u.creates(ctx, stored)
-				Expect(lost(written.Object, stored.Object)).To(BeEmpty(), "in what is stored of %s", written.GetKind())
-			}
-			Expect(u.Warnings).To(BeEmpty())
+			newUser(ctx).takes(ctx, file)
 		})
 	}
 
@@ -142,6 +130,25 @@ var _ = Describe("Each JobSet of the manifests", func() {
 		}
 	}
 })
+
+// takes creates the documents of a file as they are written, and claims that nothing of them is dropped or warned of.
+func (u *user) takes(ctx context.Context, file manifest.File) {
+	GinkgoHelper()
+	Expect(file.Documents).NotTo(BeEmpty())
+	for _, document := range file.Documents {
+		object := read(document)
+		if reason, unknown := notCreated[object.GroupVersionKind()]; unknown {
+			GinkgoWriter.Printf("not created: kind %s is unknown here, it %s\n", object.GetKind(), reason)
+			Expect(u.serves(object)).To(BeFalse(), "%s is served here, so it can be created here", object.GroupVersionKind())
+			continue
+		}
+		written := u.object(document)
+		stored := written.DeepCopy()
+		u.creates(ctx, stored)
+		Expect(lost(written.Object, stored.Object)).To(BeEmpty(), "in what is stored of %s", written.GetKind())
+	}
+	Expect(u.Warnings).To(BeEmpty())
+}
 
 // isKnown waits until the admission of Pods, which reads a cache, has heard of a PriorityClass.
 func (u *user) isKnown(ctx context.Context, class string) {

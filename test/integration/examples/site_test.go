@@ -46,19 +46,7 @@ var _ = Describe("Each manifest that a page of the site includes", func() {
 				Expect(u.patches(ctx, js, file)).To(Succeed())
 				return
 			}
-			Expect(file.Documents).NotTo(BeEmpty())
-			for _, document := range file.Documents {
-				object := read(document)
-				if reason, unknown := notCreated[object.GroupVersionKind()]; unknown {
-					GinkgoWriter.Printf("not applied: kind %s is unknown here, it %s\n", object.GetKind(), reason)
-					continue
-				}
-				written := u.object(document)
-				stored := written.DeepCopy()
-				u.creates(ctx, stored)
-				Expect(lost(written.Object, stored.Object)).To(BeEmpty(), "in what is stored of %s", written.GetKind())
-			}
-			Expect(u.Warnings).To(BeEmpty())
+			u.takes(ctx, file)
 		})
 	}
 })

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package placement
 
 import (
-	"encoding/json"
 	"math"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -63,13 +62,6 @@ func patchOf(pod *corev1.Pod) string {
 	}
 	Expect(response.PatchType).To(HaveValue(Equal(admissionv1.PatchTypeJSONPatch)))
 	return string(response.Patch)
-}
-
-func asJSON(value any) string {
-	GinkgoHelper()
-	raw, err := json.Marshal(value)
-	Expect(err).NotTo(HaveOccurred())
-	return string(raw)
 }
 
 var _ = Describe("A new Pod", func() {
@@ -133,14 +125,6 @@ var _ = Describe("A new Pod", func() {
 		Entry("a small one", int32(-7), "n7"),
 		Entry("the lowest there is", int32(math.MinInt32), "n2147483648"),
 	)
-
-	It("W103: without a priority gets no label, and keeps the one it has", func() {
-		pod := w.pod(newJob(0), 0, withoutAnnotation(jobset.ExclusiveKey))
-		Expect(patchOf(pod)).To(Equal("[]"))
-
-		pod.Labels[placement.PriorityKey] = "mine"
-		Expect(patchOf(pod)).To(Equal("[]"))
-	})
 })
 
 var _ = Describe("A new leader", func() {
@@ -184,34 +168,6 @@ var _ = Describe("A new leader", func() {
 		again.Spec.Affinity = once.Spec.Affinity
 
 		Expect(w.starts(again).Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution).To(HaveLen(2))
-	})
-
-	It("Q2: without a priority stays away from all other Jobs", func() {
-		leader := w.pod(newJob(0), 0)
-		want := leaderAffinity(leader.Labels[jobset.JobKey])
-
-		Expect(patchOf(leader)).To(MatchJSON(asJSON([]map[string]any{
-			{"op": "add", "path": "/spec/affinity", "value": map[string]any{}},
-			{"op": "add", "path": "/spec/affinity/podAffinity", "value": map[string]any{}},
-			{"op": "add", "path": "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution", "value": []any{}},
-			{
-				"op": "add", "path": "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/-",
-				"value": want.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0],
-			},
-			{"op": "add", "path": "/spec/affinity/podAntiAffinity", "value": map[string]any{}},
-			{"op": "add", "path": "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution", "value": []any{}},
-			{
-				"op": "add", "path": "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/-",
-				"value": want.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0],
-			},
-		})))
-	})
-
-	It("W106: without a priority but with the label goes by the label", func() {
-		leader := w.pod(newJob(0), 0)
-		leader.Labels[placement.PriorityKey] = "mine"
-
-		Expect(patchOf(leader)).To(ContainSubstring(asJSON(expression(placement.PriorityKey, metav1.LabelSelectorOpIn, "mine"))))
 	})
 })
 

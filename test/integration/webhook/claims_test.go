@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"strings"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -66,36 +64,6 @@ var _ = Describe("Volume claims", func() {
 		u.admits(js)
 		Expect(u.Warnings).To(BeEmpty())
 	})
-
-	DescribeTable("are refused",
-		func(ctx SpecContext, spoil func(*jobset.JobSet), wanted ...cause) {
-			js := withClaims("data")
-			spoil(js)
-			ofWebhook(newUser(ctx).refuses(js), wanted...)
-		},
-		Entry("W64 Q10: with a name twice", func(js *jobset.JobSet) {
-			js.Spec.VolumeClaimPolicies = append(js.Spec.VolumeClaimPolicies, js.Spec.VolumeClaimPolicies[0])
-		}, invalid("spec.volumeClaimPolicies[1].templates[0].metadata.name", "names must be unique for VolumeClaimPolicies template")),
-		Entry("W65: with a name in capitals", func(js *jobset.JobSet) {
-			js.Spec.VolumeClaimPolicies[0].Templates[0].Name = "Data"
-			PodTemplate(js, 0).Spec.Containers[0].VolumeMounts[0].Name = "Data"
-		}, invalid(template+".metadata.name", "a lowercase RFC 1123 subdomain must consist of")),
-		Entry("Q11: with a name that no Pod volume can have", func(js *jobset.JobSet) {
-			js.Spec.VolumeClaimPolicies[0].Templates[0].Name = "da.ta"
-			PodTemplate(js, 0).Spec.Containers[0].VolumeMounts[0].Name = "da.ta"
-		}, invalid(template+".metadata.name", "it is the name of a Pod volume too")),
-		Entry("W66: with a name that is too long", func(js *jobset.JobSet) {
-			name := strings.Repeat("d", 63-len("js"))
-			js.Spec.VolumeClaimPolicies[0].Templates[0].Name = name
-			PodTemplate(js, 0).Spec.Containers[0].VolumeMounts[0].Name = name
-		}, invalid(template+".metadata.name", "VolumeClaimPolicies template name is too long")),
-		Entry("W67: beside a volume of the same name", func(js *jobset.JobSet) {
-			PodTemplate(js, 1).Spec.Volumes = []corev1.Volume{{Name: "data"}}
-		}, invalid("spec.replicatedJobs[1].template.spec.template.spec.volumes[0].name", "volume name conflicts with VolumeClaimPolicy template name: data")),
-		Entry("W68: where nobody mounts them", func(js *jobset.JobSet) {
-			PodTemplate(js, 0).Spec.Containers[0].VolumeMounts = nil
-		}, invalid("spec.replicatedJobs", "replicatedJob containers don't have a matching volumeMount: data")),
-	)
 
 	Context("that exist before their JobSet", func() {
 		// exists makes the claim that the template data of the JobSet js asks for.

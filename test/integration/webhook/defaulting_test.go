@@ -83,16 +83,6 @@ var _ = Describe("Defaulting", func() {
 		Expect(policies[2].RetentionPolicy.WhenDeleted).To(HaveValue(Equal(jobset.RetentionPolicyRetain)))
 	})
 
-	It("Q28: gives no rule the name that a user gave to another", func(ctx SpecContext) {
-		js, err := newUser(ctx).sends(bare(map[string]any{"failurePolicy": map[string]any{"rules": []any{
-			map[string]any{"action": "FailJobSet"},
-			map[string]any{"action": "FailJobSet", "name": "failurePolicyRule0"},
-		}}}))
-		Expect(err).NotTo(HaveOccurred())
-
-		Expect(js.Spec.FailurePolicy.Rules).To(HaveExactElements(HaveField("Name", "failurePolicyRule2"), HaveField("Name", "failurePolicyRule0")))
-	})
-
 	It("O337 W10 W12 W13 W15: leaves set fields alone", func(ctx SpecContext) {
 		js := AB()
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny}
@@ -127,15 +117,6 @@ var _ = Describe("Defaulting", func() {
 		js.Spec.ManagedBy = ptr.To("example.com/other")
 
 		Expect(newUser(ctx).admits(js).Spec.SuccessPolicy).NotTo(BeNil())
-	})
-
-	It("W20: does not happen on update: a policy that is taken away does not come back in silence", func(ctx SpecContext) {
-		u := newUser(ctx)
-		js := u.admits(AB())
-
-		err := u.changes(js, func(js *jobset.JobSet) { js.Spec.SuccessPolicy = nil })
-
-		ofWebhook(answer(err), immutableValue("spec.successPolicy"))
 	})
 
 	It("W20 Q18: does not happen on update: to replace a JobSet by its first manifest is to take the defaults away", func(ctx SpecContext) {

@@ -6,14 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"strings"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -38,19 +34,6 @@ var _ = Describe("An elastic JobSet", func() {
 		js := u.admits(two())
 		Expect(u.changes(js, resize(1, 4))).To(Succeed())
 		Expect(u.changes(js, resize(1, 1))).To(Succeed())
-	})
-
-	It("W84 W98: changes it together with the five mutable fields while suspended", func(ctx SpecContext) {
-		u := newUser(ctx)
-		js := two()
-		js.Spec.Suspend = ptr.To(true)
-		js = u.admits(js)
-		Expect(u.changes(js, func(js *jobset.JobSet) {
-			resize(1, 4)(js)
-			for _, set := range mutable {
-				set(PodTemplate(js, 1))
-			}
-		})).To(Succeed())
 	})
 
 	It("P100: starts with its least size, keeps the one that it has, and stays within its bounds", func(ctx SpecContext) {
@@ -81,48 +64,6 @@ var _ = Describe("An elastic JobSet", func() {
 		js := two()
 		js.Spec.ReplicatedJobs[1].Elastic = &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 4}
 		ofWebhook(u.refuses(js), forbidden("spec.replicatedJobs[1].elastic", "--feature-gates=ElasticJobSet=true"))
-	})
-
-	DescribeTable("may not",
-		func(ctx SpecContext, change func(*jobset.JobSet), wanted ...cause) {
-			u := newUser(ctx)
-			js := two()
-			js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "b", PodIndex: 1}
-			js = u.admits(js)
-			ofWebhook(answer(u.changes(js, change)), wanted...)
-		},
-		Entry("O369 W95: have 4 at a time and 5 in all", func(js *jobset.JobSet) {
-			JobTemplate(js, 1).Parallelism, JobTemplate(js, 1).Completions = ptr.To[int32](4), ptr.To[int32](5)
-		}, invalid(job+".completions", "completions must be equal to parallelism for Elastic Indexed Jobs")),
-		Entry("O371 W93 W94 W62: shrink to nothing", resize(1, 0), invalid(job+".parallelism", "parallelism must be >= 1"),
-			invalid(job+".completions", "completions must be >= 1"), plain("coordinator pod index 1 is invalid for replicatedJob b job index 0")),
-		Entry("W96 Q23: leave a number open", func(js *jobset.JobSet) { JobTemplate(js, 1).Parallelism = nil },
-			required(job+".parallelism", "set parallelism: 2")),
-		Entry("W62 Q23: lose the Pod of its coordinator", resize(1, 1), plain("coordinator pod index 1 is invalid for replicatedJob b job index 0")),
-		Entry("W43 Q23: grow beyond 32 bits", resize(1, 1<<30), plain("the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'b'")),
-		Entry("W97: change anything else", func(js *jobset.JobSet) {
-			resize(1, 4)(js)
-			js.Spec.ReplicatedJobs[1].Replicas = 4
-		}, invalid("spec.replicatedJobs", "field is immutable, changed: spec.replicatedJobs[1].replicas")),
-	)
-
-	It("W46 Q23: may not grow until the names of its Pods are too long", func(ctx SpecContext) {
-		u := newUser(ctx)
-		js := two()
-		js.Name = strings.Repeat("j", 63-len("-b-2-99-abcde"))
-		js = u.admits(js)
-		Expect(u.changes(js, resize(1, 10))).To(Succeed())
-		Expect(u.changes(js, resize(1, 100))).To(Succeed())
-
-		ofWebhook(answer(u.changes(js, resize(1, 101))), invalid("spec.replicatedJobs[1].name", "pod names generated for this JobSet will exceed 63 characters"))
-	})
-
-	It("O370 W90 W79: does not change Jobs without indexes", func(ctx SpecContext) {
-		u := newUser(ctx)
-		js := two()
-		JobTemplate(js, 1).CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
-		js = u.admits(js)
-		ofWebhook(answer(u.changes(js, resize(1, 4))), invalid("spec.replicatedJobs", "field is immutable"))
 	})
 
 	DescribeTable("W92: does not change any more once it is",

@@ -114,13 +114,6 @@ var _ = Describe("The mode of a restart in place", func() {
 		Entry("a grace of more than an hour", map[string]any{"mode": "Process", "stopGracePeriodSeconds": 3601}, "stopGracePeriodSeconds in body should be less than or equal to 3600"),
 	)
 
-	It("P66: templates carry no reports of agents", func(ctx SpecContext) {
-		js := processes(func(js *jobset.JobSet) {
-			PodTemplate(js, 0).Annotations = map[string]string{"jobset.sigs.k8s.io/worker-exit": "{}"}
-		})
-		ofWebhook(newUser(ctx).refuses(js),
-			forbidden(jobPath+"template.metadata.annotations[jobset.sigs.k8s.io/worker-exit]", "it is the report of the agent"))
-	})
 })
 
 var _ = Describe("A Job in process mode", func() {

@@ -118,20 +118,6 @@ var _ = Describe("One line to restart in place", func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("P53: refuses a code that podFailurePolicy acts on", func(ctx SpecContext) {
-		js := JobSet("js", Replicated("workers", 1, 2))
-		js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 10, RestartStrategy: jobset.InPlaceRestart,
-			InPlaceRestart: &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: []int32{42}}}
-		JobTemplate(js, 0).PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-			Action: batchv1.PodFailurePolicyActionFailJob,
-			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
-			},
-		}}}
-
-		ofWebhook(newUser(ctx).refuses(js),
-			invalid("spec.failurePolicy.inPlaceRestart.recreatePodOnExitCodes[0]", jobPath+"podFailurePolicy.rules[0].onExitCodes acts on this exit code already"))
-	})
 })
 
 func upTo(count int) []any {

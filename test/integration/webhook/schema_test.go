@@ -61,7 +61,7 @@ var _ = Describe("The schema", func() {
 			_, err := newUser(ctx).sends(spec)
 			ofSchema(answer(err), path, text)
 		},
-		Entry("O357 S1 W22: InOrder together with dependsOn", func() map[string]any {
+		Entry("C153 O357 S1 W22: InOrder together with dependsOn", func() map[string]any {
 			spec := dependsOn(on("a", "Ready"))
 			spec["startupPolicy"] = map[string]any{"startupPolicyOrder": "InOrder"}
 			return spec
@@ -141,7 +141,7 @@ var _ = Describe("The schema", func() {
 			spec["startupPolicy"] = map[string]any{"startupPolicyOrder": "InOrder"}
 			return spec
 		}()),
-		Entry("W22: AnyOrder and dependsOn", func() map[string]any {
+		Entry("O356 W22: AnyOrder and dependsOn", func() map[string]any {
 			spec := dependsOn(on("a", "Ready"))
 			spec["startupPolicy"] = map[string]any{"startupPolicyOrder": "AnyOrder"}
 			return spec

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"sigs.k8s.io/jobset/hack/publish/browser"
 )
 
 func TestPagesOf(t *testing.T) {
@@ -45,8 +46,7 @@ func TestPictureName(t *testing.T) {
 
 // TestLook shows that the browser finds each kind of mistake.
 func TestLook(t *testing.T) {
-	browser, err := findBrowser()
-	if err != nil {
+	if _, err := browser.Find(); err != nil {
 		t.Skip(err)
 	}
 	for name, tc := range map[string]struct{ body, want string }{
@@ -64,15 +64,16 @@ func TestLook(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(html), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			address, stop, err := serve(dir)
+			address, stopServer, err := serve(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stopServer()
+			ctx, stop, err := browser.Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer stop()
-			ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)...)
-			defer cancel()
-			ctx, cancelTab := chromedp.NewContext(ctx)
-			defer cancelTab()
 			found, err := look(ctx, views[0], address, filepath.Join(dir, "x.png"), false)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +91,7 @@ func TestWithoutBrowser(t *testing.T) {
 	if _, err := exec.LookPath("chromium"); err == nil {
 		t.Fatal("there is still a browser on PATH")
 	}
-	_, err := findBrowser()
+	_, err := browser.Find()
 	if err == nil || !strings.Contains(err.Error(), "needs chromium on PATH") {
 		t.Errorf("got %v, want an error that says what is missing", err)
 	}

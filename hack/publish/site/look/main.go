@@ -12,24 +12,19 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"flag"
 	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/chromedp/chromedp"
+	"sigs.k8s.io/jobset/hack/publish/browser"
 )
-
-//go:embed measure.js
-var measure string
 
 func main() {
 	out := flag.String("out", "../../../bin/site-look", "directory for the pictures")
@@ -48,10 +43,6 @@ func main() {
 }
 
 func run(dir, out, only string, whole bool) error {
-	browser, err := findBrowser()
-	if err != nil {
-		return err
-	}
 	pages, err := pagesOf(os.DirFS(dir), only)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", dir, err)
@@ -70,22 +61,21 @@ func run(dir, out, only string, whole bool) error {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
-	// Chromium has no sandbox for root, and sees only pages from this machine.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)
-	ctx, cancelBrowser := chromedp.NewExecAllocator(ctx, options...)
-	defer cancelBrowser()
-	ctx, cancelTab := chromedp.NewContext(ctx)
-	defer cancelTab()
+	ctx, closeBrowser, err := browser.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBrowser()
 
 	problems := 0
 	for _, view := range views {
 		for _, page := range pages {
 			found, err := look(ctx, view, address+"/"+page, filepath.Join(out, pictureName(page, view)), whole)
 			if err != nil {
-				return fmt.Errorf("looking at %s (%s): %w", page, view.name, err)
+				return fmt.Errorf("looking at %s (%s): %w", page, view.Name, err)
 			}
 			for _, text := range found {
-				fmt.Fprintf(os.Stderr, "/%s (%s): %s\n", page, view.name, text)
+				fmt.Fprintf(os.Stderr, "/%s (%s): %s\n", page, view.Name, text)
 			}
 			problems += len(found)
 		}
@@ -95,15 +85,6 @@ func run(dir, out, only string, whole bool) error {
 		return fmt.Errorf("%d findings; the style sheet is site/themes/jobset/assets/css/site.css", problems)
 	}
 	return nil
-}
-
-func findBrowser() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found, nil
-		}
-	}
-	return "", fmt.Errorf("looking at the site needs chromium on PATH; on Debian: apt-get install chromium")
 }
 
 // pagesOf are the addresses of all pages, without a slash at the beginning.
@@ -122,12 +103,12 @@ func pagesOf(dir fs.FS, only string) ([]string, error) {
 }
 
 // pictureName is a file name for a page in a view: docs/tasks/ is docs-tasks.
-func pictureName(page string, view view) string {
+func pictureName(page string, view browser.View) string {
 	name := strings.ReplaceAll(strings.Trim(strings.TrimSuffix(page, ".html"), "/"), "/", "-")
 	if name == "" {
 		name = "front"
 	}
-	return name + "-" + view.name + ".png"
+	return name + "-" + view.Name + ".png"
 }
 
 func serve(dir string) (string, func(), error) {

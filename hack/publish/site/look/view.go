@@ -12,25 +12,20 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"sigs.k8s.io/jobset/hack/publish/browser"
 )
 
-// view is a window and a mode.
-type view struct {
-	name          string
-	width, height int64
-	dark          bool
-}
-
-var views = []view{
-	{name: "phone-light", width: 390, height: 844},
-	{name: "phone-dark", width: 390, height: 844, dark: true},
-	{name: "desktop-light", width: 1280, height: 800},
-	{name: "desktop-dark", width: 1280, height: 800, dark: true},
+var views = []browser.View{
+	{Name: "phone-light", Width: 390, Height: 844},
+	{Name: "phone-dark", Width: 390, Height: 844, Dark: true},
+	{Name: "desktop-light", Width: 1280, Height: 800},
+	{Name: "desktop-dark", Width: 1280, Height: 800, Dark: true},
 }
 
 // look opens a page, keeps a picture of its first screen, or of all of it, and returns what is wrong with all of it.
-func look(ctx context.Context, v view, address, picture string, whole bool) ([]string, error) {
-	if err := v.open(ctx, address); err != nil {
+func look(ctx context.Context, v browser.View, address, picture string, whole bool) ([]string, error) {
+	if err := open(ctx, v, address); err != nil {
 		return nil, fmt.Errorf("opening the page: %w", err)
 	}
 	if !whole {
@@ -43,7 +38,7 @@ func look(ctx context.Context, v view, address, picture string, whole bool) ([]s
 		return nil, fmt.Errorf("asking for the height of the page: %w", err)
 	}
 	// All of the page in the window: the browser says what is at a point of the window only.
-	if err := chromedp.Do(ctx, v.window(max(height, v.height))); err != nil {
+	if err := chromedp.Do(ctx, v.Window(max(height, v.Height))); err != nil {
 		return nil, fmt.Errorf("making the window as high as the page: %w", err)
 	}
 	if whole {
@@ -51,26 +46,18 @@ func look(ctx context.Context, v view, address, picture string, whole bool) ([]s
 			return nil, err
 		}
 	}
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](measure))
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](browser.Measure))
 	if err != nil {
 		return nil, fmt.Errorf("measuring: %w", err)
 	}
 	return found, nil
 }
 
-func (v view) open(ctx context.Context, address string) error {
-	mode := "light"
-	if v.dark {
-		mode = "dark"
-	}
-	features := []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: mode},
-		{Name: "prefers-reduced-motion", Value: "reduce"},
-	}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+func open(ctx context.Context, v browser.View, address string) error {
+	if err := v.Set(ctx, emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"}); err != nil {
 		return err
 	}
-	return chromedp.Do(ctx, v.window(v.height), chromedp.Navigate(address), chromedp.WaitReady("main"))
+	return chromedp.Do(ctx, v.Window(v.Height), chromedp.Navigate(address), chromedp.WaitReady("main"))
 }
 
 func takePicture(ctx context.Context, file string) error {
@@ -82,12 +69,4 @@ func takePicture(ctx context.Context, file string) error {
 		return fmt.Errorf("writing a picture: %w", err)
 	}
 	return nil
-}
-
-// window is the view's, of another height.
-func (v view) window(height int64) chromedp.Action[chromedp.Void] {
-	if v.width < 600 {
-		return chromedp.EmulateViewport(v.width, height, chromedp.EmulateMobile)
-	}
-	return chromedp.EmulateViewport(v.width, height)
 }

@@ -3,33 +3,28 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
+// Package web tests the page of `kubectl jobset dashboard` in Chromium, from the module of hack/publish, so that nothing that
+// ships depends on the driver of the browser. Run it with: make test-web
 package web
 
 import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"sigs.k8s.io/jobset/hack/publish/browser"
 )
 
-// look is a window and a mode.
-type look struct {
-	name          string
-	width, height int64
-	dark          bool
-}
-
 var (
-	desktop = look{name: "desktop", width: 1280, height: 800}
-	dark    = look{name: "dark", width: 1280, height: 800, dark: true}
-	phone   = look{name: "phone", width: 390, height: 844}
+	desktop = browser.View{Name: "desktop", Width: 1280, Height: 800}
+	dark    = browser.View{Name: "dark", Width: 1280, Height: 800, Dark: true}
+	phone   = browser.View{Name: "phone", Width: 390, Height: 844}
 )
 
 // tab is a page in Chromium.
@@ -41,22 +36,11 @@ type tab struct {
 // browse starts Chromium, which ends with the test. A machine without it fails: what is not looked at is not tested.
 func browse(t *testing.T) context.Context {
 	t.Helper()
-	var browser string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			browser = found
-			break
-		}
+	ctx, stop, err := browser.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if browser == "" {
-		t.Fatal("this test needs Chromium on PATH; on Debian: apt-get install chromium")
-	}
-	// Chromium has no sandbox for root, and sees only pages from this machine.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	t.Cleanup(stop)
 	return ctx
 }
 
@@ -87,22 +71,13 @@ func get[T any](p tab, expression string) T {
 	return value
 }
 
-// as makes the window and the mode of a look.
-func (p tab) as(l look) {
+// as makes the window and the mode of a view.
+func (p tab) as(v browser.View) {
 	p.t.Helper()
-	mode := "light"
-	if l.dark {
-		mode = "dark"
-	}
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: mode}}}
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {
+	if err := v.Set(p.ctx); err != nil {
 		p.t.Fatal(err)
 	}
-	if l.width < 600 {
-		p.do("making the window of a phone", chromedp.EmulateViewport(l.width, l.height, chromedp.EmulateMobile))
-		return
-	}
-	p.do("making the window", chromedp.EmulateViewport(l.width, l.height))
+	p.do("making the window", v.Window(v.Height))
 }
 
 // picture writes what the window shows, once what has changed is drawn.

@@ -21,20 +21,21 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sigs.k8s.io/jobset/hack/publish/browser"
 	"sigs.k8s.io/jobset/pkg/dashboard"
 )
 
 var pictures = flag.String("pictures", "", "directory for pictures of the page; those of the documentation are in docs/pictures")
 
 // serving opens the page of a scene, and says where it is. The browser's console must stay empty.
-func serving(t *testing.T, s *scene, l look) (tab, string) {
+func serving(t *testing.T, s *scene, v browser.View) (tab, string) {
 	t.Helper()
 	server := dashboard.NewServer(s.Board)
 	web := httptest.NewServer(server)
 	t.Cleanup(web.CloseClientConnections)
 	t.Cleanup(func() { go web.Close() }) // which waits for pages that are open
 	p := tab{t, browse(t)}
-	p.as(l)
+	p.as(v)
 	go func() {
 		for message := range chromedp.Console(p.ctx) {
 			if message.Text != "" && !strings.Contains(message.URL, "favicon.ico") { // the last one says that the page is closed
@@ -62,10 +63,6 @@ func number(n int) string {
 var sizes = []int{2, 20, 5000}
 
 func TestThePageShowsAGroupRestart(t *testing.T) {
-	measure, err := os.ReadFile("../publish/site/look/measure.js")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, workers := range sizes {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
 			s := newScene(workers)
@@ -84,9 +81,9 @@ func TestThePageShowsAGroupRestart(t *testing.T) {
 			p.is("the reports", states(number(workers*3/5)+" held at the barrier"))
 			within(t, "reports", start)
 			p.is("the steps", `[...document.querySelectorAll("#steps b")].map((b) => b.textContent).join() === "Failure ✓,Break ✓,Reports,Lift"`)
-			for _, l := range []look{desktop, dark, phone} {
-				p.as(l)
-				looksRight(p, l, string(measure), fmt.Sprintf("dashboard-%d-%s.png", workers, l.name))
+			for _, v := range []browser.View{desktop, dark, phone} {
+				p.as(v)
+				looksRight(p, v, fmt.Sprintf("dashboard-%d-%s.png", workers, v.Name))
 			}
 			for i := workers * 3 / 5; i < workers; i++ {
 				s.report(i)
@@ -111,18 +108,18 @@ func within(t *testing.T, what string, start time.Time) {
 }
 
 // looksRight fails if the page scrolls sideways, covers a text, or writes one with too little contrast.
-func looksRight(p tab, l look, measure, picture string) {
+func looksRight(p tab, v browser.View, picture string) {
 	p.t.Helper()
 	p.do("scrolling up", chromedp.Evaluate[chromedp.Void]("scrollTo(0, 0)"))
 	if *pictures != "" {
 		p.picture(*pictures, picture)
 	}
-	p.do("making the window high", chromedp.EmulateViewport(l.width, get[int64](p, "document.documentElement.scrollHeight")))
-	for _, found := range get[[]string](p, measure) {
-		p.t.Errorf("%s: %s", l.name, found)
+	p.do("making the window high", chromedp.EmulateViewport(v.Width, get[int64](p, "document.documentElement.scrollHeight")))
+	for _, found := range get[[]string](p, browser.Measure) {
+		p.t.Errorf("%s: %s", v.Name, found)
 	}
-	if width := get[int64](p, "document.querySelector('#grid canvas').getBoundingClientRect().width"); width > l.width {
-		p.t.Errorf("%s: the cells are %d pixels wide", l.name, width)
+	if width := get[int64](p, "document.querySelector('#grid canvas').getBoundingClientRect().width"); width > v.Width {
+		p.t.Errorf("%s: the cells are %d pixels wide", v.Name, width)
 	}
 }
 
