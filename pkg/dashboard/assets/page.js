@@ -132,7 +132,7 @@ function showSteps(d) {
   $("last").hidden = !d.steps;
   if (!d.steps) return;
   const start = d.steps.find((step) => step.name === "Break" || step.name === "Recreation")?.at;
-  $("last-title").textContent = d.steps.some((step) => step.name === "Failure") ? "The last restart" : "The start";
+  $("last-title").textContent = ["Failure", "Planned"].includes(d.steps[0].name) ? "The last restart" : "The start";
   const when = (step) => {
     if (!step.at) return make("span", {}, step.done ? "" : "not yet");
     const offset = (Date.parse(step.at) - Date.parse(start ?? step.at)) / 1000;
