@@ -10,7 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/progress"
+	"sigs.k8s.io/jobset/pkg/progress"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 

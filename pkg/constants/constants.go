@@ -158,7 +158,9 @@ const (
 	AgentAccessFailedReason             = "AgentAccessFailed"
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
-	InvalidEpochReason                  = "InvalidEpoch"
+	// InPlaceRestartPlannedReason: the group restarts in place although nothing failed, and its workers save their state first.
+	InPlaceRestartPlannedReason = "InPlaceRestartPlanned"
+	InvalidEpochReason          = "InvalidEpoch"
 	// ForeignJobReason: a Job names the JobSet as its controller, and the JobSet did not create it.
 	ForeignJobReason = "ForeignJob"
 	// WorkerReplacedReason: a Pod asked for a new one in its place, or lost its sandbox and gets one.

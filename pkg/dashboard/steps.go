@@ -19,7 +19,7 @@ import (
 
 // Step is a part of a restart.
 type Step struct {
-	// Name is what it is called: Failure, Break, Reports, Lift; with another strategy Failure, Recreation, Ready.
+	// Name is what it is called: Failure or Planned, Break, Reports, Lift; with another strategy Failure, Recreation, Ready.
 	Name string `json:"name"`
 	// At is when it ended; nil if nothing tells, or if it has not.
 	At   *metav1.Time `json:"at,omitempty"`
@@ -43,6 +43,9 @@ func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
 	failure := Step{Name: "Failure", Done: true, Text: last.Cause, At: failureTime(last, pods)}
 	if last.Cause == "" {
 		failure.Text = "unknown, its event is gone"
+	}
+	if last.Planned {
+		failure.Name = "Planned"
 	}
 	if last.Kind != restarts.InPlace {
 		what := "all Jobs are recreated"

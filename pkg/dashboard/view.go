@@ -88,7 +88,9 @@ type Detail struct {
 	// Steps are those of the last restart, or of the first start.
 	Steps []Step `json:"steps,omitempty"`
 	// Reports is how many workers were back when, as far as the dashboard has seen it.
-	Reports  Reports            `json:"reports"`
+	Reports Reports `json:"reports"`
+	// Time is nil without a ledger (P140).
+	Time     *Time              `json:"time,omitempty"`
 	Restarts []restarts.Restart `json:"restarts"`
 	Notes    []string           `json:"notes,omitempty"`
 }
@@ -136,6 +138,7 @@ func JobSetOf(in restarts.Input, before *JobSet) *JobSet {
 	}
 	v.Detail.Reports = v.Detail.Reports.next(&report, in.Now)
 	v.Detail.Steps = stepsOf(&report, in.Pods)
+	v.Detail.Time = timeOf(in, &report)
 	return v
 }
 

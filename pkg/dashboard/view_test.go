@@ -59,6 +59,13 @@ func started(at time.Time, epoch int) corev1.Event {
 	return event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch))
 }
 
+// resize is how package policy announces one.
+const resize = "ReplicatedJob workers from 2 to 3 Pods; planned: workers have 60 s to save their state"
+
+func planned(at time.Time, epoch int) corev1.Event {
+	return event(at, constants.InPlaceRestartPlannedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", resize, epoch))
+}
+
 func completed(at time.Time, epoch int, seconds float64) corev1.Event {
 	return event(at, constants.InPlaceRestartCompletedReason, fmt.Sprintf("2 workers restarted in place: epoch %d, %.1f seconds", epoch, seconds))
 }
@@ -139,6 +146,10 @@ func TestStepsTellTheLastRestart(t *testing.T) {
 		"a restart that is over ends with its lift": {
 			in: input(training(2, 2, 3).Obj(), 3, 3), events: []corev1.Event{started(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second), 3, 8)},
 			want: []string{"Failure done " + cause, "Break done 11:59:51 the workers of epoch 2 stop, and restart in place", "Reports done all 2 workers are back", "Lift done 11:59:59 8.0 seconds after it began"},
+		},
+		"P142: a planned restart has no failure": {
+			in: input(training(2, 2, 3).Obj(), 3, 3), events: []corev1.Event{planned(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second), 3, 8)},
+			want: []string{"Planned done " + resize, "Break done 11:59:51 the workers of epoch 2 stop, and restart in place", "Reports done all 2 workers are back", "Lift done 11:59:59 8.0 seconds after it began"},
 		},
 		"with another strategy Jobs are recreated": {
 			in:     input(builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("workers").Workers(1)).Obj(), 0),

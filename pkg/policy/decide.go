@@ -123,15 +123,15 @@ func (v *view) waitsForIntent(sum *result) bool {
 // onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
 // reported is about these changes, and has to wait with them.
 func (v *view) onlyIntent(r result) result {
-	r.changes |= deprecate
-	if v.changesAsPlanned(&r.plan) {
-		r.changes |= planned
+	var announced result
+	if r.changes |= deprecate; v.changesAsPlanned(&r.plan) {
+		announced = v.planBreak(&r.plan)
 	}
 	r.plan.forgetJobs()
 	if !r.ends {
 		r.notices = nil
 	}
-	return r
+	return r.and(announced)
 }
 
 // previousJobs deletes what belongs to an earlier attempt.

@@ -118,12 +118,12 @@ func lift(v *view, before result) result {
 	}
 	r = r.and(leasesDenied(v))
 	if !v.restartingInPlace() {
-		return r // a first start, or the end of a restart that others announce
+		return r.and(v.plannedLift()) // else a first start, or the end of a restart that others announce
 	}
 	took := max(0, v.Now.Sub(v.brokenAt()))
 	starts := v.warmStarts()
 	r.plan.Outcomes, r.plan.GroupRestart, r.plan.WarmStarts = []Outcome{GroupLifted}, took, starts
-	completed := fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds%s", g.size, v.synced+1, took.Seconds(), starts)
+	completed := v.completed(took) + starts.String()
 	if suspect := v.suspect(); suspect != "" { // P135
 		completed += "; " + suspect
 	}

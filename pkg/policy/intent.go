@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -16,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // byIntent reports whether the group assembles because somebody wants it to be another one, and not because something
@@ -38,6 +40,54 @@ func (v *view) changesAsPlanned(plan *Plan) bool {
 		ran[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers > 0
 	}
 	return !slices.ContainsFunc(plan.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] })
+}
+
+// planBreak lets the workers stop as planned, and announces it where they have time to save their state.
+func (v *view) planBreak(plan *Plan) result {
+	r := result{changes: planned}
+	if saves := v.savesFirst(); saves != "" {
+		r.notices = append(r.notices, normal(constants.InPlaceRestartPlannedReason,
+			fmt.Sprintf("%s%s; all workers of epoch %d restart in place", firstOf(changesOfJobs(plan)), saves, v.synced)))
+	}
+	return r
+}
+
+// savesFirst says how long the workers of a planned break have, "" if they have no time of their own.
+func (v *view) savesFirst() string {
+	if seconds := workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy); seconds > 0 {
+		return fmt.Sprintf("; planned: workers have %d s to save their state", seconds)
+	}
+	return ""
+}
+
+// changesOfJobs says once for each ReplicatedJob how its Jobs are to change.
+func changesOfJobs(plan *Plan) (changes []string) {
+	told := map[string]bool{}
+	add := func(change string) {
+		if !told[change] {
+			told[change], changes = true, append(changes, change)
+		}
+	}
+	for _, scale := range plan.ScaleJobs {
+		add(fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", replicatedJobOf(scale.Job), sizeOf(scale.Job), scale.Workers))
+	}
+	for _, batch := range plan.CreateJobs {
+		add(fmt.Sprintf("ReplicatedJob %s joins", replicatedJobOf(batch[0])))
+	}
+	return changes
+}
+
+// plannedLift announces the end of a planned restart, which no condition tells of. The ledger was written with its break.
+func (v *view) plannedLift() result {
+	if !v.JobSet.Status.PlannedBreak || v.JobSet.Status.Time == nil || v.isTrue(jobset.JobSetRestarting) {
+		return result{}
+	}
+	return tell(normal(constants.InPlaceRestartCompletedReason, v.completed(max(0, v.Now.Sub(v.JobSet.Status.Time.At.Time)))))
+}
+
+// completed says how a group came back.
+func (v *view) completed(took time.Duration) string {
+	return fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", v.group.size, v.synced+1, took.Seconds())
 }
 
 // whyItWaits says who keeps a change by intent from coming together.

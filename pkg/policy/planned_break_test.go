@@ -6,9 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -75,6 +78,53 @@ func TestPlannedBreaks(t *testing.T) {
 			status := decideOnce(t, tc.in).Status
 			if status.PlannedBreak != tc.want || *status.DeprecatedEpoch != *status.SyncedEpoch {
 				t.Errorf("plannedBreak %t, D %d, S %d, want %t with D := S", status.PlannedBreak, *status.DeprecatedEpoch, *status.SyncedEpoch, tc.want)
+			}
+		})
+	}
+}
+
+// TestPlannedBreaksAreAnnounced: an event says what is to change and how long workers have, another one that it has (P142).
+func TestPlannedBreaksAreAnnounced(t *testing.T) {
+	t.Parallel()
+	const second = "node-of-js-w-0-1"
+	saves := stopsAsPlanned(60)
+	joins := func(in *Input) {
+		in.JobSet.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", SyncedWorkers: 1}}
+		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("x").Workers(1).Obj())
+	}
+	brokeAgo := func(ago time.Duration) func(*Input) {
+		return func(in *Input) {
+			in.JobSet.Status.PlannedBreak = true
+			in.JobSet.Status.Time = &jobset.TimeStatus{At: metav1.NewMicroTime(now.Add(-ago))}
+		}
+	}
+	for name, tc := range map[string]struct {
+		in   Input
+		want []string
+	}{
+		"P142: another size": {inPlace(0, 1, "1 1", saves, resizedTo(3)),
+			[]string{"Normal InPlaceRestartPlanned ReplicatedJob w from 2 to 3 Pods; planned: workers have 60 s to save their state; all workers of epoch 1 restart in place"}},
+		"P142: Jobs that join, and another size": {inPlace(0, 1, "1 1", saves, joins, resizedTo(3)),
+			[]string{"Normal InPlaceRestartPlanned ReplicatedJob w from 2 to 3 Pods, ReplicatedJob x joins; planned: workers have 60 s to save their state; all workers of epoch 1 restart in place"}},
+		"P142: of many changes five are named": {inPlace(0, 1, "1 1", saves, joins, func(in *Input) {
+			for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+				in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob(name).Replicas(2).Workers(1).Obj())
+			}
+		}), []string{"Normal InPlaceRestartPlanned ReplicatedJob x joins, ReplicatedJob a joins, ReplicatedJob b joins, ReplicatedJob c joins, ReplicatedJob d joins and 2 more; planned: workers have 60 s to save their state; all workers of epoch 1 restart in place"}},
+		"P142: a move has an event of its own, which says so too": {inPlace(0, 1, "1 1", gpus, marked(second), saves),
+			[]string{"Warning InPlaceRestartStarted 1 Pods run on 1 nodes with a label of effect NoExecute: js-w-0-1 on node-of-js-w-0-1 (autopilot.ibm.com/gpuhealth=EVICT), and move, which does not count towards maxRestarts; planned: workers have 60 s to save their state; all workers of epoch 1 restart in place"}},
+		"P142: where no time is given, nothing is announced":      {inPlace(0, 1, "1 1", supervised, resizedTo(3)), nil},
+		"P142: the lift after it says how long it took":           {inPlace(1, 1, "2 2", saves, brokeAgo(2500*time.Millisecond)), []string{"Normal InPlaceRestartCompleted 2 workers restarted in place: epoch 2, 2.5 seconds"}},
+		"P142: a lift after something else that is told does not": {inPlace(1, 1, "2 2", saves), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []string
+			for _, e := range decideOnce(t, tc.in).Events {
+				told = append(told, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
+			}
+			if diff := cmp.Diff(tc.want, told); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -151,7 +151,7 @@ func resetOffNodes(v *view, _ result) result {
 	}
 	message := fmt.Sprintf("%s; all Jobs are recreated, which does not count towards maxRestarts", &v.move)
 	if v.watched {
-		message += ", and not restarted in place: " + v.move.byReset
+		message += ", and not restarted in place: " + v.move.byReset + v.savesFirst()
 	}
 	r.changes |= restartAllJobs | deprecate | breaksGroup | planned
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
@@ -184,7 +184,7 @@ func moveInPlace(v *view, _ result) result {
 	if r = r.and(wait); waits {
 		return r
 	}
-	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts", deprecate)
+	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), deprecate)
 	restart.changes |= planned
 	restart.plan.Outcomes = append(restart.plan.Outcomes, MovedInPlace)
 	return r.and(restart)

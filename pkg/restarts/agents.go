@@ -39,7 +39,7 @@ func (r *Report) explainAgents(in Input) {
 func lastSaid(events []corev1.Event, reason string) string {
 	var last *corev1.Event
 	for i := range events {
-		if events[i].Reason == reason && (last == nil || !eventTime(&events[i]).Time.Before(eventTime(last).Time)) {
+		if events[i].Reason == reason && (last == nil || !EventTime(&events[i]).Time.Before(EventTime(last).Time)) {
 			last = &events[i]
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -28,6 +29,10 @@ type Restart struct {
 	Ended   *metav1.Time `json:"ended,omitempty"`
 	// Seconds from break to lift; nil if it has not ended, or if nothing tells.
 	Seconds *float64 `json:"seconds,omitempty"`
+	// Planned: nothing failed. The group is to be another one, or was moved off a node.
+	Planned bool `json:"planned,omitempty"`
+	// NotBefore is until when the workers of a group that failed several times in a row wait; nil if they do not.
+	NotBefore *metav1.Time `json:"notBefore,omitempty"`
 	// InProgress: the workers are held until all are back.
 	InProgress bool `json:"inProgress,omitempty"`
 	// Workers that restarted in place; 0 if nothing tells.
@@ -81,10 +86,11 @@ func (r *Report) addRestarts(in Input) {
 	}
 	var inPlace, all int64
 	for i := range h {
-		if h[i].Kind == InPlace {
-			inPlace++
-		} else {
+		switch {
+		case h[i].Kind != InPlace:
 			all++
+		case !h[i].Planned: // others are not counted
+			inPlace++
 		}
 	}
 	if in.EventsUnread == nil {
@@ -116,18 +122,18 @@ type history []Restart
 func (h *history) readEvents(events []corev1.Event) {
 	sorted := slices.Clone(events)
 	slices.SortStableFunc(sorted, func(a, b corev1.Event) int {
-		x, y := eventTime(&a), eventTime(&b)
+		x, y := EventTime(&a), EventTime(&b)
 		return cmp.Or(x.Compare(y.Time), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range sorted {
-		at, message := eventTime(&sorted[i]), sorted[i].Message
+		at, message := EventTime(&sorted[i]), sorted[i].Message
 		switch sorted[i].Reason {
-		case constants.InPlaceRestartStartedReason:
+		case constants.InPlaceRestartStartedReason, constants.InPlaceRestartPlannedReason:
 			h.started(at, message)
 		case constants.InPlaceRestartCompletedReason:
 			h.completed(at, message)
 		case constants.RestartJobSetActionReason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, constants.MovedOffNodesReason:
-			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: message})
+			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: message, Planned: sorted[i].Reason == constants.MovedOffNodesReason})
 		case constants.RestartJobActionReason, constants.RestartJobAndIgnoreMaxRestartsActionReason:
 			*h = append(*h, Restart{Kind: OneJob, Started: &at, Cause: message})
 		case constants.JobsReadyReason:
@@ -136,8 +142,8 @@ func (h *history) readEvents(events []corev1.Event) {
 	}
 }
 
-// eventTime is when an event happened: old and new kinds of events say it in different fields.
-func eventTime(e *corev1.Event) metav1.Time {
+// EventTime is when an event happened: old and new kinds of events say it in different fields.
+func EventTime(e *corev1.Event) metav1.Time {
 	switch {
 	case !e.EventTime.IsZero():
 		return metav1.NewTime(e.EventTime.Time)
@@ -149,9 +155,12 @@ func eventTime(e *corev1.Event) metav1.Time {
 }
 
 func (h *history) started(at metav1.Time, message string) {
-	restart := Restart{Kind: InPlace, Started: &at, Cause: message}
+	restart := Restart{Kind: InPlace, Started: &at, Cause: message, Planned: plannedMessage.MatchString(message)}
 	if parts := startedMessage.FindStringSubmatch(message); parts != nil {
 		restart.Cause, restart.Epoch = parts[1], epochIn(parts[2])
+		if until, err := time.Parse(time.RFC3339, parts[3]); err == nil {
+			restart.NotBefore = ptr.To(metav1.NewTime(until))
+		}
 	}
 	*h = append(*h, restart)
 }
@@ -210,7 +219,7 @@ func (h *history) readCondition(c *metav1.Condition) {
 		}
 	case isTrue(c):
 		if h.open(AllJobs, 0) == nil {
-			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: c.Message})
+			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: c.Message, Planned: c.Reason == constants.MovedOffNodesReason})
 		}
 	case c.Reason == constants.WorkersSyncedReason:
 		h.synced(at, c.Message)

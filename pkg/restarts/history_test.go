@@ -48,6 +48,12 @@ func TestLastRestarts(t *testing.T) {
 			event(ago(59*time.Second), constants.InPlaceRestartCompletedReason, "4 workers restarted in place: epoch 2, 1.0 seconds; worker pod a on node b stands out: it told step 8 last; or so")}, nil,
 			[]Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 4, Cause: "it hung",
 				Suspect: "worker pod a on node b stands out: it told step 8 last; or so"}}},
+		"P142: A planned restart is told as such, and is none of those that count": {1, 2, []corev1.Event{
+			event(ago(time.Minute), constants.InPlaceRestartPlannedReason, "ReplicatedJob w from 2 to 3 Pods; planned: workers have 60 s to save their state; all workers of epoch 1 restart in place"), restarted(ago(time.Minute), time.Second, 1, "")[1]}, nil,
+			[]Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 512, Planned: true,
+				Cause: "ReplicatedJob w from 2 to 3 Pods; planned: workers have 60 s to save their state"}}},
+		"P92: So is a move, also where no time is given": {2, 2, nil, restarting(true, constants.InPlaceRestartReason, "2 Pods, and move, which does not count towards maxRestarts; all workers of epoch 2 restart in place"),
+			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "2 Pods, and move, which does not count towards maxRestarts", Planned: true, InProgress: true}}},
 		"The newest comes first, in whatever order events come": {2, 3, slices.Concat(restarted(ago(time.Minute), time.Second, 2, "b"), restarted(ago(time.Hour), time.Second, 1, "a")), nil,
 			[]Restart{
 				{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Ended: at(ago(59 * time.Second)), Seconds: ptr.To(1.0), Workers: 512, Cause: "b"},
@@ -70,7 +76,7 @@ func TestLastRestarts(t *testing.T) {
 		"The condition tells of a restart in progress whose event is gone": {2, 2, nil, restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
 		"P71: The condition tells of a restart that waits after quick failures": {2, 2, nil, restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place, not before 2026-03-14T12:00:04Z: 4 epochs in a row failed within a minute"),
-			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
+			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true, NotBefore: at(now.Add(4 * time.Second))}}},
 		"The condition and the event tell of one restart": {2, 2, restarted(ago(time.Minute), time.Second, 2, "b")[:1], restarting(true, constants.InPlaceRestartReason, "b; all workers of epoch 2 restart in place"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(time.Minute)), Cause: "b", InProgress: true}}},
 		"The condition tells of a restart whose events are gone": {2, 3, nil, restarting(false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 3"),
@@ -82,7 +88,7 @@ func TestLastRestarts(t *testing.T) {
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Ended: at(ago(50 * time.Second)), Seconds: ptr.To(10.0), Cause: recreated}}},
 		"P92: Jobs that were recreated to move Pods are told, and Pods that were deleted for it are no restart of their own": {0, 1,
 			[]corev1.Event{event(ago(time.Hour), constants.WorkersMovedReason, "2 Pods"), event(ago(time.Minute), constants.MovedOffNodesReason, recreated)}, nil,
-			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated}}},
+			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated, Planned: true}}},
 		"Jobs that become ready without a restart end none": {0, 1, []corev1.Event{event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil, []Restart{}},
 		"The condition tells of Jobs that are being recreated": {1, 1, nil, restarting(true, constants.DefaultFailurePolicyReason, recreated),
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated}}},
@@ -147,7 +153,7 @@ func TestTheWordsOfTheController(t *testing.T) {
 		podOf(t, &in, 0, 1).Annotations[jobset.EpochKey] = "2"
 	}
 	want := []Restart{{Kind: InPlace, Epoch: 1, Started: at(ago(time.Minute)), Ended: at(ago(time.Minute - 2500*time.Millisecond)), Seconds: ptr.To(2.5), Workers: 2,
-		Cause: "container worker of worker pod train-workers-0-0 exited with code 1 on node node-0"}}
+		Cause: "container worker of worker pod train-workers-0-0 exited with code 1 on node node-0", NotBefore: at(ago(59 * time.Second))}}
 	if diff := cmp.Diff(want, Of(in).LastRestarts); diff != "" {
 		t.Errorf("restarts (-want +got):\n%s\nevents: %v", diff, in.Events)
 	}
@@ -187,6 +193,8 @@ func TestRestartsThatNothingTellsOfAreSaid(t *testing.T) {
 		"All are told":  {1, 0, restarted(ago(time.Minute), time.Second, 1, "a"), nil},
 		"None of the group restarts is told": {7, 0, nil,
 			[]string{"group restarts: 7 happened, no events are left; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
+		"P142: A planned one is none of them": {1, 0, []corev1.Event{event(ago(time.Minute), constants.InPlaceRestartPlannedReason, "w joins; planned: workers have 9 s to save their state; all workers of epoch 1 restart in place")},
+			[]string{"group restarts: 1 happened, no events are left; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},
 		"Some are told": {7, 2, restarted(ago(time.Minute), time.Second, 1, "a"),
 			[]string{"group restarts: 7 happened, events of 1 are left; an API server keeps events for an hour, unless its --event-ttl says otherwise",
 				"restarts of Jobs: 2 happened, no events are left; an API server keeps events for an hour, unless its --event-ttl says otherwise"}},

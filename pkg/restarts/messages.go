@@ -13,6 +13,8 @@ var (
 	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
 	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; in epoch [^;]*)?(?:; (.*))?$`)
 	syncedMessage    = regexp.MustCompile(`^all (\d+) workers have reached epoch (\d+)$`)
+	// plannedMessage is a restart for which nothing failed.
+	plannedMessage = regexp.MustCompile(`(?:; planned: workers have \d+ s to save their state|, and move, which does not count towards maxRestarts); all workers of epoch`)
 	// startsMessage is what policy.WarmStarts writes.
 	startsMessage = regexp.MustCompile(`; in epoch (\d+), (\d+) had started warm(?: \(first sign after ([0-9.]+) s\))? and (\d+) cold(?: \(first sign after ([0-9.]+) s\))?(?:; |$)`)
 	// nodeOfCause and podOfCause are how causes name a node and a Pod.

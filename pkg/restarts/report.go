@@ -135,7 +135,7 @@ func failuresOf(events []corev1.Event) map[types.UID]string {
 	failures, reportedAt := map[types.UID]string{}, map[types.UID]metav1.Time{}
 	for i := range events {
 		e := &events[i]
-		at := eventTime(e)
+		at := EventTime(e)
 		if !e.LastTimestamp.IsZero() {
 			at = e.LastTimestamp
 		}

@@ -7,6 +7,7 @@ package restarts
 
 import (
 	"cmp"
+	"fmt"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,8 +110,12 @@ func assembling(js *jobset.JobSet, synced int32) State {
 	case synced == 0:
 		state.Since = js.CreationTimestamp.DeepCopy()
 	}
-	if synced == 0 {
+	switch {
+	case synced == 0:
 		state.Message = "first start"
+	case js.Status.PlannedBreak && js.Spec.FailurePolicy.InPlaceRestart != nil:
+		state.Message = fmt.Sprintf("a planned restart, no worker failed: they have %d s to save their state",
+			ptr.Deref(js.Spec.FailurePolicy.InPlaceRestart.PlannedStopGracePeriodSeconds, 0))
 	}
 	return state
 }

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,38 @@ func TestFiveThousandWorkersRestartWithoutAStutter(t *testing.T) {
 	t.Logf("%d frames while %d workers restart: median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, longest %.1f ms; tasks above 50 ms: %.0f", len(frames), workers, at(.5), at(.95), at(.99), at(1), tasks)
 	if at(.95) > 50 || at(1) > 250 {
 		t.Errorf("the page stutters: of 100 frames 95 take at most %.0f ms, want 50, and the longest takes %.0f ms, want at most 250", at(.95), at(1))
+	}
+}
+
+func TestTheTimeLineSaysWhatTheTimeWentTo(t *testing.T) {
+	s := newScene(20)
+	p, _ := serving(t, s, desktop)
+	line := func(want string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll("#line span")].map((e) => e.className).join() === %q`, want)
+	}
+	sofar := "waiting,training,restart,training,hang,restart,training,planned,training"
+	p.is("P141: the phases", line(sofar))
+	if goodput := get[string](p, `document.querySelector("#spent dd").textContent`); !regexp.MustCompile(`^9[0-9]\.[0-9] %$`).MatchString(goodput) {
+		t.Errorf("goodput is %q", goodput)
+	}
+	last := `parseFloat(document.querySelector("#line span:last-child").style.flexGrow)`
+	grown := get[float64](p, last) + 1
+	p.is("P141: the phase that lasts grows", fmt.Sprintf("%s > %f", last, grown))
+	if width := get[float64](p, `document.querySelector("#line .hang").getBoundingClientRect().width`); width < 2 {
+		t.Errorf("a hang of 30 s is %.1f pixels wide", width)
+	}
+	s.fail(7)
+	p.is("P141: a failure", line(sofar+",restart"))
+	for i := range 20 {
+		s.report(i)
+	}
+	s.lift()
+	p.is("P141: its end", line(sofar+",restart,training"))
+	p.is("P142: a planned restart reads as such", `document.getElementById("history").innerText.includes("24 Pods; planned: workers have 60 s to save their state")`)
+	for _, name := range []string{"hang: 30.0s", "planned restart: 12.0s", "restart after a failure: "} {
+		if pictures := p.spoken()["image"]; !slices.ContainsFunc(pictures, func(text string) bool { return strings.HasPrefix(text, "From ") && strings.Contains(text, name) }) {
+			t.Errorf("a screen reader is not told %q: %q", name, pictures)
+		}
 	}
 }
 

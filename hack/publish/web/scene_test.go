@@ -8,6 +8,7 @@ package web
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,9 +41,11 @@ const perJob = 500
 func newScene(workers int) *scene {
 	s := &scene{Board: dashboard.NewBoard(dashboard.Scope{Namespace: "research"}, time.Now)}
 	jobs := max(1, workers/perJob)
-	s.js = builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 20).Epochs(3, 4).InPlaceRestarts(3).
+	s.js = builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 20).Epochs(3, 4).InPlaceRestarts(2).
 		ReplicatedJob(builders.MakeReplicatedJob("workers").Replicas(int32(jobs)).Workers(int32(workers/jobs))).
 		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, fmt.Sprintf("all %d workers have reached epoch 4", workers), time.Now().Add(-12*time.Minute)).Obj()
+	s.js.Status.Time = &jobset.TimeStatus{At: metav1.NewMicroTime(time.Now().Add(-13*time.Minute + 12*time.Second)), Running: metav1.Duration{Duration: 45 * time.Minute},
+		Assembling: metav1.Duration{Duration: 61*time.Second + 20*time.Second}, Starting: metav1.Duration{Duration: time.Minute}}
 	var jobObjects, pods []metav1.Object
 	nodes := map[string]metav1.Object{}
 	for j := range jobs {
@@ -67,8 +70,8 @@ func newScene(workers int) *scene {
 	}
 	s.Replace(dashboard.Nodes, all)
 	s.told(48*time.Minute, 41*time.Second, 1, "container trainer of worker pod train-workers-0-1 exited with code 137 (signal 9, OOMKilled) on node node-0")
-	s.told(31*time.Minute, 8*time.Second, 2, "worker pod train-workers-0-0 was deleted (PreemptionByScheduler) on node node-0")
-	s.told(13*time.Minute, 12*time.Second, 3, "container trainer of worker pod train-workers-0-1 exited with code 1 on node node-0")
+	s.told(31*time.Minute, 8*time.Second, 2, "container trainer of worker pod train-workers-0-0 hung: no sign for 30 s at step 4210 on node node-0")
+	s.told(13*time.Minute, 12*time.Second, 3, "ReplicatedJob workers from 20 to 24 Pods; planned: workers have 60 s to save their state")
 	return s
 }
 
@@ -92,7 +95,11 @@ func nodeNamed(name string) *corev1.Node {
 // told puts the events of a restart that is over.
 func (s *scene) told(ago, took time.Duration, epoch int, cause string) {
 	began := time.Now().Add(-ago)
-	s.event(began, constants.InPlaceRestartStartedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch))
+	reason := constants.InPlaceRestartStartedReason
+	if strings.Contains(cause, "planned") {
+		reason = constants.InPlaceRestartPlannedReason
+	}
+	s.event(began, reason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch))
 	s.event(began.Add(took), constants.InPlaceRestartCompletedReason,
 		fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", len(s.pods), epoch+1, took.Seconds()))
 }
@@ -123,10 +130,19 @@ func (s *scene) fail(i int) {
 	js := s.js.DeepCopy()
 	js.Status.DeprecatedEpoch = ptr.To[int32](4)
 	js.Status.InPlaceRestarts++
+	js.Status.Time.Running.Duration += s.since(js)
 	js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, message, time.Now())}
 	s.js = js
 	s.Put(js)
 	s.event(time.Now(), constants.InPlaceRestartStartedReason, message)
+}
+
+// since returns the time since the last write of the ledger, which is written now.
+func (s *scene) since(js *jobset.JobSet) time.Duration {
+	now := metav1.NowMicro()
+	passed := now.Sub(js.Status.Time.At.Time)
+	js.Status.Time.At = now
+	return passed
 }
 
 // replace gives a worker that failed a new Pod, which is not scheduled.
@@ -159,6 +175,7 @@ func (s *scene) report(i int) {
 func (s *scene) lift() {
 	js := s.js.DeepCopy()
 	js.Status.SyncedEpoch = ptr.To[int32](5)
+	js.Status.Time.Assembling.Duration += s.since(js)
 	took := time.Since(js.Status.Conditions[0].LastTransitionTime.Time)
 	js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason,
 		fmt.Sprintf("all %d workers have reached epoch 5", len(s.pods)), time.Now())}

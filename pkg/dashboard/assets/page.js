@@ -1,8 +1,9 @@
 // The page: it takes what the server says has changed, and shows it. Texts of the cluster are only ever set as text.
 import { Cells, words } from "./cells.js";
+import { TimeLine } from "./time.js";
 
 const $ = (id) => document.getElementById(id);
-const cells = new Cells($("grid"), $("about"));
+const cells = new Cells($("grid"), $("about")), time = new TimeLine($("time"), make);
 const silence = 15000; // milliseconds without a word from the server after which it counts as lost
 let list = [], shown = null, source = null, heard = 0;
 
@@ -35,13 +36,14 @@ setInterval(() => {
     const text = duration((Date.now() - Date.parse(time.dateTime)) / 1000);
     if (time.textContent !== text) time.textContent = text;
   }
+  time.grow();
   if (heard && Date.now() - heard > silence) connection(false);
 }, 1000);
 
 // differs says whether a place shows something else so far. What has not changed is left alone, since laying it out takes
 // long, and a change comes five times a second.
 function differs(place, content) {
-  const text = JSON.stringify(content);
+  const text = JSON.stringify(content) ?? "";
   if (place.shows === text) return false;
   place.shows = text;
   return true;
@@ -112,6 +114,7 @@ function showDetail(d) {
   $("grid").setAttribute("aria-label", `${count(d.total, "worker")} of ${d.id}`);
   const back = d.notBack ? `, ${d.notBack} of ${d.total} not back` : d.state.name === "Running" ? `, all ${d.total} back` : "";
   say(`${d.id} ${stateWord(d.state.name)}${back}`);
+  if (differs($("time"), d.time)) time.show(d.time);
   showSteps(d);
   showHistory(d);
 }
@@ -132,7 +135,7 @@ function showSteps(d) {
   $("last").hidden = !d.steps;
   if (!d.steps) return;
   const start = d.steps.find((step) => step.name === "Break" || step.name === "Recreation")?.at;
-  $("last-title").textContent = d.steps.some((step) => step.name === "Failure") ? "The last restart" : "The start";
+  $("last-title").textContent = ["Failure", "Planned"].includes(d.steps[0].name) ? "The last restart" : "The start";
   const when = (step) => {
     if (!step.at) return make("span", {}, step.done ? "" : "not yet");
     const offset = (Date.parse(step.at) - Date.parse(start ?? step.at)) / 1000;

@@ -119,7 +119,7 @@ func TestTheText(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s\nfix with: go test ./cmd/kubectl-jobset/internal/progress -update", file, diff)
+			t.Errorf("%s (-want +got):\n%s\nfix with: go test ./pkg/progress -update", file, diff)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestTheText(t *testing.T) {
 // TestThePageShowsWhatIsShown: the example of the reference page is the golden output.
 func TestThePageShowsWhatIsShown(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../site/content/en/docs/reference/kubectl-jobset.md")
+	page, err := os.ReadFile("../../site/content/en/docs/reference/kubectl-jobset.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,11 @@ type Restart struct {
 // silence is how long a worker that hung was silent, in the cause that the controller gives.
 var silence = regexp.MustCompile(` hung: no sign (?:for|within) (\d+) s\b`)
 
+// Restarts adds to the last restarts of a JobSet what its workers tell of the epochs around them.
+func Restarts(in restarts.Input, last []restarts.Restart) []Restart {
+	return restartsOf(last, toldBy(in))
+}
+
 // restartsOf adds to the last restarts what the workers that exist tell of the epochs around them.
 func restartsOf(last []restarts.Restart, told []worker) []Restart {
 	epochs := map[int32]epoch{}

@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package dashboard
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/restarts"
+)
+
+// keeps gives a JobSet a ledger that was written so long ago.
+func keeps(js *jobset.JobSet, ago, running, assembling, paused time.Duration) *jobset.JobSet {
+	d := func(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }
+	js.Status.Time = &jobset.TimeStatus{At: metav1.NewMicroTime(now.Add(-ago)), Running: d(running), Assembling: d(assembling), Paused: d(paused)}
+	return js
+}
+
+func lifted(js *jobset.JobSet, ago time.Duration) *jobset.JobSet {
+	js.Status.LastSyncTime = ptr.To(metav1.NewTime(now.Add(-ago)))
+	return js
+}
+
+func TestTheTimeLine(t *testing.T) {
+	t.Parallel()
+	hung := func(at time.Time, epoch int, text string) corev1.Event {
+		return event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("container c of worker pod p hung: %s on node n; all workers of epoch %d restart in place", text, epoch))
+	}
+	hangs := "container c of worker pod p hung: "
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	told := func(in restarts.Input, events ...corev1.Event) restarts.Input {
+		in.Events = events
+		return in
+	}
+	for name, tc := range map[string]struct {
+		in    restarts.Input
+		lasts string
+		want  []string
+	}{
+		"P140: a group without a ledger has none": {in: input(training(2, 1, 2).Obj(), 2, 2)},
+		"P141: a first start waits": {in: input(keeps(training(2, 0, 0).Condition(jobset.JobSetSuspended, false, "", "", ago(20*time.Second)).Obj(), 20*time.Second, 0, 0, 0), 0, 0), lasts: "assembling",
+			want: []string{"Waiting 11:59:40 - first start"}},
+		"P141: then it trains": {in: input(lifted(keeps(training(2, 0, 1).Obj(), time.Minute, 0, 5*time.Second, 0), time.Minute), 1, 1), lasts: "running",
+			want: []string{"Waiting 11:58:55 11:59:00 first start", "Training 11:59:00 - "}},
+		"P141: a failure, whose restart is over": {
+			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 7*time.Second, 0), 2, 2), started(ago(12*time.Second), 1), completed(ago(10*time.Second), 2, 2)), lasts: "running",
+			want: []string{"Waiting 11:58:43 11:58:48 " + untold, "Training 11:58:48 11:59:48 " + untold, "Restart 11:59:48 11:59:50 " + cause, "Training 11:59:50 - "}},
+		"P141: a hang, from the last sign on": {
+			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 2, 2), hung(ago(10*time.Second), 2, "no sign for 30 s at step 8")), lasts: "assembling",
+			want: []string{"Waiting 11:58:45 11:58:50 " + untold, "Training 11:58:50 11:59:20 " + untold, "Hang 11:59:20 11:59:50 no sign of a worker", "Restart 11:59:50 - " + hangs + "no sign for 30 s at step 8 on node n"}},
+		"P141: one that never gave a sign hangs from its start to its end, whoever else did": {
+			in: told(input(keeps(training(2, 2, 3).Obj(), 0, time.Minute, 9*time.Second, 0), 3, 3), started(ago(62*time.Second), 1), completed(ago(60*time.Second), 2, 2),
+				hung(ago(20*time.Second), 2, "no sign within 40 s of its start"), completed(ago(0), 3, 20)), lasts: "running",
+			want: []string{"Training 11:58:51 11:58:58 " + untold, "Restart 11:58:58 11:59:00 " + cause, "Hang 11:59:00 11:59:40 no sign of a worker",
+				"Restart 11:59:40 12:00:00 " + hangs + "no sign within 40 s of its start on node n", "Training 12:00:00 - "}},
+		"P142: a planned restart is no failure": {
+			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 2*time.Second, 0), 2, 2), planned(ago(12*time.Second), 1), completed(ago(10*time.Second), 2, 2)), lasts: "running",
+			want: []string{"Training 11:58:48 11:59:48 " + untold, "Planned 11:59:48 11:59:50 " + resize, "Training 11:59:50 - "}},
+		"P71: failures in quick succession pause it": {
+			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 0, 0), 2, 2),
+				event(ago(10*time.Second), constants.InPlaceRestartStartedReason, cause+"; all workers of epoch 2 restart in place, not before 2026-03-14T11:59:58Z: 4 epochs in a row failed within a minute")), lasts: "assembling",
+			want: []string{"Training 11:58:50 11:59:50 " + untold, "Paused 11:59:50 11:59:58 " + cause, "Restart 11:59:58 - " + cause}},
+		"P141: a suspension": {
+			in: told(input(keeps(training(2, 2, 2).Suspend(true).Condition(jobset.JobSetSuspended, true, "", "", ago(10*time.Second)).Obj(), 10*time.Second, time.Minute, 0, 0), 2, 2),
+				event(ago(10*time.Second), constants.JobSetSuspendedReason, "")), lasts: "paused",
+			want: []string{"Training 11:58:50 11:59:50 " + untold, "Paused 11:59:50 - suspended"}},
+		"P141: without events, what the status tells": {
+			in: input(lifted(keeps(training(2, 2, 3).Obj(), 10*time.Second, time.Minute, 20*time.Second, 30*time.Second), 10*time.Second), 3, 3), lasts: "running",
+			want: []string{"Waiting 11:58:00 11:58:20 " + untold, "Paused 11:58:20 11:58:50 " + untold, "Training 11:58:50 11:59:50 " + untold, "Training 11:59:50 - "}},
+		"P141: it ends with the JobSet": {
+			in:   input(lifted(keeps(training(2, 0, 1).Condition(jobset.JobSetCompleted, true, "", "", ago(10*time.Second)).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 70*time.Second), 1, 1),
+			want: []string{"Waiting 11:58:45 11:58:50 first start", "Training 11:58:50 11:59:50 " + untold}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := JobSetOf(tc.in, nil).Detail.Time
+			if got == nil {
+				got = &Time{}
+			}
+			clock := func(at int64) string {
+				if at == 0 {
+					return "-"
+				}
+				return time.UnixMilli(at).UTC().Format(time.TimeOnly)
+			}
+			var phases []string
+			for _, p := range got.Phases {
+				phases = append(phases, fmt.Sprintf("%s %s %s %s", p.Name, clock(p.From), clock(p.To), p.Text))
+			}
+			if diff := cmp.Diff(tc.want, phases); diff != "" || got.Lasts != tc.lasts {
+				t.Errorf("%q lasts, want %q; phases (-want +got):\n%s", got.Lasts, tc.lasts, diff)
+			}
+		})
+	}
+}
+
+// TestATimeLineHasNoGaps: whatever events tell, in whatever order, phases follow each other from the first Job to now (P141).
+func TestATimeLineHasNoGaps(t *testing.T) {
+	t.Parallel()
+	js := keeps(training(2, 5, 6).Obj(), time.Second, time.Hour, time.Minute, time.Minute)
+	var events []corev1.Event
+	for i, reason := range []string{constants.InPlaceRestartStartedReason, constants.InPlaceRestartPlannedReason, constants.InPlaceRestartCompletedReason, constants.JobSetSuspendedReason, constants.ResumedReason, constants.MovedOffNodesReason} {
+		for j := range 8 {
+			at := now.Add(-time.Duration((i*j*7919)%5400) * time.Second) // some of them before the first Job
+			events = append(events, event(at, reason, fmt.Sprintf("hung: no sign for %d s; all workers of epoch %d restart in place", 10*j, j)))
+		}
+	}
+	in := input(js, 6, 6)
+	for range events {
+		events = append(events[1:], events[0])
+		in.Events = slices.Clone(events)
+		phases := JobSetOf(in, nil).Detail.Time.Phases
+		at := js.Status.Time.At.Add(-62 * time.Minute).UnixMilli()
+		for i, p := range phases {
+			if last := i == len(phases)-1; p.From != at || last != (p.To == 0) || !last && p.To <= p.From {
+				t.Fatalf("phase %d of %d does not begin at %d: %+v", i, len(phases), at, p)
+			}
+			at = p.To
+		}
+	}
+}
