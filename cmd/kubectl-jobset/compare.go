@@ -10,18 +10,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/compare"
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // compareOptions are the flags of `kubectl jobset compare`.
@@ -143,7 +146,6 @@ func connectionFlags(command *cobra.Command) []string {
 
 // checkRights asks the API server for all that a comparison does, before anything is created.
 func (x *comparison) checkRights(ctx context.Context) error {
-	type right struct{ group, resource, subresource, verb string }
 	needed := []right{
 		{jobset.GroupVersion.Group, "jobsets", "", "create"}, {jobset.GroupVersion.Group, "jobsets", "", "list"},
 		{jobset.GroupVersion.Group, "jobsets", "", "watch"}, {jobset.GroupVersion.Group, "jobsets", "", "delete"},
@@ -154,6 +156,21 @@ func (x *comparison) checkRights(ctx context.Context) error {
 	} else {
 		needed = append(needed, right{"", "pods", "", "delete"})
 	}
+	missing, err := x.missing(ctx, needed...)
+	if err != nil {
+		return err
+	}
+	if missing != "" {
+		return fmt.Errorf("nothing was created: in namespace %s you may not %s", x.namespace, missing)
+	}
+	x.noLeases, err = x.missing(ctx, right{coordinationv1.GroupName, "leases", "", "list"}, right{coordinationv1.GroupName, "leases", "", "watch"})
+	return err
+}
+
+type right struct{ group, resource, subresource, verb string }
+
+// missing names those rights that the user does not have, as the API server says.
+func (x *comparison) missing(ctx context.Context, needed ...right) (string, error) {
 	var missing []string
 	for _, r := range needed {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
@@ -161,14 +178,20 @@ func (x *comparison) checkRights(ctx context.Context) error {
 		}}
 		answer, err := x.kubernetes.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
-			return fmt.Errorf("asking for rights in namespace %s: %w", x.namespace, err)
+			return "", fmt.Errorf("asking for rights in namespace %s: %w", x.namespace, err)
 		}
 		if !answer.Status.Allowed {
 			missing = append(missing, r.verb+" "+strings.TrimSuffix(r.resource+"/"+r.subresource, "/"))
 		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("nothing was created: in namespace %s you may not %s", x.namespace, strings.Join(missing, ", "))
+	return strings.Join(missing, ", "), nil
+}
+
+// hopeless returns why it is of no use to wait for workers. Whether agents report in Leases, the configuration of the manager says,
+// and so the first Pod of a copy.
+func (x *comparison) hopeless(group compare.Group) error {
+	if x.noLeases != "" && slices.ContainsFunc(group.Pods, restarts.ReportsInLease) {
+		return fmt.Errorf("its agents report in Leases, and in namespace %s you may not %s", x.namespace, x.noLeases)
 	}
-	return nil
+	return group.Over()
 }

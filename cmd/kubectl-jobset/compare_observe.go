@@ -101,7 +101,7 @@ func reading[L runtime.Object](which metav1.ListOptions, list func(context.Conte
 func slim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
-		o.ManagedFields, o.Spec = nil, corev1.PodSpec{NodeName: o.Spec.NodeName, Containers: o.Spec.Containers}
+		o.ManagedFields, o.Spec = nil, corev1.PodSpec{NodeName: o.Spec.NodeName, Containers: o.Spec.Containers, InitContainers: o.Spec.InitContainers}
 	case *jobset.JobSet:
 		o.ManagedFields = nil
 	}
@@ -201,7 +201,7 @@ func (x *comparison) untilRunning(ctx context.Context, s compare.Strategy, seen 
 	found := starts{}
 	err := seen.until(ctx, x.options.timeout, func() (string, error) {
 		group := seen.group()
-		if err := group.Over(); err != nil {
+		if err := x.hopeless(group); err != nil {
 			return "", err
 		}
 		if what := group.Waits(s, before); what != "" {

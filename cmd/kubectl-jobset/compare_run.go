@@ -43,6 +43,8 @@ type comparison struct {
 	errOut  io.Writer
 	// kubectl are the flags by which kubectl reaches the cluster.
 	kubectl []string
+	// noLeases is what the user may not do with Leases, in which some agents report.
+	noLeases string
 }
 
 // run returns what was measured until an error too.
@@ -120,6 +122,7 @@ func (x *comparison) measure(ctx context.Context, s compare.Strategy) (result co
 		if result.Failed = err.Error(); ctx.Err() != nil {
 			result.Failed = "interrupted"
 		}
+		x.tell("%s: %s", s, result.Failed)
 	}
 	return result, nil
 }

@@ -19,10 +19,11 @@ import (
 
 // NeedsLeases reports whether agents of these Pods report in Leases: those of large groups do (P150).
 func NeedsLeases(pods []corev1.Pod) bool {
-	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return reportsInLease(&pod) })
+	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return ReportsInLease(&pod) })
 }
 
-func reportsInLease(pod *corev1.Pod) bool {
+// ReportsInLease reports whether the agent of a Pod reports in a Lease.
+func ReportsInLease(pod *corev1.Pod) bool {
 	for i := range pod.Spec.InitContainers {
 		agent := &pod.Spec.InitContainers[i]
 		if at := workerpod.FindEnv(agent, workerpod.ReportsEnv); at >= 0 && agent.Env[at].Value == protocol.ReportsLease {

@@ -87,7 +87,7 @@ func scaleManager(ctx context.Context, replicas int) {
 const trainingStart, trainingStall, trainingGrace = 120, 6, 3
 
 // waitsIfTold lets a rank wait for a lock once it has told a step, if there is a file that says so.
-const waitsIfTold = `busybox sed '/notify(f"X_JOBSET_STEP/a\        os.path.exists("/tmp/hang") and __import__("threading").Semaphore(0).acquire()' /train/train.py >/tmp/train.py
+const waitsIfTold = `busybox sed '/JOBSET_PROGRESS_FILE/a\    os.path.exists("/tmp/hang") and __import__("threading").Semaphore(0).acquire()' /train/train.py >/tmp/train.py
 busybox rm -f /tmp/hang
 exec torchrun --nproc_per_node 1 /tmp/train.py`
 

@@ -77,15 +77,20 @@ var _ = Describe("a training with PyTorch whose rank 0 gets a new Pod", Serial, 
 				}
 				at := time.Now()
 				Expect(stories.API().Delete(ctx, before.Pods[0].DeepCopy())).To(Succeed())
-				after := t.RunsEventually() // a rank that does not connect in time fails once more
-				connected := t.milestone(after, "connected")
-				AddReportEntry(rejoinedEntry, rejoined{
-					DNS: dns.name, By: by, All: connected.Sub(at), Since: connected.Sub(t.milestone(after, "imported")),
-				}, ReportEntryVisibilityNever)
+				t.rejoins(dns.name, by, t.RunsEventually(), at) // a rank that does not connect in time fails once more
 			}, SpecTimeout(specTime))
 		}
 	}
 })
+
+// rejoins reports when all ranks of a round were connected, since the Pod of rank 0 was deleted.
+func (t *training) rejoins(dns, by string, round *stories.Round, deleted time.Time) {
+	GinkgoHelper()
+	connected := t.milestone(round, "connected")
+	AddReportEntry(rejoinedEntry, rejoined{
+		DNS: dns, By: by, All: connected.Sub(deleted), Since: connected.Sub(t.milestone(round, "imported")),
+	}, ReportEntryVisibilityNever)
+}
 
 // nameOfRankZero is the host name of the first Pod of the JobSet of a training.
 func nameOfRankZero(jobSet string) string { return fmt.Sprintf("%[1]s-workers-0-0.%[1]s", jobSet) }

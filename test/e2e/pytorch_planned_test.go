@@ -15,8 +15,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -78,14 +76,9 @@ var _ = Describe("a training with PyTorch saves one step on all ranks", Serial, 
 // mark says how the GPUs of a node are, until the end of the spec.
 func (t *training) mark(ctx SpecContext, node, health string) {
 	GinkgoHelper()
-	label := func(ctx SpecContext, value string) {
-		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, gpuHealth, value)
-		_, err := live.client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
-		Expect(err).NotTo(HaveOccurred())
-	}
-	label(ctx, health)
+	labelNode(ctx, node, gpuHealth, health)
 	if health != "null" {
-		DeferCleanup(func(ctx SpecContext) { label(ctx, "null") })
+		DeferCleanup(func(ctx SpecContext) { labelNode(ctx, node, gpuHealth, "null") })
 	}
 }
 
@@ -100,7 +93,7 @@ func (t *training) trains(round *stories.Round, from int) {
 		expect.Expect([]string{loaded.Epoch, step.Epoch}).To(HaveEach(epoch), "epoch of the last lines of rank 0")
 		expect.Expect(loaded.Step).To(Equal(from), "step that was loaded")
 		expect.Expect(step.Step).To(BeNumerically(">=", from+5), "last step of rank 0")
-		expect.Expect(step.Twice).To(BeZero(), "steps computed twice")
+		expect.Expect(loaded.Twice).To(BeZero(), "steps computed twice")
 	})
 }
 

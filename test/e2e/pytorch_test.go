@@ -200,12 +200,12 @@ func (t *training) eventually(what func(Gomega)) {
 	Eventually(what).WithContext(t.ctx).WithTimeout(patience).WithPolling(tick).Should(Succeed())
 }
 
-// rank is the process of a rank in the present start.
+// rank is the process of a rank in the present start. A standby (P162) does not know its epoch before its gate.
 func (t *training) rank(pod *corev1.Pod) int {
 	GinkgoHelper()
 	all, err := lines(t.ctx, pod)
 	Expect(err).NotTo(HaveOccurred())
-	pid := last(all, "start").PID
+	pid := last(slices.DeleteFunc(all, func(s said) bool { return s.Epoch == "" }), "start").PID
 	Expect(pid).NotTo(BeZero(), "process of the rank in Pod %s", pod.Name)
 	return pid
 }
@@ -255,7 +255,7 @@ func (t *training) finishes(round *stories.Round, trouble string, struck time.Ti
 		end := last(all, "finished")
 		Expect(end.Step).To(Equal(steps), "steps of the rank in Pod %s", pod.Name)
 		Expect(end.Checksum).To(Equal(cmp.Or(o.Checksum, end.Checksum)), "weights of the rank in Pod %s", pod.Name)
-		o.Checksum, o.Twice = end.Checksum, max(o.Twice, last(all, "step").Twice)
+		o.Checksum, o.Twice = end.Checksum, max(o.Twice, last(all, "loaded").Twice)
 		next := slices.IndexFunc(all, func(s said) bool { return s.Msg == "step" && s.Time.After(struck) && s.Epoch == end.Epoch })
 		if next >= 0 && !struck.IsZero() {
 			o.Away = all[next].Time.Sub(struck)

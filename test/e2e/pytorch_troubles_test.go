@@ -97,6 +97,7 @@ var _ = Describe("a training with PyTorch ends with the same weights as one that
 		after := t.RunsAt(2)
 		after.Replaces(before, 0)
 		t.Charged(1)
+		t.rejoins("with a cache of 30 s", "the address that torchrun is told", after, at)
 		same(t, after, "the Pod of rank 0 is deleted", at)
 	}, SpecTimeout(specTime))
 

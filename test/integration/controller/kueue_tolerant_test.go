@@ -184,6 +184,26 @@ var _ = Describe("A JobSet with faultTolerance in a queue", func() {
 		w.HasCounted(q.js, Counters{Restarts: 1, CountTowardsMax: 1})
 	})
 
+	It("P86 P87 P129a: fails, and counts as active while its Pods are kept for debugging, which Kueue does not wait for", func(ctx SpecContext) {
+		w := newWorld(ctx, tolerates())
+		js := suspended(tolerant(AB(), anHour))
+		js.Spec.FaultTolerance.RetryLimit, js.Spec.FaultTolerance.DeletionOnFailureGracePeriodSeconds = ptr.To[int32](0), ptr.To[int32](3)
+		q := queue{w, w.Create(js)}
+		w.HasJobs(q.js, 4)
+		jobs := q.admits("gold")
+		w.JobController.MakesPods(jobs...)
+		w.JobController.Starts(jobs...)
+		deleted := w.Manager.Hold(AJob("delete"))
+		w.JobController.Fails(jobs[0], exceeded, "")
+		w.Has(q.js, jobset.JobSetFailed, metav1.ConditionTrue, "ReachedMaxRestarts") // Kueue gives its quota away
+		q.keepsQuota()
+		Expect(q.active()).To(BeTrue(), "Pods are kept")
+		deleted.Release()
+		w.Deleting(q.js, 3)
+		w.JobController.CollectsAll(q.js, 3)
+		q.getsQuota()
+	})
+
 	It("P80: has no Pods to wait for while it is suspended, and its time again when it is admitted again", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js := suspended(tolerant(AB(), anHour))
