@@ -39,6 +39,7 @@ func (b *bench) writeReport() error {
 	printCores(file, all)
 	b.printWriteCosts(file)
 	b.printSteps(file)
+	b.printWatched(file)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)
 	}
@@ -58,6 +59,11 @@ func (b *bench) verdict() error {
 	for _, limit := range budgetsOf(seriesOf(b.results)) {
 		if !limit.kept() {
 			broken = append(broken, fmt.Sprintf("%s: %.2f, limit %.2f", limit.what, limit.measured, limit.limit))
+		}
+	}
+	for _, w := range b.watched {
+		if problem := w.problem(); problem != "" {
+			broken = append(broken, problem)
 		}
 	}
 	if len(broken) > 0 {
@@ -87,8 +93,8 @@ func (b *bench) command() string {
 		return fmt.Sprintf("make bench-scale SCALE='%s' N='%s' BENCH_RESTARTS=%d SCALE_JOBSETS=%d SCALE_PODS=%d SCALE_JOBS='%s'",
 			b.cases, b.workers.String(), b.restarts, b.jobSets, b.podsEach, b.bringUps.String())
 	}
-	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d BENCH_REPORTS='%s'",
-		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts, b.reports)
+	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d BENCH_REPORTS='%s' BENCH_PROGRESS='%s' BENCH_WATCH_FOR=%s",
+		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts, b.reports, b.progress, b.watchFor)
 }
 
 func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }
