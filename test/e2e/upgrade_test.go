@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/stories"
 	"sigs.k8s.io/jobset/test/worker/order"
@@ -64,55 +63,15 @@ var _ = Describe("groups whose manager is upgraded and downgraded", Serial, func
 
 	It("P154: are lifted by a manager that reads no Leases though they report there, and lose nothing on the way back and again", func(ctx SpecContext) {
 		downgrade, upgrade := managersOf(ctx, earlier{imageIn: podsOnlyImageVariable, config: stories.Configuration()})
-		Expect(downgrade(ctx)).To(Succeed())
-		Expect(live.managerSays(ctx)).To(And(ContainSubstring("is for a later release"), ContainSubstring("inPlaceRestart.reports"), ContainSubstring("inPlaceRestart.leaseReportsFrom")))
-		onPods := stories.Create(ctx, stories.Shape{Process: true, Workers: stories.LeaseReportsFrom})
-		began := onPods.RunsAt(1)
-
-		By("upgrading")
-		Expect(upgrade(ctx)).To(Succeed())
-		onPods.RunsAt(1).IsUntouched(began)
-		inLeases := stories.Create(ctx, stories.Shape{Process: true, Workers: stories.LeaseReportsFrom, Leases: true, Change: func(js *jobset.JobSet) {
-			js.Spec.FaultTolerance = &jobset.FaultTolerance{} // as the configuration has it
-		}})
-		first := inLeases.RunsAt(1)
-		onPods.Tell(order.Exit(1), began.Worker(1))
-		inLeases.Tell(order.Exit(1), first.Worker(0))
-		restarted, second := onPods.RunsAt(2), inLeases.RunsAt(2)
-		restarted.IsInPlaceOf(began)
-		second.IsInPlaceOf(first)
-
-		By("going back in the middle of a restart, of which the Lease tells and the Pod does not")
-		Expect(live.stopManager(ctx)).To(Succeed())
-		inLeases.Tell(order.Exit(1), second.Worker(1))
-		inLeases.Reports(second.Pods[1], 3)
-		Expect(downgrade(ctx)).To(Succeed())
-		inLeases.ReportsOnPods()
-		third := inLeases.RunsAt(3)
-		third.IsInPlaceOf(second)
-		onPods.RunsAt(2).IsUntouched(restarted)
-
-		By("restarting under the manager that reads no Leases")
-		onPods.Tell(order.Exit(1), restarted.Worker(0))
-		inLeases.Tell(order.Exit(1), third.Worker(0))
-		again, fourth := onPods.RunsAt(3), inLeases.RunsAt(4)
-		again.IsInPlaceOf(restarted)
-		fourth.IsInPlaceOf(third)
-
-		By("upgrading again in the middle of a restart")
-		Expect(live.stopManager(ctx)).To(Succeed())
-		inLeases.Tell(order.Exit(1), fourth.Worker(0))
-		Expect(upgrade(ctx)).To(Succeed())
-		inLeases.ReportsInLeases()
-		fifth := inLeases.RunsAt(5)
-		fifth.IsInPlaceOf(fourth)
-		onPods.RunsAt(3).IsUntouched(again)
-		inLeases.Tell(order.Exit(1), fifth.Worker(1))
-		onPods.Tell(order.Exit(1), again.Worker(1))
-		inLeases.RunsAt(6).IsInPlaceOf(fifth)
-		onPods.RunsAt(4).IsInPlaceOf(again)
-		inLeases.Charged(5)
-		onPods.Charged(3)
+		stories.OutliveAManagerWithoutLeases(ctx, stories.Managers{
+			Earlier: func() {
+				GinkgoHelper()
+				Expect(downgrade(ctx)).To(Succeed())
+				Expect(live.managerSays(ctx)).To(And(ContainSubstring("is for a later release"), ContainSubstring("inPlaceRestart.reports"), ContainSubstring("inPlaceRestart.leaseReportsFrom")))
+			},
+			Today: func() { GinkgoHelper(); Expect(upgrade(ctx)).To(Succeed()) },
+			None:  func() { GinkgoHelper(); Expect(live.stopManager(ctx)).To(Succeed()) },
+		})
 	}, SpecTimeout(specTime))
 })
 

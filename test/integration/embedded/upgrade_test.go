@@ -26,6 +26,9 @@ import (
 // oldManagerEnv names a manager of the version before agents were added by us; `make test-upgrade` builds one.
 const oldManagerEnv = "OLD_MANAGER"
 
+// podsOnlyManagerEnv names the last manager that read no Leases, likewise.
+const podsOnlyManagerEnv = "PODS_ONLY_MANAGER"
+
 // swap puts another manager in the place of the one that runs.
 func (s *simulation) swap(ctx context.Context, program string) {
 	GinkgoHelper()
@@ -108,6 +111,31 @@ var _ = Describe("An upgrade of the manager, and a downgrade", func() {
 		Entry("in process mode", SpecTimeout(specTime), true),
 		Entry("in container mode", SpecTimeout(specTime), false),
 	)
+})
+
+var _ = Describe("A manager that reads no Leases", func() {
+	It("P154: lifts groups that report there, and takes nothing from them on the way back and again", func(ctx SpecContext) {
+		old := os.Getenv(podsOnlyManagerEnv)
+		if old == "" {
+			Skip(podsOnlyManagerEnv + " is not set; run: make test-upgrade")
+		}
+		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
+		none := func() {
+			GinkgoHelper()
+			if shown.run != nil {
+				Expect(shown.run.Stop()).To(Succeed())
+			}
+			shown.run = nil
+		}
+		starts := func(program string) func() {
+			return func() {
+				GinkgoHelper()
+				none()
+				shown.starts(ctx, program, everyGate, stories.Sections())
+			}
+		}
+		stories.OutliveAManagerWithoutLeases(ctx, stories.Managers{Earlier: starts(old), Today: starts(shown.manager), None: none})
+	}, SpecTimeout(specTime))
 })
 
 var _ = Describe("A manager that is rolled back under a configuration that it does not know", func() {

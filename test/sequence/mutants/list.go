@@ -17,8 +17,8 @@ type mutant struct {
 	scenarios string
 	// full: only a scenario of that level finds it.
 	full bool
-	// plans: it is in the planner of elastic groups, and FuzzRefusals is to find it.
-	plans bool
+	// by is the test that is to find it instead of the search, and in its package.
+	by, in string
 }
 
 const (
@@ -34,6 +34,7 @@ const (
 	intentFile   = "pkg/policy/intent.go"
 	progressFile = "pkg/policy/progress.go"
 	refusedFile  = "pkg/elastic/refused.go"
+	planner      = "./pkg/elastic"
 	pendingFile  = "pkg/policy/pending_success.go"
 	pauseFile    = "pkg/policy/quick_failures.go"
 	failureFile  = "pkg/policy/failure_policy.go"
@@ -232,27 +233,27 @@ var mutants = []mutant{
 		scenarios: "elastic, 1 plan, Pods that hang",
 	},
 	{
-		name: "lacking in a running group", file: "pkg/elastic/shrink.go", plans: true,
+		name: "lacking in a running group", file: "pkg/elastic/shrink.go", in: planner, by: "FuzzRefusals",
 		old: "if !j.Running {",
 		new: "if true {",
 	},
 	{
-		name: "wait for what is refused", file: refusedFile, plans: true,
+		name: "wait for what is refused", file: refusedFile, in: planner, by: "FuzzRefusals",
 		old: "if late > 0 && !j.noRoom",
 		new: "if false && !j.noRoom",
 	},
 	{
-		name: "grow to what was refused", file: refusedFile, plans: true,
+		name: "grow to what was refused", file: refusedFile, in: planner, by: "FuzzRefusals",
 		old: "if p.in.Now.Before(c.Until) &&",
 		new: "if false &&",
 	},
 	{
-		name: "try what is refused as often as ever", file: refusedFile, plans: true,
+		name: "try what is refused as often as ever", file: refusedFile, in: planner, by: "FuzzRefusals",
 		old: "next.Refusals = last.Refusals + 1",
 		new: "next.Refusals = 1",
 	},
 	{
-		name: "forget growth that came to nothing", file: "pkg/elastic/plan.go", plans: true,
+		name: "forget growth that came to nothing", file: "pkg/elastic/plan.go", in: planner, by: "FuzzRefusals",
 		old: "if j.grew() {",
 		new: "if false {",
 	},

@@ -4,8 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Command mutants puts mistakes into the code that decides, one at a time, and looks
-// whether the search of package sequence finds each; of those of the planner of elastic groups, whether
-// its game against a scheduler that refuses does. The sources are not touched: the build
+// whether the search of package sequence finds each, or the test that is named beside it. The sources are not touched: the build
 // sees changed copies of them (go test -overlay).
 package main
 
@@ -66,6 +65,9 @@ func runAll(only *regexp.Regexp, verbose bool) (survived int, err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			by, steps := verdict(out)
+			if by != "" && m.by != "" {
+				by = "its test"
+			}
 			if by == "" {
 				by = "NOTHING"
 				survived++
@@ -98,8 +100,8 @@ func (m *mutant) level() string {
 // run searches with the mutant in place and returns what go test printed.
 func (m *mutant) run(dir string) (string, error) {
 	args := []string{"test", "./test/sequence", "-count=1", "-vet=off", "-timeout=30m", "-run=^(TestEverySchedule|TestStories)$", "-v"}
-	if m.plans {
-		args = []string{"test", "./pkg/elastic", "-count=1", "-vet=off", "-timeout=30m", "-run=^FuzzRefusals$"}
+	if m.by != "" {
+		args = []string{"test", m.in, "-count=1", "-vet=off", "-timeout=30m", "-run=^" + m.by}
 	}
 	flags := []string{"-sequence.level=" + m.level(), "-sequence.case=" + m.scenarios}
 	if m.twist != "" {
@@ -111,7 +113,7 @@ func (m *mutant) run(dir string) (string, error) {
 		}
 		args = append(args, "-overlay="+overlay)
 	}
-	if m.plans {
+	if m.by != "" {
 		flags = nil
 	}
 	var out bytes.Buffer
@@ -168,8 +170,6 @@ func verdict(out string) (by, steps string) {
 		return "", ""
 	}
 	switch found := propertyLine.FindStringSubmatch(out); {
-	case strings.Contains(out, "--- FAIL: FuzzRefusals"):
-		by = "its opponent"
 	case !strings.Contains(out, "--- FAIL: TestEverySchedule"):
 		return "a story", ""
 	case found != nil:

@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+const (
+	spreadFile  = "pkg/elastic/spread.go"
+	quotaFile   = "pkg/elastic/planner.go"
+	gatherFile  = "pkg/controllers/elastic/gather.go"
+	scopeFile   = "pkg/controllers/elastic/scope.go"
+	pinnedFile  = "pkg/controllers/elastic/pinned.go"
+	plannedFile = "pkg/policy/planned_sizes.go"
+	autoscaler  = "./pkg/controllers/elastic"
+	decisions   = "./pkg/policy"
+	passes      = "./pkg/controllers/jobset"
+)
+
+// harm are mistakes by which what is to help makes a healthy run worse, or says less than it knows. The search does not have
+// the objects on which they depend, so each names the test that holds its rule.
+var harm = []mutant{
+	{
+		name: "grow into the domain of another Job", file: spreadFile, in: planner, by: "TestSpread/P112",
+		old: "return found && labeled && on == domain && j.Where.Admits(n)",
+		new: "return (found && labeled && on == domain || true) && j.Where.Admits(n)",
+	},
+	{
+		name: "two Pods on a node that refuses the second", file: quotaFile, in: planner, by: "TestSpread/P112",
+		old: "if j.OnePerNode {",
+		new: "if false {",
+	},
+	{
+		name: "grow beyond a quota", file: quotaFile, in: planner, by: "TestSpread/P112",
+		old: "if j.quota == nil {",
+		new: "if true {",
+	},
+	{
+		name: "charge a resize that does not come together", file: intentFile, in: decisions, by: "TestChangesByIntent/P101a",
+		old: "return v.synced > 0 && !failed",
+		new: "return false && !failed",
+	},
+	{
+		name: "shrink a group that runs", file: "pkg/elastic/shrink.go", in: planner, by: "TestShrinking/P108b",
+		old: "if !j.Running {",
+		new: "if true {",
+	},
+	{
+		name: "resize beside a worker that has finished", file: pinnedFile, in: autoscaler, by: "TestSizesBesideFinishedJobs/P101b",
+		old: "return workerpod.WantsInPlace(js) && slices",
+		new: "return workerpod.WantsInPlace(js) && false && slices",
+	},
+	{
+		name: "take from others because it restarts", file: gatherFile, in: autoscaler, by: "TestRestartsTakeNothing/P104a",
+		old: "job.Started = job.Started || a.started[job.Key] == js.UID; job.Started",
+		new: "job.Started",
+	},
+	{
+		name: "take from others after a restart that another manager saw", file: gatherFile, in: autoscaler, by: "TestRestartsTakeNothing/P104a",
+		old: "job.Started = job.Started || hasRestarted(js)",
+		new: "_ = hasRestarted",
+	},
+	{
+		name: "forget what admission adds to a Pod", file: scopeFile, in: autoscaler, by: "TestAutoscaler/P106a",
+		old: "jobs[at].Request.AtLeast(elastic.Requests(&pods[i].Spec))",
+		new: "",
+	},
+	{
+		name: "change a size that is held", file: gatherFile, in: autoscaler, by: "TestHeld$",
+		old: "if pinned || policy.SizesHeld(js) {",
+		new: "if pinned {",
+	},
+	{
+		name: "keep to itself what limits a size", file: plannedFile, in: decisions, by: "TestPlannedLimits/P113|^TestVerdicts",
+		old: "is.Ceiling, is.Limit = ceilingOf(of.Ceiling), d.limitOf(js, is.Limit, of, most[of.ReplicatedJob])",
+		new: "is.Ceiling, _ = ceilingOf(of.Ceiling), most",
+	},
+	{
+		name: "reset a JobSet because it is resumed", file: unhealthyFile, in: decisions, by: "TestUnhealthyPods/P80a",
+		old: "resumes := hasCondition(job, batchv1.JobSuspended)",
+		new: "resumes := false",
+	},
+	{
+		name: "reset all for an index that failed for good", file: unhealthyFile, in: decisions, by: "TestUnhealthyPods/P80a",
+		old: "if text == \"\" {",
+		new: "if true {",
+	},
+	{
+		name: "wait for a node without limit and tell nobody", file: "pkg/policy/unscheduled.go", in: decisions, by: "TestAPodWithoutANode/P80a",
+		old: "if len(late) == 0 {",
+		new: "if true {",
+	},
+	{
+		name: "end a restart of all Jobs in its pause", file: decideFile, in: decisions, by: "TestThePauseOutlastsARestartOfAllJobs",
+		old: "held := v.watched &&",
+		new: "held := false &&",
+	},
+	{
+		name: "restart all clocks because one JobSet was not read", file: "pkg/controllers/jobset/memory.go", in: passes, by: "TestMemory/P48_P24b",
+		old: "func (e *remembered) ledSince(leading, now time.Time) time.Time {\n\tif e.lostTouch {\n\t\te.answered, e.lostTouch = now, false\n\t}\n" +
+			"\tif e.answered.After(leading) {\n\t\treturn e.answered\n",
+		new: "var answered time.Time\n\nfunc (e *remembered) ledSince(leading, now time.Time) time.Time {\n\tif e.lostTouch {\n\t\tanswered, e.lostTouch = now, false\n\t}\n" +
+			"\tif answered.After(leading) {\n\t\treturn answered\n",
+	},
+	{
+		name: "move with each label that comes and goes", file: sickNodesFile, in: decisions, by: "TestPodsMoveOffSickNodes/P92a",
+		old: "if v.movedLately() {",
+		new: "if false {",
+	},
+	{
+		name: "leave a lost leader to its followers", file: "pkg/placement/repair.go", in: "./pkg/placement", by: "TestStrandedLeader/C372",
+		old: "if leader == nil || leader.Spec.NodeName != \"\" || len(followers) == 0 {",
+		new: "if true {",
+	},
+	{
+		name: "the deadline counts the pull of images", file: progressFile, in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
+		old: "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {",
+		new: "if v.group.leaving > 0 || v.group.unscheduled > 0 {",
+	},
+	{
+		name: "start a crashed worker of a JobSet that has failed", file: agentFile, in: "./agent", by: "TestDecide/P34a",
+		old: "case js.Ended:",
+		new: "case false:",
+	},
+	{
+		name: "end untold where no file can say done", file: "supervisor/loop.go", in: "./supervisor", by: "TestAWorkerFinishesAndNoFileCanSaySo",
+		old: "s.Log.Error(\"the worker has finished, and no file says so\", \"error\", err)",
+		new: "s.finished, s.code = true, 1",
+	},
+	{
+		name: "start with an init container of our own", file: "pkg/workerpod/process.go", in: "./pkg/workerpod", by: "TestNoWorkerWritesWhatOthersExecute",
+		old: "Lifecycle: &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{",
+		new: "Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{",
+	},
+	{
+		name: "count kills for memory with cgroup v2 only", file: "supervisor/processes_linux.go", in: "./supervisor", by: "TestKillsForMemoryAreCounted",
+		old: ", \"/sys/fs/cgroup/memory/memory.oom_control\"}",
+		new: "}",
+	},
+	{
+		name: "forget what the kubelet knows of a killed supervisor", file: "pkg/facts/killed.go", in: passes, by: "TestKilledSupervisors",
+		old: "if end == nil || end.ExitCode == 0 ||",
+		new: "if true || end.ExitCode == 0 ||",
+	},
+	{
+		name: "refuse to start after a rollback", file: "pkg/config/later.go", in: "./pkg/config", by: "TestLoad/keys_of_a_later_release",
+		old: "if err != nil || !Later(cfg) {",
+		new: "if err != nil || !Later(cfg) || true {",
+	},
+	{
+		name: "take the rights of agents for the policy of a later release", file: "pkg/policy/agent_policy.go", in: decisions, by: "TestAgentPolicyGap/P56",
+		old: "return err == nil && revision > a.revision",
+		new: "return err == nil && revision > a.revision && false",
+	},
+	{
+		name: "let a period be set that nobody reads", file: "pkg/validation/fault_tolerance.go", in: "./pkg/validation", by: "TestToleranceWarnings/P80",
+		old: "if asked.AdmissionGracePeriodSeconds == nil {",
+		new: "if true {",
+	},
+}
