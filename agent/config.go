@@ -197,7 +197,7 @@ func (e *environment) containers() []string {
 	for i, name := range names {
 		problems := validation.IsDNS1123Label(name)
 		if slices.Contains(names[:i], name) {
-			problems = append(problems, "it is there twice")
+			problems = append(problems, "it is listed twice")
 		}
 		if len(problems) > 0 {
 			e.Reject(protocol.WorkerContainersEnv, fmt.Sprintf("has the container %q: %s", name, strings.Join(problems, ", ")),

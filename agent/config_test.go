@@ -151,7 +151,7 @@ func TestFromEnvRejects(t *testing.T) {
 		"P37: a host as address":     {environ("BARRIER_ADDRESS", "localhost"), []string{`BARRIER_ADDRESS is "localhost", which is not an IP address`}},
 		"P61: a container twice": {
 			environ("WORKER_CONTAINERS", "a,b,a", "SUPERVISOR_DIR", "/jobset"),
-			[]string{`WORKER_CONTAINERS has the container "a": it is there twice; set the names of all regular containers`},
+			[]string{`WORKER_CONTAINERS has the container "a": it is listed twice; set the names of all regular containers`},
 		},
 		"P61: a container without a name": {environ("WORKER_CONTAINERS", "a,", "SUPERVISOR_DIR", "/jobset"), []string{`WORKER_CONTAINERS has the container ""`}},
 		"P61: names with blanks":          {environ("WORKER_CONTAINERS", "a, b", "SUPERVISOR_DIR", "/jobset"), []string{`WORKER_CONTAINERS has the container " b"`}},

@@ -129,7 +129,7 @@ func (p *process) retell(ctx context.Context, m protocol.Message) {
 	p.children.Go(func() {
 		_, err := p.reporter.once(ctx, statement{progress: m.Report})
 		if err != nil && isRefusal(err) && !p.untold.Swap(true) {
-			p.log.Warn("telling the progress of the running worker was refused, and is not tried again", "error", err,
+			p.log.Warn("reporting the progress of the running worker was refused, and is not retried", "error", err,
 				"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.ProgressKey)
 		}
 	})

@@ -39,7 +39,7 @@ func (r *reporter) run(ctx context.Context, says statement, workers int) (jobSet
 		uid, err := r.once(ctx, says)
 		if less := says.less(); len(less) > 0 && isRefusal(err) {
 			if says.epoch == 0 {
-				r.log.Warn("telling how the workers of this Pod ended was refused", "error", err)
+				r.log.Warn("reporting how the workers of this Pod ended was refused", "error", err)
 				return "", false
 			}
 			uid, err = r.withLess(ctx, less, err)

@@ -216,7 +216,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 }
 
 // errExit: how a worker ended, or what signs it gave, cannot be written, so it is left out.
-var errExit = errors.New("what a worker told cannot be encoded")
+var errExit = errors.New("the report of a worker cannot be encoded")
 
 // statement is what a report says.
 type statement struct {

@@ -85,10 +85,10 @@ is refused unless you allow it.`,
 	command.Flags().Int32Var(&o.restarts, "restarts", 3, "how many failures are measured with each strategy")
 	command.Flags().DurationVar(&o.between, "between", 65*time.Second, "how long all workers run before one is made to fail; below a minute a group that restarts in place waits longer after each failure")
 	command.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to wait for workers to run, and to be gone")
-	command.Flags().BoolVar(&o.keep, "keep", false, "delete no copy; they run on, and keep their nodes")
+	command.Flags().BoolVar(&o.keep, "keep", false, "keep the copies; they continue to run, and occupy their nodes")
 	command.Flags().BoolVar(&o.allow.Queue, "allow-queue", false, "compare a JobSet with the name of a queue: the copies wait in that queue")
 	command.Flags().BoolVar(&o.allow.Claims, "allow-claims", false, "compare a JobSet with claims: the copies write to the same volumes")
-	command.Flags().Float64Var(&o.rate.FailuresPerDay, "failures-per-day", 0, "failures on all nodes, to tell node hours; 0: they are not told")
+	command.Flags().Float64Var(&o.rate.FailuresPerDay, "failures-per-day", 0, "failures per day on all nodes, from which node hours are computed; 0: no node hours")
 	command.Flags().IntVar(&o.rate.Nodes, "nodes", 0, "nodes that wait during a restart; 0: as many as the copies ran on")
 	return command
 }

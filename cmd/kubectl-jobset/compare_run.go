@@ -74,7 +74,7 @@ func (x *comparison) run(ctx context.Context) (compare.Report, error) {
 		}
 	}
 	if !slices.ContainsFunc(results, func(r compare.Result) bool { return r.Refused == "" }) {
-		errs = append(errs, errors.New("admission accepts no copy, with whatever strategy"))
+		errs = append(errs, errors.New("admission accepts no copy, whatever the strategy"))
 	}
 	if unmeasured > 0 {
 		errs = append(errs, fmt.Errorf("%d of %d strategies were not measured to the end", unmeasured, len(compare.Strategies)))

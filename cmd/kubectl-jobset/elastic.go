@@ -33,7 +33,7 @@ func newElastic(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	var o elasticOptions
 	command := &cobra.Command{
 		Use:   "elastic",
-		Short: "Show the sizes of elastic jobs, who gave, who waits, and which accelerators are free",
+		Short: "Show the sizes of elastic jobs, which of them gave or wait, and which accelerators are free",
 		Long: `Show elastic jobs, the one that has least of what it wants first: the size that
 each runs with and the one that it is to have, its bounds, and what the manager
 said last about it. Above them, which accelerators are free on ready nodes.

@@ -33,7 +33,7 @@ func newInject(flags *genericclioptions.ConfigFlags, streams genericiooptions.IO
 	var o injectOptions
 	command := &cobra.Command{
 		Use:   "inject (-f FILE | NAME)",
-		Short: "Show the Jobs that a JobSet becomes, agents included",
+		Short: "Show the Jobs that the manager builds from a JobSet, including agents",
 		Long: `Show the Jobs that a JobSet becomes: with its defaults, and with the agent, its
 token and its rules in the Pods of a JobSet that restarts in place. It is the code
 by which the manager builds them. A file is read without a cluster, and is checked

@@ -34,8 +34,8 @@ func newLogs(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 	var o logsOptions
 	command := &cobra.Command{
 		Use:   "logs NAME",
-		Short: "Cut the logs of workers by epoch and rank",
-		Long: `Cut the logs of workers by epoch and rank, and mark the first that failed in each
+		Short: "Select logs of workers by epoch and rank",
+		Long: `Select logs of workers by epoch and rank, and mark the first that failed in each
 epoch. Without --epoch and --rank: a table of the epochs of which the logs tell.
 
 It needs process mode, in which the log of a container goes on through restarts and
@@ -68,7 +68,7 @@ the one before. Logs end with their Pods, and kubelets rotate them.`,
 	command.Flags().Int32Var(&o.rank, "rank", all, "only the worker that has this JOBSET_RANK, in each ReplicatedJob")
 	command.Flags().StringVar(&o.replicatedJob, "replicated-job", "", "only this ReplicatedJob")
 	command.Flags().StringVarP(&o.container, "container", "c", "", "only this container")
-	command.Flags().DurationVar(&o.since, "since", 0, "read only what is younger than this, such as 2h; 0 means all. What came before is not known then: whether another one failed first, too")
+	command.Flags().DurationVar(&o.since, "since", 0, "read only what is younger than this, such as 2h; 0 means all. Older lines, which may show an earlier failure, are not read")
 	return command
 }
 
@@ -139,7 +139,7 @@ func (o *logsOptions) run(ctx context.Context, c *cluster, streams genericioopti
 		}
 	}
 	if !printed {
-		return fmt.Errorf("no log has this epoch and rank; `kubectl jobset logs %s` shows the epochs of which logs tell", name)
+		return fmt.Errorf("no log has this epoch and rank; `kubectl jobset logs %s` shows the epochs that the logs contain", name)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func newProgress(flags *genericclioptions.ConfigFlags, streams genericiooptions.
 	var o restartsOptions
 	command := &cobra.Command{
 		Use:   "progress NAME",
-		Short: "Show what the time of a JobSet went to, and what its restarts cost",
+		Short: "Show what the time of a JobSet was spent on, and what its restarts cost",
 		Long: `Show the goodput of a JobSet that restarts in place: how long its workers ran,
 started, assembled and paused, their steps, what each of the last restarts cost,
 and how the limits of failurePolicy.inPlaceRestart.progress compare with the

@@ -27,7 +27,7 @@ func newRestarts(flags *genericclioptions.ConfigFlags, streams genericiooptions.
 	var o restartsOptions
 	command := &cobra.Command{
 		Use:   "restarts NAME",
-		Short: "Show how a JobSet restarts, who is not back, and the last restarts",
+		Short: "Show how a JobSet restarts, which workers are not back, and the last restarts",
 		Long: `Show how a JobSet restarts: its strategy, its epochs, what it does now, what is
 left of failurePolicy.maxRestarts, which workers are not back and why, and the
 last restarts with their first causes.`,

@@ -21,7 +21,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:   "kubectl-jobset",
 		Short: "Look at JobSets",
 		Long:  "Look at JobSets, beyond what `kubectl get` and `kubectl describe` show.",
-		Example: `  # How does JobSet train restart, and who is not back?
+		Example: `  # How does JobSet train restart, and which workers are not back?
   kubectl jobset restarts train
 
   # What did the time of JobSet train go to, and are its limits too short?

@@ -71,7 +71,7 @@ func reportsStep(r *restarts.Report, last *restarts.Restart) Step {
 	case last != nil && last.Ended != nil:
 		return Step{Name: "Reports", Done: true, Text: "all workers are back"}
 	case r.Workers == nil:
-		return Step{Name: "Reports", Text: "nothing tells how many workers are back"}
+		return Step{Name: "Reports", Text: "it is not known how many workers are back"}
 	}
 	return Step{Name: "Reports", Text: fmt.Sprintf("%d of %d workers are back", r.Workers.Back, r.Workers.Total)}
 }

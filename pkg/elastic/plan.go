@@ -132,7 +132,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, nor would it if all others were at their minimums", j.min)
 	case j.waits:
 		d.State = Overcommits
-		d.Because = fmt.Sprintf("its minimum of %d does not fit; it starts all the same, since it requests no accelerator", j.min)
+		d.Because = fmt.Sprintf("its minimum of %d does not fit; it starts anyway, because it requests no accelerator", j.min)
 	case change > 0:
 		d.State, cooldown = Grows, p.in.CooldownUp
 		d.Because = fmt.Sprintf("%d more fit: score %.2f", change, d.Score)

@@ -139,7 +139,7 @@ func (p *planner) goBack(j *job, count int32, message string) {
 	why := fmt.Sprintf("%d of its %d Pods have been refused for more than %s (%s)", count, j.now, p.in.ShrinkAfter, message)
 	if size == j.now {
 		j.most = size
-		j.refusal = fmt.Sprintf("%s, and it cannot go on with fewer than %d: it waits", why, j.min)
+		j.refusal = fmt.Sprintf("%s, and it cannot continue with fewer than %d: it waits", why, j.min)
 		return
 	}
 	if !j.grew() && len(j.Held) > 0 && !j.MayForce {
@@ -151,7 +151,7 @@ func (p *planner) goBack(j *job, count int32, message string) {
 
 // whyBack says why a job goes back to a size.
 func (j *job) whyBack(size int32) string {
-	how := fmt.Sprintf("it goes on with %d", size)
+	how := fmt.Sprintf("it continues with %d", size)
 	if size == j.Ran {
 		how = fmt.Sprintf("it goes back to %d, with which it last ran", size)
 	}

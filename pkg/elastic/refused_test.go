@@ -59,19 +59,19 @@ func TestRefusals(t *testing.T) {
 		"P108b: nor while it runs":   {input(nodesOf(4, 4), with(refused(group(8, 4, 0, 0, 0, 0, 1, 1), 2, long), func(j *Job) { j.Running = true })), sizes{"a": "8 Keeps"}, "", nil},
 		"P108a: a group that did not grow goes on without what is refused": {
 			input(nodesOf(4, 4), refused(group(6, 6, 0, 0, 0, 0, 1), 1, long)), sizes{"a": "5 Refused"},
-			"1 of its 6 Pods have been refused for more than 2m0s" + told + ": it goes on with 5" + retry, ceiling(5, 1, 2, 0, 5*time.Minute),
+			"1 of its 6 Pods have been refused for more than 2m0s" + told + ": it continues with 5" + retry, ceiling(5, 1, 2, 0, 5*time.Minute),
 		},
 		"P108a: one that never ran starts with what is not refused": {
 			input(nodesOf(4, 4), with(refused(group(6, 0, 0, 0, 0, 0), 2, long), never)), sizes{"a": "4 Refused"},
-			"2 of its 6 Pods have been refused for more than 2m0s" + told + ": it goes on with 4" + retry, ceiling(4, 1, 2, 0, 5*time.Minute),
+			"2 of its 6 Pods have been refused for more than 2m0s" + told + ": it continues with 4" + retry, ceiling(4, 1, 2, 0, 5*time.Minute),
 		},
 		"P108a: at its minimum it waits, and says why": {
 			input(nodesOf(4, 4), refused(group(2, 2, 0), 1, long)), sizes{"a": "2 Stuck"},
-			"1 of its 2 Pods have been refused for more than 2m0s" + told + ", and it cannot go on with fewer than 2: it waits", nil,
+			"1 of its 2 Pods have been refused for more than 2m0s" + told + ", and it cannot continue with fewer than 2: it waits", nil,
 		},
 		"P108: where the model has no room either, no ceiling is needed": {
 			input(nodesOf(4), with(refused(group(6, 6, 0, 0, 0, 0), 2, long), func(j *Job) { j.Lacking = start.Add(-long) })), sizes{"a": "4 Shrinks"},
-			"2 of its 6 Pods have had no node for more than 2m0s: it goes on with 4", nil,
+			"2 of its 6 Pods have had no node for more than 2m0s: it continues with 4", nil,
 		},
 		"P108a: room that a plan has since a moment only gives the scheduler time to use it": {
 			input(nodesOf(4, 4), with(refused(group(8, 4, 0, 0, 0, 0, 1, 1), 2, long), func(j *Job) { j.NoRoom = start.Add(time.Second - long) })), sizes{"a": "8 Keeps"}, "", nil,

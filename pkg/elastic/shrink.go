@@ -63,7 +63,7 @@ func (p *planner) mayShrink(j *job, left int32) bool {
 	}
 	switch {
 	case left < j.min:
-		j.stuck = fmt.Sprintf("%d of its %d Pods have had no node for more than %s, and it cannot go on with fewer than %d: it waits for nodes",
+		j.stuck = fmt.Sprintf("%d of its %d Pods have had no node for more than %s, and it cannot continue with fewer than %d: it waits for nodes",
 			j.lacks, j.now, after, j.min)
 	case len(j.Held) > 0 && !j.MayForce:
 		j.stuck = fmt.Sprintf("%d of its %d Pods have had no node for more than %s, and Pods on %s keep their indexes: it waits until the nodes are ready, "+
@@ -73,5 +73,5 @@ func (p *planner) mayShrink(j *job, left int32) bool {
 }
 
 func (j *job) whyShrink(after time.Duration, size int32) string {
-	return fmt.Sprintf("%d of its %d Pods have had no node for more than %s: it goes on with %d", j.lost, j.now, after, size)
+	return fmt.Sprintf("%d of its %d Pods have had no node for more than %s: it continues with %d", j.lost, j.now, after, size)
 }

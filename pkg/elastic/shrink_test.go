@@ -42,7 +42,7 @@ func TestShrinking(t *testing.T) {
 	}{
 		"P108: it goes on with what is there": {
 			after(nodesOf(6), lacking(onTwo(gpuJob("a", 2, 8, 8)), long)), sizes{"a": "6 Shrinks"},
-			"2 of its 8 Pods have had no node for more than 2m0s: it goes on with 6",
+			"2 of its 8 Pods have had no node for more than 2m0s: it continues with 6",
 		},
 		"P108: not before its time":                 {after(nodesOf(6), lacking(onTwo(gpuJob("a", 2, 8, 8)), long-time.Second)), sizes{"a": "8 Keeps"}, ""},
 		"P108: nor if it lacks them since now":      {after(nodesOf(6), func() Job { j := onTwo(gpuJob("a", 2, 8, 8)); j.Shrinks = true; return j }()), sizes{"a": "8 Keeps"}, ""},
@@ -56,7 +56,7 @@ func TestShrinking(t *testing.T) {
 		},
 		"P108 P85: unless they may be deleted by force": {
 			after(lost(nodesOf(6, 2), 1), held(lacking(onTwo(gpuJob("a", 2, 8, 8)), long), true)), sizes{"a": "6 Shrinks"},
-			"2 of its 8 Pods have had no node for more than 2m0s: it goes on with 6",
+			"2 of its 8 Pods have had no node for more than 2m0s: it continues with 6",
 		},
 		"P108: the room that they need is not given away, so it does not grow again": {
 			after(lost(nodesOf(6, 2), 1), held(on(gpuJob("a", 2, 8, 6), 0, 0, 1, 0, 0, 1), true)), sizes{"a": "6 Keeps"}, "",
@@ -69,19 +69,19 @@ func TestShrinking(t *testing.T) {
 		},
 		"P108: below its minimum it waits": {
 			after(nodesOf(1), lacking(on(gpuJob("a", 2, 8, 3), 0, 9, 9), long)), sizes{"a": "3 Stuck"},
-			"2 of its 3 Pods have had no node for more than 2m0s, and it cannot go on with fewer than 2: it waits for nodes",
+			"2 of its 3 Pods have had no node for more than 2m0s, and it cannot continue with fewer than 2: it waits for nodes",
 		},
-		"P108: it goes on with its minimum": {after(nodesOf(2), lacking(on(gpuJob("a", 2, 8, 4), 0, 9, 9, 0), long)), sizes{"a": "2 Shrinks"}, "2 of its 4 Pods have had no node for more than 2m0s: it goes on with 2"},
+		"P108: it goes on with its minimum": {after(nodesOf(2), lacking(on(gpuJob("a", 2, 8, 4), 0, 9, 9, 0), long)), sizes{"a": "2 Shrinks"}, "2 of its 4 Pods have had no node for more than 2m0s: it continues with 2"},
 		"P104 P108: it grows again when a node is there": {
 			after(nodesOf(6, 2), lacking(on(gpuJob("a", 2, 8, 6), 0, 0, 0, 0, 0, 0), long)), sizes{"a": "8 Grows"}, "2 more fit: score 0.67",
 		},
 		"P108: each of two goes on with what is left for it": {
 			after(nodesOf(4), lacking(on(gpuJob("a", 1, 4, 4), 0, 0, 9, 9), long), lacking(on(gpuJob("b", 1, 4, 3), 0, 0, 9), long)),
-			sizes{"a": "2 Shrinks", "b": "2 Shrinks"}, "2 of its 4 Pods have had no node for more than 2m0s: it goes on with 2",
+			sizes{"a": "2 Shrinks", "b": "2 Shrinks"}, "2 of its 4 Pods have had no node for more than 2m0s: it continues with 2",
 		},
 		"P107 P108: a CPU job goes on without what it lacks once a GPU job has grown, in the same plan": {
 			after(nodesOf(2), lacking(on(asks(gpuJob("a", 1, 3, 3), cores(30)), 0, 0), long), on(asks(gpuJob("b", 1, 2, 1), gpuCores(10)), 0)),
-			sizes{"a": "2 Shrinks", "b": "2 Grows"}, "1 of its 3 Pods have had no node for more than 2m0s: it goes on with 2",
+			sizes{"a": "2 Shrinks", "b": "2 Grows"}, "1 of its 3 Pods have had no node for more than 2m0s: it continues with 2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,12 +21,12 @@ var (
 
 	elasticJobs = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobset_elastic_jobs",
-		Help: "Elastic jobs by what the last plan says of them",
+		Help: "Elastic jobs by their state in the last plan",
 	}, []string{"state"})
 
 	elasticScore = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobset_elastic_jobs_by_score",
-		Help: "Elastic jobs by how much they had of what they want before the last plan, cumulative: those with a score of at most le",
+		Help: "Elastic jobs by their score before the last plan, cumulative: those with a score of at most le",
 	}, []string{"le"})
 
 	elasticResizesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -76,7 +76,7 @@ var (
 
 	timeTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_time_seconds_total",
-		Help: "The seconds of groups that restart in place, by what they went to, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",
+		Help: "The seconds of groups that restart in place, by what they were spent on, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",
 	}, []string{"phase"})
 )
 

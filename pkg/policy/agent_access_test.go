@@ -199,7 +199,7 @@ func TestAgentAccess(t *testing.T) {
 		"P56: a lift without the admission policy is told": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), func(in *Input) { in.PolicyGap = "ValidatingAdmissionPolicy jobset-agent is missing" }),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent is missing: whatever runs in worker Pods of JobSets that " +
+				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent is missing: any program in worker Pods of JobSets that " +
 					"restart in place may patch every Pod of its namespace; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
 	}

@@ -29,7 +29,7 @@ type AgentPolicy struct {
 func PodPolicy() AgentPolicy {
 	return AgentPolicy{
 		Name: constants.AgentAccess, fingerprint: shippedPodPolicy, revision: shippedPodRevision,
-		Without: "whatever runs in worker Pods of JobSets that restart in place may patch every Pod of its namespace",
+		Without: "any program in worker Pods of JobSets that restart in place may patch every Pod of its namespace",
 		Within:  "agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else",
 	}
 }

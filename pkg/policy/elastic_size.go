@@ -78,7 +78,7 @@ func resizing(v *view, before result) result {
 		return result{}
 	}
 	if !before.changes.any(liftBarrier) { // it ended, or the size is again what it was
-		n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason, "the size does not change any more")
+		n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason, "the size no longer changes")
 		n.event = Event{}
 		return tell(n)
 	}

@@ -72,7 +72,7 @@ func (v *view) keepJobs(until time.Time) result {
 	if known := v.JobSet.Status.FaultTolerance; known != nil && known.PodsKeptUntil != nil {
 		return r
 	}
-	return r.and(tell(normal(constants.PodsKeptReason, fmt.Sprintf("%d Jobs that run are kept for %s, until %s, so that their Pods can be looked at",
+	return r.and(tell(normal(constants.PodsKeptReason, fmt.Sprintf("%d Jobs that run are kept for %s, until %s, so that their Pods can be inspected",
 		len(v.observed.Active), v.tolerance.DeletionOnFailure, until.UTC().Format(time.RFC3339)))))
 }
 

@@ -121,7 +121,7 @@ func TestIncompleteGroup(t *testing.T) {
 	const pod = restarting + "(worker pod js-w-0-0 succeeded in epoch 1, so the group cannot restart in place)"
 	const anyEpoch = restarting + "(worker pod js-w-0-0 succeeded, so the group cannot restart in place)"
 	const index = restarting + "(index 0 of Job js-w-0 is done, so the group cannot restart in place)"
-	const job = restarting + "(Job js-w-0 completed after the group last came together, so the group cannot restart in place)"
+	const job = restarting + "(Job js-w-0 completed after the last lift of the group, so the group cannot restart in place)"
 	const other = ": worker pod js-w-0-1 restarted, its exit code was not seen"
 	const second = ": worker pod js-w-1-0 restarted, its exit code was not seen"
 	complete := onJob(0, withCondition(batchv1.JobComplete))

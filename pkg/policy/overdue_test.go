@@ -111,7 +111,7 @@ func TestFinishedJobsAreKept(t *testing.T) {
 		"P87: without a delay what runs is deleted at once": {pods(time.Hour, "R R", ends(jobset.JobSetFailed, 0)), deletes},
 		"P87: with one it is kept, and that is told": {pods(time.Hour, "R R", keeps, ends(jobset.JobSetFailed, 40*time.Second)), func(w *summary) {
 			kept(w)
-			w.Events = []Event{{"Normal", "PodsKept", "1 Jobs that run are kept for 1m0s, until 2026-03-14T12:00:20Z, so that their Pods can be looked at"}}
+			w.Events = []Event{{"Normal", "PodsKept", "1 Jobs that run are kept for 1m0s, until 2026-03-14T12:00:20Z, so that their Pods can be inspected"}}
 		}},
 		"P87: which is told once": {pods(time.Hour, "R R", keeps, noted, ends(jobset.JobSetFailed, 40*time.Second)), kept},
 		"P87: then it is deleted": {pods(time.Hour, "R R", keeps, noted, ends(jobset.JobSetFailed, time.Minute)), func(w *summary) {

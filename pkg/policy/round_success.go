@@ -77,6 +77,6 @@ func (s *roundSuccess) words(synced int32) string {
 	case s.index != nil:
 		return fmt.Sprintf("index %d of Job %s is done", s.at, s.index.Name)
 	default:
-		return fmt.Sprintf("Job %s completed after the group last came together", s.job.Name)
+		return fmt.Sprintf("Job %s completed after the last lift of the group", s.job.Name)
 	}
 }

@@ -202,7 +202,7 @@ func leastStep(peers []ending) []found {
 			low, high = min(low, *e.step), max(high, *e.step)
 		}
 	}
-	return []found{{least, fmt.Sprintf("it told step %d last, the other %d told %s", *least.step, len(peers)-1, fromTo(low, high))}}
+	return []found{{least, fmt.Sprintf("it reported step %d last, the other %d reported %s", *least.step, len(peers)-1, fromTo(low, high))}}
 }
 
 func fromTo(low, high int64) string {

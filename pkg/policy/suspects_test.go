@@ -83,21 +83,21 @@ func TestSuspects(t *testing.T) {
 		"P135: one that reads a FIFO":                   {waiting(20, seen(7, "S - read(fifo)")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
 		"P135: one that computes without end":           {waiting(20, seen(7, "R - -")), `worker pod w-07 on node n7 stands out: its processes are at "R - -", those of most others at "S - futex"`},
 		"P135: one that reads a FIFO under torchrun":    {waiting(20, each(func(e *ending) { e.seen = inTorch }), seen(7, "S - read(fifo); S do_wait wait4")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo); S do_wait wait4", those of most others at "S - futex; S do_wait wait4"`},
-		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 19 told step 119"},
-		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "worker pod w-07 on node n7 stands out: it told step 100 last, the other 19 told steps 119 to 140"},
-		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 19 told step 119, and it has a process in state T (T - -)"},
+		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119"},
+		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "worker pod w-07 on node n7 stands out: it reported step 100 last, the other 19 reported steps 119 to 140"},
+		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119, and it has a process in state T (T - -)"},
 		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
 		"P135: one that gave no sign for longer":        {waiting(20, noSteps, notSeen, silentFor(7, 36*time.Second)), "worker pod w-07 on node n7 stands out: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
-		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "worker pod w-01 stands out: it told step 2 last, the other 2 told step 119"},
+		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "worker pod w-01 stands out: it reported step 2 last, the other 2 reported step 119"},
 		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1), seen(19, "S - accept(socket)")), nobody},
-		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "worker pod w-07 on node n7 stands out: it told step 118 last, the other 18 told step 119"},
+		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 18 reported step 119"},
 
 		// Those that have none, and those that mislead.
 		"P135: a rank in a lock looks like those that wait for it": {waiting(20), nobody},
 		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T - -" })), nobody},
 		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D - read(file)" })(all[:12]) }), nobody},
 		"P135: two are stopped":                                          {waiting(20, seen(7, "T - -"), seen(8, "T - -")), nobody + ": w-07: it has a process in state T (T - -); w-08: it has a process in state T (T - -)"},
-		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T - -")), nobody + ": w-07: it told step 118 last, the other 19 told step 119; w-08: it has a process in state T (T - -)"},
+		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T - -")), nobody + ": w-07: it reported step 118 last, the other 19 reported step 119; w-08: it has a process in state T (T - -)"},
 		"P135: two are behind":                                           {waiting(20, atStep(7, 118), atStep(8, 118)), nobody},
 		"P135: half of them are behind":                                  {waiting(2, seen(0, ""), seen(1, ""), noSteps), nobody},
 		"P135: rank 0 has more processes":                                {waiting(20, seen(0, "S - futex; S do_epoll_wait epoll_wait")), nobody},
@@ -116,7 +116,7 @@ func TestSuspects(t *testing.T) {
 		"P135: a long gap is usual":                                      {waiting(20, silentFor(7, 90*time.Second), func(all []ending) { all[3].longestGap = 70 * time.Second }), nobody},
 		"P135: nobody gave two signs":                                    {waiting(20, silentFor(7, 90*time.Second), each(func(e *ending) { e.longestGap = 0 })), nobody},
 		"P135: a group of one":                                           {waiting(1, seen(0, "T - -")), nobody},
-		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), nobody + ": w-01: it told step 2 last, the other 2 told step 119; w-02: it told step 2 last, the other 2 told step 119"},
+		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), nobody + ": w-01: it reported step 2 last, the other 2 reported step 119; w-02: it reported step 2 last, the other 2 reported step 119"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		want string
 	}{
 		"P135: another one than whose deadline passed":  {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T (T do_signal_stop futex)"},
-		"P135: by the steps that were told":             {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it told step 8 last, the other 2 told step 9"},
+		"P135: by the steps that were told":             {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it reported step 8 last, the other 2 reported step 9"},
 		"P135: nobody":                                  {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
 		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
 		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},

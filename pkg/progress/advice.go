@@ -32,7 +32,7 @@ func (r *Report) addAdvice(policy *jobset.FailurePolicy, told []worker) {
 		limits := policy.InPlaceRestart.Progress
 		a.StallSeconds, a.StartSeconds = int32(seconds(limits.StallSeconds).Seconds()), int32(seconds(limits.StartSeconds).Seconds())
 	} else {
-		r.note("failurePolicy.inPlaceRestart.progress is absent: workers are not watched, and tell nothing")
+		r.note("failurePolicy.inPlaceRestart.progress is absent: workers are not watched, and report nothing")
 	}
 	var longest *worker
 	for i := range told {

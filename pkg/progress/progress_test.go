@@ -92,7 +92,7 @@ func trained() restarts.Input {
 		restarted(ago(5*time.Hour), 1400*time.Millisecond, 1, "container worker of worker pod train-workers-0-2 exited with code 1 on node node-2"),
 		restarted(ago(time.Hour), 2300*time.Millisecond, 2, "container worker of worker pod train-workers-0-1 hung: no sign for 30 s at step 4210 on node node-1"),
 		func(in *restarts.Input) {
-			in.Events[len(in.Events)-1].Message += "; worker pod train-workers-0-2 on node node-2 stands out: it told step 4209 last, the other 3 told step 4210"
+			in.Events[len(in.Events)-1].Message += "; worker pod train-workers-0-2 on node node-2 stands out: it reported step 4209 last, the other 3 reported step 4210"
 		})
 }
 
@@ -160,7 +160,7 @@ func TestTheReport(t *testing.T) {
 		"P141: starting is at most running":          {group(ledger(jobset.TimeStatus{At: metav1.NewMicroTime(now), Running: spent(time.Second), Starting: spent(time.Hour)})), []string{"Goodput:  0.0 %"}, nil},
 		"P141: there is no ledger":                   {group(), []string{"status.time is empty"}, []string{"Goodput", "Time:"}},
 		"P132: nobody is watched":                    {group(), []string{"progress is absent: workers are not watched"}, []string{"Stall limit", "Start limit"}},
-		"P132: no signs, nothing is proposed":        {group(limits(30, 0)), []string{"Stall limit:  30 s; no worker that exists has told of two signs, so nothing is proposed", "Start limit:  none; no first sign is known"}, []string{"proposed: "}},
+		"P132: no signs, nothing is proposed":        {group(limits(30, 0)), []string{"Stall limit:  30 s; no existing worker has reported two signs, so nothing is proposed", "Start limit:  none; no first sign is known"}, []string{"proposed: "}},
 		"P132: no limit, one is proposed":            {group(limits(0, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":6100}`)), []string{"none; the longest time between two signs was 6.1s (train-workers-0-1, epoch 2); proposed: stallSeconds 31"}, nil},
 		"P132: a limit that is short":                {group(limits(20, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`)), []string{"20 s, only 2.0 times what was seen", "proposed: stallSeconds 50\n"}, nil},
 		"P132: a limit that is long enough":          {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`)), []string{"60 s, 6.0 times what was seen", "proposed: stallSeconds 50 or more"}, nil},
@@ -172,7 +172,7 @@ func TestTheReport(t *testing.T) {
 		"P141: all steps that there are":             {group(restarted(ago(time.Hour), time.Second, 2, "it"), tells(0, `{"epoch":3,"steps":{"first":0,"last":9,"highest":9},"startMs":1}`), tells(1, fmt.Sprintf(`{"epoch":2,"steps":{"first":1,"last":7,"highest":%d},"startMs":1}`, math.MaxInt64))), []string{fmt.Sprintf(" %d  it\n", math.MaxInt64)}, nil},
 		"P141: a worker that never gave a sign":      {group(restarted(ago(time.Hour), time.Second, 2, "container worker of worker pod p hung: no sign within 40 s of its start on node n")), []string{" 40.0s "}, nil},
 		"P141: what a program printed is no silence": {group(restarted(ago(time.Hour), time.Second, 2, "worker pod p could not restart in place (no sign for 9 s)")), []string{"Z  -       1.0s"}, nil},
-		"P141: Pods that may not be read":            {group(func(in *restarts.Input) { in.Pods, in.PodsUnread = nil, forbidden }), []string{"Pods could not be read, so what workers told is missing here: not for you"}, nil},
+		"P141: Pods that may not be read":            {group(func(in *restarts.Input) { in.Pods, in.PodsUnread = nil, forbidden }), []string{"Pods could not be read, so the reports of workers are missing here: not for you"}, nil},
 		"P141: events that may not be read":          {group(func(in *restarts.Input) { in.EventsUnread = forbidden }), []string{"events could not be read, so restarts are missing here: not for you"}, nil},
 		"P141: Jobs that may not be read":            {group(func(in *restarts.Input) { in.Jobs, in.JobsUnread = nil, forbidden }), []string{"Jobs could not be read"}, nil},
 	}

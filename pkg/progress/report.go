@@ -67,9 +67,9 @@ func Of(in restarts.Input) (Report, error) {
 		what string
 		err  error
 	}{
-		{"Jobs could not be read, so what workers told is missing here", in.JobsUnread},
-		{"Pods could not be read, so what workers told is missing here", in.PodsUnread},
-		{"Leases could not be read, so what workers of large groups told is missing here", in.LeasesUnread},
+		{"Jobs could not be read, so the reports of workers are missing here", in.JobsUnread},
+		{"Pods could not be read, so the reports of workers are missing here", in.PodsUnread},
+		{"Leases could not be read, so the reports of workers of large groups are missing here", in.LeasesUnread},
 		{"events could not be read, so restarts are missing here", in.EventsUnread},
 	} {
 		if unread.err != nil {

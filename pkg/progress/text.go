@@ -80,7 +80,7 @@ func span(seconds float64) string {
 // stall says how far stallSeconds is from the longest time between two signs.
 func (a *Advice) stall() string {
 	if a.LongestGapSeconds == 0 {
-		return limit(a.StallSeconds) + "; no worker that exists has told of two signs, so nothing is proposed"
+		return limit(a.StallSeconds) + "; no existing worker has reported two signs, so nothing is proposed"
 	}
 	seen := fmt.Sprintf("the longest time between two signs was %s (%s, epoch %d)", span(a.LongestGapSeconds), a.Pod, a.Epoch)
 	proposed := fmt.Sprintf("proposed: stallSeconds %d", a.ProposedStallSeconds)

@@ -35,7 +35,7 @@ func (r *Report) explainTolerance(js *jobset.JobSet) {
 		r.note("on sick nodes since %s, and not moved: %s", stamp(c.LastTransitionTime.Time), c.Message)
 	}
 	if known.PodsKeptUntil != nil {
-		r.note("the Jobs that still run are kept until %s, so that their Pods can be looked at", stamp(known.PodsKeptUntil.Time))
+		r.note("the Jobs that still run are kept until %s, so that their Pods can be inspected", stamp(known.PodsKeptUntil.Time))
 	}
 	if c := condition(js, jobset.JobSetResourcesDeployed); isTrue(c) && (r.State.Name == Suspended || r.State.Name == Completed || r.State.Name == Failed) {
 		r.note("Jobs or Pods still use resources: condition ResourcesDeployed is True")

@@ -58,7 +58,7 @@ func TestTolerance(t *testing.T) {
 			js.Status.FaultTolerance.PodsKeptUntil = ptr.To(metav1.NewTime(at))
 			js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetFailed, true, "R", "m", at),
 				builders.Condition(jobset.JobSetResourcesDeployed, true, "R", "m", at))
-		}, []string{"the Jobs that still run are kept until 2026-03-14T12:00:00Z, so that their Pods can be looked at",
+		}, []string{"the Jobs that still run are kept until 2026-03-14T12:00:00Z, so that their Pods can be inspected",
 			"Jobs or Pods still use resources: condition ResourcesDeployed is True"}},
 	}
 	for name, tc := range tests {

@@ -211,7 +211,7 @@ func TestP109WhatIsSaidIsOfNow(t *testing.T) {
 	}
 	waits := "ReplicatedJob loader: it waits for nodes; ReplicatedJob trainer: its minimum of 2 does not fit"
 	over := func(js *jobset.JobSet) { js.Status.Conditions[0].Status = metav1.ConditionFalse }
-	starts := "its minimum of 2 does not fit; it starts all the same, since it requests no accelerator"
+	starts := "its minimum of 2 does not fit; it starts anyway, because it requests no accelerator"
 	cools := "from 3 to 5 not before 2026-03-14T12:04:00Z, since its size was changed"
 	for name, tc := range map[string]struct {
 		js    jobset.JobSet

@@ -36,7 +36,7 @@ func oneLimit(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(tolerancePath.Child("retryLimit"), fmt.Sprintf(
-		"must not be set beside failurePolicy, whose maxRestarts is the same limit and is %d: remove retryLimit, and say in %s how many restarts are allowed",
+		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is %d: remove retryLimit, and say in %s how many restarts are allowed",
 		js.Spec.FailurePolicy.MaxRestarts, failurePolicyPath.Child("maxRestarts")))}
 }
 
@@ -69,7 +69,7 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 		out = append(out, unreadPeriod(asked)...)
 	}
 	if p := js.Spec.FailurePolicy; p != nil && p.MaxRestarts == 0 && !restartsInPlace(js, g) { // else there is that warning already
-		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; "+
+		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and also the limit of faultTolerance: the first reset fails the JobSet; "+
 			"set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
 	return append(append(out, neverAvoided(js, limits)...), slowToLeave(js, g)...)

@@ -35,7 +35,7 @@ var (
 	limitOfFive   = jobset.FaultTolerance{RetryLimit: ptr.To[int32](5)}
 	refusedByGate = []violation{forbidden(toleranceField, "cannot be set when FaultTolerance feature gate is disabled: start the manager with --feature-gates=FaultTolerance=true")}
 	twoLimits     = []violation{forbidden(toleranceField+".retryLimit",
-		"must not be set beside failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, and say in spec.failurePolicy.maxRestarts how many restarts are allowed")}
+		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, and say in spec.failurePolicy.maxRestarts how many restarts are allowed")}
 )
 
 func TestCreateFaultTolerance(t *testing.T) {
@@ -93,7 +93,7 @@ func TestToleranceWarnings(t *testing.T) {
 		"P83: on update, too":                           {old: asksFor(limitOfFive), js: asksFor(long), gates: tolerantGate, want: []string{capped}},
 		"P83: nothing new is nothing to warn about":     {old: asksFor(long), js: asksFor(long), gates: tolerantGate},
 		"P83: gate off, nobody cares":                   {js: asksFor(long)},
-		"P82: a failure policy that allows no restarts": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(0)), gates: tolerantGate, want: []string{"spec.failurePolicy.maxRestarts: is 0, which is also the default, and is the limit of faultTolerance too: the first reset fails the JobSet; set how many restarts it may have"}},
+		"P82: a failure policy that allows no restarts": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(0)), gates: tolerantGate, want: []string{"spec.failurePolicy.maxRestarts: is 0, which is also the default, and also the limit of faultTolerance: the first reset fails the JobSet; set how many restarts it may have"}},
 		"P80: a period that a group in place does not read": {js: each(asksFor(periods), inPlace), gates: bothGates,
 			want: []string{unread("admissionGracePeriodSeconds")}},
 		"P80: a group in place reads the time to assemble": {js: each(asksFor(jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](2)}), inPlace), gates: bothGates},

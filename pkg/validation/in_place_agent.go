@@ -83,7 +83,7 @@ func agentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
 	var errs field.ErrorList
 	if !workerpod.IsSidecar(c) {
 		errs = append(errs, field.Required(path.Child("restartPolicy"), fmt.Sprintf(
-			"the agent must run beside the workers %s; remove this container, since %s, or add:\n%s", because, addedAgent,
+			"the agent must run alongside the workers %s; remove this container, since %s, or add:\n%s", because, addedAgent,
 			asYAML(map[string]any{"restartPolicy": wanted.RestartPolicy}))))
 	}
 	errs = append(errs, agentRestartRules(path, c, &wanted)...)
@@ -118,7 +118,7 @@ func agentRestartRules(path *field.Path, c, wanted *corev1.Container) field.Erro
 	case !workerpod.RestartsPodOn(c.RestartPolicyRules, workerpod.KilledExitCode):
 		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
 			"all containers must restart when the agent is killed (exit code %d, out of memory for instance) %s: "+
-				"else it starts again beside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines))}
+				"otherwise it restarts alongside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines))}
 	}
 	return nil
 }

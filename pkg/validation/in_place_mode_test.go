@@ -150,7 +150,7 @@ func TestMode(t *testing.T) {
 			want: []violation{
 				forbidden(leaderEpoch, "counts as back before it runs; remove it"),
 				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/worker-exit]", "counts as one whose worker has ended; remove it"),
-				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/progress]", "counts as one that has told steps; remove it"),
+				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/progress]", "counts as one that has reported steps; remove it"),
 				forbidden(leaderJob+".template.metadata.annotations[jobset.sigs.k8s.io/address]", "sends the other workers to that address; remove it"),
 			},
 		},

@@ -41,7 +41,7 @@ func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
 	for _, report := range [][2]string{
 		{jobset.EpochKey, "counts as back before it runs"},
 		{jobset.WorkerExitKey, "counts as one whose worker has ended"},
-		{jobset.ProgressKey, "counts as one that has told steps"},
+		{jobset.ProgressKey, "counts as one that has reported steps"},
 		{jobset.AddressKey, "sends the other workers to that address"},
 	} {
 		key, consequence := report[0], report[1]

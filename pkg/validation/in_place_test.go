@@ -160,7 +160,7 @@ func TestInPlaceAgent(t *testing.T) {
 		"P42, C277: a rule that lets 137 pass": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(88) }),
 			want: []violation{invalid(agent+".restartPolicyRules", "when the agent is killed (exit code 137, out of memory for instance) "+
-				"when failurePolicy.restartStrategy is InPlaceRestart: else it starts again beside a worker of an older epoch; use:\n"+ruleLines)},
+				"when failurePolicy.restartStrategy is InPlaceRestart: otherwise it restarts alongside a worker of an older epoch; use:\n"+ruleLines)},
 		},
 		"P42: a rule on the restart exit code and on 137 is admitted": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.RestartPolicyRules = restartAllOn(88, 137) }),
@@ -272,7 +272,7 @@ func TestWarnings(t *testing.T) {
 			mut: func(js *jobset.JobSet) {
 				pod(js, 0).Containers = append(pod(js, 0).Containers, corev1.Container{Name: "helper", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyNever)})
 			},
-			want: []string{pods + ".containers[1]: has no RestartAllContainers rule: when it fails beside containers that go on, its Pod stays Running and not Ready"},
+			want: []string{pods + ".containers[1]: has no RestartAllContainers rule: when it fails while other containers keep running, its Pod stays Running and not Ready"},
 		},
 		"P37: an agent rule that takes 64 away from the backoff": {
 			mut: func(js *jobset.JobSet) {

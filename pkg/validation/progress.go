@@ -119,7 +119,7 @@ func progressWarnings(js *jobset.JobSet) []string {
 	case most > restarts:
 		warnings = append(warnings, fmt.Sprintf("%s: is %d, more than maxRestarts (%d), which is used up before: it ends nothing", path, most, restarts))
 	default:
-		warnings = append(warnings, fmt.Sprintf("%s: counts only where workers tell their steps, by X_JOBSET_STEP or a number in the file of JOBSET_PROGRESS_FILE; "+
+		warnings = append(warnings, fmt.Sprintf("%s: applies only if workers report their steps, by X_JOBSET_STEP or a number in the file of JOBSET_PROGRESS_FILE; "+
 			"a worker that gives only WATCHDOG=1 is never found to make no progress", path))
 	}
 	return warnings

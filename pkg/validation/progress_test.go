@@ -126,7 +126,7 @@ func TestWarningsOfProgress(t *testing.T) {
 		},
 		"P136: steps have to be told": {
 			change: func(js *jobset.JobSet) { withFruitless(3)(js); js.Spec.FailurePolicy.MaxRestarts = 3 },
-			want: []string{policyPath + ".progress.maxRestartsWithoutProgress: counts only where workers tell their steps, by X_JOBSET_STEP or a number in the file of " +
+			want: []string{policyPath + ".progress.maxRestartsWithoutProgress: applies only if workers report their steps, by X_JOBSET_STEP or a number in the file of " +
 				"JOBSET_PROGRESS_FILE; a worker that gives only WATCHDOG=1 is never found to make no progress"},
 		},
 		"P136: maxRestarts comes first": {

@@ -69,7 +69,7 @@ func claimTemplateName(t *claimTemplate) field.ErrorList {
 	messages := validation.IsDNS1123Subdomain(t.Name)
 	if len(messages) == 0 {
 		for _, message := range validation.IsDNS1123Label(t.Name) {
-			messages = append(messages, "it is the name of a Pod volume too: "+message)
+			messages = append(messages, "it is also the name of a Pod volume: "+message)
 		}
 	}
 	var errs field.ErrorList

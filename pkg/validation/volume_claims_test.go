@@ -85,7 +85,7 @@ func TestCreateVolumeClaims(t *testing.T) {
 			mut: named("Data"), want: []violation{invalid(name, "a lowercase RFC 1123 subdomain must consist of")},
 		},
 		"W65, Q11: a name with dots cannot be that of a Pod volume": {
-			mut: named("a.b"), want: []violation{invalid(name, "it is the name of a Pod volume too: must not contain dots")},
+			mut: named("a.b"), want: []violation{invalid(name, "it is also the name of a Pod volume: must not contain dots")},
 		},
 		"W66: claim names of 63 characters are accepted": {mut: named(strings.Repeat("a", 60))},
 		"W66: claim names of 64 characters": {

@@ -60,8 +60,8 @@ func warmStartWarnings(js *jobset.JobSet) []string {
 		for c := range spec.Containers {
 			worker, at := &spec.Containers[c], podPath(i).Child("containers").Index(c)
 			if limit, request, needed, ok := tooLittleMemory(worker); ok {
-				out = append(out, fmt.Sprintf("%s: is %s, less than twice the request of %s: until its gate opens a standby (%s) takes memory beside the program, "+
-					"and a container that runs out of memory is killed as a whole; set %s if both need as much as is requested",
+				out = append(out, fmt.Sprintf("%s: is %s, less than twice the request of %s: until its gate opens, a standby (%s) takes memory in addition to the program, "+
+					"and all processes of a container that runs out of memory are killed; set %s if both need as much as is requested",
 					at.Child("resources", "limits").Key(string(corev1.ResourceMemory)), limit, request, warmStartPath, needed))
 			}
 			if len(worker.Command) > 0 && path.Base(worker.Command[0]) == "torchrun" {

@@ -80,8 +80,8 @@ func TestWarningsOfWarmStart(t *testing.T) {
 	}
 	short := func(limit, request, needed string) []string {
 		return []string{container + ".resources.limits[memory]: is " + limit + ", less than twice the request of " + request +
-			": until its gate opens a standby (spec.failurePolicy.inPlaceRestart.warmStart) takes memory beside the program, " +
-			"and a container that runs out of memory is killed as a whole; set " + needed + " if both need as much as is requested"}
+			": until its gate opens, a standby (spec.failurePolicy.inPlaceRestart.warmStart) takes memory in addition to the program, " +
+			"and all processes of a container that runs out of memory are killed; set " + needed + " if both need as much as is requested"}
 	}
 	for name, tc := range map[string]struct {
 		change func(*corev1.Container)

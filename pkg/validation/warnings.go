@@ -62,7 +62,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 // NarrowedAccount is the warning about a service account that may patch Pods, by rights that the manager did not give it.
 func NarrowedAccount(rjob int, account string) string {
 	return fmt.Sprintf("%s: service account %s may patch Pods of this namespace; while this JobSet exists, the admission policy %s "+
-		"allows it only what agents do, in whatever Pod it is used: name an account that only these workers use",
+		"allows it only what agents do, in every Pod that uses it: name an account that only these workers use",
 		podPath(rjob).Child("serviceAccountName"), account, constants.AgentAccess)
 }
 
@@ -116,7 +116,7 @@ func workerWarning(c *corev1.Container, spec *corev1.PodSpec) string {
 	case alone:
 		return "on some exit codes this container restarts alone, past the barrier and without its peers; " + use
 	case !inPlace && len(spec.Containers) > 1:
-		return "has no RestartAllContainers rule: when it fails beside containers that go on, its Pod stays Running and not Ready, " +
+		return "has no RestartAllContainers rule: when it fails while other containers keep running, its Pod stays Running and not Ready, " +
 			"nothing restarts and no event says so; " + use
 	case !inPlace:
 		return "has no RestartAllContainers rule: when it fails, its Pod is recreated instead of restarted in place; " + use

@@ -105,9 +105,9 @@ func (r ProgressReport) check() error {
 		case s.First < 0 || s.Last < 0:
 			return fmt.Errorf("steps are %d to %d, they must be from 0 on", s.First, s.Last)
 		case s.Highest < max(s.First, s.Last):
-			return fmt.Errorf("the highest step is %d, and step %d was told", s.Highest, max(s.First, s.Last))
+			return fmt.Errorf("the highest step is %d, and step %d was reported", s.Highest, max(s.First, s.Last))
 		case !r.Signed():
-			return fmt.Errorf("a step was told, and no sign was given")
+			return fmt.Errorf("a step was reported, and no sign was given")
 		}
 	}
 	if w := r.Warm; w != nil && (w.Early < 0 || w.Early > maxEarlyReported || w.Code < 0 || w.Code > 255) {

@@ -58,7 +58,7 @@ var _ = Describe("elastic groups on nodes with accelerators", Serial, Label("ela
 		docker(ctx, "pause", leaves)
 		DeferCleanup(func(ctx SpecContext) { bringBack(ctx, leaves) })
 		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).WithPolling(tick).Should(BeEquivalentTo(6))
-		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it goes on with 6")
+		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it continues with 6")
 		taint(ctx, leaves, true) // or its Pods stay there for five minutes
 		shrunk := group.Becomes(6)
 		shrunk.KeepsOn(stays, full)

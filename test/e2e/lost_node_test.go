@@ -27,7 +27,7 @@ import (
 // lostNodeVariable chooses the settings of the JobSets whose node is lost; nothing is measured without it.
 const lostNodeVariable = "E2E_LOST_NODE"
 
-// lossSettings are what a JobSet says about nodes that do not answer. The grace period of the node is that of the cluster.
+// lossSettings are what a JobSet sets for nodes that do not answer. The grace period of the node is that of the cluster.
 type lossSettings struct {
 	name string
 	// tolerates is tolerationSeconds, 0 for those that the API server adds: 300.
@@ -87,6 +87,7 @@ var _ = Describe("all strategies when a node is lost", Serial, Label("node-loss"
 		Entry("docker pause, soon", SpecTimeout(lossTime), "soon", soon, "pause"),
 		Entry("docker stop, soon", SpecTimeout(lossTime), "soon", soon, "stop"),
 		Entry("docker pause, with the usual settings", SpecTimeout(lossTime), "usual", usual, "pause"),
+		Entry("docker stop, with the usual settings", SpecTimeout(lossTime), "usual", usual, "stop"),
 	)
 })
 

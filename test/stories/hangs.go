@@ -72,7 +72,7 @@ func Hangs() bool {
 		for _, kind := range []hangKind{
 			{"that was stopped by SIGSTOP", "stop", `state=T `, "stands out: it has a process in state T"},
 			{"that reads from a FIFO", "fifo", `syscall=read\(fifo\)`, "stands out: its processes are at "},
-			{"that is a step behind", "behind", `name=worker state=S `, "stands out: it told step "},
+			{"that is a step behind", "behind", `name=worker state=S `, "stands out: it reported step "},
 			{"that waits for a lock while its other threads run", "lock", `name=worker state=S `, ""},
 		} {
 			It("P131 P133 P134 P135: start again in their Pods, and are told who it was, if it is one "+kind.name, func(ctx SpecContext) {

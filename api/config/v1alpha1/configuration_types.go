@@ -12,8 +12,8 @@ import (
 )
 
 // Configuration is the configuration of the JobSet manager, as the file named by
-// --config holds it. A flag typed on the command line wins over the file, and the
-// file wins over the default. Unknown and duplicate keys are errors, unless release says
+// --config holds it. A flag on the command line overrides the file, and the
+// file overrides the default. Unknown and duplicate keys are errors, unless release says
 // that the file is for a later minor release than the manager.
 //
 // +kubebuilder:object:root=true
@@ -22,7 +22,7 @@ type Configuration struct {
 
 	// release is the minor release of JobSet that the file is for, such as v0.13. An earlier
 	// manager, after a rollback, ignores keys and feature gates of the file that it does not
-	// know, and logs them; keys in tls are errors all the same. Default: empty, that of the
+	// know, and logs them; unknown keys in tls are errors even then. Default: empty, that of the
 	// manager.
 	// +optional
 	Release string `json:"release,omitempty"`
@@ -70,8 +70,8 @@ type Configuration struct {
 	// +optional
 	InPlaceRestart *InPlaceRestart `json:"inPlaceRestart,omitempty"`
 
-	// faultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for
-	// at most.
+	// faultTolerance sets the defaults of spec.faultTolerance of JobSets, and the maximum that they may
+	// ask for.
 	// +optional
 	FaultTolerance *FaultTolerance `json:"faultTolerance,omitempty"`
 
@@ -84,8 +84,8 @@ type Configuration struct {
 	// +optional
 	NodeHealth *NodeHealth `json:"nodeHealth,omitempty"`
 
-	// featureGates turns features on or off by name. A gate given with --feature-gates wins
-	// over its entry here; the other entries still count. An unknown name is an error, and
+	// featureGates turns features on or off by name. A gate given with --feature-gates overrides
+	// its entry here; the other entries still apply. An unknown name is an error, and
 	// so is another value for a locked gate. Absent: each gate at its default.
 	// +optional
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
@@ -118,7 +118,7 @@ type Metrics struct {
 
 	// certDir is the directory of the serving certificate, in files tls.crt and tls.key,
 	// which are read again when they change. If it is given, the manager does not start
-	// without them: a certificate that it made itself would look to the scraper like an
+	// without them: to the scraper a self-signed certificate would look like an
 	// attack. Default: empty, k8s-metrics-server/serving-certs in the directory for
 	// temporary files if they are there, else a self-signed certificate.
 	// +optional
@@ -137,7 +137,7 @@ type Health struct {
 	// +optional
 	ReadinessEndpointName string `json:"readinessEndpointName,omitempty"`
 
-	// livenessEndpointName is the path that reports whether the process lives, with or without
+	// livenessEndpointName is the path that reports whether the process is alive, with or without
 	// a leading slash. Default: empty, "healthz".
 	// +optional
 	LivenessEndpointName string `json:"livenessEndpointName,omitempty"`
@@ -151,8 +151,8 @@ type TLSOptions struct {
 	MinVersion string `json:"minVersion,omitempty"`
 
 	// cipherSuites are the cipher suites that clients may use, by their IANA names, for
-	// example TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. They apply to TLS 1.2 alone, for Go
-	// does not let TLS 1.3 be restricted; hence they exclude minVersion VersionTLS13.
+	// example TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. They apply only to TLS 1.2, because Go
+	// does not allow restricting TLS 1.3; therefore they exclude minVersion VersionTLS13.
 	// Default: empty, the suites that Go chooses.
 	// +optional
 	CipherSuites []string `json:"cipherSuites,omitempty"`
@@ -160,7 +160,7 @@ type TLSOptions struct {
 
 // InternalCertManagement lets the manager issue and rotate the certificate of its webhooks.
 type InternalCertManagement struct {
-	// enable turns it on. Off, somebody else, such as cert-manager, puts the certificate in
+	// enable turns it on. If false, another component, such as cert-manager, puts the certificate in
 	// webhook.certDir and the CA in the webhook configurations. Default: true.
 	// +optional
 	Enable *bool `json:"enable,omitempty"`
@@ -178,15 +178,15 @@ type InternalCertManagement struct {
 }
 
 // ClientConnection limits how fast the manager talks to the API server. The whole process
-// shares the limit, but for leader election, which does not wait for anybody.
+// shares the limit, except for leader election, which is not limited.
 type ClientConnection struct {
 	// qps is how many requests per second may be sent on average, more than 0. A negative
 	// value turns the limit off and leaves it to the API server's priority and fairness; 0
-	// is refused, since it would quietly mean another number. Default: 500.
+	// is refused, because it would silently mean another number. Default: 500.
 	// +optional
 	QPS *float32 `json:"qps,omitempty"`
 
-	// burst is how many requests may be sent at once after a quiet time, at least 1.
+	// burst is how many requests may be sent at once after a quiet period, at least 1.
 	// Ignored if qps is negative. Default: 500.
 	// +optional
 	Burst *int32 `json:"burst,omitempty"`
@@ -197,76 +197,76 @@ type ClientConnection struct {
 // long workers may take to become ready before a condition says so. It applies to JobSets
 // with restartStrategy InPlaceRestart only.
 type InPlaceRestart struct {
-	// agentImage is the image of the agent in worker Pods whose template has none, best
-	// the one released with this manager. A new image comes with the next Jobs. Default:
+	// agentImage is the image of the agent in worker Pods whose template has none, preferably
+	// the one released with this manager. A new image is used in the next Jobs. Default:
 	// empty, such templates are refused.
 	// +optional
 	AgentImage string `json:"agentImage,omitempty"`
 
 	// agentResources are the requests and limits of these agents: cpu, memory and
-	// ephemeral-storage. Where all containers of a Pod have equal requests and limits, so
-	// has the agent, so that the Pod stays Guaranteed. Default: requests of 10m and 32Mi,
+	// ephemeral-storage. If all containers of a Pod have equal requests and limits, the
+	// agent also has, so that the Pod stays Guaranteed. Default: requests of 10m and 32Mi,
 	// a memory limit of 64Mi; in a Guaranteed Pod 100m and 64Mi.
 	// +optional
 	AgentResources *corev1.ResourceRequirements `json:"agentResources,omitempty"`
 
-	// environment is that of JobSets whose failurePolicy.inPlaceRestart.environment is empty:
+	// environment is the default for JobSets whose failurePolicy.inPlaceRestart.environment is empty:
 	// Torch gives workers the variables of PyTorch, except for containers that set a variable whose
-	// name begins with PET_, and for Pods that cannot have them. It comes with the next Jobs.
+	// name begins with PET_, and for Pods that cannot have them. A change is used in the next Jobs.
 	// Default: None.
 	// +optional
 	Environment string `json:"environment,omitempty"`
 
-	// reports says where agents report their epochs. Pod: in annotations of their Pods. Lease: where
-	// the JobSet is in process mode, each in a Lease of its own, for which an API server needs a
+	// reports says where agents report their epochs. Pod: in annotations of their Pods. Lease: if
+	// the JobSet is in process mode, each in its own Lease, for which an API server needs a
 	// fraction of the time. Auto: in Leases if the JobSet is in process mode and has at least
 	// leaseReportsFrom workers. Agents that may not write Leases, that a Pod template brings, or that
-	// are in container mode report on their Pods. It comes with the next Jobs. Default: Auto.
+	// are in container mode report on their Pods. A change is used in the next Jobs. Default: Auto.
 	// +optional
 	Reports ReportPlace `json:"reports,omitempty"`
 
-	// leaseReportsFrom is the number of workers from which reports is Lease if it is Auto, at
+	// leaseReportsFrom is the number of workers from which Auto means Lease, at
 	// least 1. Default: 256.
 	// +optional
 	LeaseReportsFrom *int32 `json:"leaseReportsFrom,omitempty"`
 
-	// progress is what JobSets in process mode that have no failurePolicy.inPlaceRestart.progress get when they are
-	// created. A JobSet that is to have no limits says progress: {}. JobSets that exist stay as they are; an update that
-	// takes the field away brings it back as it is here. Default: none.
+	// progress is set, on creation, in JobSets in process mode that have no failurePolicy.inPlaceRestart.progress.
+	// A JobSet that should have no limits sets progress: {}. Existing JobSets stay as they are; an update that
+	// removes the field sets it to this value. Default: none.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
 
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
-	// JobSet. false: somebody else grants access, for example with
+	// JobSet. false: access is granted by other means, for example with
 	// config/components/agent-access. Default: true.
 	// +optional
 	CreateAccess *bool `json:"createAccess,omitempty"`
 
 	// assemblyGracePeriod is how long the controller waits for all workers. After it
 	// the worker Pods that run on a node and have not reported are deleted, so that
-	// they are recreated, elsewhere if need be. After a second period all Jobs are
-	// recreated, which counts towards maxRestarts. Pods that wait for a node are
-	// waited for. 0: no limit. Default: 10m.
+	// they are recreated, elsewhere if necessary. After a second period all Jobs are
+	// recreated, which counts towards maxRestarts. The time in which Pods wait for a node
+	// does not count. 0: no limit. Default: 10m.
 	// +optional
 	AssemblyGracePeriod *metav1.Duration `json:"assemblyGracePeriod,omitempty"`
 
 	// forcefulDeletionGracePeriod is how long, after the end of its own termination
 	// grace, a worker Pod on a node that is not ready may keep its group waiting.
-	// Then it is deleted with grace period 0, without waiting for the node to say that
-	// its containers have stopped, so set it only where a node that is not ready is
-	// sure to be fenced. 0: never. Default: 0.
+	// Then it is deleted with grace period 0, without waiting for the node to confirm that
+	// its containers have stopped, so set it only if nodes that are not ready are
+	// certain to be fenced. 0: never. Default: 0.
 	// +optional
 	ForcefulDeletionGracePeriod *metav1.Duration `json:"forcefulDeletionGracePeriod,omitempty"`
 
-	// notReadyGracePeriod is how long a worker of a group that runs may be not ready before
-	// the JobSet says so by its condition WorkersNotReady: a container waits and says why,
+	// notReadyGracePeriod is how long a worker of a running group may be not ready before
+	// the condition WorkersNotReady reports it: a container waits and says why,
 	// or the node has stopped reporting. A worker that is still starting has at least five
 	// minutes. The controller only reports it. 0: never. Default: 1m.
 	// +optional
 	NotReadyGracePeriod *metav1.Duration `json:"notReadyGracePeriod,omitempty"`
 
-	// quickFailureMaxPause is the longest pause between two restarts of a group that fails
-	// again and again. Of epochs in a row that failed less than a minute after their
+	// quickFailureMaxPause is the longest pause between two restarts of a group that keeps
+	// failing. Of epochs in a row that failed less than a minute after their
 	// workers were released, the second is followed by a pause of 1s, the third by one of
 	// 2s, then 4s, and so on. 0: no pause. Default: 5m.
 	// +optional
@@ -281,14 +281,14 @@ const (
 	ReportsAuto ReportPlace = "Auto"
 	// ReportsOnPod means in annotations of the agent's Pod.
 	ReportsOnPod ReportPlace = "Pod"
-	// ReportsInLease means in annotations of a Lease of the agent's own, in process mode.
+	// ReportsInLease means in annotations of the agent's own Lease, in process mode.
 	ReportsInLease ReportPlace = "Lease"
 )
 
-// Progress has the fields of failurePolicy.inPlaceRestart.progress of JobSets, whose reference says what they do.
+// Progress has the fields of failurePolicy.inPlaceRestart.progress of JobSets, which the API reference describes.
 type Progress struct {
 	// startSeconds is how long a worker may take from its start to its first sign. With it a program that
-	// gives no signs is restarted again and again, so set it only where all programs give them.
+	// gives no signs is restarted repeatedly, so set it only if all programs give signs.
 	// +optional
 	StartSeconds *int32 `json:"startSeconds,omitempty"`
 
@@ -304,7 +304,7 @@ type Progress struct {
 	// +optional
 	DumpSignal string `json:"dumpSignal,omitempty"`
 
-	// dumpSeconds is how long it then has.
+	// dumpSeconds is how long the worker has to do so.
 	// +optional
 	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
 
@@ -313,10 +313,10 @@ type Progress struct {
 	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
 }
 
-// FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and what they may ask for at
-// most. It is read with feature gate FaultTolerance only.
+// FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and the maximum that they may ask
+// for. It is read with feature gate FaultTolerance only.
 type FaultTolerance struct {
-	// gracePeriodMaximum is the longest time that a JobSet may ask for. A longer one is cut down to
+	// gracePeriodMaximum is the longest time that a JobSet may ask for. A longer one is reduced to
 	// it, and admission warns. Default: 24h.
 	// +optional
 	GracePeriodMaximum *metav1.Duration `json:"gracePeriodMaximum,omitempty"`
@@ -351,8 +351,8 @@ type FaultTolerance struct {
 	// +optional
 	DeletionOnFailureGracePeriod *metav1.Duration `json:"deletionOnFailureGracePeriod,omitempty"`
 
-	// forcefulDeletion allows deletion by force at all. false: whatever a JobSet asks for, nothing
-	// is deleted by force because of it. Default: true.
+	// forcefulDeletion allows deletion by force. false: nothing is deleted by force because of
+	// spec.faultTolerance, whatever a JobSet asks for. Default: true.
 	// +optional
 	ForcefulDeletion *bool `json:"forcefulDeletion,omitempty"`
 
@@ -380,52 +380,52 @@ type ElasticAutoscaling struct {
 	// +optional
 	CooldownUp *metav1.Duration `json:"cooldownUp,omitempty"`
 
-	// cooldownDown is how long a JobSet keeps its size before it shrinks, to give to another whose least
-	// size does not fit or to go on without the Pods of shrinkAfter. Default: 0.
+	// cooldownDown is how long a JobSet keeps its size before it shrinks, to make room for another whose
+	// minimum does not fit, or to continue without the Pods of shrinkAfter. Default: 0.
 	// +optional
 	CooldownDown *metav1.Duration `json:"cooldownDown,omitempty"`
 
 	// shrinkAfter is how long a group that restarts in place waits for Pods that no node can take, for
-	// example because their node is lost. Then it goes on without them, down to its least size. 0: never.
+	// example because their node is lost. Then it continues without them, down to its minimum. 0: never.
 	// Default: 2m.
 	// +optional
 	ShrinkAfter *metav1.Duration `json:"shrinkAfter,omitempty"`
 
-	// accelerators are the resources that are shared out. A ReplicatedJob that requests none of them is
+	// accelerators are the resources that are distributed. A ReplicatedJob that requests none of them is
 	// planned by CPU and memory. Default: nvidia.com/gpu.
 	// +optional
 	Accelerators []corev1.ResourceName `json:"accelerators,omitempty"`
 
-	// reservePercent of what is there for elastic ReplicatedJobs stays free, 0 to 100. Default: 0.
+	// reservePercent is the percentage of what is available to elastic ReplicatedJobs that stays free, 0 to 100. Default: 0.
 	// +optional
 	ReservePercent *int32 `json:"reservePercent,omitempty"`
 }
 
 // NodeHealth says which labels, put on nodes by a health check, mean that a resource of the
-// node is sick, and what follows for JobSets with spec.faultTolerance.
+// node is sick, and what this means for JobSets with spec.faultTolerance.
 type NodeHealth struct {
 	// injectAntiAffinities makes Pods that request a resource of resourceTaints keep away
 	// from nodes on which it is sick, by a required node affinity in the Jobs that are
-	// created from now on. Default: true.
+	// created afterwards. Default: true.
 	// +optional
 	InjectAntiAffinities *bool `json:"injectAntiAffinities,omitempty"`
 
 	// monitorNodes moves running Pods off nodes that get a label with effect NoExecute, by
-	// a restart that does not count towards maxRestarts, as long as that is not used up.
-	// It needs injectAntiAffinities: without it Pods could come back to the node.
+	// a restart that does not count towards maxRestarts, unless maxRestarts is used up.
+	// It needs injectAntiAffinities: without it Pods could be scheduled to the node again.
 	// Default: the value of injectAntiAffinities.
 	// +optional
 	MonitorNodes *bool `json:"monitorNodes,omitempty"`
 
 	// resourceTaints lists, for each resource name, what marks a node on which the resource
-	// is sick. Despite the name these are labels of nodes, not taints; what is listed here
+	// is sick. Despite the name these are labels of nodes, not taints; this list
 	// replaces the default. Default: for nvidia.com/gpu, the labels of Autopilot,
 	// autopilot.ibm.com/gpuhealth=ERR with effect NoSchedule and =EVICT with NoExecute.
 	// +optional
 	ResourceTaints map[corev1.ResourceName][]ResourceTaint `json:"resourceTaints,omitempty"`
 }
 
-// ResourceTaint is a label of a node, and what it means for Pods that request the resource.
+// ResourceTaint is a label of a node, and its effect on Pods that request the resource.
 type ResourceTaint struct {
 	// key of the label.
 	Key string `json:"key"`
@@ -433,15 +433,15 @@ type ResourceTaint struct {
 	// value of the label; the label with another value means nothing.
 	Value string `json:"value"`
 
-	// effect NoSchedule: new Pods keep away from the node. NoExecute: running Pods are moved
-	// off it, too.
+	// effect NoSchedule: new Pods keep away from the node. NoExecute: in addition, running Pods
+	// are moved off it.
 	Effect corev1.TaintEffect `json:"effect"`
 }
 
 // Controller configures the reconcilers.
 type Controller struct {
 	// maxConcurrentReconciles is how many JobSets, and how many Pods, are reconciled at the
-	// same time, 1 to 1000; one object is never reconciled twice at once. More help where
+	// same time, 1 to 1000; one object is never reconciled twice at once. More help if
 	// many JobSets start together and clientConnection leaves room. Default: 8.
 	// +optional
 	MaxConcurrentReconciles *int32 `json:"maxConcurrentReconciles,omitempty"`

@@ -33,7 +33,7 @@ const (
 	ContainerMode InPlaceRestartMode = "Container"
 )
 
-// WorkerEnvironment names a framework whose variables workers find in their environment.
+// WorkerEnvironment names a framework whose variables are set in the environment of workers.
 // +kubebuilder:validation:Enum=Torch;None
 type WorkerEnvironment string
 
@@ -41,7 +41,7 @@ const (
 	// TorchEnvironment: the variables by which torchrun, or one process of PyTorch for
 	// each container, finds the others of its ReplicatedJob.
 	TorchEnvironment WorkerEnvironment = "Torch"
-	// NoEnvironment: only those of JobSet, also where the configuration of the manager says otherwise.
+	// NoEnvironment: only those of JobSet, even if the configuration of the manager says otherwise.
 	NoEnvironment WorkerEnvironment = "None"
 )
 
@@ -50,7 +50,7 @@ const (
 type FailurePolicyAction string
 
 const (
-	// FailJobSet fails the JobSet at once.
+	// FailJobSet fails the JobSet immediately.
 	FailJobSet FailurePolicyAction = "FailJobSet"
 	// RestartJobSet recreates all Jobs, or fails the JobSet if maxRestarts is used up.
 	RestartJobSet FailurePolicyAction = "RestartJobSet"
@@ -88,12 +88,12 @@ type FailurePolicy struct {
 
 // InPlaceRestartPolicy says more about restartStrategy InPlaceRestart.
 type InPlaceRestartPolicy struct {
-	// mode says what starts again in a worker Pod: Process, the processes of the
-	// workers, or Container, all containers of the Pod. Process needs containers with a
-	// command, and none of what would act on a worker that is held: tty, stdin, postStart,
-	// and liveness and startup probes. Set on creation if it is empty, to Process if all
-	// templates allow it, else to Container. Absent in JobSets of older versions, which
-	// means Container.
+	// mode says what restarts in a worker Pod: Process, the processes of the workers, or
+	// Container, all containers of the Pod. Process requires a command in each container, and
+	// excludes tty, stdin, postStart, and liveness and startup probes, which would act on a
+	// worker that is held. If it is empty, it is set on creation: to Process if all templates
+	// allow it, otherwise to Container. Absent in JobSets of older versions, which means
+	// Container.
 	// +optional
 	Mode InPlaceRestartMode `json:"mode,omitempty"`
 
@@ -107,8 +107,8 @@ type InPlaceRestartPolicy struct {
 
 	// plannedStopGracePeriodSeconds is how long a worker may take to end when its group restarts for
 	// a change of its size, for Jobs that join it, or to move Pods off sick nodes: nothing has failed
-	// then, and the workers can save their state. All get plannedStopSignal, once, at the same
-	// moment. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
+	// in these cases, so the workers can save their state. Each gets plannedStopSignal once, all at the
+	// same time. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
 	// Process.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -122,10 +122,10 @@ type InPlaceRestartPolicy struct {
 	PlannedStopSignal PlannedStopSignal `json:"plannedStopSignal,omitempty"`
 
 	// recreatePodOnExitCodes are exit codes of workers that get a new Pod, perhaps on
-	// another node, instead of a restart in place: of a worker that finds its devices
-	// broken, for example. At most 200, from 1 to 255, each once. Codes that
-	// podFailurePolicy of a Job acts on are left to it and must not be here too. Only
-	// in Pods to which the manager adds the agent.
+	// another node, instead of a restart in place, for example because a worker finds its
+	// devices broken. At most 200, from 1 to 255, each once. Codes that podFailurePolicy of
+	// a Job acts on are left to that policy and must not be listed here. Only in Pods to which
+	// the manager adds the agent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=200
@@ -133,26 +133,26 @@ type InPlaceRestartPolicy struct {
 	// +kubebuilder:validation:items:Maximum=255
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
 
-	// environment names a framework whose variables workers find, beside those of JobSet:
-	// Torch, so that torchrun or a program of PyTorch needs no arguments that say where it
-	// stands. A variable that a container sets itself keeps its value, but none may begin with
-	// PET_. In mode Container only where the size and the rank of a worker are known when its
+	// environment names a framework whose variables are set for workers, in addition to those of
+	// JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and
+	// address. A variable that a container sets itself keeps its value, but none may begin with
+	// PET_. In mode Container only if the size and the rank of a worker are known when its
 	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
 	// +optional
 	Environment WorkerEnvironment `json:"environment,omitempty"`
 
-	// progress says when a worker that runs is taken for one that hangs, and restarted with its
-	// group like one that failed. The worker gives signs of life by the protocol of sd_notify(3),
-	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
-	// Process. May be changed at any time; workers that run keep the deadlines of their start.
+	// progress says when a running worker is considered to hang; it is then restarted with its
+	// group like a worker that failed. The worker gives signs of life by the protocol of sd_notify(3),
+	// or in the file that JOBSET_PROGRESS_FILE names. Absent: workers are not watched. Only in mode
+	// Process. May be changed at any time; running workers keep the deadlines of their start.
 	// +optional
 	Progress *ProgressPolicy `json:"progress,omitempty"`
 
-	// warmStart starts a second copy of each worker's program while the first one runs, which
-	// waits at a gate with its imports done and is let through at the next restart in place. For
-	// that the program reads the file that JOBSET_GATE names, once, before it takes a device, a
-	// port, a lock or a file. Needs memory for two programs until then; a program that never
-	// reads its gate is started as without it. Absent: off. Only in mode Process.
+	// warmStart starts a second copy of each worker's program while the first one runs. It
+	// waits at a gate with its imports done and passes the gate at the next restart in place. For
+	// that the program reads the file that JOBSET_GATE names once, before it uses a device, a
+	// port, a lock or a file. Until then memory for two programs is needed; a program that never
+	// reads its gate is started as if warmStart were absent. Absent: off. Only in mode Process.
 	// +optional
 	WarmStart *WarmStartPolicy `json:"warmStart,omitempty"`
 }
@@ -169,11 +169,11 @@ const (
 	PlannedStopUSR2 PlannedStopSignal = "USR2"
 )
 
-// WarmStartPolicy turns warm start on. There is nothing to set in it.
+// WarmStartPolicy turns warm start on. It has no fields.
 type WarmStartPolicy struct{}
 
-// ProgressPolicy are the deadlines of a worker that gives signs of life, each container for itself. The
-// time is that in which its supervisor could run: a node that stands still is no hang.
+// ProgressPolicy has the deadlines of workers that give signs of life; they apply to each container separately.
+// Only time in which the supervisor could run counts, so a frozen node is not a hang.
 type ProgressPolicy struct {
 	// startSeconds is how long a worker may take from its start to its first sign. 0 or absent: no limit.
 	// +optional
@@ -192,21 +192,21 @@ type ProgressPolicy struct {
 	// +kubebuilder:default=3600
 	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
 
-	// dumpSignal is sent to each process of a worker that hangs which catches it, before the worker is
-	// killed, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
+	// dumpSignal is sent, before a worker that hangs is killed, to each of its processes that catches the
+	// signal, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
 	// +optional
 	// +kubebuilder:validation:Enum=USR1;USR2;QUIT
 	DumpSignal DumpSignal `json:"dumpSignal,omitempty"`
 
-	// dumpSeconds is how long these processes then have: from 1 to 60, 2 by default. Only with dumpSignal.
+	// dumpSeconds is how long these processes have to do so: from 1 to 60, 2 by default. Only with dumpSignal.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=60
 	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
 
-	// maxRestartsWithoutProgress ends restarts that lead nowhere: the JobSet fails, with reason NoProgress, when
-	// so many group restarts in a row that count towards maxRestarts ended an epoch in which workers told steps, and
-	// none a higher one than before. Workers have to tell their steps. 0 or absent: no limit.
+	// maxRestartsWithoutProgress limits restarts without progress: the JobSet fails, with reason NoProgress, after
+	// this many consecutive group restarts that count towards maxRestarts and ended an epoch in which workers reported
+	// steps, but no higher step than before. Workers have to report their steps. 0 or absent: no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`

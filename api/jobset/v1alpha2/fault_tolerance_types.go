@@ -8,8 +8,8 @@ package v1alpha2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // FaultTolerance makes the controller reset a JobSet that does not run as it should: delete all
-// Jobs, pause, and create them again. A field that is absent has the default of the manager's
-// configuration faultTolerance; a longer time than that allows is cut down to it.
+// Jobs, pause, and create them again. An absent field has the default of the manager's
+// configuration faultTolerance; a time above the maximum of that configuration is reduced to it.
 type FaultTolerance struct {
 	// admissionGracePeriodSeconds is how long after the start of a Job its Pods may take to exist.
 	// Default: 60.
@@ -18,7 +18,7 @@ type FaultTolerance struct {
 	AdmissionGracePeriodSeconds *int32 `json:"admissionGracePeriodSeconds,omitempty"`
 
 	// warmupGracePeriodSeconds is how long after that they may take to run. With restartStrategy
-	// InPlaceRestart it is what a group may take to assemble, in the place of the manager's
+	// InPlaceRestart it is how long a group may take to assemble, instead of the manager's
 	// inPlaceRestart.assemblyGracePeriod. Default: 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -37,21 +37,21 @@ type FaultTolerance struct {
 	RetryPauseSeconds *int32 `json:"retryPauseSeconds,omitempty"`
 
 	// retryLimit is how many restarts are allowed before the JobSet fails, if there is no
-	// failurePolicy; a failed Job leads to a reset then. With a failurePolicy its maxRestarts is
+	// failurePolicy; a failed Job then leads to a reset. With a failurePolicy its maxRestarts is
 	// the limit, and retryLimit must be absent. Default: 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RetryLimit *int32 `json:"retryLimit,omitempty"`
 
 	// deletionOnFailureGracePeriodSeconds is how long the Jobs that still run are kept after the
-	// JobSet has failed, so that their Pods can be looked at. Default: 0.
+	// JobSet has failed, so that their Pods can be inspected. Default: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	DeletionOnFailureGracePeriodSeconds *int32 `json:"deletionOnFailureGracePeriodSeconds,omitempty"`
 
 	// forcefulDeletionGracePeriodSeconds is how long after a Pod or a Job should have been gone it
-	// is deleted by force, without waiting for the node to say that the containers have stopped, and
-	// on a node that is only cut off they may still run. Default: 600.
+	// is deleted by force, without waiting for the node to confirm that the containers have stopped.
+	// On a node that is only cut off they may still run. Default: 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ForcefulDeletionGracePeriodSeconds *int32 `json:"forcefulDeletionGracePeriodSeconds,omitempty"`
@@ -63,15 +63,15 @@ type FaultTolerance struct {
 	// +kubebuilder:validation:Minimum=0
 	SuccessTTLSeconds *int32 `json:"successTTLSeconds,omitempty"`
 
-	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: it does not.
-	// What was counted is forgotten when it is removed.
+	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: off.
+	// The counts are deleted when it is removed.
 	// +optional
 	AvoidNodes *AvoidNodes `json:"avoidNodes,omitempty"`
 }
 
-// AvoidNodes says when Pods of a JobSet avoid a node: after so many restarts whose first cause was
-// on it, within so many seconds. It is avoided for as long, and other JobSets are not affected.
-// A node without which Pods of the JobSet find no place is not avoided.
+// AvoidNodes says when Pods of a JobSet avoid a node: after a number of restarts whose first cause was
+// on it, within a number of seconds. It is avoided for the same time, and other JobSets are not affected.
+// A node is no longer avoided if Pods of the JobSet find no other node.
 type AvoidNodes struct {
 	// failures is how many restarts of the JobSet have to begin on a node before it is avoided.
 	// +optional
@@ -88,21 +88,21 @@ type AvoidNodes struct {
 	WithinSeconds int32 `json:"withinSeconds,omitempty"`
 }
 
-// FaultToleranceStatus is what the controller has to remember of a JobSet with faultTolerance.
+// FaultToleranceStatus is what the controller has to remember about a JobSet with faultTolerance.
 // Written with the feature gate FaultTolerance only.
 type FaultToleranceStatus struct {
-	// maxRestarts is the limit that holds: failurePolicy.maxRestarts, else faultTolerance.retryLimit,
+	// maxRestarts is the limit that applies: failurePolicy.maxRestarts, else faultTolerance.retryLimit,
 	// else the default of the manager's configuration.
 	// +optional
 	MaxRestarts int32 `json:"maxRestarts"`
 
-	// reset is the reset that is under way: all Jobs are deleted, and not created again yet.
+	// reset is the reset in progress: all Jobs are deleted, and not created again yet.
 	// Absent if there is none.
 	// +optional
 	Reset *ResetStatus `json:"reset,omitempty"`
 
 	// completeAttempt is the last attempt of which all Jobs existed: the number of restarts of all
-	// Jobs and of single Jobs before it. A Job of that attempt that is missing was deleted.
+	// Jobs and of single Jobs before it. A missing Job of that attempt was deleted.
 	// +optional
 	CompleteAttempt *int64 `json:"completeAttempt,omitempty"`
 
@@ -110,13 +110,13 @@ type FaultToleranceStatus struct {
 	// +optional
 	PodsKeptUntil *metav1.Time `json:"podsKeptUntil,omitempty"`
 
-	// lastMoveTime is when a restart that moves Pods off sick nodes was last begun. For ten
+	// lastMoveTime is when the last restart that moves Pods off sick nodes began. For ten
 	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
 	// +optional
 	LastMoveTime *metav1.Time `json:"lastMoveTime,omitempty"`
 
 	// nodeFailures are the nodes on which restarts of this JobSet had their first cause, with
-	// faultTolerance.avoidNodes. Of more than 16 the one that failed longest ago is forgotten.
+	// faultTolerance.avoidNodes. If there are more than 16, the one that failed longest ago is dropped.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
@@ -130,7 +130,7 @@ type NodeFailures struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node"`
 
-	// times are when the last of these restarts began, as many as avoidNodes.failures at most.
+	// times are when the last of these restarts began, at most avoidNodes.failures of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -141,11 +141,11 @@ type NodeFailures struct {
 	// +kubebuilder:validation:MaxLength=200
 	Cause string `json:"cause,omitempty"`
 
-	// avoidedSince is since when new Pods of the JobSet avoid the node. Absent: they do not.
+	// avoidedSince is when new Pods of the JobSet began to avoid the node. Absent: they do not.
 	// +optional
 	AvoidedSince *metav1.Time `json:"avoidedSince,omitempty"`
 
-	// givenUpTime is when Pods found no place without the node, so that it was not avoided any more.
+	// givenUpTime is when Pods found no other node, so that this one was no longer avoided.
 	// It is not avoided again for avoidNodes.withinSeconds after that.
 	// +optional
 	GivenUpTime *metav1.Time `json:"givenUpTime,omitempty"`

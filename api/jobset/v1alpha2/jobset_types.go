@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobSet is a group of Jobs that start, fail and succeed as one.
+// JobSet is a group of Jobs that start, fail and succeed as a unit.
 //
 // +genclient
 // +kubebuilder:object:root=true
@@ -49,7 +49,7 @@ type JobSetList struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.startupPolicy) && self.startupPolicy.startupPolicyOrder == 'InOrder' && has(self.replicatedJobs) && self.replicatedJobs.exists(x, has(x.dependsOn) && size(x.dependsOn) > 0))",message="StartupPolicy and DependsOn APIs are mutually exclusive"
 type JobSetSpec struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
-	// dependsOn, to startupPolicy and to the global job index. Immutable, but
+	// dependsOn, to startupPolicy and to the global job index. Immutable, except
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
 	// the Pod templates while the JobSet is suspended, and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
@@ -149,21 +149,21 @@ type ReplicatedJob struct {
 	// +kubebuilder:validation:MaxItems=5
 	DependsOn []DependsOn `json:"dependsOn,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 
-	// elastic bounds the number of Pods, which may change while the JobSet lives: it is parallelism and
+	// elastic bounds the number of Pods, which may change while the JobSet exists: it is parallelism and
 	// completions of the template, which default to minInstances. Requires replicas 1 and an Indexed Job.
 	// Needs the feature gate ElasticJobSet. Immutable.
 	// +optional
 	Elastic *ElasticBounds `json:"elastic,omitempty"`
 }
 
-// ElasticBounds are the least and the largest number of Pods of a ReplicatedJob. If they are equal its size
+// ElasticBounds are the minimum and the maximum number of Pods of a ReplicatedJob. If they are equal its size
 // never changes.
 type ElasticBounds struct {
-	// minInstances is the least number of Pods.
+	// minInstances is the minimum number of Pods.
 	// +kubebuilder:validation:Minimum=1
 	MinInstances int32 `json:"minInstances"`
 
-	// maxInstances is the largest number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
+	// maxInstances is the maximum number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
 	// +kubebuilder:validation:Minimum=1
 	MaxInstances int32 `json:"maxInstances"`
 }

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha2
 
-// JobSetControllerName is the value of spec.managedBy that means this controller, as an absent value does.
+// JobSetControllerName is the value of spec.managedBy that means this controller, like an absent value.
 const JobSetControllerName = "jobset.sigs.k8s.io/jobset-controller"
 
 // Keys that the controller writes on child Jobs and on their Pods, each as a label and as an annotation.
@@ -51,18 +51,18 @@ const (
 	// EpochKey is the Pod annotation in which an agent reports the epoch of its Pod, a decimal int32 >= 1. In large groups it is an
 	// annotation of the Lease "jobset.<pod name>", and so are the other reports of agents.
 	EpochKey = "jobset.sigs.k8s.io/epoch"
-	// WorkerExitKey is the Pod annotation in which an agent tells how a worker of its Pod ended: JSON of at most 512 bytes.
+	// WorkerExitKey is the Pod annotation in which an agent reports how a worker of its Pod ended: JSON of at most 512 bytes.
 	WorkerExitKey = "jobset.sigs.k8s.io/worker-exit"
-	// ProgressKey is the Pod annotation in which an agent tells what signs of life a worker of its Pod gave: JSON of at most 256 bytes.
+	// ProgressKey is the Pod annotation in which an agent reports what signs of life a worker of its Pod gave: JSON of at most 256 bytes.
 	ProgressKey = "jobset.sigs.k8s.io/progress"
-	// AddressKey is the Pod annotation in which the agent of rank 0 of a ReplicatedJob tells the IPv4 address of its Pod.
+	// AddressKey is the Pod annotation in which the agent of rank 0 of a ReplicatedJob reports the IPv4 address of its Pod.
 	AddressKey = "jobset.sigs.k8s.io/address"
-	// LastResizeKey is the annotation of a JobSet that says when the manager changed the size of an elastic
-	// ReplicatedJob of it last (RFC 3339), for users: nothing is decided by it.
+	// LastResizeKey is the annotation of a JobSet that says when the manager last changed the size of one of its elastic
+	// ReplicatedJobs (RFC 3339). It is for users; no decision depends on it.
 	LastResizeKey = "jobset.sigs.k8s.io/last-resize"
 
-	// ElasticHoldKey is the annotation of a JobSet that makes the manager leave the sizes of its elastic
-	// ReplicatedJobs alone, whatever its value.
+	// ElasticHoldKey is the annotation of a JobSet that, whatever its value, makes the manager leave the sizes of its elastic
+	// ReplicatedJobs alone.
 	ElasticHoldKey = "jobset.sigs.k8s.io/elastic-hold"
 	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
 	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"

@@ -42,8 +42,8 @@ const (
 	// JobSetOnSickNodes: Pods run on nodes with a label of effect NoExecute, and are not moved
 	// because maxRestarts is used up. The message names them.
 	JobSetOnSickNodes JobSetConditionType = "OnSickNodes"
-	// JobSetElasticResizing: an elastic ReplicatedJob runs with another size than it is to have, or
-	// restarts to get it. The message says from what to what.
+	// JobSetElasticResizing: an elastic ReplicatedJob runs with a size that differs from the desired one, or
+	// restarts to get it. The message names both sizes.
 	JobSetElasticResizing JobSetConditionType = "ElasticResizing"
 	// JobSetElasticWaiting: the manager cannot give an elastic ReplicatedJob a size that lets it run.
 	// The message says what it waits for.
@@ -86,9 +86,9 @@ type JobSetStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
 
-	// plannedBreak says that deprecatedEpoch was last raised for a change that somebody wants, and not
+	// plannedBreak says that deprecatedEpoch was last raised for a planned change, and not
 	// for a failure: workers of that epoch have plannedStopGracePeriodSeconds to end. It is written
-	// with deprecatedEpoch, and only where that period is set.
+	// with deprecatedEpoch, and only if that period is set.
 	// +optional
 	PlannedBreak bool `json:"plannedBreak,omitempty"`
 
@@ -129,7 +129,7 @@ type JobSetStatus struct {
 	// +optional
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
 
-	// time is the ledger of a group of workers that restarts in place: what the time since its first Job went to.
+	// time records what a group of workers that restarts in place spent the time since its first Job on.
 	// It is written with deprecatedEpoch and syncedEpoch, when the JobSet is suspended or resumed, when a reset no longer
 	// pauses, and at the end. Written with the feature gate InPlaceRestart only.
 	// +optional
@@ -145,10 +145,10 @@ type JobSetStatus struct {
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
 }
 
-// TimeStatus is what the time of a group of workers went to. Its durations are text with units, such as "1h2m3.5s",
+// TimeStatus records what a group of workers spent its time on. Its durations are text with units, such as "1h2m3.5s",
 // exact to the microsecond; running, assembling and paused add up to the time from the first Job to at.
 type TimeStatus struct {
-	// at is when the ledger was last written. The time since then is not in it yet.
+	// at is when this record was last written. It does not include the time since then.
 	At metav1.MicroTime `json:"at"`
 
 	// running is how long the workers were released: from each release of the whole group to the break after it.
@@ -166,24 +166,24 @@ type TimeStatus struct {
 	// of two attempts in a reset.
 	Paused metav1.Duration `json:"paused"`
 
-	// steps are those that workers told. They are known one release later, and absent if none told any.
+	// steps counts the steps that workers reported. They are known one release later, and absent if no worker reported any.
 	// +optional
 	Steps *StepsStatus `json:"steps,omitempty"`
 }
 
 // ProgressStatus is how far the workers of a group have come in the epochs that have ended.
 type ProgressStatus struct {
-	// highestStep is the highest step that a worker told.
+	// highestStep is the highest step that a worker reported.
 	// +kubebuilder:validation:Minimum=0
 	HighestStep int64 `json:"highestStep"`
 
-	// restartsWithoutProgress counts the group restarts since it grew that count towards maxRestarts and ended an epoch
-	// in which workers told steps.
+	// restartsWithoutProgress counts the group restarts since highestStep last grew that count towards maxRestarts and
+	// ended an epoch in which workers reported steps.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RestartsWithoutProgress int32 `json:"restartsWithoutProgress,omitempty"`
 
-	// inPlaceRestarts is what status.inPlaceRestarts was then: whether a restart since counts follows from it.
+	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, from which follows whether a later restart counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	InPlaceRestarts int32 `json:"inPlaceRestarts,omitempty"`
@@ -191,11 +191,11 @@ type ProgressStatus struct {
 
 // StepsStatus counts the steps of a group of workers.
 type StepsStatus struct {
-	// highest is the highest step that a worker told.
+	// highest is the highest step that a worker reported.
 	// +kubebuilder:validation:Minimum=0
 	Highest int64 `json:"highest"`
 
-	// repeated is how many steps were computed again after restarts: of each epoch those up to the highest before it.
+	// repeated is how many steps were computed again after restarts: in each epoch those up to the highest step before it.
 	// +kubebuilder:validation:Minimum=0
 	Repeated int64 `json:"repeated"`
 }
@@ -221,16 +221,16 @@ type ReplicatedJobStatus struct {
 	// suspended counts unfinished Jobs that are suspended.
 	Suspended int32 `json:"suspended"`
 
-	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, of the whole JobSet
-	// written together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
+	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, written for all
+	// ReplicatedJobs together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
 	// was not written yet. Written with the feature gate InPlaceRestart only.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	SyncedWorkers int32 `json:"syncedWorkers,omitempty"`
 
 	// address is the IPv4 address of the Pod with rank 0 in syncedEpoch, as its agent reported it, written together
-	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: they find the
-	// DNS name of that Pod there.
+	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: that variable has the
+	// DNS name of the Pod.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	Address string `json:"address,omitempty"`
@@ -253,15 +253,15 @@ type ReplicatedJobStatus struct {
 	JobRestartsCountTowardsMax []int32 `json:"jobRestartsCountTowardsMax,omitempty"`
 }
 
-// ElasticSize is how large an elastic ReplicatedJob is, and is to be.
+// ElasticSize is the current and the desired size of an elastic ReplicatedJob.
 type ElasticSize struct {
-	// current is the number of workers that it runs with: of a group that restarts in place those of
-	// syncedEpoch, else those of its Job. 0 until it has run.
+	// current is the number of workers that it runs with: those of syncedEpoch if the group restarts in
+	// place, otherwise those of its Job. 0 until it has run.
 	// +kubebuilder:validation:Minimum=0
 	Current int32 `json:"current"`
 
 	// desired is the number that the spec asks for, whoever set it. While the manager plans the sizes,
-	// it is what the last plan gave.
+	// it is the result of the last plan.
 	// +kubebuilder:validation:Minimum=0
 	Desired int32 `json:"desired"`
 
@@ -269,50 +269,50 @@ type ElasticSize struct {
 	// +optional
 	LastResizeTime *metav1.Time `json:"lastResizeTime,omitempty"`
 
-	// ceiling is there since Pods beyond a size were refused: by the scheduler, or because they could not be created.
-	// The planner tries more after its retryTime, or when a node comes.
+	// ceiling is set when Pods beyond a size were refused: by the scheduler, or because they could not be created.
+	// The planner tries more Pods after its retryTime, or when a node is added.
 	// +optional
 	Ceiling *ElasticCeiling `json:"ceiling,omitempty"`
 
-	// limit is what keeps it from one more Pod, absent if it has maxInstances, or if nobody plans its size. It is
+	// limit is what prevents one more Pod, absent if it has maxInstances, or if its size is not planned. It is
 	// written while the group runs, when its reason changes.
 	// +optional
 	Limit *ElasticLimit `json:"limit,omitempty"`
 }
 
-// ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
+// ElasticLimit is what prevents one more Pod of an elastic ReplicatedJob.
 type ElasticLimit struct {
 	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason string `json:"reason"`
 
-	// message says more, such as which resource is lacking on which node, or until when.
+	// message has details, such as which resource is lacking on which node, or until when.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// ElasticCeiling is what a group learned when it was to have more Pods than are scheduled.
+// ElasticCeiling records that more Pods than this size were tried and refused.
 type ElasticCeiling struct {
 	// size is the largest size that the planner gives it.
 	// +kubebuilder:validation:Minimum=0
 	Size int32 `json:"size"`
 
-	// refusals counts how often in a row more were tried and refused.
+	// refusals counts consecutive attempts with more Pods that were refused.
 	// +kubebuilder:validation:Minimum=1
 	Refusals int32 `json:"refusals"`
 
-	// refusedTime is when they were refused last.
+	// refusedTime is when they were last refused.
 	RefusedTime metav1.Time `json:"refusedTime"`
 
-	// retryTime is when more are tried again. The time until then doubles with each refusal, up to an hour.
+	// retryTime is when more Pods are tried again. The time until then doubles with each refusal, up to an hour.
 	RetryTime metav1.Time `json:"retryTime"`
 
-	// nodes is how many nodes could have taken such a Pod then, if nothing else ran there. Where there are more, more
-	// Pods are tried before retryTime.
+	// nodes is how many nodes could have taken such a Pod at that time if nothing else had run there. If there are more
+	// now, more Pods are tried before retryTime.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Nodes int32 `json:"nodes,omitempty"`
 
-	// message is what was said by who refused them, such as the scheduler.
+	// message is the reason given for the refusal, for example by the scheduler.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

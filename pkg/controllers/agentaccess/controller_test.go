@@ -108,7 +108,7 @@ func TestAgentPolicy(t *testing.T) {
 		}
 	}
 	const (
-		lost = "event Warning AgentPolicyMissing Reconciling: ValidatingAdmissionPolicy%s jobset-agent is missing: whatever runs in worker Pods of JobSets that restart in place " +
+		lost = "event Warning AgentPolicyMissing Reconciling: ValidatingAdmissionPolicy%s jobset-agent is missing: any program in worker Pods of JobSets that restart in place " +
 			"may patch every Pod of its namespace; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"
 		back = "event Normal AgentPolicyInForce Reconciling: agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else"
 	)

@@ -251,7 +251,7 @@ func TestAutoscaler(t *testing.T) {
 func TestLostNodes(t *testing.T) {
 	const waits = "ReplicatedJob w: 2 of its 6 Pods have had no node for more than 2m0s, and Pods on lost keep their indexes: it waits until the nodes are ready, " +
 		"or are deleted with their Pods; spec.faultTolerance allows to delete such Pods by force"
-	resized := []string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: 2 of its 6 Pods have had no node for more than 2m0s: it goes on with 4"}
+	resized := []string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: 2 of its 6 Pods have had no node for more than 2m0s: it continues with 4"}
 	for name, tc := range map[string]struct {
 		// held: the Pods on the lost node exist.
 		held, force bool

@@ -35,7 +35,7 @@ var _ = Describe("An elastic group that loses a node", func() {
 		lost := dies(full, "leaves", stop)
 		Expect(stories.API().Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "leaves"}})).To(Succeed())
 		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(6))
-		told(ctx, group, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it goes on with 6")
+		told(ctx, group, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it continues with 6")
 		collects(ctx, lost...)
 		shrunk := group.Becomes(6)
 		shrunk.KeepsOn("remains", full)

@@ -46,7 +46,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		withPolicy(js)
 		js.Spec.FaultTolerance.RetryLimit = ptr.To[int32](5)
 	}
-	const twoLimits = "must not be set beside failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, " +
+	const twoLimits = "must not be set together with failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, " +
 		"and say in spec.failurePolicy.maxRestarts how many restarts are allowed"
 
 	It("P80-P88: is stored as it was written, and nothing is filled in", func(ctx SpecContext) {

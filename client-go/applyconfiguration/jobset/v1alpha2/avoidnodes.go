@@ -10,9 +10,9 @@ package v1alpha2
 // AvoidNodesApplyConfiguration represents a declarative configuration of the AvoidNodes type for use
 // with apply.
 //
-// AvoidNodes says when Pods of a JobSet avoid a node: after so many restarts whose first cause was
-// on it, within so many seconds. It is avoided for as long, and other JobSets are not affected.
-// A node without which Pods of the JobSet find no place is not avoided.
+// AvoidNodes says when Pods of a JobSet avoid a node: after a number of restarts whose first cause was
+// on it, within a number of seconds. It is avoided for the same time, and other JobSets are not affected.
+// A node is no longer avoided if Pods of the JobSet find no other node.
 type AvoidNodesApplyConfiguration struct {
 	// failures is how many restarts of the JobSet have to begin on a node before it is avoided.
 	Failures *int32 `json:"failures,omitempty"`

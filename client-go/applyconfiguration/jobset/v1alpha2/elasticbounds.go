@@ -10,12 +10,12 @@ package v1alpha2
 // ElasticBoundsApplyConfiguration represents a declarative configuration of the ElasticBounds type for use
 // with apply.
 //
-// ElasticBounds are the least and the largest number of Pods of a ReplicatedJob. If they are equal its size
+// ElasticBounds are the minimum and the maximum number of Pods of a ReplicatedJob. If they are equal its size
 // never changes.
 type ElasticBoundsApplyConfiguration struct {
-	// minInstances is the least number of Pods.
+	// minInstances is the minimum number of Pods.
 	MinInstances *int32 `json:"minInstances,omitempty"`
-	// maxInstances is the largest number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
+	// maxInstances is the maximum number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
 	MaxInstances *int32 `json:"maxInstances,omitempty"`
 }
 

@@ -14,20 +14,20 @@ import (
 // ElasticCeilingApplyConfiguration represents a declarative configuration of the ElasticCeiling type for use
 // with apply.
 //
-// ElasticCeiling is what a group learned when it was to have more Pods than are scheduled.
+// ElasticCeiling records that more Pods than this size were tried and refused.
 type ElasticCeilingApplyConfiguration struct {
 	// size is the largest size that the planner gives it.
 	Size *int32 `json:"size,omitempty"`
-	// refusals counts how often in a row more were tried and refused.
+	// refusals counts consecutive attempts with more Pods that were refused.
 	Refusals *int32 `json:"refusals,omitempty"`
-	// refusedTime is when they were refused last.
+	// refusedTime is when they were last refused.
 	RefusedTime *v1.Time `json:"refusedTime,omitempty"`
-	// retryTime is when more are tried again. The time until then doubles with each refusal, up to an hour.
+	// retryTime is when more Pods are tried again. The time until then doubles with each refusal, up to an hour.
 	RetryTime *v1.Time `json:"retryTime,omitempty"`
-	// nodes is how many nodes could have taken such a Pod then, if nothing else ran there. Where there are more, more
-	// Pods are tried before retryTime.
+	// nodes is how many nodes could have taken such a Pod at that time if nothing else had run there. If there are more
+	// now, more Pods are tried before retryTime.
 	Nodes *int32 `json:"nodes,omitempty"`
-	// message is what was said by who refused them, such as the scheduler.
+	// message is the reason given for the refusal, for example by the scheduler.
 	Message *string `json:"message,omitempty"`
 }
 

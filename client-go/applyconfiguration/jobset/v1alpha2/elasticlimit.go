@@ -10,11 +10,11 @@ package v1alpha2
 // ElasticLimitApplyConfiguration represents a declarative configuration of the ElasticLimit type for use
 // with apply.
 //
-// ElasticLimit is what keeps an elastic ReplicatedJob from one more Pod.
+// ElasticLimit is what prevents one more Pod of an elastic ReplicatedJob.
 type ElasticLimitApplyConfiguration struct {
 	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason *string `json:"reason,omitempty"`
-	// message says more, such as which resource is lacking on which node, or until when.
+	// message has details, such as which resource is lacking on which node, or until when.
 	Message *string `json:"message,omitempty"`
 }
 

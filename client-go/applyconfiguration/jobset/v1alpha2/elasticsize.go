@@ -14,20 +14,20 @@ import (
 // ElasticSizeApplyConfiguration represents a declarative configuration of the ElasticSize type for use
 // with apply.
 //
-// ElasticSize is how large an elastic ReplicatedJob is, and is to be.
+// ElasticSize is the current and the desired size of an elastic ReplicatedJob.
 type ElasticSizeApplyConfiguration struct {
-	// current is the number of workers that it runs with: of a group that restarts in place those of
-	// syncedEpoch, else those of its Job. 0 until it has run.
+	// current is the number of workers that it runs with: those of syncedEpoch if the group restarts in
+	// place, otherwise those of its Job. 0 until it has run.
 	Current *int32 `json:"current,omitempty"`
 	// desired is the number that the spec asks for, whoever set it. While the manager plans the sizes,
-	// it is what the last plan gave.
+	// it is the result of the last plan.
 	Desired *int32 `json:"desired,omitempty"`
 	// lastResizeTime is when desired last changed, empty if it never has. The cooldown of the planner counts from here.
 	LastResizeTime *v1.Time `json:"lastResizeTime,omitempty"`
-	// ceiling is there since Pods beyond a size were refused: by the scheduler, or because they could not be created.
-	// The planner tries more after its retryTime, or when a node comes.
+	// ceiling is set when Pods beyond a size were refused: by the scheduler, or because they could not be created.
+	// The planner tries more Pods after its retryTime, or when a node is added.
 	Ceiling *ElasticCeilingApplyConfiguration `json:"ceiling,omitempty"`
-	// limit is what keeps it from one more Pod, absent if it has maxInstances, or if nobody plans its size. It is
+	// limit is what prevents one more Pod, absent if it has maxInstances, or if its size is not planned. It is
 	// written while the group runs, when its reason changes.
 	Limit *ElasticLimitApplyConfiguration `json:"limit,omitempty"`
 }

@@ -11,14 +11,14 @@ package v1alpha2
 // with apply.
 //
 // FaultTolerance makes the controller reset a JobSet that does not run as it should: delete all
-// Jobs, pause, and create them again. A field that is absent has the default of the manager's
-// configuration faultTolerance; a longer time than that allows is cut down to it.
+// Jobs, pause, and create them again. An absent field has the default of the manager's
+// configuration faultTolerance; a time above the maximum of that configuration is reduced to it.
 type FaultToleranceApplyConfiguration struct {
 	// admissionGracePeriodSeconds is how long after the start of a Job its Pods may take to exist.
 	// Default: 60.
 	AdmissionGracePeriodSeconds *int32 `json:"admissionGracePeriodSeconds,omitempty"`
 	// warmupGracePeriodSeconds is how long after that they may take to run. With restartStrategy
-	// InPlaceRestart it is what a group may take to assemble, in the place of the manager's
+	// InPlaceRestart it is how long a group may take to assemble, instead of the manager's
 	// inPlaceRestart.assemblyGracePeriod. Default: 300.
 	WarmupGracePeriodSeconds *int32 `json:"warmupGracePeriodSeconds,omitempty"`
 	// failureGracePeriodSeconds is how long Pods may be failed, missing or not running, beyond the
@@ -28,22 +28,22 @@ type FaultToleranceApplyConfiguration struct {
 	// creates the Jobs again. 0: no pause. Default: 90.
 	RetryPauseSeconds *int32 `json:"retryPauseSeconds,omitempty"`
 	// retryLimit is how many restarts are allowed before the JobSet fails, if there is no
-	// failurePolicy; a failed Job leads to a reset then. With a failurePolicy its maxRestarts is
+	// failurePolicy; a failed Job then leads to a reset. With a failurePolicy its maxRestarts is
 	// the limit, and retryLimit must be absent. Default: 3.
 	RetryLimit *int32 `json:"retryLimit,omitempty"`
 	// deletionOnFailureGracePeriodSeconds is how long the Jobs that still run are kept after the
-	// JobSet has failed, so that their Pods can be looked at. Default: 0.
+	// JobSet has failed, so that their Pods can be inspected. Default: 0.
 	DeletionOnFailureGracePeriodSeconds *int32 `json:"deletionOnFailureGracePeriodSeconds,omitempty"`
 	// forcefulDeletionGracePeriodSeconds is how long after a Pod or a Job should have been gone it
-	// is deleted by force, without waiting for the node to say that the containers have stopped, and
-	// on a node that is only cut off they may still run. Default: 600.
+	// is deleted by force, without waiting for the node to confirm that the containers have stopped.
+	// On a node that is only cut off they may still run. Default: 600.
 	ForcefulDeletionGracePeriodSeconds *int32 `json:"forcefulDeletionGracePeriodSeconds,omitempty"`
 	// successTTLSeconds is how long after completion the Jobs are kept. Then they are deleted, and
 	// the JobSet stays; spec.ttlSecondsAfterFinished deletes the JobSet itself. Default: 604800,
 	// 7 days, and never more than the default.
 	SuccessTTLSeconds *int32 `json:"successTTLSeconds,omitempty"`
-	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: it does not.
-	// What was counted is forgotten when it is removed.
+	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: off.
+	// The counts are deleted when it is removed.
 	AvoidNodes *AvoidNodesApplyConfiguration `json:"avoidNodes,omitempty"`
 }
 

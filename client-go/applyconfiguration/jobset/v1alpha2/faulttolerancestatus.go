@@ -14,25 +14,25 @@ import (
 // FaultToleranceStatusApplyConfiguration represents a declarative configuration of the FaultToleranceStatus type for use
 // with apply.
 //
-// FaultToleranceStatus is what the controller has to remember of a JobSet with faultTolerance.
+// FaultToleranceStatus is what the controller has to remember about a JobSet with faultTolerance.
 // Written with the feature gate FaultTolerance only.
 type FaultToleranceStatusApplyConfiguration struct {
-	// maxRestarts is the limit that holds: failurePolicy.maxRestarts, else faultTolerance.retryLimit,
+	// maxRestarts is the limit that applies: failurePolicy.maxRestarts, else faultTolerance.retryLimit,
 	// else the default of the manager's configuration.
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
-	// reset is the reset that is under way: all Jobs are deleted, and not created again yet.
+	// reset is the reset in progress: all Jobs are deleted, and not created again yet.
 	// Absent if there is none.
 	Reset *ResetStatusApplyConfiguration `json:"reset,omitempty"`
 	// completeAttempt is the last attempt of which all Jobs existed: the number of restarts of all
-	// Jobs and of single Jobs before it. A Job of that attempt that is missing was deleted.
+	// Jobs and of single Jobs before it. A missing Job of that attempt was deleted.
 	CompleteAttempt *int64 `json:"completeAttempt,omitempty"`
 	// podsKeptUntil is when the Jobs of a failed JobSet that still run will be deleted.
 	PodsKeptUntil *v1.Time `json:"podsKeptUntil,omitempty"`
-	// lastMoveTime is when a restart that moves Pods off sick nodes was last begun. For ten
+	// lastMoveTime is when the last restart that moves Pods off sick nodes began. For ten
 	// minutes after it, a label of a node has to last for a minute before Pods are moved again.
 	LastMoveTime *v1.Time `json:"lastMoveTime,omitempty"`
 	// nodeFailures are the nodes on which restarts of this JobSet had their first cause, with
-	// faultTolerance.avoidNodes. Of more than 16 the one that failed longest ago is forgotten.
+	// faultTolerance.avoidNodes. If there are more than 16, the one that failed longest ago is dropped.
 	NodeFailures []NodeFailuresApplyConfiguration `json:"nodeFailures,omitempty"`
 }
 

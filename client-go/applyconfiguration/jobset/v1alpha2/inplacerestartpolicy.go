@@ -16,12 +16,12 @@ import (
 //
 // InPlaceRestartPolicy says more about restartStrategy InPlaceRestart.
 type InPlaceRestartPolicyApplyConfiguration struct {
-	// mode says what starts again in a worker Pod: Process, the processes of the
-	// workers, or Container, all containers of the Pod. Process needs containers with a
-	// command, and none of what would act on a worker that is held: tty, stdin, postStart,
-	// and liveness and startup probes. Set on creation if it is empty, to Process if all
-	// templates allow it, else to Container. Absent in JobSets of older versions, which
-	// means Container.
+	// mode says what restarts in a worker Pod: Process, the processes of the workers, or
+	// Container, all containers of the Pod. Process requires a command in each container, and
+	// excludes tty, stdin, postStart, and liveness and startup probes, which would act on a
+	// worker that is held. If it is empty, it is set on creation: to Process if all templates
+	// allow it, otherwise to Container. Absent in JobSets of older versions, which means
+	// Container.
 	Mode *jobsetv1alpha2.InPlaceRestartMode `json:"mode,omitempty"`
 	// stopGracePeriodSeconds is how long a worker may take to end after SIGTERM before
 	// SIGKILL, whenever its group restarts. Only in mode Process, where it defaults to 2;
@@ -29,35 +29,35 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	StopGracePeriodSeconds *int32 `json:"stopGracePeriodSeconds,omitempty"`
 	// plannedStopGracePeriodSeconds is how long a worker may take to end when its group restarts for
 	// a change of its size, for Jobs that join it, or to move Pods off sick nodes: nothing has failed
-	// then, and the workers can save their state. All get plannedStopSignal, once, at the same
-	// moment. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
+	// in these cases, so the workers can save their state. Each gets plannedStopSignal once, all at the
+	// same time. From 1 to 300. Absent: stopGracePeriodSeconds, as for every other restart. Only in mode
 	// Process.
 	PlannedStopGracePeriodSeconds *int32 `json:"plannedStopGracePeriodSeconds,omitempty"`
 	// plannedStopSignal is the signal of such a stop: TERM, USR1 or USR2. Empty means TERM. Only with
 	// plannedStopGracePeriodSeconds. Programs under torchrun need TERM: other signals end torchrun.
 	PlannedStopSignal *jobsetv1alpha2.PlannedStopSignal `json:"plannedStopSignal,omitempty"`
 	// recreatePodOnExitCodes are exit codes of workers that get a new Pod, perhaps on
-	// another node, instead of a restart in place: of a worker that finds its devices
-	// broken, for example. At most 200, from 1 to 255, each once. Codes that
-	// podFailurePolicy of a Job acts on are left to it and must not be here too. Only
-	// in Pods to which the manager adds the agent.
+	// another node, instead of a restart in place, for example because a worker finds its
+	// devices broken. At most 200, from 1 to 255, each once. Codes that podFailurePolicy of
+	// a Job acts on are left to that policy and must not be listed here. Only in Pods to which
+	// the manager adds the agent.
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
-	// environment names a framework whose variables workers find, beside those of JobSet:
-	// Torch, so that torchrun or a program of PyTorch needs no arguments that say where it
-	// stands. A variable that a container sets itself keeps its value, but none may begin with
-	// PET_. In mode Container only where the size and the rank of a worker are known when its
+	// environment names a framework whose variables are set for workers, in addition to those of
+	// JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and
+	// address. A variable that a container sets itself keeps its value, but none may begin with
+	// PET_. In mode Container only if the size and the rank of a worker are known when its
 	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
 	Environment *jobsetv1alpha2.WorkerEnvironment `json:"environment,omitempty"`
-	// progress says when a worker that runs is taken for one that hangs, and restarted with its
-	// group like one that failed. The worker gives signs of life by the protocol of sd_notify(3),
-	// or by the file that JOBSET_PROGRESS_FILE names. Absent: nobody watches. Only in mode
-	// Process. May be changed at any time; workers that run keep the deadlines of their start.
+	// progress says when a running worker is considered to hang; it is then restarted with its
+	// group like a worker that failed. The worker gives signs of life by the protocol of sd_notify(3),
+	// or in the file that JOBSET_PROGRESS_FILE names. Absent: workers are not watched. Only in mode
+	// Process. May be changed at any time; running workers keep the deadlines of their start.
 	Progress *ProgressPolicyApplyConfiguration `json:"progress,omitempty"`
-	// warmStart starts a second copy of each worker's program while the first one runs, which
-	// waits at a gate with its imports done and is let through at the next restart in place. For
-	// that the program reads the file that JOBSET_GATE names, once, before it takes a device, a
-	// port, a lock or a file. Needs memory for two programs until then; a program that never
-	// reads its gate is started as without it. Absent: off. Only in mode Process.
+	// warmStart starts a second copy of each worker's program while the first one runs. It
+	// waits at a gate with its imports done and passes the gate at the next restart in place. For
+	// that the program reads the file that JOBSET_GATE names once, before it uses a device, a
+	// port, a lock or a file. Until then memory for two programs is needed; a program that never
+	// reads its gate is started as if warmStart were absent. Absent: off. Only in mode Process.
 	WarmStart *jobsetv1alpha2.WarmStartPolicy `json:"warmStart,omitempty"`
 }
 

@@ -19,7 +19,7 @@ import (
 // JobSetApplyConfiguration represents a declarative configuration of the JobSet type for use
 // with apply.
 //
-// JobSet is a group of Jobs that start, fail and succeed as one.
+// JobSet is a group of Jobs that start, fail and succeed as a unit.
 type JobSetApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -16,7 +16,7 @@ package v1alpha2
 // JobSetSpec is the desired state of a JobSet.
 type JobSetSpecApplyConfiguration struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
-	// dependsOn, to startupPolicy and to the global job index. Immutable, but
+	// dependsOn, to startupPolicy and to the global job index. Immutable, except
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
 	// the Pod templates while the JobSet is suspended, and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.

@@ -30,9 +30,9 @@ type JobSetStatusApplyConfiguration struct {
 	// deprecatedEpoch: workers of this epoch, or of an earlier one, must restart.
 	// Absent means 0. Written with the feature gate InPlaceRestart only.
 	DeprecatedEpoch *int32 `json:"deprecatedEpoch,omitempty"`
-	// plannedBreak says that deprecatedEpoch was last raised for a change that somebody wants, and not
+	// plannedBreak says that deprecatedEpoch was last raised for a planned change, and not
 	// for a failure: workers of that epoch have plannedStopGracePeriodSeconds to end. It is written
-	// with deprecatedEpoch, and only where that period is set.
+	// with deprecatedEpoch, and only if that period is set.
 	PlannedBreak *bool `json:"plannedBreak,omitempty"`
 	// syncedEpoch is the last epoch that the whole group of workers has reached;
 	// workers of exactly this epoch may run. Absent means 0.
@@ -57,7 +57,7 @@ type JobSetStatusApplyConfiguration struct {
 	// while the group runs or waits for no worker. The deadlines of the manager's
 	// configuration inPlaceRestart count from here.
 	AssemblingSince *metav1.Time `json:"assemblingSince,omitempty"`
-	// time is the ledger of a group of workers that restarts in place: what the time since its first Job went to.
+	// time records what a group of workers that restarts in place spent the time since its first Job on.
 	// It is written with deprecatedEpoch and syncedEpoch, when the JobSet is suspended or resumed, when a reset no longer
 	// pauses, and at the end. Written with the feature gate InPlaceRestart only.
 	Time *TimeStatusApplyConfiguration `json:"time,omitempty"`

@@ -18,13 +18,13 @@ import (
 type NodeFailuresApplyConfiguration struct {
 	// node is the name of the node.
 	Node *string `json:"node,omitempty"`
-	// times are when the last of these restarts began, as many as avoidNodes.failures at most.
+	// times are when the last of these restarts began, at most avoidNodes.failures of them.
 	Times []v1.Time `json:"times,omitempty"`
 	// cause is the first cause of the last of them.
 	Cause *string `json:"cause,omitempty"`
-	// avoidedSince is since when new Pods of the JobSet avoid the node. Absent: they do not.
+	// avoidedSince is when new Pods of the JobSet began to avoid the node. Absent: they do not.
 	AvoidedSince *v1.Time `json:"avoidedSince,omitempty"`
-	// givenUpTime is when Pods found no place without the node, so that it was not avoided any more.
+	// givenUpTime is when Pods found no other node, so that this one was no longer avoided.
 	// It is not avoided again for avoidNodes.withinSeconds after that.
 	GivenUpTime *v1.Time `json:"givenUpTime,omitempty"`
 }

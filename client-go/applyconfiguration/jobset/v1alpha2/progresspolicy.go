@@ -14,8 +14,8 @@ import (
 // ProgressPolicyApplyConfiguration represents a declarative configuration of the ProgressPolicy type for use
 // with apply.
 //
-// ProgressPolicy are the deadlines of a worker that gives signs of life, each container for itself. The
-// time is that in which its supervisor could run: a node that stands still is no hang.
+// ProgressPolicy has the deadlines of workers that give signs of life; they apply to each container separately.
+// Only time in which the supervisor could run counts, so a frozen node is not a hang.
 type ProgressPolicyApplyConfiguration struct {
 	// startSeconds is how long a worker may take from its start to its first sign. 0 or absent: no limit.
 	StartSeconds *int32 `json:"startSeconds,omitempty"`
@@ -24,14 +24,14 @@ type ProgressPolicyApplyConfiguration struct {
 	// maxExtensionSeconds bounds by how much a worker may extend a deadline with EXTEND_TIMEOUT_USEC,
 	// counted from its last sign. Defaults to 3600.
 	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
-	// dumpSignal is sent to each process of a worker that hangs which catches it, before the worker is
-	// killed, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
+	// dumpSignal is sent, before a worker that hangs is killed, to each of its processes that catches the
+	// signal, so that it writes its stacks to its log: USR1, USR2 or QUIT. Empty: none.
 	DumpSignal *jobsetv1alpha2.DumpSignal `json:"dumpSignal,omitempty"`
-	// dumpSeconds is how long these processes then have: from 1 to 60, 2 by default. Only with dumpSignal.
+	// dumpSeconds is how long these processes have to do so: from 1 to 60, 2 by default. Only with dumpSignal.
 	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
-	// maxRestartsWithoutProgress ends restarts that lead nowhere: the JobSet fails, with reason NoProgress, when
-	// so many group restarts in a row that count towards maxRestarts ended an epoch in which workers told steps, and
-	// none a higher one than before. Workers have to tell their steps. 0 or absent: no limit.
+	// maxRestartsWithoutProgress limits restarts without progress: the JobSet fails, with reason NoProgress, after
+	// this many consecutive group restarts that count towards maxRestarts and ended an epoch in which workers reported
+	// steps, but no higher step than before. Workers have to report their steps. 0 or absent: no limit.
 	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
 }
 

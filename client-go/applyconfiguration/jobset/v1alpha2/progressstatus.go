@@ -12,12 +12,12 @@ package v1alpha2
 //
 // ProgressStatus is how far the workers of a group have come in the epochs that have ended.
 type ProgressStatusApplyConfiguration struct {
-	// highestStep is the highest step that a worker told.
+	// highestStep is the highest step that a worker reported.
 	HighestStep *int64 `json:"highestStep,omitempty"`
-	// restartsWithoutProgress counts the group restarts since it grew that count towards maxRestarts and ended an epoch
-	// in which workers told steps.
+	// restartsWithoutProgress counts the group restarts since highestStep last grew that count towards maxRestarts and
+	// ended an epoch in which workers reported steps.
 	RestartsWithoutProgress *int32 `json:"restartsWithoutProgress,omitempty"`
-	// inPlaceRestarts is what status.inPlaceRestarts was then: whether a restart since counts follows from it.
+	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, from which follows whether a later restart counts.
 	InPlaceRestarts *int32 `json:"inPlaceRestarts,omitempty"`
 }
 

@@ -28,7 +28,7 @@ type ReplicatedJobApplyConfiguration struct {
 	// dependsOn lists earlier ReplicatedJobs that must reach a status before
 	// the Jobs of this one are created or resumed. Immutable.
 	DependsOn []DependsOnApplyConfiguration `json:"dependsOn,omitempty"`
-	// elastic bounds the number of Pods, which may change while the JobSet lives: it is parallelism and
+	// elastic bounds the number of Pods, which may change while the JobSet exists: it is parallelism and
 	// completions of the template, which default to minInstances. Requires replicas 1 and an Indexed Job.
 	// Needs the feature gate ElasticJobSet. Immutable.
 	Elastic *ElasticBoundsApplyConfiguration `json:"elastic,omitempty"`

@@ -25,13 +25,13 @@ type ReplicatedJobStatusApplyConfiguration struct {
 	Active *int32 `json:"active,omitempty"`
 	// suspended counts unfinished Jobs that are suspended.
 	Suspended *int32 `json:"suspended,omitempty"`
-	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, of the whole JobSet
-	// written together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
+	// syncedWorkers is the number of workers of all its Jobs in syncedEpoch, written for all
+	// ReplicatedJobs together. Workers in process mode find it in JOBSET_WORLD_SIZE. Absent means that it
 	// was not written yet. Written with the feature gate InPlaceRestart only.
 	SyncedWorkers *int32 `json:"syncedWorkers,omitempty"`
 	// address is the IPv4 address of the Pod with rank 0 in syncedEpoch, as its agent reported it, written together
-	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: they find the
-	// DNS name of that Pod there.
+	// with syncedWorkers. Workers in process mode find it in JOBSET_MASTER_ADDR. Absent: that variable has the
+	// DNS name of the Pod.
 	Address *string `json:"address,omitempty"`
 	// elastic is the size of a ReplicatedJob with elastic. Written with the feature gate
 	// ElasticJobSet only.

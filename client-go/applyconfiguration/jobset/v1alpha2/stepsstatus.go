@@ -12,9 +12,9 @@ package v1alpha2
 //
 // StepsStatus counts the steps of a group of workers.
 type StepsStatusApplyConfiguration struct {
-	// highest is the highest step that a worker told.
+	// highest is the highest step that a worker reported.
 	Highest *int64 `json:"highest,omitempty"`
-	// repeated is how many steps were computed again after restarts: of each epoch those up to the highest before it.
+	// repeated is how many steps were computed again after restarts: in each epoch those up to the highest step before it.
 	Repeated *int64 `json:"repeated,omitempty"`
 }
 

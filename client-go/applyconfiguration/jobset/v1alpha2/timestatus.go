@@ -14,10 +14,10 @@ import (
 // TimeStatusApplyConfiguration represents a declarative configuration of the TimeStatus type for use
 // with apply.
 //
-// TimeStatus is what the time of a group of workers went to. Its durations are text with units, such as "1h2m3.5s",
+// TimeStatus records what a group of workers spent its time on. Its durations are text with units, such as "1h2m3.5s",
 // exact to the microsecond; running, assembling and paused add up to the time from the first Job to at.
 type TimeStatusApplyConfiguration struct {
-	// at is when the ledger was last written. The time since then is not in it yet.
+	// at is when this record was last written. It does not include the time since then.
 	At *v1.MicroTime `json:"at,omitempty"`
 	// running is how long the workers were released: from each release of the whole group to the break after it.
 	Running *v1.Duration `json:"running,omitempty"`
@@ -30,7 +30,7 @@ type TimeStatusApplyConfiguration struct {
 	// paused is how long the JobSet was suspended, waited after failures in quick succession, or between the Jobs
 	// of two attempts in a reset.
 	Paused *v1.Duration `json:"paused,omitempty"`
-	// steps are those that workers told. They are known one release later, and absent if none told any.
+	// steps counts the steps that workers reported. They are known one release later, and absent if no worker reported any.
 	Steps *StepsStatusApplyConfiguration `json:"steps,omitempty"`
 }
 

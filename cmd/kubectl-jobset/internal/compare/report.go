@@ -155,7 +155,7 @@ func (r *Report) Text() string {
 	_ = w.Flush()
 	fmt.Fprintf(&out, "\nSeconds from a failure until all workers run again; medians. %s\n", r.Failure)
 	if r.FailuresPerDay > 0 {
-		fmt.Fprintf(&out, "Node hours: %g failures a day, in each of which %d nodes wait. What is computed again since the last checkpoint comes on top, with each strategy.\n", r.FailuresPerDay, r.Nodes)
+		fmt.Fprintf(&out, "Node hours: %g failures a day, in each of which %d nodes wait. The work since the last checkpoint has to be repeated in addition, with each strategy.\n", r.FailuresPerDay, r.Nodes)
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]

@@ -57,7 +57,7 @@ InPlaceRestart Container  -        -            0         -      -     -     -  
 Recreate                  4        6.00         1         1.00   3.00  -     0.50  4.50   4.50-4.50   22.50             -
 
 Seconds from a failure until all workers run again; medians. A worker failed because of ` + "`kill`" + `.
-Node hours: 36 failures a day, in each of which 500 nodes wait. What is computed again since the last checkpoint comes on top, with each strategy.
+Node hours: 36 failures a day, in each of which 500 nodes wait. The work since the last checkpoint has to be repeated in addition, with each strategy.
 InPlaceRestart Container was refused: the API server is below 1.36
 Recreate was not measured to the end: interrupted
 Note: a name

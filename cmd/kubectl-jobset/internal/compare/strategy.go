@@ -139,7 +139,7 @@ func Warnings(js *jobset.JobSet) []string {
 				texts = append(texts, variable.Value)
 			}
 			if js.Name != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, js.Name+"-"+rjob.Name) }) {
-				warnings = append(warnings, fmt.Sprintf("container %s of ReplicatedJob %s is told a name that begins with %s-%s; Pods of the copies have other names",
+				warnings = append(warnings, fmt.Sprintf("container %s of ReplicatedJob %s gets a name that begins with %s-%s; Pods of the copies have other names",
 					container.Name, rjob.Name, js.Name, rjob.Name))
 			}
 		}
