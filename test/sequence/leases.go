@@ -106,7 +106,7 @@ func (w *world) withLeases(job int16, pods []podObject) []podObject {
 	}
 	for _, l := range w.leaseCache[at].cached() {
 		for i := range seen {
-			if seen[i].uid == l.pod || w.sc.twist == leasesByName && seen[i].index == l.index {
+			if seen[i].uid == l.pod {
 				seen[i].lease = l.epoch
 			}
 		}

@@ -198,13 +198,11 @@ const (
 	staleConfirm
 	// repeatsInLease: agents repeat their reports in the Lease only (against P154).
 	repeatsInLease
-	// leasesByName: a Pod has the Lease that an earlier Pod of its place left (against P152).
-	leasesByName
 )
 
 var twists = map[string]twist{
 	"": noTwist, "stale-first-read": staleFirstRead, "narrow-rule": narrowRule,
-	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "repeats-in-lease": repeatsInLease, "leases-by-name": leasesByName,
+	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "repeats-in-lease": repeatsInLease,
 }
 
 // bounds says in words what a scenario leaves in.

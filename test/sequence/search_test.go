@@ -14,7 +14,7 @@ import (
 var (
 	levelFlag  = flag.String("sequence.level", "quick", "how much is searched: quick, bounded or full")
 	caseFlag   = flag.String("sequence.case", "", "search only scenarios whose name matches this expression")
-	twistFlag  = flag.String("sequence.twist", "", "a fault to put into the model: stale-first-read, narrow-rule, pods-by-name, stale-confirm, repeats-in-lease, leases-by-name")
+	twistFlag  = flag.String("sequence.twist", "", "a fault to put into the model: stale-first-read, narrow-rule, pods-by-name, stale-confirm, repeats-in-lease")
 	updateFlag = flag.Bool("update", false, "write the transcripts in testdata")
 	statesFlag = flag.Int("sequence.states", 12_000_000, "give up a scenario after this many states")
 )

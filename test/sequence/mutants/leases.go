@@ -9,5 +9,4 @@ package main
 // tables of package facts: the first repeat, which goes to both places, would heal such a mistake here.
 var leases = []mutant{
 	{name: "reports are repeated in the Lease only", twist: "repeats-in-lease"},
-	{name: "a Lease counts for any Pod of its place", twist: "leases-by-name", scenarios: "Leases"},
 }
