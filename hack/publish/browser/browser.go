@@ -52,12 +52,12 @@ type View struct {
 }
 
 // Set makes the mode of the view, and what else a page may ask a medium for.
-func (v View) Set(ctx context.Context, more ...emulation.MediaFeature) error {
+func (v View) Set(ctx context.Context, more ...*emulation.MediaFeature) error {
 	mode := "light"
 	if v.Dark {
 		mode = "dark"
 	}
-	features := append(more, emulation.MediaFeature{Name: "prefers-color-scheme", Value: mode})
+	features := append(more, &emulation.MediaFeature{Name: "prefers-color-scheme", Value: mode})
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 	return err
 }

@@ -54,7 +54,7 @@ func look(ctx context.Context, v browser.View, address, picture string, whole bo
 }
 
 func open(ctx context.Context, v browser.View, address string) error {
-	if err := v.Set(ctx, emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"}); err != nil {
+	if err := v.Set(ctx, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"}); err != nil {
 		return err
 	}
 	return chromedp.Do(ctx, v.Window(v.Height), chromedp.Navigate(address), chromedp.WaitReady("main"))
