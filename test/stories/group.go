@@ -30,6 +30,8 @@ import (
 type Group struct {
 	*fixture
 	shape Shape
+	// mixed: its agents report in Leases or on Pods.
+	mixed bool
 	// created is when it was; firstStart is how long its first start took, until it was reported.
 	created    time.Time
 	firstStart time.Duration
@@ -240,9 +242,10 @@ func (g *Group) Breaks(epoch int32) {
 	g.eventually(func() time.Time { return g.record.broke(epoch) }).ShouldNot(BeZero(), "the break of epoch %d", epoch)
 }
 
-// ReportsOnPods expects reports on Pods from now on, ReportsInLeases in Leases.
+// ReportsOnPods expects reports on Pods from now on, ReportsInEither there or in Leases: an agent whose manager has just
+// got its rights on Leases back may have reported before.
 func (g *Group) ReportsOnPods()   { g.shape.Leases = false }
-func (g *Group) ReportsInLeases() { g.shape.Leases = true }
+func (g *Group) ReportsInEither() { g.shape.Leases, g.mixed = true, true }
 
 // Reports waits until the agent of a Pod reports an epoch.
 func (g *Group) Reports(pod *corev1.Pod, epoch int32) {

@@ -60,7 +60,7 @@ func OutliveAManagerWithoutLeases(ctx SpecContext, m Managers) {
 	m.None()
 	inLeases.Tell(order.Exit(1), fourth.Worker(0))
 	m.Today()
-	inLeases.ReportsInLeases()
+	inLeases.ReportsInEither()
 	fifth := inLeases.RunsAt(5)
 	fifth.IsInPlaceOf(fourth)
 	onPods.RunsAt(3).IsUntouched(again)
