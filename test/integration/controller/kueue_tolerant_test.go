@@ -187,19 +187,20 @@ var _ = Describe("A JobSet with faultTolerance in a queue", func() {
 	It("P86 P87 P129a: fails, and counts as active while its Pods are kept for debugging, which Kueue does not wait for", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
 		js := suspended(tolerant(AB(), anHour))
-		js.Spec.FaultTolerance.RetryLimit, js.Spec.FaultTolerance.DeletionOnFailureGracePeriodSeconds = ptr.To[int32](0), ptr.To[int32](3)
+		js.Spec.FaultTolerance.RetryLimit, js.Spec.FaultTolerance.DeletionOnFailureGracePeriodSeconds = ptr.To[int32](0), ptr.To[int32](anHour)
 		q := queue{w, w.Create(js)}
 		w.HasJobs(q.js, 4)
 		jobs := q.admits("gold")
-		w.JobController.MakesPods(jobs...)
+		pods := w.JobController.MakesPods(jobs...)
 		w.JobController.Starts(jobs...)
-		deleted := w.Manager.Hold(AJob("delete"))
+		w.Kubelet.Removes(pods[0])
 		w.JobController.Fails(jobs[0], exceeded, "")
 		w.Has(q.js, jobset.JobSetFailed, metav1.ConditionTrue, "ReachedMaxRestarts") // Kueue gives its quota away
 		q.keepsQuota()
 		Expect(q.active()).To(BeTrue(), "Pods are kept")
-		deleted.Release()
-		w.Deleting(q.js, 3)
+
+		By("ending the time for debugging")
+		Change(w, q.js, func(js *jobset.JobSet) { js.Spec.FaultTolerance.DeletionOnFailureGracePeriodSeconds = ptr.To[int32](0) })
 		w.JobController.CollectsAll(q.js, 3)
 		q.getsQuota()
 	})
