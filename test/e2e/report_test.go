@@ -74,7 +74,7 @@ func phaseTable(specs types.SpecReports) string {
 	out.WriteString("## Phases of restarts, in seconds: minimum / median / maximum\n\n")
 	out.WriteString("One worker exits with 1. With Recreate, break is the full restart being decided, back is the last new Pod\n" +
 		"having a node, and there is no lift. Times of processes are by the clocks of their nodes.\n\n" +
-		"| phase | workers | process mode | container mode | Recreate |\n|---|---:|---:|---:|---:|\n")
+		"| phase | workers | process mode | process mode, watched for hangs | container mode | Recreate |\n|---|---:|---:|---:|---:|---:|\n")
 	rows := []struct {
 		name string
 		of   func(stories.Phases) time.Duration
@@ -133,7 +133,8 @@ func firstOfGroups(all []stories.Phases) []stories.Phases {
 
 // columns are what is compared.
 var columns = []func(stories.Phases) bool{
-	func(p stories.Phases) bool { return p.Process },
+	func(p stories.Phases) bool { return p.Process && !p.Watched },
+	func(p stories.Phases) bool { return p.Process && p.Watched },
 	func(p stories.Phases) bool { return p.Strategy == jobset.InPlaceRestart && !p.Process },
 	func(p stories.Phases) bool { return p.Strategy == jobset.Recreate },
 }

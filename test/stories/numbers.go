@@ -11,6 +11,7 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/phases"
@@ -22,9 +23,9 @@ import (
 type Phases struct {
 	phases.Restart
 	Strategy jobset.JobSetRestartStrategy
-	// Process is process mode.
-	Process bool
-	Workers int
+	// Process is process mode; Watched: its workers give signs of life, for which their supervisors look.
+	Process, Watched bool
+	Workers          int
 	// Measured tells the restarts of the comparison from those of other stories.
 	Measured bool
 	// FirstStart: from the creation of the JobSet until its last worker has started; zero but in the first restart of a group.
@@ -61,17 +62,25 @@ const numbers = "numbers"
 func Compare(sizes ...int32) bool {
 	return Describe("how long workers take to restart", Serial, Label(numbers), func() {
 		for _, size := range sizes {
-			for _, process := range []bool{true, false} {
-				name := map[bool]string{true: "process", false: "container"}[process]
-				It(fmt.Sprintf("%d in place, %s mode", size, name), slowIf(size > 2 && !process), contractIf(size == 2), func(ctx SpecContext) {
-					group := Create(ctx, Shape{Workers: size, Process: process})
+			for _, way := range []struct {
+				name             string
+				process, watched bool
+			}{{"process mode", true, false}, {"process mode, watched for hangs", true, true}, {"container mode", false, false}} {
+				It(fmt.Sprintf("%d in place, %s", size, way.name), slowIf(size > 2 && !way.process), contractIf(size == 2 && !way.watched), func(ctx SpecContext) {
+					group := Create(ctx, Shape{Workers: size, Process: way.process, Change: func(js *jobset.JobSet) {
+						if way.watched {
+							js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Progress: &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](60)}}
+						}
+					}})
 					round := group.RunsAt(1)
 					group.started(round)
 					for restart := range int32(restarts) {
 						failed := group.Tell(order.Exit(1), round.Worker(int(restart%size)))
 						next := group.RunsAt(round.Epoch + 1)
 						next.IsInPlaceOf(round)
-						group.report(group.Phases(failed, next))
+						took := group.Phases(failed, next)
+						took.Watched = way.watched
+						group.report(took)
 						round = next
 					}
 					group.Charged(restarts)
