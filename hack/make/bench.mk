@@ -26,6 +26,8 @@ N ?= 100 500 1000## numbers of workers to measure in `make bench-restart`
 BENCH_RESTARTS ?= 5## number of restarts of each kind in `make bench-restart`; the median counts
 BENCH_DEFAULT_RESTARTS ?= 5## the same for Recreate with default limits, which is slow; 0 skips it
 BENCH_REPORTS ?= Auto## where agents in process mode report in `make bench-restart`: Auto, Pod, Lease, or several of them
+BENCH_PROGRESS ?= off## whether workers in process mode give signs of life in `make bench-restart`: off, on, or both
+BENCH_WATCH_FOR ?= 0## how long `make bench-restart` watches a group whose workers give signs before its restarts, e.g. 10m; fails if others than rank 0 write
 MODE ?= container## what `make bench-restart` measures: container, or process: process mode beside container mode and a tuned Recreate, above 1,000 workers alone; both: both modes, at any size
 BENCH_API_PROFILES ?=## directory for CPU profiles of kube-apiserver, of one more restart of each group in `make bench-restart`, and of 1,000 workers in `make bench-reports`
 BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in `make bench-restart`
@@ -33,7 +35,7 @@ BENCH_JOBS_PER_GROUP ?= 10## number of Jobs that the workers are spread over in 
 .PHONY: bench-restart
 bench-restart: build cluster ## Measure a group restart, in place and by Recreate (MODE); writes bin/bench-restart.md, fails if a budget is exceeded
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart \
-	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
+	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --default-restarts='$(BENCH_DEFAULT_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --mode='$(MODE)' --reports='$(BENCH_REPORTS)' --progress='$(BENCH_PROGRESS)' --watch-for='$(BENCH_WATCH_FOR)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
 
 .PHONY: bench-reports
 bench-reports: N = 100 256 1000 5000

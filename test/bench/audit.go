@@ -33,6 +33,7 @@ type auditEvent struct {
 	ObjectRef struct {
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
+		Name        string `json:"name"`
 	} `json:"objectRef"`
 	ResponseStatus struct {
 		Code int `json:"code"`
@@ -66,6 +67,8 @@ type requests struct {
 	// failed counts the watches that the API server could not begin for another reason, such as 504 if its cache
 	// was behind for too long. Whoever asked asks again.
 	failed map[failure]int
+	// reporters counts the reports of agents by the Pod, or its Lease.
+	reporters map[string]int
 	// answered says when the agents' reports were answered.
 	answered []time.Time
 	// epochs are the writes of the status that were accepted.
@@ -77,7 +80,7 @@ type requests struct {
 // count apart from the others, and so do watches that did not begin. It also says how long the lines are that it read; the rest of
 // one that is still being written is left for the next time.
 func countRequests(log io.Reader, from, to time.Time) (counted requests, read int64, err error) {
-	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}, failed: map[failure]int{}}
+	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}, failed: map[failure]int{}, reporters: map[string]int{}}
 	lines := bufio.NewReaderSize(log, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -118,6 +121,7 @@ func (r *requests) keep(event *auditEvent) {
 	switch event.ask() {
 	case ask{agentClient, report}:
 		r.answered = append(r.answered, event.Answered)
+		r.reporters[event.ObjectRef.Name]++
 	case ask{managerClient, statusWrite}:
 		status := &event.RequestObject.Status
 		r.epochs = append(r.epochs, epochWrite{event.Received, ptr.Deref(status.DeprecatedEpoch, 0), ptr.Deref(status.SyncedEpoch, 0)})

@@ -26,6 +26,8 @@ type bench struct {
 	results []result
 	steps   []step
 	starts  []groupStart
+	// watched are groups that were watched at rest.
+	watched []watchedGroup
 	// writeCosts are what single writes cost while a group ran.
 	writeCosts []writeCost
 	// resided is what was in memory at the end of each group.
@@ -85,15 +87,11 @@ func (b *bench) onPlane(ctx context.Context, dir string, measure func(context.Co
 func (b *bench) groups(ctx context.Context, p *plane) error {
 	for _, n := range b.workers {
 		for _, mode := range b.modes(n) {
-			places := strings.Fields(b.reports)
-			if mode != jobset.ProcessMode {
-				places = []string{""}
-			}
-			for _, reports := range places {
-				if err := p.useReports(ctx, reports); err != nil {
+			for _, s := range b.scenarios(mode, n) {
+				if err := p.useReports(ctx, s.reports); err != nil {
 					return err
 				}
-				if err := b.inPlace(ctx, p, mode, reports, n); err != nil {
+				if err := b.inPlace(ctx, p, s); err != nil {
 					return fmt.Errorf("InPlaceRestart of %d workers, mode %s: %w", n, mode, err)
 				}
 			}
@@ -105,6 +103,21 @@ func (b *bench) groups(ctx context.Context, p *plane) error {
 		}
 	}
 	return nil
+}
+
+// scenarios are those of a mode: in process mode for each place of reports, each without and with signs of life as was asked for.
+func (b *bench) scenarios(mode jobset.InPlaceRestartMode, workers int) (all []scenario) {
+	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, limits: tunedLimits.name, workers: workers}
+	if mode != jobset.ProcessMode {
+		return []scenario{s}
+	}
+	for _, s.reports = range strings.Fields(b.reports) {
+		for _, progress := range strings.Fields(b.progress) {
+			s.watched = progress == progressOn
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // besideUpTo is up to how many workers process mode is measured beside the slower ways to restart, which
@@ -129,10 +142,9 @@ func (b *bench) modes(workers int) []jobset.InPlaceRestartMode {
 // inPlace measures without delays and with those of a kubelet, in each case without and with the
 // shipped flow control. A restart in process mode asks no kubelet, so where that is measured the
 // delays are always those of one.
-func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestartMode, reports string, workers int) error {
-	s := scenario{strategy: jobset.InPlaceRestart, mode: mode, reports: reports, limits: tunedLimits.name, workers: workers}
+func (b *bench) inPlace(ctx context.Context, p *plane, s scenario) error {
 	kinds := []delays{noDelays, realDelays}
-	if b.mode == modeProcess || mode == jobset.ProcessMode {
+	if b.mode == modeProcess || s.mode == jobset.ProcessMode {
 		kinds = kinds[1:]
 	}
 	for _, s.delays = range kinds {
@@ -140,6 +152,9 @@ func (b *bench) inPlace(ctx context.Context, p *plane, mode jobset.InPlaceRestar
 			continue
 		}
 		err := b.with(ctx, p, s, func(g *group) error {
+			if err := b.watch(ctx, g); err != nil {
+				return err
+			}
 			if err := errors.Join(b.repeat(ctx, g, b.restarts), b.profile(ctx, g)); err != nil {
 				return err
 			}

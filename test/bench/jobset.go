@@ -44,6 +44,9 @@ func jobSetOf(s scenario, jobs, workers int32) *jobset.JobSet {
 	}
 	if s.inPlace() {
 		policy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: s.mode}
+		if s.watched {
+			policy.InPlaceRestart.Progress = &jobset.ProgressPolicy{StartSeconds: ptr.To[int32](600), StallSeconds: ptr.To[int32](60)}
+		}
 	} else {
 		// What a user who wants fast restarts writes: the first failure counts.
 		job.Spec.BackoffLimit = ptr.To[int32](0)

@@ -39,6 +39,7 @@ func (b *bench) writeReport() error {
 	printCores(file, all)
 	b.printWriteCosts(file)
 	b.printSteps(file)
+	b.printWatched(file)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)
 	}
@@ -61,6 +62,11 @@ func (b *bench) verdict() error {
 	for _, limit := range budgetsOf(seriesOf(b.results)) {
 		if !limit.kept() {
 			broken = append(broken, fmt.Sprintf("%s: %.2f, limit %.2f", limit.what, limit.measured, limit.limit))
+		}
+	}
+	for _, w := range b.watched {
+		if problem := w.problem(); problem != "" {
+			broken = append(broken, problem)
 		}
 	}
 	if len(broken) > 0 {
@@ -93,8 +99,8 @@ func (b *bench) command() string {
 	if b.mode == modeTurns {
 		return fmt.Sprintf("make bench-reports N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d", b.workers.String(), b.jobs, b.restarts)
 	}
-	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d BENCH_REPORTS='%s'",
-		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts, b.reports)
+	return fmt.Sprintf("make bench-restart MODE=%s N='%s' BENCH_JOBS_PER_GROUP=%d BENCH_RESTARTS=%d BENCH_DEFAULT_RESTARTS=%d BENCH_REPORTS='%s' BENCH_PROGRESS='%s' BENCH_WATCH_FOR=%s",
+		b.mode, b.workers.String(), b.jobs, b.restarts, b.defaultRestarts, b.reports, b.progress, b.watchFor)
 }
 
 func code(args []string) string { return "`" + strings.Join(args, " ") + "`" }

@@ -42,6 +42,7 @@ type scenario struct {
 	limits      string
 	delays      delays
 	reports     string // of agents in process mode, if they were asked for
+	watched     bool   // workers give signs of life, see failurePolicy.inPlaceRestart.progress
 	flowControl bool
 	workers     int
 }
@@ -50,6 +51,10 @@ func (s scenario) inPlace() bool { return s.strategy == jobset.InPlaceRestart }
 
 // what names the way of restarting.
 func (s scenario) what() string {
+	if s.watched {
+		s.watched = false
+		return s.what() + ", watched"
+	}
 	if s.reports != "" && s.reports != string(configapi.ReportsAuto) {
 		return strings.ToLower(string(s.mode)) + " mode, reports: " + s.reports
 	}

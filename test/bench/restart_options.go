@@ -11,6 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/test/cluster"
@@ -22,7 +25,8 @@ type options struct {
 	jobs, beside               int
 	restarts, defaultRestarts  int
 	only, mode, delays, report string
-	reports                    string
+	reports, progress          string
+	watchFor                   time.Duration
 	profiles, history          string
 	keep                       bool
 	scale
@@ -36,6 +40,9 @@ const (
 	modeTurns     = "turns"
 )
 
+// The words of --progress.
+const progressOff, progressOn = "off", "on"
+
 func restartCommand() func(context.Context) error {
 	o := options{workers: sizes{100, 500, 1000}}
 	o.Flags()
@@ -47,6 +54,8 @@ func restartCommand() func(context.Context) error {
 	flag.StringVar(&o.only, "only", "", "measure only InPlaceRestart, only Recreate, or only one mode: container or process")
 	flag.StringVar(&o.mode, "mode", modeContainer, "container; process: process mode beside container mode and a tuned Recreate; both: both modes, at any size, without Recreate; or turns: process mode with reports on Pods and in Leases in turns")
 	flag.StringVar(&o.reports, "reports", string(configapi.ReportsAuto), "where agents in process mode report: Auto, Pod or Lease; several, separated by spaces, are measured one after the other")
+	flag.StringVar(&o.progress, "progress", progressOff, "whether workers in process mode give signs of life: off, on, or both, separated by a space, one after the other")
+	flag.DurationVar(&o.watchFor, "watch-for", 0, "how long a group whose workers give signs is watched before its restarts; fails if more is asked of the API server than rank 0 may")
 	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")
@@ -69,6 +78,8 @@ func (o *options) check() error {
 		return errors.New("--only must be InPlaceRestart, Recreate, container or process")
 	case o.mode != modeContainer && o.mode != modeProcess && o.mode != modeBoth && o.mode != modeTurns:
 		return errors.New("--mode must be container, process, both or turns")
+	case slices.ContainsFunc(strings.Fields(o.progress), func(word string) bool { return word != progressOff && word != progressOn }) || o.progress == "":
+		return errors.New("--progress must be off, on or both words")
 	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
 		return errors.New("--delays must be kubelet or zero")
 	}
@@ -91,7 +102,7 @@ func measureRestarts(ctx context.Context, o options) error {
 	}
 	b := &bench{options: o, began: now()}
 	err = b.measure(ctx, dir)
-	if len(b.results)+len(b.steps) > 0 {
+	if len(b.results)+len(b.steps)+len(b.watched) > 0 {
 		err = errors.Join(err, b.writeReport(), history(o.history).add(ctx, b.command(), append(figuresOfRestart(seriesOf(b.results)), figuresOfStarts(b.starts)...)))
 	}
 	if err != nil || o.keep {

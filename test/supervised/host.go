@@ -32,6 +32,8 @@ type run struct {
 	killed bool
 	ended  chan struct{}
 	code   int
+	// steps are those that it has told.
+	steps int64
 }
 
 func newHost(worker Worker) *host {
@@ -99,8 +101,16 @@ func (h *host) Look() (exited *protocol.Exit, empty bool) {
 	return exited, true
 }
 
-// Signs implements supervisor.Host: nobody watches these workers.
-func (h *host) Signs() supervisor.Signs { return supervisor.Signs{Alive: true} }
+// Signs implements supervisor.Host: these workers tell another step each time.
+func (h *host) Signs() supervisor.Signs {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.run == nil {
+		return supervisor.Signs{}
+	}
+	h.run.steps++
+	return supervisor.Signs{Step: h.run.steps, Stepped: true}
+}
 
 // Note, Examine and Dump find nothing: the workers here are no processes.
 func (h *host) Note() protocol.Evidence    { return "" }
