@@ -8,7 +8,7 @@
 #
 #   NIGHTLY_RESUME   1: leave out the parts that passed in the last run, if it was of the same commit
 #   NIGHTLY_LIMIT    minutes after which the run ends, whatever it is doing (180)
-#   NIGHTLY_REPEAT, NIGHTLY_RESTARTS, NIGHTLY_MINUTES, NIGHTLY_FUZZ, NIGHTLY_WALKS, NIGHTLY_RACE, NIGHTLY_MINORS, NIGHTLY_PLATFORMS, NIGHTLY_SCALE
+#   NIGHTLY_REPEAT, NIGHTLY_RESTARTS, NIGHTLY_MINUTES, NIGHTLY_FUZZ, NIGHTLY_SEQUENCE, NIGHTLY_WALKS, NIGHTLY_RACE, NIGHTLY_MINORS, NIGHTLY_PLATFORMS, NIGHTLY_SCALE
 #                    how much of each there is; the Makefile has the defaults
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ for command in docker chromium "$(go env CC)" python3; do command -v "$command" 
 timeout 60 docker info >/dev/null 2>&1 </dev/null || { echo "make nightly needs a running Docker daemon" >&2; exit 1; }
 
 knobs=(NIGHTLY_REPEAT="${NIGHTLY_REPEAT:=1}" NIGHTLY_RESTARTS="${NIGHTLY_RESTARTS:=60}" NIGHTLY_MINUTES="${NIGHTLY_MINUTES:=10}" NIGHTLY_FUZZ="${NIGHTLY_FUZZ:=30s}"
-  NIGHTLY_WALKS="${NIGHTLY_WALKS:=100000}" NIGHTLY_RACE="${NIGHTLY_RACE:=2}" NIGHTLY_MINORS="${NIGHTLY_MINORS:=v1.34.4 v1.35.4 v1.37.2}"
+  NIGHTLY_SEQUENCE="${NIGHTLY_SEQUENCE:=$((10#$(date -u +%j) % 3 + 1))/3}" NIGHTLY_WALKS="${NIGHTLY_WALKS:=100000}" NIGHTLY_RACE="${NIGHTLY_RACE:=2}" NIGHTLY_MINORS="${NIGHTLY_MINORS:=v1.34.4 v1.35.4 v1.37.2}"
   NIGHTLY_PLATFORMS="${NIGHTLY_PLATFORMS:=linux/amd64 linux/arm64 darwin/arm64}" NIGHTLY_SCALE="${NIGHTLY_SCALE:=100}")
 said=$(printf '`%s` ' "${knobs[@]}")
 # First what several parts need, so that no two compile it at once.
@@ -31,8 +31,8 @@ integrated="make test-integration INTEGRATION_REPEAT=$NIGHTLY_REPEAT INTEGRATION
 waiting=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon' "make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
   'make test-dashboard' 'make site' "make test-faults FAULT_RESTARTS=$NIGHTLY_RESTARTS FAULT_LEASES_FROM=1" "$integrated" "make test-minors MINORS='$NIGHTLY_MINORS'" "make soak MINUTES=$NIGHTLY_MINUTES")
 computing=("make minors MINORS='$NIGHTLY_MINORS'" 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make licences' 'make verify-dropin' 'make mutants'
-  "make test-sequence-full SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
-alone=('make test-web' 'make bench' 'make bench-rest' "make bench-restart N='$NIGHTLY_SCALE'")
+  "make test-sequence-full SEQUENCE_PART=$NIGHTLY_SEQUENCE SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
+alone=('make test-web' "make bench BENCH_JOBS='500 2000'" 'make bench-rest BENCH_JOBSETS=500 BENCH_NODES=2500' "make bench-restart N='$NIGHTLY_SCALE'")
 
 page=docs/nightly.md logs=bin/nightly table=bin/nightly/table began=$(date -u +'%Y-%m-%d %H:%M')
 commit=$(git rev-parse --short=12 HEAD) pieces='in one piece'

@@ -49,7 +49,7 @@ has 'a part that fails' "$page" '^\| `make mutants` \| [0-9]+ \| [0-9]+ \| FAILE
 has 'a part that fails' "$page" '^- result: FAILED; [0-9]+ of [0-9]+ parts passed$'
 has 'a part that fails' "$work/said" '^TestIt$'
 has 'the knobs' "$page" '^- `NIGHTLY_REPEAT=1` .* `NIGHTLY_SCALE=100`$'
-has 'a part behind one that fails' "$page" '^\| `make bench` .* ok \|$'
+has 'a part behind one that fails' "$page" '^\| `make bench BENCH_JOBS.* ok \|$'
 
 PLAYED='' FAULTY=''
 (night 1) || { echo "hack/nightly.sh, again: it fails" >&2; cat "$work/said" >&2; status=1; }
@@ -63,7 +63,7 @@ kill -TERM $!
 ! wait $! || { echo "hack/nightly.sh, SIGTERM: it succeeds" >&2; status=1; }
 has SIGTERM "$page" '^- result: ENDED EARLY by a signal; '
 has SIGTERM "$page" '^\| `make soak.*not ended \|$'
-has SIGTERM "$page" '^\| `make bench` .*not run \|$'
+has SIGTERM "$page" '^\| `make bench BENCH_JOBS.*not run \|$'
 has SIGTERM "$RAN" '^tidied$'
 [ "$status" = 0 ] || exit 1
 passed

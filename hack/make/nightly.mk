@@ -6,6 +6,7 @@ NIGHTLY_REPEAT ?= 1## number of runs of the integration tests in `make nightly`
 NIGHTLY_RESTARTS ?= 60## number of group restarts of `make test-faults` in it
 NIGHTLY_MINUTES ?= 10## minutes of `make soak` in it
 NIGHTLY_FUZZ ?= 30s## duration of each fuzz target in it
+NIGHTLY_SEQUENCE ?=## part of the scenarios of `make test-sequence-full` in it; 1/1: all (default: another third each day)
 NIGHTLY_WALKS ?= 100000## number of random schedules of `make test-sequence-full` in it
 NIGHTLY_RACE ?= 2## number of runs of the unit tests with the race detector in it
 NIGHTLY_MINORS ?= v1.34.4 v1.35.4 v1.37.2## versions of `make test-minors` in it; the pinned one is what all other parts run on
@@ -17,6 +18,6 @@ NIGHTLY_LIMIT ?= 180## minutes after which `make nightly` ends, with a record of
 .PHONY: nightly
 nightly: ## Run all that `make check` leaves out, and write its record to docs/nightly.md (two hours)
 	@NIGHTLY_REPEAT='$(NIGHTLY_REPEAT)' NIGHTLY_RESTARTS='$(NIGHTLY_RESTARTS)' NIGHTLY_MINUTES='$(NIGHTLY_MINUTES)' NIGHTLY_FUZZ='$(NIGHTLY_FUZZ)' \
-	  NIGHTLY_WALKS='$(NIGHTLY_WALKS)' NIGHTLY_RACE='$(NIGHTLY_RACE)' NIGHTLY_MINORS='$(NIGHTLY_MINORS)' \
+	  NIGHTLY_SEQUENCE='$(NIGHTLY_SEQUENCE)' NIGHTLY_WALKS='$(NIGHTLY_WALKS)' NIGHTLY_RACE='$(NIGHTLY_RACE)' NIGHTLY_MINORS='$(NIGHTLY_MINORS)' \
 	  NIGHTLY_PLATFORMS='$(NIGHTLY_PLATFORMS)' NIGHTLY_SCALE='$(NIGHTLY_SCALE)' NIGHTLY_RESUME='$(NIGHTLY_RESUME)' \
 	  NIGHTLY_LIMIT='$(NIGHTLY_LIMIT)' hack/nightly.sh

@@ -7,13 +7,16 @@ package sequence
 
 import (
 	"flag"
+	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 )
 
 var (
 	levelFlag  = flag.String("sequence.level", "quick", "how much is searched: quick, bounded or full")
 	caseFlag   = flag.String("sequence.case", "", "search only scenarios whose name matches this expression")
+	partFlag   = flag.String("sequence.part", "", "search only a part, such as 2/3, of the scenarios that no other level than full has")
 	twistFlag  = flag.String("sequence.twist", "", "a fault to put into the model: stale-first-read, narrow-rule, pods-by-name, stale-confirm, repeats-in-lease")
 	updateFlag = flag.Bool("update", false, "write the transcripts in testdata")
 	statesFlag = flag.Int("sequence.states", 12_000_000, "give up a scenario after this many states")
@@ -28,6 +31,26 @@ func chosenLevel(t *testing.T) level {
 	return l
 }
 
+// chosenCases are the scenarios of the level. A part of them leaves out what make check searches.
+func chosenCases(t *testing.T) []searched {
+	t.Helper()
+	all := casesUpTo(chosenLevel(t))
+	if *partFlag == "" {
+		return all
+	}
+	var part, of int
+	if n, err := fmt.Sscanf(*partFlag, "%d/%d", &part, &of); n != 2 || err != nil || part < 1 || part > of {
+		t.Fatalf("-sequence.part is %q; it must be like 2/3", *partFlag)
+	}
+	var chosen []searched
+	for i, c := range slices.DeleteFunc(all, func(c searched) bool { return c.from != full }) {
+		if i%of == part-1 {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
+}
+
 // TestEverySchedule searches all schedules within the bounds of each scenario for a
 // violation of properties 1 to 6, and shows the shortest.
 func TestEverySchedule(t *testing.T) {
@@ -37,7 +60,7 @@ func TestEverySchedule(t *testing.T) {
 		t.Fatalf("-sequence.twist is %q", *twistFlag)
 	}
 	states, transitions := 0, int64(0)
-	for _, c := range casesUpTo(chosenLevel(t)) {
+	for _, c := range chosenCases(t) {
 		if !only.MatchString(c.name) {
 			continue
 		}
