@@ -33,18 +33,6 @@ const (
 	maxAsked = 10
 )
 
-// AgentAccess is what the API server said of the rights of a service account.
-type AgentAccess struct {
-	// Asked is when it was asked.
-	Asked time.Time
-	// Lacks are the rights that agents need and the account does not have, such as "patch pods".
-	Lacks []string
-	// LacksLeases are those without which agents of large groups report on their Pods.
-	LacksLeases []string
-	// Unknown: the API server did not say.
-	Unknown bool
-}
-
 // agentAccess tells which account of the workers lacks which right while a group assembles. It also
 // corrects what a manager said that granted them, if this one leaves that to others.
 func agentAccess(v *view, before result) result {

@@ -40,9 +40,6 @@ const (
 	longestNodeCause = 200
 )
 
-// nodeFailures is what status.faultTolerance.nodeFailures becomes.
-type nodeFailures struct{ list []jobset.NodeFailures }
-
 // asksToAvoid returns what the JobSet asks for, nil if it avoids no nodes.
 func (v *view) asksToAvoid() *jobset.AvoidNodes {
 	if !v.tolerant {
@@ -184,7 +181,7 @@ func (v *view) failureOfJob(job *batchv1.Job) *Failure {
 	var found *Failure
 	var at time.Time
 	retries := ptr.Deref(job.Spec.BackoffLimit, 6) > 0
-	for _, pod := range byName(slices.Clone(v.Pods[job.UID])) {
+	for _, pod := range sortByName(slices.Clone(v.Pods[job.UID])) {
 		if is := facts.StandingOf(pod); is.Phase != corev1.PodFailed || is.Terminating() {
 			continue // who is deleted because the Job failed is not why it failed
 		}

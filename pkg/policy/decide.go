@@ -6,15 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"slices"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
-
-// step decides one thing. It looks at the view, and at what the steps before it decided.
-type step func(v *view, before result) result
 
 // The order of decisions, see doc.go.
 var (
@@ -165,30 +160,4 @@ func createService(v *view, _ result) result {
 		return result{}
 	}
 	return result{plan: Plan{CreateService: children.Service(v.JobSet)}}
-}
-
-// OnlyCounts returns the counts of a status that was decided on, with the restarts of the stored status.
-func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
-	counts := slices.Clone(decided)
-	for i := range counts {
-		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].Elastic = nil, nil, nil
-		counts[i].SyncedWorkers, counts[i].Address = 0, ""
-	}
-	return keepRest(counts, stored)
-}
-
-// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, sizes, and addresses.
-func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
-	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
-	for i := range stored {
-		byName[stored[i].Name] = &stored[i]
-	}
-	for i := range fresh {
-		if was := byName[fresh[i].Name]; was != nil {
-			fresh[i].JobRestarts = was.JobRestarts
-			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
-			fresh[i].SyncedWorkers, fresh[i].Address, fresh[i].Elastic = was.SyncedWorkers, was.Address, was.Elastic
-		}
-	}
-	return fresh
 }

@@ -24,9 +24,21 @@ SPDX-License-Identifier: Apache-2.0
 // the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
 // to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
-// effect is a field of Plan, with a line in add, or a change of the status, with a line in apply
-// (result.go). Decide itself does not change: it stops at the first step that ends the pass, and
+// effect is a field of Plan, with a line in add (result.go), or a change of the status, with a line in apply
+// (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
 // keeps changes of Jobs back while the group runs, whichever step asks for them.
+//
+// # Floors
+//
+// A file uses names of the floors below its own:
+//
+//	decide.go look.go compose.go   the lists of steps, what is looked at first, what becomes of the status
+//	a file for each idea           the steps, and what they ask the view
+//	members.go                     the questions about the group that several steps ask
+//	result.go conditions.go        what a step may add
+//	view.go group.go               what a step may read
+//	input.go plan.go               what comes in and what goes out
+//	jobset.go observe.go slots.go  what a JobSet, its Jobs and its Pods say by themselves
 //
 // # A restart of the whole JobSet
 //

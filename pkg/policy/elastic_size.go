@@ -120,3 +120,12 @@ func (v *view) syncedWorkers() map[string]int32 {
 	}
 	return workers
 }
+
+// plannedSizes brings what the planner says into the status, if that does not say it. Without a verdict, as after a start of
+// the manager, it stays as it is.
+func plannedSizes(v *view, _ result) result {
+	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) || v.Verdict.IsIn(v.JobSet) {
+		return result{}
+	}
+	return result{plan: Plan{Verdict: v.Verdict}}
+}

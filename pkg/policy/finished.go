@@ -17,9 +17,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// keptUntil is when the Jobs of a failed JobSet are deleted; nil if they are not kept.
-type keptUntil struct{ *metav1.Time }
-
 // finishedJobSet deletes the Jobs that still run, and the JobSet itself when its TTL is over. A
 // JobSet that does not say when it finished is not deleted.
 func finishedJobSet(v *view, _ result) result {

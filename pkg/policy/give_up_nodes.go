@@ -90,7 +90,7 @@ func (v *view) withoutPlace(avoidedSince time.Time) (late []*corev1.Pod, next ti
 			late = append(late, pod)
 		}
 	}
-	return byName(late), next
+	return sortByName(late), next
 }
 
 // without is the list with a node that is given up. What is counted stays, and it is not avoided again soon.

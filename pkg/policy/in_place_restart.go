@@ -10,38 +10,11 @@ import (
 	"math"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
-
-// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
-type Bypass uint8
-
-const (
-	// NotBypassed: agents hold their workers at the barrier.
-	NotBypassed Bypass = iota
-	// BypassedByAnnotation: a user said so (P20).
-	BypassedByAnnotation
-	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
-	BypassedByGate
-)
-
-// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
-func BypassOf(js *jobset.JobSet) Bypass {
-	if _, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]; disabled {
-		return BypassedByAnnotation
-	}
-	if apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled)) {
-		return BypassedByGate
-	}
-	return NotBypassed
-}
-
-// Bypassed reports whether the agents of a JobSet let their workers run without asking.
-func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
 
 // gateChange keeps the condition that tells agents whether the controller looks after the group.
 // When the gate comes back, that is said before anything else is done, so that no agent is judged

@@ -6,8 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // maxNamed is how many Pods an event names at the most.
@@ -60,4 +64,18 @@ func (n *named) String() string {
 func firstOf(names []string) string {
 	n := named{names[:min(len(names), maxNamed)], int64(len(names))}
 	return n.String()
+}
+
+func sortByName(pods []*corev1.Pod) []*corev1.Pod {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
+}
+
+// podNames names up to five Pods.
+func podNames(pods []*corev1.Pod) string {
+	var names named
+	for _, pod := range pods {
+		names.add(pod.Name)
+	}
+	return names.String()
 }

@@ -24,9 +24,6 @@ import (
 //
 // A charged break raised status.inPlaceRestarts since the lift before, so a new leader knows it too.
 
-// keptProgress is what status.progress becomes; nil if it is not kept.
-type keptProgress struct{ *jobset.ProgressStatus }
-
 // judgeProgress returns what status.progress becomes with the next lift, and the message of the failure that takes its
 // place, "" if there is none.
 func (v *view) judgeProgress() (kept *keptProgress, failure string) {

@@ -170,3 +170,40 @@ func oneIf(yes bool) int32 {
 	}
 	return 0
 }
+
+// sizeOf returns how many completion indexes a Job has.
+func sizeOf(job *batchv1.Job) int64 {
+	return max(0, int64(ptr.Deref(job.Spec.Completions, ptr.Deref(job.Spec.Parallelism, 1))))
+}
+
+// OnlyCounts returns the counts of a status that was decided on, with the restarts of the stored status.
+func OnlyCounts(decided, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+	counts := slices.Clone(decided)
+	for i := range counts {
+		counts[i].JobRestarts, counts[i].JobRestartsCountTowardsMax, counts[i].Elastic = nil, nil, nil
+		counts[i].SyncedWorkers, counts[i].Address = 0, ""
+	}
+	return keepRest(counts, stored)
+}
+
+// keepRest carries over to fresh counts what is not counted in each pass: restarts of single Jobs, sizes, and addresses.
+func keepRest(fresh, stored []jobset.ReplicatedJobStatus) []jobset.ReplicatedJobStatus {
+	byName := make(map[string]*jobset.ReplicatedJobStatus, len(stored))
+	for i := range stored {
+		byName[stored[i].Name] = &stored[i]
+	}
+	for i := range fresh {
+		if was := byName[fresh[i].Name]; was != nil {
+			fresh[i].JobRestarts = was.JobRestarts
+			fresh[i].JobRestartsCountTowardsMax = was.JobRestartsCountTowardsMax
+			fresh[i].SyncedWorkers, fresh[i].Address, fresh[i].Elastic = was.SyncedWorkers, was.Address, was.Elastic
+		}
+	}
+	return fresh
+}
+
+func isTerminating(job *batchv1.Job) bool { return job.DeletionTimestamp != nil }
+
+func withoutTerminating(jobs ...*batchv1.Job) []*batchv1.Job {
+	return slices.DeleteFunc(slices.Clone(jobs), isTerminating)
+}

@@ -35,7 +35,7 @@ func overdue(v *view, _ result) result {
 		}
 	})
 	grace := v.tolerance.ForcefulDeletion
-	pods, r := v.past(byName(leaving), grace)
+	pods, r := v.past(sortByName(leaving), grace)
 	if len(pods) > 0 {
 		r = r.and(forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, podNames(pods))))
 	}

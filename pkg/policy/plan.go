@@ -6,111 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
-	"sigs.k8s.io/jobset/pkg/tolerance"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
-
-// Input is everything that a decision may look at. Decide changes nothing in it.
-type Input struct {
-	JobSet *jobset.JobSet
-	// Jobs are those that the JobSet controls, by UID, in any order.
-	Jobs []*batchv1.Job
-	// ServiceExists reports whether a Service has the name of the headless Service.
-	ServiceExists bool
-	// Claims are the PersistentVolumeClaims that exist of those that the JobSet
-	// asks for, by name.
-	Claims map[string]*metav1.PartialObjectMetadata
-	// Pods are the Pods of each Job, by the UID of the Job that controls them.
-	// Read for in-place restart and fault tolerance only.
-	Pods map[types.UID][]*corev1.Pod
-	// OutsideLeases are Pods that report a later epoch themselves than their Leases do, if Leases are read.
-	OutsideLeases map[types.UID]bool
-	// Strays are Pods of the JobSet whose Job is not among Jobs. Read like all Pods if it tolerates faults.
-	Strays []*corev1.Pod
-	// ChildrenRead: Jobs, Pods and Strays were just read past the cache.
-	ChildrenRead bool
-	// Confirmed, if not nil, was just read past the cache: the Job, and the Pods with these indexes.
-	Confirmed *Loss
-	// FirstFailure is the first failure seen in the epoch that runs, if any was.
-	FirstFailure *Failure
-	// HeldSince is since when all plans were Held, if that is remembered.
-	HeldSince time.Time
-	Gates     gates.Set
-	Now       time.Time
-
-	// Injection is the agent of workers that bring none.
-	Injection workerpod.Injection
-	// Progress says when to step in if the group does not come together.
-	Progress Progress
-	// Access is what is known about the rights of agents, by service account; nil if the API server cannot be asked.
-	Access map[string]AgentAccess
-	// PolicyGap is why no policy restricts what agents may patch; "" if one does, or if that is not known.
-	PolicyGap string
-	// Grant is what exists of the rights that the controller gives to agents; nil if it gives none.
-	Grant *AgentGrant
-	// Clock is what the shell remembers of the clock of the assembly.
-	Clock Clock
-	// Tolerance says what spec.faultTolerance means.
-	Tolerance tolerance.Limits
-	// NotReady are the nodes of terminating Pods that are not ready, or do not exist any more.
-	NotReady map[string]bool
-	// SickNodes is known for JobSets with spec.faultTolerance only.
-	SickNodes SickNodes
-	// Verdict is what the planner of elastic groups said last, nil if it said nothing that the status lacked.
-	Verdict *Verdict
-	// Trace: the plan says what each step did.
-	Trace bool
-}
-
-// Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
-type Progress struct {
-	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
-	Assembly time.Duration
-	// ForcefulDeletion: a Pod on a lost node is deleted by force this long after its own grace period.
-	ForcefulDeletion time.Duration
-	// QuickFailurePause is the longest pause after failures in quick succession (P71). 0: none.
-	QuickFailurePause time.Duration
-	// NotReady: a worker of a group that runs is reported after it was not ready for this long. 0: never.
-	NotReady time.Duration
-}
-
-// Clock is what the shell remembers of the clock of the assembly (P48). It only delays.
-type Clock struct {
-	// LedSince is since when this manager has been the leader with synced caches. Earlier time
-	// does not count: this manager could not see reports then.
-	LedSince time.Time
-	// Stood is how long the clock stood still without the status saying so yet.
-	Stood time.Duration
-}
-
-// Failure is why a Pod failed or restarted, as its status showed for a moment.
-type Failure struct {
-	Pod  string
-	Node string
-	// Deleted: the Pod is being deleted. Otherwise one of its containers ended, or the
-	// Pod failed as a whole if Container is empty.
-	Deleted   bool
-	Container string
-	ExitCode  int32
-	// Reason is the kubelet's, such as OOMKilled, or that of a disruption; it may be empty.
-	Reason string
-	// Hang is how the worker hung, if it did (P133).
-	Hang protocol.Hang
-	// Replaced is why the Pod asked to be replaced (P70), if it did.
-	Replaced string
-	// NoSandbox: the Pod lost its sandbox, and with it all of its containers (P74).
-	NoSandbox bool
-}
 
 // Plan is what is to be done, in this order: deletes, of Pods too and by force, Service, claims, rights, scaling,
 // creates, suspends, resumes, status, events.
@@ -196,11 +100,51 @@ type Resume struct {
 	ResetStartTime bool
 }
 
+// Replacement is a Pod that asked to be replaced (P70).
+type Replacement struct {
+	Pod *corev1.Pod
+	// Because is what its agent says, Reason the same in one word; empty if the agent could not say it.
+	Because string
+	Reason  protocol.LeaveReason
+}
+
+// Step is what one step of a decision did, for the log. Nothing is decided by it.
+type Step struct {
+	Name string
+	// Added names what the step added: fields of the plan, changes of the status, conditions, events.
+	Added []string
+	// Ended: no later step of its list was asked.
+	Ended bool
+}
+
 // Scale is a Job that is to run another number of Pods.
 type Scale struct {
 	Job *batchv1.Job
 	// Workers is the new parallelism and the new number of completions.
 	Workers int32
+}
+
+// WarmStarts is how the workers of an epoch were started, as far as they told (P165).
+type WarmStarts struct {
+	// Epoch is theirs; 0 if nobody told.
+	Epoch      int32
+	Warm, Cold int
+	// WarmSign and ColdSign are how long the last of each took from its start to its first sign (P130); 0 if none gave one.
+	WarmSign, ColdSign time.Duration
+}
+
+// String is what the event of a lift says of the epoch before, and is read back by package restarts.
+func (s WarmStarts) String() string {
+	if s.Epoch == 0 {
+		return ""
+	}
+	after := func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" (first sign after %.1f s)", d.Seconds())
+	}
+	return fmt.Sprintf("; in epoch %d, %d had started warm%s and %d cold%s", s.Epoch, s.Warm, after(s.WarmSign), s.Cold, after(s.ColdSign))
 }
 
 // PodDeletion are Pods to delete so that the group can assemble.

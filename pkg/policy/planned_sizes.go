@@ -55,15 +55,6 @@ func SizesHeld(js *jobset.JobSet) bool {
 	return held
 }
 
-// plannedSizes brings what the planner says into the status, if that does not say it. Without a verdict, as after a start of
-// the manager, it stays as it is.
-func plannedSizes(v *view, _ result) result {
-	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) || v.Verdict.IsIn(v.JobSet) {
-		return result{}
-	}
-	return result{plan: Plan{Verdict: v.Verdict}}
-}
-
 // IsIn reports whether the status of the JobSet says all that a verdict about it does.
 func (d *Verdict) IsIn(js *jobset.JobSet) bool {
 	return !d.changesCondition(js.Status.Conditions) && d.AllowsResize(js)

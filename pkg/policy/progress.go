@@ -277,12 +277,3 @@ func stuckPods(v *view, before result) result {
 	return r.and(forced(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
 		len(over), grace, podNames(over))))
 }
-
-// podNames names up to five Pods.
-func podNames(pods []*corev1.Pod) string {
-	var names named
-	for _, pod := range pods {
-		names.add(pod.Name)
-	}
-	return names.String()
-}

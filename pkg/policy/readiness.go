@@ -40,12 +40,6 @@ func UnreadySince(js *jobset.JobSet, pod *facts.Member) (facts.Readiness, time.T
 	return readiness, since
 }
 
-// Runs reports whether the group of a JobSet runs, according to its status.
-func Runs(js *jobset.JobSet) bool {
-	deprecated, synced := epochsOf(js)
-	return deprecated < synced
-}
-
 // RunsAt reports whether a Pod belongs to the epoch at which its group runs, and is watched.
 func RunsAt(js *jobset.JobSet, pod *facts.Member) bool {
 	return Runs(js) && !Bypassed(js) && !ptr.Deref(js.Spec.Suspend, false) && pod.Reported.Epoch == ptr.Deref(js.Status.SyncedEpoch, 0)

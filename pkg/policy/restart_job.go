@@ -20,17 +20,6 @@ var wholeJobSetAction = map[jobset.FailurePolicyAction]jobset.FailurePolicyActio
 	jobset.RestartJobAndIgnoreMaxRestarts: jobset.RestartJobSetAndIgnoreMaxRestarts,
 }
 
-// jobRestart makes one Job, and no other, one of an earlier attempt.
-type jobRestart struct {
-	replicatedJob string
-	index         int
-	replicas      int32
-	// attempt is what the counter of the Job becomes at least.
-	attempt int32
-	// counted: the restart counts towards maxRestarts.
-	counted bool
-}
-
 // restartJob restarts one failed Job.
 func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, eventReason, message string) result {
 	attempts := newAttempts(v.JobSet, v.Gates)

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
+
+// step decides one thing. It looks at the view, and at what the steps before it decided.
+type step func(v *view, before result) result
 
 // result is what a step decided, or what several add up to. The zero result decides nothing.
 type result struct {
@@ -45,6 +47,29 @@ type result struct {
 	clock *assemblySince
 	// notices are conditions and events, in the order in which they are reported.
 	notices []notice
+}
+
+// keptProgress is what status.progress becomes; nil if it is not kept.
+type keptProgress struct{ *jobset.ProgressStatus }
+
+// keptUntil is when the Jobs of a failed JobSet are deleted; nil if they are not kept.
+type keptUntil struct{ *metav1.Time }
+
+// nodeFailures is what status.faultTolerance.nodeFailures becomes.
+type nodeFailures struct{ list []jobset.NodeFailures }
+
+// resetProgress is how far a reset has come; nil if there is none.
+type resetProgress struct{ *jobset.ResetStatus }
+
+// jobRestart makes one Job, and no other, one of an earlier attempt.
+type jobRestart struct {
+	replicatedJob string
+	index         int
+	replicas      int32
+	// attempt is what the counter of the Job becomes at least.
+	attempt int32
+	// counted: the restart counts towards maxRestarts.
+	counted bool
 }
 
 type changes uint16
@@ -154,73 +179,6 @@ func join[T any](a, b []T) []T {
 	return append(a, b...)
 }
 
-// compose makes a plan of what all steps decided.
-func (r *result) compose(v *view) Plan {
-	plan := r.plan
-	plan.Foreign, plan.Steps = v.observed.Foreign, v.steps
-	v.JobSet.Status.DeepCopyInto(&plan.Status)
-	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
-	r.apply(v, &plan.Status)
-	if plan.Verdict != nil {
-		plan.Verdict.WriteTo(&plan.Status, v.JobSet, v.Now)
-	}
-	if v.tolerant && r.changes.any(restartAllJobs) {
-		plan.Outcomes = join(plan.Outcomes, []Outcome{WasReset})
-	}
-	for _, n := range r.notices {
-		if n.apply(&plan.Status.Conditions, v.Now) {
-			plan.Events = append(plan.Events, n.event)
-		}
-	}
-	v.keepActive(&plan.Status)
-	v.keepTime(r.changes.any(liftBarrier) || r.progress != nil, &plan.Status) // all workers have reported then
-	return plan
-}
-
-// apply changes the next status.
-func (r *result) apply(v *view, status *jobset.JobSetStatus) {
-	if r.changes.any(deprecate) && v.inPlace && v.running() {
-		status.DeprecatedEpoch = ptr.To(v.synced)
-		status.PlannedBreak = r.changes.any(planned) && workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy) > 0
-		status.QuickFailures = v.quickFailuresAfter(r.changes)
-		if status.BreakTime = nil; r.changes.any(breaksGroup) {
-			status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))
-		}
-	}
-	if v.inPlace && v.suspendWanted() {
-		status.BreakTime = nil // whoever resumes the JobSet wants it to run
-	}
-	if r.changes.any(liftBarrier) {
-		status.BreakTime = nil
-		status.SyncedEpoch, status.LastSyncTime = ptr.To(v.synced+1), ptr.To(metav1.NewTime(v.Now))
-		v.setSyncedWorkers(status.ReplicatedJobsStatus)
-	}
-	if !v.finished { // one that has ended keeps the sizes of its end
-		v.setElastic(status.ReplicatedJobsStatus)
-	}
-	if r.changes.any(restartAllJobs) { // even if the status was lost and counts fewer restarts than the Jobs do
-		status.Restarts = max(status.Restarts, v.observed.newest) + 1
-	}
-	if r.restartJob != nil {
-		r.restartJob.apply(status.ReplicatedJobsStatus)
-	}
-	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
-	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
-	switch {
-	case r.changes.any(completesJobSet):
-		status.TerminalState = string(jobset.JobSetCompleted)
-	case r.changes.any(failsJobSet):
-		status.TerminalState = string(jobset.JobSetFailed)
-	}
-	if r.progress != nil {
-		status.Progress = r.progress.ProgressStatus
-	}
-	if r.clock != nil {
-		status.AssemblingSince = r.clock.Time
-	}
-	r.applyTolerance(v, status)
-}
-
 // terminal reports whether the JobSet is finished once these results are written.
 func (r *result) terminal(v *view) bool {
 	return v.JobSet.Status.TerminalState != "" || r.changes.any(completesJobSet|failsJobSet)
@@ -243,4 +201,20 @@ func (p *Plan) jobsAsWanted() bool {
 func (p *Plan) forgetJobs() {
 	p.DeleteJobs, p.ScaleJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs, p.TellDeleted = nil, nil, nil, nil, nil, nil
 	p.Uncreated, p.Unresumed = 0, 0
+}
+
+// complete ends the JobSet as completed.
+func complete() result {
+	r := tell(becomesTrue(jobset.JobSetCompleted, constants.AllJobsCompletedReason, constants.AllJobsCompletedMessage),
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage))
+	r.ends, r.changes, r.plan.Outcomes = true, completesJobSet, []Outcome{Completed}
+	return r
+}
+
+// fail ends the JobSet as failed.
+func fail(reason, message string) result {
+	r := tell(becomesTrue(jobset.JobSetFailed, reason, message),
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage))
+	r.ends, r.changes, r.plan.Outcomes = true, failsJobSet, []Outcome{Failed}
+	return r
 }

@@ -26,9 +26,6 @@ import (
 // Nothing in such a Pod reports, so without this rule its group would wait without end, or run on without it. Where a rule of a
 // container asks for RestartAllContainers, the kubelet makes another sandbox, and the Pod is not lost.
 
-// sandboxPatience is how long a Pod may be without a sandbox: a kubelet that makes another one needs a second or two.
-const sandboxPatience = 10 * time.Second
-
 // withoutSandbox returns the Pods of the group that stand in a slot and are lost with their sandbox, and how
 // long until the next one is, 0 if there is none.
 func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {

@@ -34,16 +34,6 @@ import (
 // is charged, but none is begun either once the budget is spent: a node whose label comes and goes
 // must not use up what failures need.
 
-// SickNodes is what the configuration and the nodes say about resources that are sick.
-type SickNodes struct {
-	// KeepAway: Pods that request such a resource keep away from these labels.
-	KeepAway nodehealth.Rules
-	// Marked are the nodes that Pods are moved off, by name.
-	Marked map[string][]nodehealth.Mark
-	// Since is since when all plans were Moving, if that is remembered.
-	Since time.Time
-}
-
 // A Pod that is deleted is a failed Pod to the Job controller. It waits 10 s before it replaces the first that
 // fails in a Job, twice as long for each further one, and at most 10 minutes.
 const (
@@ -61,16 +51,6 @@ const (
 	calmAfterMove = 10 * time.Minute
 	lastingMark   = time.Minute
 )
-
-// move are the Pods of the current attempt that run on nodes where a resource that they use is sick.
-type move struct {
-	// pods are in the order of their names.
-	pods []*corev1.Pod
-	// nodes are where they stand, by name, because of the first mark of each.
-	nodes map[string]nodehealth.Mark
-	// byReset is why they cannot be moved in place, "" if they can.
-	byReset string
-}
 
 // findMove looks for Pods to move. A group that is not watched is left alone (P20).
 func (v *view) findMove() move {
@@ -101,7 +81,7 @@ func (v *view) findMove() move {
 			}
 		}
 	}
-	m.pods = byName(m.pods)
+	m.pods = sortByName(m.pods)
 	return m
 }
 

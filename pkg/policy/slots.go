@@ -53,6 +53,9 @@ func (s SlotState) String() string {
 	return [...]string{slotDone: "Done", SlotMember: "Member", SlotLeaving: "Leaving", SlotLost: "Lost"}[s]
 }
 
+// sandboxPatience is how long a Pod may be without a sandbox: a kubelet that makes another one needs a second or two.
+const sandboxPatience = 10 * time.Second
+
 // slotOf returns the slot that a Pod makes of its index if no other Pod has the same.
 func slotOf(pod *corev1.Pod, is *facts.Standing, index int32, now time.Time) Slot {
 	slot := Slot{Pod: pod, Index: index, Epoch: is.Reported.Epoch, Invalid: is.Reported.Invalid, State: SlotMember}
@@ -149,41 +152,4 @@ func (j *jobSlots) lacks(index int64) bool {
 	}
 	at, found := slices.BinarySearchFunc(j.slots, index, func(s Slot, index int64) int { return cmp.Compare(int64(s.Index), index) })
 	return !found || j.slots[at].State == SlotLost
-}
-
-// WorkerSlot is a slot of the group, for those who tell users who is missing.
-type WorkerSlot struct {
-	Slot
-	Job *batchv1.Job
-	// Back: the worker stands where its group is to stand, at S+1 while the group assembles and
-	// at S while it runs.
-	Back bool
-}
-
-// WorkerSlots lists the slots of the group, Jobs in the order of their names.
-func WorkerSlots(in Input) ([]WorkerSlot, error) {
-	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
-	if err != nil {
-		return nil, err
-	}
-	v := &view{Input: in, observed: observed}
-	v.deprecated, v.synced = epochsOf(in.JobSet)
-	v.group = v.lookAtGroup()
-	var slots []WorkerSlot
-	for i := range v.group.jobs {
-		job := &v.group.jobs[i]
-		for slot := range job.all {
-			slots = append(slots, WorkerSlot{Slot: slot, Job: job.Job, Back: v.isBack(slot)})
-		}
-	}
-	return slots, nil
-}
-
-// isBack reports whether the worker of a slot stands where its group is to stand.
-func (v *view) isBack(slot Slot) bool {
-	want := int64(v.synced)
-	if !v.running() {
-		want++
-	}
-	return slot.State == SlotMember && !slot.Crowded && int64(slot.Epoch) == want
 }

@@ -108,8 +108,8 @@ func (v *view) stopTakes() time.Duration {
 // nobody is what is said if no worker stands out.
 const nobody = "no worker stands out"
 
-// found is what one criterion says of a worker.
-type found struct {
+// finding is what one criterion says of a worker.
+type finding struct {
 	*ending
 	why string
 }
@@ -119,7 +119,7 @@ func standsOut(all []ending, late time.Duration) string {
 	slices.SortFunc(all, func(a, b ending) int {
 		return cmp.Or(strings.Compare(a.replicatedJob, b.replicatedJob), strings.Compare(a.pod, b.pod))
 	})
-	var behind, halted, elsewhere, oldest []found
+	var behind, halted, elsewhere, oldest []finding
 	for from := 0; from < len(all); {
 		to := from + 1
 		for to < len(all) && all[to].replicatedJob == all[from].replicatedJob {
@@ -133,7 +133,7 @@ func standsOut(all []ending, late time.Duration) string {
 	if len(behind) > 0 && len(halted) > 0 {
 		return stepAndState(behind, halted)
 	}
-	for _, criterion := range [][]found{behind, halted, elsewhere, oldest} {
+	for _, criterion := range [][]finding{behind, halted, elsewhere, oldest} {
 		if len(criterion) == 1 {
 			return criterion[0].String()
 		}
@@ -145,10 +145,10 @@ func standsOut(all []ending, late time.Duration) string {
 }
 
 // stepAndState names the worker that both say, if there is one.
-func stepAndState(behind, halted []found) string {
+func stepAndState(behind, halted []finding) string {
 	var both []string
 	for _, f := range behind {
-		if i := slices.IndexFunc(halted, func(h found) bool { return h.ending == f.ending }); i >= 0 {
+		if i := slices.IndexFunc(halted, func(h finding) bool { return h.ending == f.ending }); i >= 0 {
 			both = append(both, f.String()+", and "+halted[i].why)
 		}
 	}
@@ -159,7 +159,7 @@ func stepAndState(behind, halted []found) string {
 }
 
 // several says what was found of workers that cannot be told apart.
-func several(all []found) string {
+func several(all []finding) string {
 	const most = 3
 	var texts []string
 	for _, f := range all[:min(len(all), most)] {
@@ -171,7 +171,7 @@ func several(all []found) string {
 	return strings.Join(texts, "; ")
 }
 
-func (f found) String() string {
+func (f finding) String() string {
 	if f.node == "" {
 		return fmt.Sprintf("worker pod %s stands out: %s", f.pod, f.why)
 	}
@@ -179,7 +179,7 @@ func (f found) String() string {
 }
 
 // leastStep finds the worker whose last step is less than those of all others.
-func leastStep(peers []ending) []found {
+func leastStep(peers []ending) []finding {
 	var least *ending
 	ties := 0
 	for i := range peers {
@@ -202,7 +202,7 @@ func leastStep(peers []ending) []found {
 			low, high = min(low, *e.step), max(high, *e.step)
 		}
 	}
-	return []found{{least, fmt.Sprintf("it reported step %d last, the other %d reported %s", *least.step, len(peers)-1, fromTo(low, high))}}
+	return []finding{{least, fmt.Sprintf("it reported step %d last, the other %d reported %s", *least.step, len(peers)-1, fromTo(low, high))}}
 }
 
 func fromTo(low, high int64) string {
@@ -214,15 +214,15 @@ func fromTo(low, high int64) string {
 
 // stopped finds the workers with a process in state T or, if there are none, D. If most are, nothing is told by it. A
 // process that writes a file is in state D for moments, so a worker that also waits where the others do does not count for D.
-func stopped(peers []ending) []found {
+func stopped(peers []ending) []finding {
 	usual := usualDigest(peers)
 	for _, state := range []byte{'T', 'D'} {
-		var in []found
+		var in []finding
 		for i := range peers {
 			e := &peers[i]
-			if e.seen.Has(state) && (state == 'T' || lacks(e.seen, usual)) {
+			if e.seen.Has(state) && (state == 'T' || misses(e.seen, usual)) {
 				places := slices.DeleteFunc(e.seen.Places(), func(place string) bool { return place[0] != state })
-				in = append(in, found{e, fmt.Sprintf("it has a process in state %c (%s)", state, strings.Join(places, "; "))})
+				in = append(in, finding{e, fmt.Sprintf("it has a process in state %c (%s)", state, strings.Join(places, "; "))})
 			}
 		}
 		if len(in) > 0 && 2*len(in) <= len(peers) {
@@ -245,27 +245,27 @@ func usualDigest(peers []ending) protocol.Evidence {
 	return ""
 }
 
-// lacks reports whether a worker is not at each of some places.
-func lacks(seen, usual protocol.Evidence) bool {
+// misses reports whether a worker is not at each of some places.
+func misses(seen, usual protocol.Evidence) bool {
 	has := seen.Places()
 	return slices.ContainsFunc(usual.Places(), func(place string) bool { return !slices.Contains(has, place) })
 }
 
 // oddDigest finds the worker that is not where the others are. One that has more processes than they have, and is there,
 // too, does not count. Nor does rank 0, which does other things in many programs.
-func oddDigest(peers []ending) []found {
+func oddDigest(peers []ending) []finding {
 	usual := usualDigest(peers)
 	if len(peers) < 3 || usual == "" {
 		return nil
 	}
-	var odd []found
+	var odd []finding
 	for i := range peers {
 		e := &peers[i]
 		if e.seen == "" {
 			return nil
 		}
-		if lacks(e.seen, usual) {
-			odd = append(odd, found{e, fmt.Sprintf("its processes are at %q, those of most others at %q", string(e.seen), string(usual))})
+		if misses(e.seen, usual) {
+			odd = append(odd, finding{e, fmt.Sprintf("its processes are at %q, those of most others at %q", string(e.seen), string(usual))})
 		}
 	}
 	if len(odd) != 1 || odd[0].first {
@@ -276,7 +276,7 @@ func oddDigest(peers []ending) []found {
 
 // oldestSign finds the worker that was silent for longer than all others, by more than the longest time between two
 // signs, and than a worker may end later than another: the others have given a sign that it has not.
-func oldestSign(peers []ending, late time.Duration) []found {
+func oldestSign(peers []ending, late time.Duration) []finding {
 	var oldest *ending
 	var second, gap time.Duration
 	for i := range peers {
@@ -296,5 +296,5 @@ func oldestSign(peers []ending, late time.Duration) []found {
 	if len(peers) < 2 || gap == 0 || oldest.silent-second <= gap+late {
 		return nil
 	}
-	return []found{{oldest, fmt.Sprintf("it had given no sign for %.1f s, the other %d for %.1f s at most", oldest.silent.Seconds(), len(peers)-1, second.Seconds())}}
+	return []finding{{oldest, fmt.Sprintf("it had given no sign for %.1f s, the other %d for %.1f s at most", oldest.silent.Seconds(), len(peers)-1, second.Seconds())}}
 }

@@ -17,7 +17,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // A JobSet with spec.faultTolerance is reset where others are restarted (P82, P83):
@@ -29,14 +28,6 @@ import (
 // Both times are in the status, so another manager goes on where this one stopped, and a pause that
 // is edited counts from where it began. That all Jobs are gone is read past the cache: that of a new
 // leader may be from before they were created.
-
-// Tolerates reports whether spec.faultTolerance of a JobSet holds.
-func Tolerates(js *jobset.JobSet, g gates.Set) bool {
-	return g.FaultTolerance && js.Spec.FaultTolerance != nil
-}
-
-// resetProgress is how far a reset has come; nil if there is none.
-type resetProgress struct{ *jobset.ResetStatus }
 
 // retryPause keeps Jobs from being created until those of earlier attempts are gone and the pause is
 // over. Suspending ends the reset: Jobs that are created suspended wait for nothing (P84).

@@ -16,15 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Step is what one step of a decision did, for the log. Nothing is decided by it.
-type Step struct {
-	Name string
-	// Added names what the step added: fields of the plan, changes of the status, conditions, events.
-	Added []string
-	// Ended: no later step of its list was asked.
-	Ended bool
-}
-
 // changeNames are the names of the bits of changes, lowest first.
 var changeNames = []string{"deprecate", "liftBarrier", "restartAllJobs", "chargeAllJobs", "chargeGroup",
 	"completesJobSet", "failsJobSet", "breaksGroup", "planned"}

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -44,37 +47,14 @@ type view struct {
 	move move
 }
 
-func newView(in Input) (*view, error) {
-	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
-	if err != nil {
-		return nil, err
-	}
-	v := &view{Input: in, observed: observed}
-	v.Jobs = withoutForeign(in.Jobs, observed.Foreign)
-	v.end, v.finished = finishedBy(in.JobSet)
-	v.deprecated, v.synced = epochsOf(in.JobSet)
-	v.inPlace = in.Gates.InPlaceRestart && v.restartStrategy() == jobset.InPlaceRestart
-	v.watched = v.inPlace && !v.finished && !v.suspendWanted() && BypassOf(in.JobSet) != BypassedByAnnotation
-	if v.tolerant = Tolerates(in.JobSet, in.Gates); v.tolerant {
-		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
-		v.Progress.Assembly = v.tolerance.Warmup // P80
-	}
-	if v.watched {
-		v.group = v.lookAtGroup()
-	}
-	if !v.finished {
-		v.back = v.jobsBack()
-		v.turn = v.findTurn()
-	}
-	if len(in.SickNodes.Marked) > 0 {
-		v.move = v.findMove()
-	}
-	return v, nil
-}
-
-// epochsOf reads D and S.
-func epochsOf(js *jobset.JobSet) (deprecated, synced int32) {
-	return ptr.Deref(js.Status.DeprecatedEpoch, 0), ptr.Deref(js.Status.SyncedEpoch, 0)
+// move are the Pods of the current attempt that run on nodes where a resource that they use is sick.
+type move struct {
+	// pods are in the order of their names.
+	pods []*corev1.Pod
+	// nodes are where they stand, by name, because of the first mark of each.
+	nodes map[string]nodehealth.Mark
+	// byReset is why they cannot be moved in place, "" if they can.
+	byReset string
 }
 
 // running reports whether the group runs, D < S; else it assembles.
@@ -91,19 +71,16 @@ func (v *view) restartStrategy() jobset.JobSetRestartStrategy {
 
 func (v *view) anyTerminating() bool { return slices.ContainsFunc(v.Jobs, isTerminating) }
 
-// withoutForeign returns the Jobs that the JobSet created.
-func withoutForeign(jobs, foreign []*batchv1.Job) []*batchv1.Job {
-	if len(foreign) == 0 {
-		return jobs
-	}
-	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return slices.Contains(foreign, job) })
-}
-
-func isTerminating(job *batchv1.Job) bool { return job.DeletionTimestamp != nil }
-
-func withoutTerminating(jobs ...*batchv1.Job) []*batchv1.Job {
-	return slices.DeleteFunc(slices.Clone(jobs), isTerminating)
-}
-
 // until returns how long it takes from now to a moment.
 func (v *view) until(moment time.Time) time.Duration { return moment.Sub(v.Now) }
+
+// isTrue reports whether a condition is True in the stored status.
+func (v *view) isTrue(conditionType jobset.JobSetConditionType) bool {
+	return apimeta.IsStatusConditionTrue(v.JobSet.Status.Conditions, string(conditionType))
+}
+
+// restartingInPlace reports whether a group restart is under way.
+func (v *view) restartingInPlace() bool {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.InPlaceRestartReason
+}

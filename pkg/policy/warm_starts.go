@@ -6,34 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"fmt"
-	"time"
-
 	"sigs.k8s.io/jobset/pkg/facts"
 )
-
-// WarmStarts is how the workers of an epoch were started, as far as they told (P165).
-type WarmStarts struct {
-	// Epoch is theirs; 0 if nobody told.
-	Epoch      int32
-	Warm, Cold int
-	// WarmSign and ColdSign are how long the last of each took from its start to its first sign (P130); 0 if none gave one.
-	WarmSign, ColdSign time.Duration
-}
-
-// String is what the event of a lift says of the epoch before, and is read back by package restarts.
-func (s WarmStarts) String() string {
-	if s.Epoch == 0 {
-		return ""
-	}
-	after := func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return fmt.Sprintf(" (first sign after %.1f s)", d.Seconds())
-	}
-	return fmt.Sprintf("; in epoch %d, %d had started warm%s and %d cold%s", s.Epoch, s.Warm, after(s.WarmSign), s.Cold, after(s.ColdSign))
-}
 
 // warmStarts reads what the members told with the report by which they wait for the lift.
 func (v *view) warmStarts() WarmStarts {

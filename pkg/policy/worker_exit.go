@@ -94,14 +94,6 @@ func reportsDone(m *facts.Member, epoch int32) bool {
 	return ok && exit.Done && exit.Code == 0 && !exit.Stopped
 }
 
-// Replacement is a Pod that asked to be replaced (P70).
-type Replacement struct {
-	Pod *corev1.Pod
-	// Because is what its agent says, Reason the same in one word; empty if the agent could not say it.
-	Because string
-	Reason  protocol.LeaveReason
-}
-
 // replacedPods tells which Pods of the group have ended because their agents and supervisors cannot restart them in place.
 func replacedPods(v *view, _ result) result {
 	if workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) != jobset.ProcessMode {

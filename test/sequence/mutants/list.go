@@ -24,8 +24,8 @@ type mutant struct {
 const (
 	confirmFile  = "pkg/policy/confirm.go"
 	decideFile   = "pkg/policy/decide.go"
-	groupFile    = "pkg/policy/group.go"
-	resultFile   = "pkg/policy/result.go"
+	membersFile  = "pkg/policy/members.go"
+	composeFile  = "pkg/policy/compose.go"
 	slotsFile    = "pkg/policy/slots.go"
 	roundFile    = "pkg/policy/round_success.go"
 	inPlaceFile  = "pkg/policy/in_place_restart.go"
@@ -72,12 +72,12 @@ var mutants = []mutant{
 		new: "len(v.observed.Previous) > 0 ||",
 	},
 	{
-		name: "let S go back", file: resultFile,
+		name: "let S go back", file: composeFile,
 		old: "status.DeprecatedEpoch = ptr.To(v.synced)",
 		new: "status.DeprecatedEpoch, status.SyncedEpoch = ptr.To(v.synced-1), ptr.To(v.synced-1)",
 	},
 	{
-		name: "charge per Pod", file: resultFile,
+		name: "charge per Pod", file: composeFile,
 		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
 		new: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup)) * max(1, int32(v.group.reported))",
 	},
@@ -197,13 +197,13 @@ var mutants = []mutant{
 		scenarios: "1 failure, resize",
 	},
 	{
-		name: "forget who is done by the word of its Job", file: groupFile,
+		name: "forget who is done by the word of its Job", file: membersFile,
 		old:       "g.success.addIndex(job, done[0].first)",
 		new:       "_ = done",
 		scenarios: "^2 workers, 2 failures$",
 	},
 	{
-		name: "delete all Pods because one is late", file: groupFile,
+		name: "delete all Pods because one is late", file: membersFile,
 		old:       "s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf",
 		new:       "s.State == SlotMember && facts.NodeOf",
 		scenarios: "hang",
@@ -294,7 +294,7 @@ var mutants = []mutant{
 		scenarios: "rules",
 	},
 	{
-		name: "a break is not charged", file: resultFile,
+		name: "a break is not charged", file: composeFile,
 		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
 		new: "",
 	},

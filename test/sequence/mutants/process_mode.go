@@ -108,7 +108,7 @@ var processMode = []mutant{
 		new: "if workerpod.ModeOf(policy) != \"\" {",
 	},
 	{
-		name: "plannedBreak left true by a later failure", file: resultFile, scenarios: "planned stops",
+		name: "plannedBreak left true by a later failure", file: composeFile, scenarios: "planned stops",
 		old: "status.PlannedBreak = r.changes.any(planned) &&",
 		new: "status.PlannedBreak = (status.PlannedBreak || r.changes.any(planned)) &&",
 	},

@@ -86,7 +86,7 @@ var faultTolerance = []mutant{
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
-		name: "tell no sizes", file: resultFile,
+		name: "tell no sizes", file: composeFile,
 		old:       "v.setSyncedWorkers(status.ReplicatedJobsStatus)",
 		new:       "",
 		scenarios: "elastic",
