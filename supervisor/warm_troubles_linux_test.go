@@ -89,9 +89,13 @@ func TestWhatAStandbyForksBelongsToIt(t *testing.T) {
 		p.begins()
 		p.said("forked epoch=1", 1)
 		p.standby(1)
-		forked := p.host(p.said("forked epoch=none", 1))
+		pid, forked := p.said("forked epoch=none", 1), 0
+		waitFor(t, "what it forked has another parent", func() bool {
+			forked = p.host(pid) // not found while its parent has just ended
+			return forked != 0
+		})
 		p.stopWithin(1, 0)
-		if err := syscall.Kill(forked, 0); forked == 0 || err != nil {
+		if err := syscall.Kill(forked, 0); err != nil {
 			t.Errorf("P162: what the standby forked was killed with the old program: %v", err)
 		}
 		if !p.starts(2) {

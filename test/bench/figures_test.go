@@ -55,7 +55,7 @@ passes{controller="pod",result="a b"} 1e+01
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func TestCountRequests(t *testing.T) {
-	log := `{"stage":"ResponseComplete","verb":"patch","userAgent":"jobset-agent","objectRef":{"resource":"pods"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z","stageTimestamp":"2026-01-01T12:00:02Z"}
+	log := `{"stage":"ResponseComplete","verb":"patch","userAgent":"jobset-agent","objectRef":{"resource":"pods","name":"set-w-0-0-abcde"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z","stageTimestamp":"2026-01-01T12:00:02Z"}
 {"stage":"ResponseStarted","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-01T12:00:01Z"}
 {"stage":"ResponseComplete","verb":"watch","userAgent":"jobset-agent","objectRef":{"resource":"jobsets"},"responseStatus":{"code":429},"requestReceivedTimestamp":"2026-01-01T12:00:02Z"}
@@ -76,7 +76,7 @@ func TestCountRequests(t *testing.T) {
 		{"jobset-agent", "watch jobsets"}:   {noon.Add(time.Second)},
 		{"jobset", "update jobsets/status"}: {noon.Add(2 * time.Second)},
 		{benchAgent, "get pods"}:            {noon.Add(2 * time.Second)},
-	}, answered: []time.Time{noon.Add(2 * time.Second)}, epochs: []epochWrite{{noon.Add(2 * time.Second), 1, 2}}}
+	}, reporters: map[string]int{"set-w-0-0-abcde": 1}, answered: []time.Time{noon.Add(2 * time.Second)}, epochs: []epochWrite{{noon.Add(2 * time.Second), 1, 2}}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(requests{}, ask{}, failure{}, epochWrite{})); diff != "" {
 		t.Errorf("countRequests() (-want +got):\n%s", diff)
 	}
