@@ -111,8 +111,12 @@ func descendants(table map[int]process, self int) map[int]bool {
 	return ours
 }
 
-// readTimeout bounds the time for reading the process table, which may grow as fast as it is read.
-const readTimeout = 100 * time.Millisecond
+const (
+	// readAtMost bounds the CPU time for reading the process table, which may grow as fast as it is read.
+	readAtMost = 100 * time.Millisecond
+	// readTimeout bounds the time for it where others use the CPU. The newest processes, those of the worker, come last.
+	readTimeout = 2 * time.Second
+)
 
 // processes reads the process table of this namespace until a time, and its first batch in any case, which is all of it in
 // most containers. Processes that end meanwhile are left out.
@@ -126,7 +130,8 @@ func processes(deadline time.Time) map[int]process {
 		return table
 	}
 	defer func() { _ = dir.Close() }()
-	for first := true; err == nil && (first || time.Now().Before(deadline)); first = false {
+	began := cpuTime()
+	for first := true; err == nil && (first || time.Now().Before(deadline) && cpuTime()-began < readAtMost); first = false {
 		var names []string
 		names, err = dir.Readdirnames(tableBatch)
 		for _, name := range names {
@@ -139,6 +144,13 @@ func processes(deadline time.Time) map[int]process {
 }
 
 const tableBatch = 100
+
+// cpuTime is what this process has used of the CPU.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
 
 func readProcess(name string) (process, bool) {
 	pid, err := strconv.Atoi(name)
