@@ -29,7 +29,7 @@ func sequences() {
 	restart := []string{
 		"Running sidecar:RestartingAllContainers worker:RestartingAllContainers",
 		"[Pending sidecar:running worker:PodInitializing]",
-		"Pending sidecar:started worker:PodInitializing",
+		"[Pending sidecar:started worker:PodInitializing]",
 		"Running sidecar:ready worker:PodInitializing",
 		"Running sidecar:ready worker:ready",
 	}
