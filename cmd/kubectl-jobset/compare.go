@@ -187,8 +187,8 @@ func (x *comparison) missing(ctx context.Context, needed ...right) (string, erro
 	return strings.Join(missing, ", "), nil
 }
 
-// hopeless returns why it is of no use to wait for workers. Whether agents report in Leases, the configuration of the manager says,
-// and so the first Pod of a copy.
+// hopeless returns why it is of no use to wait for workers. Whether agents report in Leases is a setting of the manager, which the user
+// may not be able to read: the first Pod of a copy shows it.
 func (x *comparison) hopeless(group compare.Group) error {
 	if x.noLeases != "" && slices.ContainsFunc(group.Pods, restarts.ReportsInLease) {
 		return fmt.Errorf("its agents report in Leases, and in namespace %s you may not %s", x.namespace, x.noLeases)

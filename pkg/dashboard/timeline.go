@@ -63,8 +63,8 @@ type Phase struct {
 	Text string `json:"text,omitempty"`
 }
 
-// untold is the text of phases before all that events tell. How long they were in all follows from the ledger.
-const untold = "in all, before what events tell"
+// untold is the text of phases before the first known event. How long each was in total follows from the ledger.
+const untold = "in total, before the first known event"
 
 // mark says that a phase begins; "" ends the last one.
 type mark struct {
@@ -106,7 +106,7 @@ func (m *marks) add(at time.Time, name PhaseName, text string) { *m = append(*m,
 func (m *marks) addRestart(r *progress.Restart) {
 	if start := r.Start(); start != nil {
 		if r.DetectSeconds != nil {
-			m.add(start.Add(-seconds(*r.DetectSeconds)), Hang, "no sign of a worker")
+			m.add(start.Add(-seconds(*r.DetectSeconds)), Hang, "a worker gave no sign")
 		}
 		begins := start.Time
 		if r.NotBefore != nil && r.NotBefore.After(begins) {

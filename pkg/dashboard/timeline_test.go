@@ -59,11 +59,11 @@ func TestTheTimeLine(t *testing.T) {
 			want: []string{"Waiting 11:58:43 11:58:48 " + untold, "Training 11:58:48 11:59:48 " + untold, "Restart 11:59:48 11:59:50 " + cause, "Training 11:59:50 - "}},
 		"P141: a hang, from the last sign on": {
 			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 2, 2), hung(ago(10*time.Second), 2, "no sign for 30 s at step 8")), lasts: "assembling",
-			want: []string{"Waiting 11:58:45 11:58:50 " + untold, "Training 11:58:50 11:59:20 " + untold, "Hang 11:59:20 11:59:50 no sign of a worker", "Restart 11:59:50 - " + hangs + "no sign for 30 s at step 8 on node n"}},
+			want: []string{"Waiting 11:58:45 11:58:50 " + untold, "Training 11:58:50 11:59:20 " + untold, "Hang 11:59:20 11:59:50 a worker gave no sign", "Restart 11:59:50 - " + hangs + "no sign for 30 s at step 8 on node n"}},
 		"P141: one that never gave a sign hangs from its start to its end, whoever else did": {
 			in: told(input(keeps(training(2, 2, 3).Obj(), 0, time.Minute, 9*time.Second, 0), 3, 3), started(ago(62*time.Second), 1), completed(ago(60*time.Second), 2, 2),
 				hung(ago(20*time.Second), 2, "no sign within 40 s of its start"), completed(ago(0), 3, 20)), lasts: "running",
-			want: []string{"Training 11:58:51 11:58:58 " + untold, "Restart 11:58:58 11:59:00 " + cause, "Hang 11:59:00 11:59:40 no sign of a worker",
+			want: []string{"Training 11:58:51 11:58:58 " + untold, "Restart 11:58:58 11:59:00 " + cause, "Hang 11:59:00 11:59:40 a worker gave no sign",
 				"Restart 11:59:40 12:00:00 " + hangs + "no sign within 40 s of its start on node n", "Training 12:00:00 - "}},
 		"P142: a planned restart is no failure": {
 			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 2*time.Second, 0), 2, 2), planned(ago(12*time.Second), 1), completed(ago(10*time.Second), 2, 2)), lasts: "running",

@@ -13,6 +13,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
+// newView adds up the input of a pass.
 func newView(in Input) (*view, error) {
 	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
 	if err != nil {

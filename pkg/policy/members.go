@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
+// lookAtGroup adds up the Jobs and Pods of the current attempt.
 func (v *view) lookAtGroup() group {
 	var g group
 	var pods int
@@ -130,12 +131,12 @@ func (v *view) graceEnds() time.Duration {
 	return first
 }
 
-// WorkerSlot is a slot of the group, for those who tell users who is missing.
+// WorkerSlot is a slot of the group, for tools that show which workers are missing.
 type WorkerSlot struct {
 	Slot
 	Job *batchv1.Job
-	// Back: the worker stands where its group is to stand, at S+1 while the group assembles and
-	// at S while it runs.
+	// Back: the worker has reached the epoch of its group, which is S+1 while the group assembles and
+	// S while it runs.
 	Back bool
 }
 
@@ -158,7 +159,7 @@ func WorkerSlots(in Input) ([]WorkerSlot, error) {
 	return slots, nil
 }
 
-// isBack reports whether the worker of a slot stands where its group is to stand.
+// isBack reports whether the worker of a slot has reached the epoch of its group.
 func (v *view) isBack(slot Slot) bool {
 	want := int64(v.synced)
 	if !v.running() {

@@ -51,7 +51,7 @@ type view struct {
 type move struct {
 	// pods are in the order of their names.
 	pods []*corev1.Pod
-	// nodes are where they stand, by name, because of the first mark of each.
+	// nodes are those that they run on, by name, with the first mark of each.
 	nodes map[string]nodehealth.Mark
 	// byReset is why they cannot be moved in place, "" if they can.
 	byReset string

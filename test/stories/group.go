@@ -30,8 +30,8 @@ import (
 type Group struct {
 	*fixture
 	shape Shape
-	// mixed: its agents report in Leases or on Pods.
-	mixed bool
+	// either: its agents report in Leases or on Pods.
+	either bool
 	// created is when it was; firstStart is how long its first start took, until it was reported.
 	created    time.Time
 	firstStart time.Duration
@@ -96,15 +96,18 @@ func (g *Group) RunsAt(epoch int32) *Round {
 	return round
 }
 
-// reportOf are the annotations in which the agent of a Pod reports, wherever it does.
+// reportOf are the annotations in which the agent of a Pod is expected to report.
 func (g *Group) reportOf(pod *corev1.Pod) (map[string]string, error) {
 	if !g.shape.Leases {
 		return pod.Annotations, nil
 	}
 	lease := &coordinationv1.Lease{}
-	err := client.IgnoreNotFound(api.Get(g.ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, lease))
+	err := api.Get(g.ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, lease)
+	if !g.either {
+		return lease.Annotations, err
+	}
 	leases := facts.InList([]coordinationv1.Lease{*lease})
-	return leases.Reporting(pod, ptr.Deref(g.record.status().SyncedEpoch, 0)).Annotations, err
+	return leases.Reporting(pod, ptr.Deref(g.record.status().SyncedEpoch, 0)).Annotations, client.IgnoreNotFound(err)
 }
 
 // RunsAttempt waits until all workers of the nth full restart run.
@@ -242,10 +245,11 @@ func (g *Group) Breaks(epoch int32) {
 	g.eventually(func() time.Time { return g.record.broke(epoch) }).ShouldNot(BeZero(), "the break of epoch %d", epoch)
 }
 
-// ReportsOnPods expects reports on Pods from now on, ReportsInEither there or in Leases: an agent whose manager has just
-// got its rights on Leases back may have reported before.
-func (g *Group) ReportsOnPods()   { g.shape.Leases = false }
-func (g *Group) ReportsInEither() { g.shape.Leases, g.mixed = true, true }
+// ReportsOnPods, ReportsInLeases and ReportsInEither say where reports are expected from now on. Either: an agent whose manager
+// has just got its rights on Leases back may have reported before.
+func (g *Group) ReportsOnPods()   { g.shape.Leases, g.either = false, false }
+func (g *Group) ReportsInLeases() { g.shape.Leases, g.either = true, false }
+func (g *Group) ReportsInEither() { g.shape.Leases, g.either = true, true }
 
 // Reports waits until the agent of a Pod reports an epoch.
 func (g *Group) Reports(pod *corev1.Pod, epoch int32) {

@@ -66,6 +66,7 @@ func OutliveAManagerWithoutLeases(ctx SpecContext, m Managers) {
 	onPods.RunsAt(3).IsUntouched(again)
 	inLeases.Tell(order.Exit(1), fifth.Worker(1))
 	onPods.Tell(order.Exit(1), again.Worker(1))
+	inLeases.ReportsInLeases()
 	inLeases.RunsAt(6).IsInPlaceOf(fifth)
 	onPods.RunsAt(4).IsInPlaceOf(again)
 	inLeases.Charged(5)

@@ -101,17 +101,20 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 			return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: group.Namespace(), Name: name}}
 		}
 		forget(ctx, first)
+		group.ReportsOnPods()
 		Eventually(func() error { return stories.API().Create(ctx, election(), client.DryRunAll) }).WithTimeout(time.Minute).Should(MatchError(ContainSubstring("exceeded quota")))
 		second := restarts(group, first, 2, constants.AgentLeasesDeniedReason, "were refused, by a ResourceQuota")
 
 		By("a Lease of that name")
 		Expect(stories.API().Delete(ctx, quota)).To(Succeed())
 		Eventually(func() error { return client.IgnoreAlreadyExists(stories.API().Create(ctx, election())) }).WithTimeout(time.Minute).Should(Succeed())
+		group.ReportsInEither()
 		third := restarts(group, second, 3, constants.AgentLeasesDeniedReason, "the Leases of "+first.Pods[0].Name+" were refused")
 		Expect(stories.API().Delete(ctx, election())).To(Succeed())
 
 		By("nothing any more")
 		group.Tell(order.Exit(1), third.Worker(1))
+		group.ReportsInLeases()
 		group.RunsAt(4).IsInPlaceOf(third)
 		group.Charged(3)
 	}, SpecTimeout(specTime))
@@ -124,6 +127,7 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 		_, err := shown.plane.Kubectl(ctx, "delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", constants.AgentLeases)
 		Expect(err).NotTo(HaveOccurred())
 		group := stories.Create(ctx, stories.Shape{Process: true, Leases: true})
+		group.ReportsOnPods()
 		first := group.RunsAt(1)
 		restarts(group, first, 2, constants.AgentPolicyMissingReason, constants.AgentLeases+" is missing")
 		group.Charged(1)
@@ -142,6 +146,7 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 		Expect(stories.API().Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: meta.Namespace, Name: "default"}}})).To(Succeed())
+		group.ReportsOnPods()
 		first := group.RunsAt(1)
 		group.Told(corev1.EventTypeWarning, constants.AgentLeasesDeniedReason, "may not create leases, patch leases; grant it with")
 		group.Tell(order.Exit(1), first.Worker(0))
