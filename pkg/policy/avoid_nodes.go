@@ -91,18 +91,18 @@ const (
 	deletedByGC    = "DeletionByPodGC"
 )
 
-// counted is what counting a failure adds to a restart.
-type counted struct {
+// nodeCharge is what counting a failure adds to a restart.
+type nodeCharge struct {
 	result
 	// slow is why the Pods on the node are not replaced one by one, "" if they are, or if the node is not avoided.
 	slow string
 }
 
 // countFailure counts the first cause of a restart against its node.
-func (v *view) countFailure(f *Failure) counted {
+func (v *view) countFailure(f *Failure) nodeCharge {
 	asked := v.asksToAvoid()
 	if asked == nil || !blamesNode(f) {
-		return counted{}
+		return nodeCharge{}
 	}
 	failures, within := tolerance.Avoidance(asked)
 	n := jobset.NodeFailures{Node: f.Node}
@@ -119,8 +119,8 @@ func (v *view) countFailure(f *Failure) counted {
 	}
 	n.Times = append(slices.DeleteFunc(n.Times, func(t metav1.Time) bool { return !v.Now.Before(t.Add(within)) }), metav1.NewTime(v.Now))
 	n.Times = n.Times[max(0, len(n.Times)-failures):]
-	n.Cause = cut(f.String(), longestNodeCause)
-	var c counted
+	n.Cause = shortened(f.String(), longestNodeCause)
+	var c nodeCharge
 	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
 		c.slow, c.plan.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
@@ -143,8 +143,8 @@ func withoutOldest(list []jobset.NodeFailures, drop int) []jobset.NodeFailures {
 	return list[drop:]
 }
 
-// cut shortens a text to so many bytes.
-func cut(text string, most int) string {
+// shortened shortens a text to so many bytes.
+func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -79,3 +79,17 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	}
 	r.applyTolerance(v, status)
 }
+
+// Interrupted is what may be written and reported when only a part of the changes was
+// made. What was decided follows from what was seen, and stands. But that the JobSet
+// is suspended or resumed, or since when a group is waited for again, is true only
+// once all of the changes are made; then nothing but the counts may be written.
+func (p *Plan) Interrupted(stored *jobset.JobSetStatus) Plan {
+	part := *p
+	if len(p.DeletePods)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0 {
+		part = Plan{CountsInterval: p.CountsInterval, InvalidEpochs: p.InvalidEpochs, Replaced: p.Replaced}
+		stored.DeepCopyInto(&part.Status)
+		part.Status.ReplicatedJobsStatus = OnlyCounts(p.Status.ReplicatedJobsStatus, stored.ReplicatedJobsStatus)
+	}
+	return part
+}

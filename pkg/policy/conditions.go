@@ -16,6 +16,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
+// Event is recorded once the status is written.
+type Event struct {
+	// Type is Normal or Warning.
+	Type    string
+	Reason  string
+	Message string
+}
+
 // notice is a condition, an event, or a condition with the event that announces its change.
 type notice struct {
 	// condition is the next one of its type; there is none if its type is "".

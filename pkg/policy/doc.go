@@ -24,7 +24,7 @@ SPDX-License-Identifier: Apache-2.0
 // the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
 // to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
-// effect is a field of Plan, with a line in add (result.go), or a change of the status, with a line in apply
+// effect is a field of Plan, with a line in add (plan.go), or a change of the status, with a line in apply
 // (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
 // keeps changes of Jobs back while the group runs, whichever step asks for them.
 //

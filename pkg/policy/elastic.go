@@ -57,7 +57,7 @@ func (v *view) setSyncedWorkers(statuses []jobset.ReplicatedJobStatus) {
 
 // addresses returns where rank 0 of each ReplicatedJob is, as far as its agent told an address. A worker may have written it:
 // what is no address is ignored, so that its peers find nothing else in their environment (P122).
-func (g *group) addresses() map[string]string {
+func (g *groupState) addresses() map[string]string {
 	found := map[string]string{}
 	for i := range g.jobs {
 		job := &g.jobs[i]

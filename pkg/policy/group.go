@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// group is what the Jobs and Pods of the current attempt add up to (P10). Its Pods are looked at
+// groupState is what the Jobs and Pods of the current attempt add up to (P10). Its Pods are looked at
 // once in a pass; what a step asks besides is folded from the slots.
-type group struct {
+type groupState struct {
 	// jobs are those that have slots.
 	jobs []jobSlots
 	// size is the number of slots.
@@ -36,7 +36,7 @@ type group struct {
 }
 
 // count adds up the slots of a Job.
-func (g *group) count(j *jobSlots, synced int32) {
+func (g *groupState) count(j *jobSlots, synced int32) {
 	doneCount, members, leaving := j.done.size(), int64(0), int64(0)
 	for i := range j.slots {
 		switch slot := &j.slots[i]; slot.State {
@@ -72,7 +72,7 @@ func (s *Slot) reports(synced int32) bool {
 }
 
 // pods returns the Pods of the group that match, several of a slot if it is crowded, by name.
-func (g *group) pods(match func(*Slot) bool) []*corev1.Pod {
+func (g *groupState) pods(match func(*Slot) bool) []*corev1.Pod {
 	var found []*corev1.Pod
 	for i := range g.jobs {
 		for _, slots := range [][]Slot{g.jobs[i].slots, g.jobs[i].beside} {

@@ -27,7 +27,7 @@ func TestManyAccounts(t *testing.T) {
 				spec.InitContainers = []corev1.Container{{Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{{Name: "JOBSET_NAME"}}}}
 			}))
 		}
-		v := &view{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, group: group{size: 1}}
+		v := &view{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, group: groupState{size: 1}}
 		for _, want := range []int{10, 10, 5, 0} {
 			asked := agentAccess(v, result{}).plan.AskAccess
 			if len(asked) != want {

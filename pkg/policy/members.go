@@ -15,8 +15,8 @@ import (
 )
 
 // lookAtGroup adds up the Jobs and Pods of the current attempt.
-func (v *view) lookAtGroup() group {
-	var g group
+func (v *view) lookAtGroup() groupState {
+	var g groupState
 	var pods int
 	for _, job := range v.observed.Active {
 		pods += len(v.Pods[job.UID])
@@ -37,7 +37,7 @@ func (v *view) lookAtGroup() group {
 }
 
 // addJob adds a Job, and returns the room that is left for the slots of others.
-func (g *group) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
+func (g *groupState) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 	pods, size := v.Pods[job.UID], sizeOf(job)
 	done := parseIndexes(job.Status.CompletedIndexes, size)
 	if job.DeletionTimestamp == nil && len(done) > 0 {
@@ -157,13 +157,4 @@ func WorkerSlots(in Input) ([]WorkerSlot, error) {
 		}
 	}
 	return slots, nil
-}
-
-// isBack reports whether the worker of a slot has reached the epoch of its group.
-func (v *view) isBack(slot Slot) bool {
-	want := int64(v.synced)
-	if !v.running() {
-		want++
-	}
-	return slot.State == SlotMember && !slot.Crowded && int64(slot.Epoch) == want
 }

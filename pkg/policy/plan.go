@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -156,14 +157,6 @@ type PodDeletion struct {
 	Event Event
 }
 
-// Event is recorded once the status is written.
-type Event struct {
-	// Type is Normal or Warning.
-	Type    string
-	Reason  string
-	Message string
-}
-
 // Outcome is counted by the metrics once the status is written.
 type Outcome string
 
@@ -199,16 +192,68 @@ func (p *Plan) ChangesGroup() bool {
 	return p.touchesJobs() || len(p.DeletePods)+len(p.ForceJobs) > 0
 }
 
-// Interrupted is what may be written and reported when only a part of the changes was
-// made. What was decided follows from what was seen, and stands. But that the JobSet
-// is suspended or resumed, or since when a group is waited for again, is true only
-// once all of the changes are made; then nothing but the counts may be written.
-func (p *Plan) Interrupted(stored *jobset.JobSetStatus) Plan {
-	part := *p
-	if len(p.DeletePods)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0 {
-		part = Plan{CountsInterval: p.CountsInterval, InvalidEpochs: p.InvalidEpochs, Replaced: p.Replaced}
-		stored.DeepCopyInto(&part.Status)
-		part.Status.ReplicatedJobsStatus = OnlyCounts(p.Status.ReplicatedJobsStatus, stored.ReplicatedJobsStatus)
+// add adds a part of a plan. Status and Events are not added.
+func (p *Plan) add(part *Plan) {
+	p.Confirm = cmp.Or(p.Confirm, part.Confirm)
+	p.CreateService = cmp.Or(p.CreateService, part.CreateService)
+	p.Grant = cmp.Or(p.Grant, part.Grant)
+	p.Verdict = cmp.Or(p.Verdict, part.Verdict)
+	p.ReadChildren = p.ReadChildren || part.ReadChildren
+	p.DeleteJobSet = p.DeleteJobSet || part.DeleteJobSet
+	p.DeleteJobs = join(p.DeleteJobs, part.DeleteJobs)
+	p.TellDeleted = cmp.Or(p.TellDeleted, part.TellDeleted)
+	p.DeletePods = join(p.DeletePods, part.DeletePods)
+	p.ForceJobs = join(p.ForceJobs, part.ForceJobs)
+	p.CreateClaims = join(p.CreateClaims, part.CreateClaims)
+	p.ScaleJobs = join(p.ScaleJobs, part.ScaleJobs)
+	p.CreateJobs = join(p.CreateJobs, part.CreateJobs)
+	p.SuspendJobs = join(p.SuspendJobs, part.SuspendJobs)
+	p.ResumeJobs = join(p.ResumeJobs, part.ResumeJobs)
+	p.Uncreated += part.Uncreated
+	p.Unresumed += part.Unresumed
+	p.Held = p.Held || part.Held
+	p.Moving = p.Moving || part.Moving
+	p.ClockStands = p.ClockStands || part.ClockStands
+	p.ClockMoved += part.ClockMoved
+	p.CountsInterval = max(p.CountsInterval, part.CountsInterval)
+	p.Outcomes = join(p.Outcomes, part.Outcomes)
+	p.Restart = cmp.Or(part.Restart, p.Restart)
+	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
+	p.WarmStarts = cmp.Or(p.WarmStarts, part.WarmStarts)
+	p.AskAccess = join(p.AskAccess, part.AskAccess)
+	p.AskLeases = p.AskLeases || part.AskLeases
+	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
+	p.Replaced = join(p.Replaced, part.Replaced)
+	p.RequeueAfter = sooner(p.RequeueAfter, part.RequeueAfter)
+}
+
+// touchesJobs reports whether the plan changes Jobs.
+func (p *Plan) touchesJobs() bool {
+	return len(p.DeleteJobs)+len(p.ScaleJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
+}
+
+// jobsAsWanted reports whether nothing is left to be done to Jobs, by this plan or a later one.
+func (p *Plan) jobsAsWanted() bool {
+	return !p.touchesJobs() && p.Uncreated == 0 && p.Unresumed == 0
+}
+
+// forgetJobs drops every change of Jobs.
+func (p *Plan) forgetJobs() {
+	p.DeleteJobs, p.ScaleJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs, p.TellDeleted = nil, nil, nil, nil, nil, nil
+	p.Uncreated, p.Unresumed = 0, 0
+}
+
+// sooner returns the shorter of two times to wait; 0 or less means no limit.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return max(0, b)
 	}
-	return part
+	return a
+}
+
+func join[T any](a, b []T) []T {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
 }

@@ -18,7 +18,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // A group that does not assemble must not wait indefinitely (P24):
@@ -176,29 +175,6 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 		over = append(over, pod)
 	}
 	return over, requeueAfter(next)
-}
-
-// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
-func (v *view) stopGrace() time.Duration {
-	policy := v.JobSet.Spec.FailurePolicy
-	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {
-		return 0
-	}
-	if v.JobSet.Status.PlannedBreak { // P142
-		return time.Duration(workerpod.PlannedStopSeconds(policy)) * time.Second
-	}
-	return time.Duration(workerpod.StopGraceSeconds(policy)) * time.Second
-}
-
-// plannedGrace is the part of stopGrace that passes before the clock of the assembly starts, and unplannedGrace is the
-// other part, which whoever has to stop first has on top of a period.
-func (v *view) plannedGrace() time.Duration { return v.stopGrace() - v.unplannedGrace() }
-
-func (v *view) unplannedGrace() time.Duration {
-	if v.JobSet.Status.PlannedBreak {
-		return 0
-	}
-	return v.stopGrace()
 }
 
 // lastDeadline is after how long all Jobs are recreated.

@@ -15,9 +15,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// step decides one thing. It looks at the view, and at what the steps before it decided.
-type step func(v *view, before result) result
-
 // result is what a step decided, or what several add up to. The zero result decides nothing.
 type result struct {
 	// ends: no later step is asked.
@@ -108,14 +105,6 @@ func confirmFirst(loss *Loss) result {
 	return result{ends: true, plan: Plan{Confirm: loss}}
 }
 
-// sooner returns the shorter of two times to wait; 0 or less means no limit.
-func sooner(a, b time.Duration) time.Duration {
-	if a <= 0 || b > 0 && b < a {
-		return max(0, b)
-	}
-	return a
-}
-
 func tell(notices ...notice) result { return result{notices: notices} }
 
 // and adds what a later step decided.
@@ -135,72 +124,6 @@ func (r result) and(next result) result {
 	r.notices = join(r.notices, next.notices)
 	r.err = cmp.Or(r.err, next.err)
 	return r
-}
-
-// add adds a part of a plan. Status and Events are not added.
-func (p *Plan) add(part *Plan) {
-	p.Confirm = cmp.Or(p.Confirm, part.Confirm)
-	p.CreateService = cmp.Or(p.CreateService, part.CreateService)
-	p.Grant = cmp.Or(p.Grant, part.Grant)
-	p.Verdict = cmp.Or(p.Verdict, part.Verdict)
-	p.ReadChildren = p.ReadChildren || part.ReadChildren
-	p.DeleteJobSet = p.DeleteJobSet || part.DeleteJobSet
-	p.DeleteJobs = join(p.DeleteJobs, part.DeleteJobs)
-	p.TellDeleted = cmp.Or(p.TellDeleted, part.TellDeleted)
-	p.DeletePods = join(p.DeletePods, part.DeletePods)
-	p.ForceJobs = join(p.ForceJobs, part.ForceJobs)
-	p.CreateClaims = join(p.CreateClaims, part.CreateClaims)
-	p.ScaleJobs = join(p.ScaleJobs, part.ScaleJobs)
-	p.CreateJobs = join(p.CreateJobs, part.CreateJobs)
-	p.SuspendJobs = join(p.SuspendJobs, part.SuspendJobs)
-	p.ResumeJobs = join(p.ResumeJobs, part.ResumeJobs)
-	p.Uncreated += part.Uncreated
-	p.Unresumed += part.Unresumed
-	p.Held = p.Held || part.Held
-	p.Moving = p.Moving || part.Moving
-	p.ClockStands = p.ClockStands || part.ClockStands
-	p.ClockMoved += part.ClockMoved
-	p.CountsInterval = max(p.CountsInterval, part.CountsInterval)
-	p.Outcomes = join(p.Outcomes, part.Outcomes)
-	p.Restart = cmp.Or(part.Restart, p.Restart)
-	p.GroupRestart = max(p.GroupRestart, part.GroupRestart)
-	p.WarmStarts = cmp.Or(p.WarmStarts, part.WarmStarts)
-	p.AskAccess = join(p.AskAccess, part.AskAccess)
-	p.AskLeases = p.AskLeases || part.AskLeases
-	p.InvalidEpochs = join(p.InvalidEpochs, part.InvalidEpochs)
-	p.Replaced = join(p.Replaced, part.Replaced)
-	p.RequeueAfter = sooner(p.RequeueAfter, part.RequeueAfter)
-}
-
-func join[T any](a, b []T) []T {
-	if len(a) == 0 {
-		return b
-	}
-	return append(a, b...)
-}
-
-// terminal reports whether the JobSet is finished once these results are written.
-func (r *result) terminal(v *view) bool {
-	return v.JobSet.Status.TerminalState != "" || r.changes.any(completesJobSet|failsJobSet)
-}
-
-// staysRunning reports whether the group runs, and goes on to run once these results are written.
-func (r *result) staysRunning(v *view) bool { return v.running() && !r.changes.any(deprecate) }
-
-// touchesJobs reports whether the plan changes Jobs.
-func (p *Plan) touchesJobs() bool {
-	return len(p.DeleteJobs)+len(p.ScaleJobs)+len(p.CreateJobs)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0
-}
-
-// jobsAsWanted reports whether nothing is left to be done to Jobs, by this plan or a later one.
-func (p *Plan) jobsAsWanted() bool {
-	return !p.touchesJobs() && p.Uncreated == 0 && p.Unresumed == 0
-}
-
-// forgetJobs drops every change of Jobs.
-func (p *Plan) forgetJobs() {
-	p.DeleteJobs, p.ScaleJobs, p.CreateJobs, p.SuspendJobs, p.ResumeJobs, p.TellDeleted = nil, nil, nil, nil, nil, nil
-	p.Uncreated, p.Unresumed = 0, 0
 }
 
 // complete ends the JobSet as completed.

@@ -62,8 +62,8 @@ func completionTime(job *batchv1.Job) time.Time {
 	if job.Status.CompletionTime != nil {
 		return job.Status.CompletionTime.Time
 	}
-	complete, _ := finishedCondition(job)
-	return complete.LastTransitionTime.Time
+	ended, _ := finishedCondition(job)
+	return ended.LastTransitionTime.Time
 }
 
 // words says which worker succeeded.

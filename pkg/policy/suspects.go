@@ -14,12 +14,10 @@ import (
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -94,15 +92,6 @@ func (e *ending) addProgress(r protocol.ProgressReport) {
 	if r.Steps != nil {
 		e.step = &r.Steps.Last
 	}
-}
-
-// stopTakes is how much later than another a worker may end for no reason of its own.
-func (v *view) stopTakes() time.Duration {
-	takes := v.stopGrace() + time.Second
-	if p := v.JobSet.Spec.FailurePolicy; workerpod.ModeOf(p) == jobset.ProcessMode && p.InPlaceRestart.Progress != nil && p.InPlaceRestart.Progress.DumpSignal != "" {
-		takes += time.Duration(ptr.Deref(p.InPlaceRestart.Progress.DumpSeconds, protocol.DefaultDumpSeconds)) * time.Second
-	}
-	return takes
 }
 
 // nobody is what is said if no worker stands out.

@@ -40,12 +40,15 @@ type view struct {
 	tolerant  bool
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
-	group group
+	group groupState
 	// back is how many Jobs of each ReplicatedJob have all workers back; nil if others wait for readiness (P126).
 	back map[string]int64
 	// move are the Pods that have to leave their nodes.
 	move move
 }
+
+// step decides one thing. It looks at the view, and at what the steps before it decided.
+type step func(v *view, before result) result
 
 // move are the Pods of the current attempt that run on nodes where a resource that they use is sick.
 type move struct {
@@ -59,6 +62,23 @@ type move struct {
 
 // running reports whether the group runs, D < S; else it assembles.
 func (v *view) running() bool { return v.deprecated < v.synced }
+
+// terminal reports whether the JobSet is finished once these results are written.
+func (r *result) terminal(v *view) bool {
+	return v.JobSet.Status.TerminalState != "" || r.changes.any(completesJobSet|failsJobSet)
+}
+
+// staysRunning reports whether the group runs, and goes on to run once these results are written.
+func (r *result) staysRunning(v *view) bool { return v.running() && !r.changes.any(deprecate) }
+
+// isBack reports whether the worker of a slot has reached the epoch of its group.
+func (v *view) isBack(slot Slot) bool {
+	want := int64(v.synced)
+	if !v.running() {
+		want++
+	}
+	return slot.State == SlotMember && !slot.Crowded && int64(slot.Epoch) == want
+}
 
 func (v *view) suspendWanted() bool { return ptr.Deref(v.JobSet.Spec.Suspend, false) }
 

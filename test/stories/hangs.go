@@ -140,6 +140,10 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 	}}
 }
 
+// watchLags is how much later than it was written a watch may show the status on a busy machine. In package policy, where
+// the test has the clock, the ledger is exact.
+const watchLags = time.Second
+
 // keepsTime expects that the ledger in the status says what this story saw of its phases, up to the lift of an epoch.
 func (g *Group) keepsTime(last int32) {
 	GinkgoHelper()
@@ -153,9 +157,9 @@ func (g *Group) keepsTime(last int32) {
 		running += g.BrokeAt(epoch).Sub(lift(epoch))
 		assembling += lift(epoch + 1).Sub(g.BrokeAt(epoch))
 	}
-	kept, percent := g.Status().Time, lift(last).Sub(start)/100
-	Expect(kept.Running.Duration).To(BeNumerically("~", running, percent), "P140: running")
-	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, percent), "P140: assembling")
+	kept, within := g.Status().Time, lift(last).Sub(start)/100+watchLags
+	Expect(kept.Running.Duration).To(BeNumerically("~", running, within), "P140: running")
+	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, within), "P140: assembling")
 	Expect(kept.Paused.Duration).To(BeZero(), "P140: paused")
 }
 

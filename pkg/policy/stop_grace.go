@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/supervisor/protocol"
+)
+
+// stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
+func (v *view) stopGrace() time.Duration {
+	policy := v.JobSet.Spec.FailurePolicy
+	if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {
+		return 0
+	}
+	if v.JobSet.Status.PlannedBreak { // P142
+		return time.Duration(workerpod.PlannedStopSeconds(policy)) * time.Second
+	}
+	return time.Duration(workerpod.StopGraceSeconds(policy)) * time.Second
+}
+
+// plannedGrace is the part of stopGrace that passes before the clock of the assembly starts, and unplannedGrace is the
+// other part, which whoever has to stop first has on top of a period.
+func (v *view) plannedGrace() time.Duration { return v.stopGrace() - v.unplannedGrace() }
+
+func (v *view) unplannedGrace() time.Duration {
+	if v.JobSet.Status.PlannedBreak {
+		return 0
+	}
+	return v.stopGrace()
+}
+
+// stopTakes is how much later than another a worker may end for no reason of its own.
+func (v *view) stopTakes() time.Duration {
+	takes := v.stopGrace() + time.Second
+	if p := v.JobSet.Spec.FailurePolicy; workerpod.ModeOf(p) == jobset.ProcessMode && p.InPlaceRestart.Progress != nil && p.InPlaceRestart.Progress.DumpSignal != "" {
+		takes += time.Duration(ptr.Deref(p.InPlaceRestart.Progress.DumpSeconds, protocol.DefaultDumpSeconds)) * time.Second
+	}
+	return takes
+}
