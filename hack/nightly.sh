@@ -28,7 +28,7 @@ said=$(printf '`%s` ' "${knobs[@]}")
 first=('hack/build-cluster.sh --kind' 'make build tool-ginkgo')
 integrated="make test-integration INTEGRATION_REPEAT=$NIGHTLY_REPEAT INTEGRATION_TIMEOUT=9h"
 # Here is also what would fail if it did not get its share of the cores.
-waiting=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon' "make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
+waiting=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon E2E_TIMEOUT=2h' "make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
   'make test-dashboard' 'make site' "make test-faults FAULT_RESTARTS=$NIGHTLY_RESTARTS FAULT_LEASES_FROM=1" "$integrated" "make test-minors MINORS='$NIGHTLY_MINORS'" "make soak MINUTES=$NIGHTLY_MINUTES")
 computing=("make minors MINORS='$NIGHTLY_MINORS'" 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make licences' 'make verify-dropin' 'make mutants'
   "make test-sequence-full SEQUENCE_PART=$NIGHTLY_SEQUENCE SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
