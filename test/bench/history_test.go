@@ -34,6 +34,7 @@ func TestHistoryAppendsRowsOfTheTable(t *testing.T) {
 		t.Errorf("of 1 to 20 s: p90 %s, p99 %s", p90, p99)
 	}
 	figures := append(figuresOfRestart(all), figuresOfStart([]startUp{{jobs: 500, cpu: time.Second, bytes: 512000}})...)
+	figures = append(figures, figuresOfRest([]atRest{{id: "tolerant.1000", used: processUse{CPU: time.Second / 4}, took: time.Minute}})...)
 	for range 2 {
 		if err := history(path).add(t.Context(), "make bench", figures); err != nil {
 			t.Fatal(err)
@@ -44,12 +45,13 @@ func TestHistoryAppendsRowsOfTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(lines) != 1+2*3 {
-		t.Fatalf("two runs of three figures left:\n%s", text)
+	if len(lines) != 1+2*4 {
+		t.Fatalf("two runs of four figures left:\n%s", text)
 	}
 	for i, want := range []string{
 		"bench.restart.process.100.flow-control\t10.50\ts\t1.00 to 20.00, p90 18.00, n=20\tsimulated\t",
 		"bench.start.cpu.500\t2.00\tms a Job\t-\tsimulated\t", "bench.start.memory.500\t1.00\tKiB a Job\t-\tsimulated\t",
+		"bench.rest.tolerant.1000\t0.25\ts CPU in 60 s\tn=1\tsimulated\t",
 	} {
 		if got := lines[1+i]; !strings.HasPrefix(got, want) || len(strings.Split(got, "\t")) != 9 || !strings.HasSuffix(got, "\tmake bench") {
 			t.Errorf("line %q, want it to begin with %q", got, want)

@@ -38,9 +38,10 @@ const (
 
 // atRest is one row of the table.
 type atRest struct {
-	what string
-	used processUse
-	took time.Duration
+	// id names it in the table of figures.
+	id, what string
+	used     processUse
+	took     time.Duration
 }
 
 func restCommand() func(context.Context) error {
@@ -48,6 +49,7 @@ func restCommand() func(context.Context) error {
 	o.Flags()
 	flag.IntVar(&o.jobSets, "jobsets", 1000, "number of JobSets at rest, with and without faultTolerance")
 	flag.IntVar(&o.nodes, "nodes", 5000, "number of nodes whose heartbeats are measured")
+	flag.StringVar(&o.history, "history", "", historyHelp)
 	return func(ctx context.Context) error {
 		b, err := newStartBench(ctx, o)
 		if err != nil {
@@ -55,7 +57,11 @@ func restCommand() func(context.Context) error {
 		}
 		rows, err := b.rest(ctx)
 		printRest(os.Stdout, rows)
-		return errors.Join(err, b.stop())
+		if err := errors.Join(err, b.stop()); err != nil {
+			return err
+		}
+		command := fmt.Sprintf("make bench-rest BENCH_JOBSETS=%d BENCH_NODES=%d", o.jobSets, o.nodes)
+		return history(o.history).add(ctx, command, figuresOfRest(rows))
 	}
 }
 
@@ -83,16 +89,16 @@ func (b *startBench) restOf(ctx context.Context, tolerant bool) (rows []atRest, 
 	defer func() {
 		err = errors.Join(err, m.stop(), b.cleanUp(context.WithoutCancel(ctx)))
 	}()
-	measure := func(what string, do func() error) error {
+	measure := func(id, what string, do func() error) error {
 		used, took, err := m.window("", do)
-		rows = append(rows, atRest{what, used, took})
+		rows = append(rows, atRest{id, what, used, took})
 		fmt.Printf("%s: %.2f s CPU, %d passes, %v requests in %.0f s\n", what, used.CPU.Seconds(), used.Passes, used.Requests, took.Seconds())
 		return err
 	}
-	name := "without faultTolerance"
+	id, name := fmt.Sprint(b.jobSets), "without faultTolerance"
 	if tolerant {
-		name = "with faultTolerance"
-	} else if err := measure("no JobSets", pauseOf(ctx, resting)); err != nil {
+		id, name = "tolerant."+id, "with faultTolerance"
+	} else if err := measure("none", "no JobSets", pauseOf(ctx, resting)); err != nil {
 		return rows, err
 	}
 	if err := atOnce(b.jobSets, func(i int) error { return b.runs(ctx, i, tolerant) }); err != nil {
@@ -101,20 +107,20 @@ func (b *startBench) restOf(ctx context.Context, tolerant bool) (rows []atRest, 
 	if err := m.settles(ctx); err != nil {
 		return rows, err
 	}
-	if err := measure(fmt.Sprintf("%d JobSets that run, %s", b.jobSets, name), pauseOf(ctx, resting)); err != nil {
+	if err := measure(id, fmt.Sprintf("%d JobSets that run, %s", b.jobSets, name), pauseOf(ctx, resting)); err != nil {
 		return rows, err
 	}
 	if !tolerant {
 		return rows, nil
 	}
 	beats := fmt.Sprintf("%d heartbeats of nodes", b.nodes)
-	if err := measure(beats, func() error { return atOnce(b.nodes, func(i int) error { return b.beat(ctx, i) }) }); err != nil {
+	if err := measure(fmt.Sprintf("heartbeats.%d", b.nodes), beats, func() error { return atOnce(b.nodes, func(i int) error { return b.beat(ctx, i) }) }); err != nil {
 		return rows, err
 	}
 	if passes := rows[len(rows)-1].used.Passes; passes > 0 {
 		return rows, fmt.Errorf("%s made %d passes, want none", beats, passes)
 	}
-	err = measure("one node marked", func() error { return errors.Join(b.mark(ctx, 0), pauseOf(ctx, quietAtFirst)()) })
+	err = measure("mark", "one node marked", func() error { return errors.Join(b.mark(ctx, 0), pauseOf(ctx, quietAtFirst)()) })
 	if passes := rows[len(rows)-1].used.Passes; err == nil && passes == 0 {
 		err = errors.New("a mark made no pass, so that heartbeats made none says nothing")
 	}
@@ -196,6 +202,14 @@ func (b *startBench) runs(ctx context.Context, i int, tolerant bool) error {
 		return err
 	}
 	return h.writes(ctx, js, 0, readyState)
+}
+
+// figuresOfRest are the CPU of the manager.
+func figuresOfRest(rows []atRest) (figures []figure) {
+	for _, r := range rows {
+		figures = append(figures, figure{"bench.rest." + r.id, r.used.CPU.Seconds(), fmt.Sprintf("s CPU in %.0f s", r.took.Seconds()), "n=1"})
+	}
+	return figures
 }
 
 // printRest prints what was measured at rest.
