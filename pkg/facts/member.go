@@ -3,15 +3,16 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package facts is all that is read of a Pod or a Node: Of returns it as a small value that can be compared, and Strip
-// returns an object that has nothing else. So the three places that have to agree cannot differ:
+// Package facts is all that decisions read of a Pod or a Node: Of returns it as a small value that can be compared, and Strip
+// returns an object that has nothing else, but what shells read (see Strip). So the three places that have to agree cannot differ:
 //
 //	cache      keeps Strip(pod), and Of(Strip(pod)) == Of(pod) holds for every Pod
 //	events     wake a JobSet if the Standing of a Pod differs
 //	decisions  read facts, never a Pod
 //
 // To let a decision read another field of a Pod, add it to Member, Of and Strip in this file. TestStrippingKeepsTheFacts
-// draws texts, numbers, bools and keptAnnotations by itself, and says if it draws no Pod that has the fact. In Standing it wakes the JobSet when it changes; elsewhere in Member it does not.
+// draws texts, numbers, bools and keptAnnotations by itself, and says if it draws no Pod that has the fact. In Standing it wakes
+// the JobSet when it changes; elsewhere in Member only readiness does, while something is reported of it.
 package facts
 
 import (

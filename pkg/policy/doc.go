@@ -28,6 +28,9 @@ SPDX-License-Identifier: Apache-2.0
 // (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
 // keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
+// A bare event is told in each pass that writes the status. To tell something once, let the event follow a condition that
+// changes (becomesTrue), or a change that is made once, such as the lift.
+//
 // # Floors
 //
 // A file uses names of the floors below its own:
@@ -35,10 +38,11 @@ SPDX-License-Identifier: Apache-2.0
 //	decide.go look.go compose.go   the lists of steps, what is looked at first, what becomes of the status
 //	a file for each idea           the steps, and what they ask the view
 //	members.go                     the questions about the group that several steps ask
-//	result.go conditions.go        what a step may add
-//	view.go group.go               what a step may read
+//	view.go                        what a step may read
+//	result.go                      what a step may add
 //	input.go plan.go               what comes in and what goes out
-//	jobset.go observe.go slots.go  what a JobSet, its Jobs and its Pods say by themselves
+//	group.go observe.go            what the Pods and the Jobs of a JobSet add up to
+//	jobset.go slots.go conditions.go  what a JobSet, its Pods and a condition say by themselves
 //
 // # A restart of the whole JobSet
 //

@@ -7,8 +7,8 @@ package restarts
 
 import "regexp"
 
-// What is read of messages of the controller, and found nowhere else: these and no others are matched. Tests hold each against
-// what package policy writes.
+// What is read of messages of the controller, and found nowhere else: these and no others are matched, but for how
+// long a worker that hung was silent, see package progress. Tests hold each against what package policy writes.
 var (
 	startedMessage   = regexp.MustCompile(`(?s)^(.*); all workers of epoch (\d+) restart in place(?:, not before (\S+): (\d+) epochs in a row failed within a minute)?$`)
 	completedMessage = regexp.MustCompile(`^(\d+) workers restarted in place: epoch (\d+), ([0-9.]+) seconds(?:; in epoch [^;]*)?(?:; (.*))?$`)

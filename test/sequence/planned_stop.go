@@ -13,7 +13,8 @@ import (
 // plannedStop is how workers are stopped that may save their state first (P142).
 var plannedStop = protocol.PlannedStop{GraceSeconds: protocol.MaxPlannedStopSeconds, Signal: "USR1"}
 
-// stand reports whether a view shows every worker at S, and whether one has reported that it has to start again.
+// stand reports whether a view shows every worker at S, and whether one has reported that it has to start again. In a Job that
+// is suspended none stands: a manager that has just started may see a group that runs before it sees that its Jobs were resumed.
 func (v *view) stand() (stands, failed bool) {
 	stands = true
 	for at := range v.jobs {
@@ -30,7 +31,7 @@ func (v *view) stand() (stands, failed bool) {
 			indexes |= 1 << p.index
 			failed = failed || p.reports() == v.js.s+1
 		}
-		stands = stands && !j.failing && !j.deleting && indexes == 1<<j.size-1
+		stands = stands && j.awake && !j.failing && !j.deleting && indexes == 1<<j.size-1
 	}
 	return stands, failed
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -32,7 +33,7 @@ func configurationOf(t *testing.T, r release) string {
 
 // The file says what the values say; what it does not say is the manager's to decide.
 func TestConfiguration(t *testing.T) {
-	const usual = `apiVersion: config.jobset.x-k8s.io/v1alpha1
+	usual := fmt.Sprintf(`apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 release: v0.13
 webhook:
@@ -46,11 +47,11 @@ internalCertManagement:
   webhookServiceName: jobset-webhook-service
   webhookSecretName: jobset-webhook-server-cert
 clientConnection:
-  qps: 500
-  burst: 500
+  qps: %v
+  burst: %d
 inPlaceRestart:
   agentImage: jobset/agent:dev
-`
+`, configapi.DefaultClientConnectionQPS, configapi.DefaultClientConnectionBurst)
 	tests := map[string]struct {
 		values string
 		want   string // keys that are not as usual; whole blocks
