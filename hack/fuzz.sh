@@ -16,7 +16,7 @@ failed=0
 while IFS=: read -r file target; do
   package=./$(dirname "$file")
   printf '==> %s %s\n' "$package" "$target"
-  go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZ_TIME:-60s}" "$package" || failed=1
+  go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZ_TIME:-60s}" -fuzzminimizetime 5s "$package" || failed=1
 done < <(git ls-files -co --exclude-standard '*_test.go' | xargs grep -o '^func Fuzz[A-Za-z0-9_]*' | sed 's/func //')
 for package in $(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '"pgregory.net/rapid"' | xargs -n1 dirname | sort -u); do
   printf '==> %s properties\n' "./$package"

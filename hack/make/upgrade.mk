@@ -7,4 +7,4 @@ OLD_COMMIT ?=## commit whose manager is upgraded from and downgraded to; the las
 .PHONY: test-upgrade
 test-upgrade: cluster tool-ginkgo ## Upgrade and downgrade the manager under groups that run, on the embedded control plane
 	OLD_MANAGER=$$(hack/build-manager-of.sh $(OLD_COMMIT)) PODS_ONLY_MANAGER=$$(hack/build-manager-of.sh --before pkg/facts/lease.go) $(MAKE) test-integration \
-	  INTEGRATION_TARGET=./test/integration/embedded GINKGO_ARGS='--focus=P59|P154'
+	  INTEGRATION_TARGET=./test/integration/embedded GINKGO_ARGS="--focus='P59|P154'"
