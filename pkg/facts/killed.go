@@ -22,10 +22,6 @@ type Killed struct {
 	End
 }
 
-// lostByRuntime is the reason of a container that the runtime lost with its sandbox, as when the node restarts: how it ended
-// was not seen, and the status may show it before it shows that the sandbox is gone (P74).
-const lostByRuntime = "Unknown"
-
 // lastKilled leaves out Pods that have ended, whose End says more.
 func lastKilled(pod *corev1.Pod) (last Killed) {
 	for i := range pod.Spec.Containers {
@@ -39,7 +35,7 @@ func lastKilled(pod *corev1.Pod) (last Killed) {
 				continue
 			}
 			for _, end := range [...]*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
-				if end == nil || end.ExitCode == 0 || end.ExitCode == protocol.ExitLeave || end.Reason == lostByRuntime {
+				if end == nil || end.ExitCode == 0 || end.ExitCode == protocol.ExitLeave {
 					continue
 				}
 				if at := moment(&end.FinishedAt); last.Container == "" || at.After(last.At) {

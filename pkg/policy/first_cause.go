@@ -11,6 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// endNotSeen is the code that a runtime gives to a container whose end it did not see. A kubelet may show that before it shows
+// that the Pod has no sandbox, as when its node restarted (P74).
+const endNotSeen = 255
+
 // causeOfBreak says, for the user, why the group breaks: what failed first, if that was
 // seen, which is returned too, else what the group shows now.
 func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failure) {
@@ -19,8 +23,8 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failur
 	if failure == nil || failure.Container != "" && reported != nil && reported.Hang.Hung() { // peers may report before the one that hung
 		failure = reported
 	}
-	if failure == nil {
-		failure = v.sandboxFailure()
+	if lost := v.sandboxFailure(); lost != nil && (failure == nil || failure.Pod == lost.Pod && failure.ExitCode == endNotSeen) {
+		failure = lost
 	}
 	switch {
 	case failure != nil:

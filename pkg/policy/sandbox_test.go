@@ -59,6 +59,9 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		w.Pods = []string{"js-w-0-0"}
 		w.Told = []Event{{corev1.EventTypeWarning, constants.WorkerReplacedReason, "1 worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: js-w-0-0"}}
 	}
+	endUnseen := func(in *Input) {
+		in.FirstFailure = &Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 255, Node: "n1"}
+	}
 	leaving := onPod(0, 0, func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1Time(now.Add(time.Minute))) })
 	tests := map[string]struct {
 		in   Input
@@ -67,6 +70,7 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		"P74: for 10 s: confirmed by a read first":                       {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second)), confirms("js-w-0", 0)},
 		"P74: then the group breaks, and is charged":                     {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0)), broken(1, cause)},
 		"P74: a failure that was seen before is the cause":               {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), sawExit), broken(1, exited)},
+		"P74: it is the cause if the runtime did not see the end either": {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), endUnseen), broken(1, cause)},
 		"P74: it is the cause when a peer restarts because of it":        {inPlace(0, 1, "1 2", noSandbox(0, 10*time.Second)), broken(1, cause)},
 		"P74: no budget is left":                                         {inPlace(0, 1, "1 1", noSandbox(0, time.Minute), confirmed(0, 0), noMoreRestarts), outOfBudgetBy(cause)},
 		"P74: not before: another look at the end of the 10 s":           {inPlace(0, 1, "1 1", noSandbox(0, 4*time.Second)), looksAgain(6 * time.Second)},

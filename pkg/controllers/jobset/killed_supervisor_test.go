@@ -58,7 +58,6 @@ func TestKilledSupervisors(t *testing.T) {
 		"P66: seen when it runs again":                          {false, runs, supervised("1", outOfMemory, again), killed},
 		"P66: told once":                                        {false, supervised("1", outOfMemory), supervised("1", outOfMemory, again), ""},
 		"P66: by another signal":                                {false, runs, supervised("1", end(139, "Error")), "container worker of worker pod js-w-0-0 exited with code 139 (signal 11) on node n1"},
-		"P74: one that the runtime lost with its sandbox":       {false, runs, supervised("1", end(255, "Unknown")), ""},
 		"P66: one that asked to be replaced is told otherwise":  {false, runs, supervised("1", end(65, "Error")), ""},
 		"P66: of another epoch":                                 {false, supervised("2"), supervised("2", outOfMemory), ""},
 		"P66: in a restart":                                     {true, runs, supervised("1", outOfMemory), ""},

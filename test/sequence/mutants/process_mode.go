@@ -17,6 +17,7 @@ const (
 	standbyFile = "supervisor/standby.go"
 	startupFile = "pkg/policy/startup.go"
 	stepsFile   = "pkg/policy/no_progress.go"
+	graceFile   = "pkg/policy/stop_grace.go"
 )
 
 // processMode are mistakes of agents and supervisors in process mode.
@@ -103,7 +104,7 @@ var processMode = []mutant{
 		new: "now.Sub(is.NoSandboxSince) >= sandboxPatience && false {",
 	},
 	{
-		name: "a Pod is late while its worker still stops", file: progressFile,
+		name: "a Pod is late while its worker still stops", file: graceFile,
 		old: "if v.synced == 0 || workerpod.ModeOf(policy) != jobset.ProcessMode {",
 		new: "if workerpod.ModeOf(policy) != \"\" {",
 	},
