@@ -139,13 +139,11 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	case change < 0 && j.lost > 0:
 		d.State = Shrinks
 		d.Because = j.whyShrink(p.in.ShrinkAfter, desired)
-		if j.grew() {
-			d.Ceiling = p.nextCeiling(j, desired, "no node has room")
-			d.Because += d.Ceiling.retry()
-		}
+		p.growthFailed(j, &d, "no node has room")
 	case change < 0 && len(takers) > 0:
 		d.State = Gives
 		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(j.Namespace, takers), before[takers[0]].float(), d.Score)
+		p.growthFailed(j, &d, "another job took the room")
 	case change < 0:
 		d.State = Fits
 		d.Because = fmt.Sprintf("no node has room for %d more: it starts with %d", -change, desired)

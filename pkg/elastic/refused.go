@@ -18,7 +18,7 @@ import (
 //	            -> back to 4, with a ceiling of 4 for a time that doubles with each refusal in a row
 //
 // Growth that came to nothing because somebody else took the room has a ceiling, too: the model may hold that there is room
-// before it grows, and that there is none for what it grew by, again and again.
+// before it grows, and that there is none for what it grew by, or that another job is to have it, again and again.
 //
 // A ceiling bounds growth only. Whoever writes a larger size by hand keeps it until Pods are refused again.
 
@@ -160,6 +160,14 @@ func (j *job) whyBack(size int32) string {
 
 // grew reports whether a job waits for more than it last ran with.
 func (j *job) grew() bool { return j.Ran >= j.min && j.Ran < j.now }
+
+// growthFailed gives a job a ceiling that shrinks to what it ran with before it has run with more.
+func (p *planner) growthFailed(j *job, d *Decision, message string) {
+	if j.grew() {
+		d.Ceiling = p.nextCeiling(j, d.Desired, message)
+		d.Because += d.Ceiling.retry()
+	}
+}
 
 // nextCeiling returns the ceiling after one more refusal. One that was written and not carried out is not counted again.
 func (p *planner) nextCeiling(j *job, size int32, message string) *Ceiling {
