@@ -51,7 +51,13 @@ var _ = Describe("The requests of a manager", func() {
 
 		var order []string
 		var names []string
-		for _, write := range w.Manager.Made(AnyWrite)[:7] {
+		// Where the API server is slow, the pass ends after half a second and another one makes the rest (C377).
+		Eventually(func() int { return len(w.Manager.Made(AnyWrite)) }).WithContext(ctx).Should(BeNumerically(">=", 7))
+		writes := w.Manager.Made(AnyWrite)
+		for i, write := range writes {
+			if write.String() == "update JobSet status" && i < len(writes)-1 {
+				continue
+			}
 			order = append(order, write.String())
 			names = append(names, write.Object.GetName())
 		}
