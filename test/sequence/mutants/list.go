@@ -253,9 +253,9 @@ var mutants = []mutant{
 		new: "next.Refusals = 1",
 	},
 	{
-		name: "forget growth that came to nothing", file: "pkg/elastic/plan.go", in: planner, by: "FuzzRefusals",
-		old: "if j.grew() {",
-		new: "if false {",
+		name: "forget growth that came to nothing", file: refusedFile, in: planner, by: "FuzzRefusals",
+		old: "if j.grew() {\n\t\td.Ceiling",
+		new: "if false {\n\t\td.Ceiling",
 	},
 	{
 		name: "recreate who is late and charge nobody", file: progressFile,
