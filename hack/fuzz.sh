@@ -13,6 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
+# Minimizing takes up to a minute for each input that reaches new code, by default, and no other input is tried meanwhile.
 while IFS=: read -r file target; do
   package=./$(dirname "$file")
   printf '==> %s %s\n' "$package" "$target"

@@ -161,7 +161,7 @@ func (j *job) whyBack(size int32) string {
 // grew reports whether a job waits for more than it last ran with.
 func (j *job) grew() bool { return j.Ran >= j.min && j.Ran < j.now }
 
-// growthFailed gives a job a ceiling that shrinks to what it ran with before it has run with more.
+// growthFailed gives a ceiling to a job that grew, and becomes smaller again before it ran with its new size.
 func (p *planner) growthFailed(j *job, d *Decision, message string) {
 	if j.grew() {
 		d.Ceiling = p.nextCeiling(j, d.Desired, message)

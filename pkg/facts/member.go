@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package facts is all that decisions read of a Pod or a Node: Of returns it as a small value that can be compared, and Strip
-// returns an object that has nothing else, but what shells read (see Strip). So the three places that have to agree cannot differ:
+// returns an object that has little else (see there). So the three places that have to agree cannot differ:
 //
 //	cache      keeps Strip(pod), and Of(Strip(pod)) == Of(pod) holds for every Pod
 //	events     wake a JobSet if the Standing of a Pod differs

@@ -42,7 +42,8 @@ SPDX-License-Identifier: Apache-2.0
 //	result.go                      what a step may add
 //	input.go plan.go               what comes in and what goes out
 //	group.go observe.go            what the Pods and the Jobs of a JobSet add up to
-//	jobset.go slots.go conditions.go  what a JobSet, its Pods and a condition say by themselves
+//	jobset.go slots.go             what a JobSet and its Pods say by themselves
+//	conditions.go                  how a condition or an event is reported
 //
 // # A restart of the whole JobSet
 //

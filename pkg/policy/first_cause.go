@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,8 +24,11 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failur
 	if failure == nil || failure.Container != "" && reported != nil && reported.Hang.Hung() { // peers may report before the one that hung
 		failure = reported
 	}
-	if lost := v.sandboxFailure(); lost != nil && (failure == nil || failure.Pod == lost.Pod && failure.ExitCode == endNotSeen) {
-		failure = lost
+	switch {
+	case failure == nil:
+		failure = v.sandboxFailure("")
+	case failure.ExitCode == endNotSeen:
+		failure = cmp.Or(v.sandboxFailure(failure.Pod), failure)
 	}
 	switch {
 	case failure != nil:

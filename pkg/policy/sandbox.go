@@ -39,13 +39,15 @@ func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {
 	return lost, next
 }
 
-// sandboxFailure is the failure of the first Pod by name that is lost with its sandbox, nil if there is none.
-func (v *view) sandboxFailure() *Failure {
+// sandboxFailure is the failure of a Pod that is lost with its sandbox, nil if it is not; of the first by name if none is asked for.
+func (v *view) sandboxFailure(name string) *Failure {
 	lost, _ := v.withoutSandbox()
-	if len(lost) == 0 {
-		return nil
+	for _, pod := range lost {
+		if name == "" || pod.Name == name {
+			return &Failure{Pod: pod.Name, Node: facts.Of(pod).Node, NoSandbox: true}
+		}
 	}
-	return &Failure{Pod: lost[0].Name, Node: facts.Of(lost[0]).Node, NoSandbox: true}
+	return nil
 }
 
 // lostSandboxes deletes the Pods of a group that assembles which do not come back, so that the Job controller

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,8 +61,10 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		w.Pods = []string{"js-w-0-0"}
 		w.Told = []Event{{corev1.EventTypeWarning, constants.WorkerReplacedReason, "1 worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: js-w-0-0"}}
 	}
-	endUnseen := func(in *Input) {
-		in.FirstFailure = &Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 255, Node: "n1"}
+	endUnseen := func(i int) func(*Input) {
+		return func(in *Input) {
+			in.FirstFailure = &Failure{Pod: fmt.Sprintf("js-w-0-%d", i), Container: "worker", ExitCode: 255, Node: "n1"}
+		}
 	}
 	leaving := onPod(0, 0, func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1Time(now.Add(time.Minute))) })
 	tests := map[string]struct {
@@ -70,7 +74,11 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		"P74: for 10 s: confirmed by a read first":                       {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second)), confirms("js-w-0", 0)},
 		"P74: then the group breaks, and is charged":                     {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0)), broken(1, cause)},
 		"P74: a failure that was seen before is the cause":               {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), sawExit), broken(1, exited)},
-		"P74: it is the cause if the runtime did not see the end either": {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), endUnseen), broken(1, cause)},
+		"P74: it is the cause if the runtime did not see the end either": {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), endUnseen(0)), broken(1, cause)},
+		"P74: so it is if another Pod lost its sandbox, too": {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), noSandbox(1, 10*time.Second), confirmed(0, 0, 1), endUnseen(1)),
+			broken(1, strings.Replace(cause, "js-w-0-0", "js-w-0-1", 1))},
+		"P74: but not of another Pod": {inPlace(0, 1, "1 1", noSandbox(0, 10*time.Second), confirmed(0, 0), endUnseen(1)),
+			broken(1, "container worker of worker pod js-w-0-1 exited with code 255 on node n1")},
 		"P74: it is the cause when a peer restarts because of it":        {inPlace(0, 1, "1 2", noSandbox(0, 10*time.Second)), broken(1, cause)},
 		"P74: no budget is left":                                         {inPlace(0, 1, "1 1", noSandbox(0, time.Minute), confirmed(0, 0), noMoreRestarts), outOfBudgetBy(cause)},
 		"P74: not before: another look at the end of the 10 s":           {inPlace(0, 1, "1 1", noSandbox(0, 4*time.Second)), looksAgain(6 * time.Second)},
