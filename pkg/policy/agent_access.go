@@ -38,7 +38,7 @@ const (
 func agentAccess(v *view, before result) result {
 	g := &v.group
 	switch {
-	case v.Access == nil || before.terminal(v) || before.plan.touchesJobs() || v.accessWithheld():
+	case v.Access == nil || before.terminal(v) || before.writes.touchesJobs() || v.accessWithheld():
 		return result{}
 	case before.changes.any(liftBarrier):
 		return tell(accessGranted()) // all agents have reported
@@ -49,15 +49,15 @@ func agentAccess(v *view, before result) result {
 	if left := accessAskedAfter - v.Now.Sub(v.assemblesSince()); left > 0 && !asksLeases {
 		return requeueAfter(left)
 	}
-	r := result{plan: Plan{AskLeases: asksLeases}}
+	r := result{ask: Questions{AskLeases: asksLeases}}
 	var denied []string
 	allAnswered := true
 	for _, account := range agentAccounts(v.JobSet) {
 		answer := v.Access[account]
 		if left := v.until(answer.Asked.Add(v.accessValidFor(answer))); left > 0 {
 			r = r.and(requeueAfter(left))
-		} else if len(r.plan.AskAccess) < maxAsked {
-			r.plan.AskAccess = append(r.plan.AskAccess, account)
+		} else if len(r.ask.AskAccess) < maxAsked {
+			r.ask.AskAccess = append(r.ask.AskAccess, account)
 		}
 		allAnswered = allAnswered && !answer.Asked.IsZero() && !answer.Unknown
 		if len(answer.Lacks) > 0 {

@@ -123,7 +123,7 @@ func (v *view) countFailure(f *Failure) nodeCharge {
 	var c nodeCharge
 	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
-		c.slow, c.plan.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
+		c.slow, c.reports.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
 		c.notices = []notice{warning(constants.NodeAvoidedReason, fmt.Sprintf(
 			"%d restarts within %s began on node %s: new Pods of this JobSet avoid it for %s. The last cause: %s", len(n.Times), within, f.Node, within, n.Cause))}
 	}
@@ -221,7 +221,7 @@ func replaceOutdated(v *view, before result) result {
 	}
 	r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
 	r.holdsLift = true
-	r.plan.DeletePods = []PodDeletion{{Pods: pods, Event: Event{
+	r.writes.DeletePods = []PodDeletion{{Pods: pods, Event: Event{
 		Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason,
 		Message: fmt.Sprintf("%d Pods were created before it was decided which nodes this JobSet avoids; they are deleted to be recreated: %s", len(pods), podNames(pods)),
 	}}}

@@ -15,8 +15,10 @@ import (
 
 // compose makes a plan of what all steps decided.
 func (r *result) compose(v *view) Plan {
-	plan := r.plan
-	plan.Foreign, plan.Steps = v.observed.Foreign, v.steps
+	plan := Plan{
+		Questions: r.ask, Writes: r.writes, Remembered: r.remember, Reports: r.reports, Pace: r.pace, Verdict: r.verdict, Steps: v.steps,
+	}
+	plan.Foreign = v.observed.Foreign
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
 	r.apply(v, &plan.Status)
@@ -87,7 +89,7 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 func (p *Plan) Interrupted(stored *jobset.JobSetStatus) Plan {
 	part := *p
 	if len(p.DeletePods)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0 {
-		part = Plan{CountsInterval: p.CountsInterval, InvalidEpochs: p.InvalidEpochs, Replaced: p.Replaced}
+		part = Plan{Pace: Pace{CountsInterval: p.CountsInterval}, Reports: Reports{InvalidEpochs: p.InvalidEpochs, Replaced: p.Replaced}}
 		stored.DeepCopyInto(&part.Status)
 		part.Status.ReplicatedJobsStatus = OnlyCounts(p.Status.ReplicatedJobsStatus, stored.ReplicatedJobsStatus)
 	}

@@ -84,12 +84,12 @@ func Decide(in Input) (Plan, error) {
 	switch {
 	case sum.err != nil:
 		return Plan{Steps: v.steps}, sum.err
-	case sum.plan.Confirm != nil:
-		return Plan{Confirm: sum.plan.Confirm, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
+	case sum.ask.Confirm != nil:
+		return Plan{Questions: Questions{Confirm: sum.ask.Confirm}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	sum.ends = false
-	if sum = v.runSteps(lastSteps, sum); sum.plan.ReadChildren {
-		return Plan{ReadChildren: true, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
+	if sum = v.runSteps(lastSteps, sum); sum.ask.ReadChildren {
+		return Plan{Questions: Questions{ReadChildren: true}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	return sum.compose(v), nil
 }
@@ -112,17 +112,17 @@ func (v *view) runSteps(steps []step, sum result) result {
 // written instead, and a later pass, which reads D == S, makes the changes (P16). So whatever
 // crashes in between, Pods that go or come by our own hand are never mistaken for failures.
 func (v *view) waitsForIntent(sum *result) bool {
-	return v.inPlace && !v.finished && v.running() && (sum.plan.touchesJobs() || sum.plan.Unresumed > 0)
+	return v.inPlace && !v.finished && v.running() && (sum.writes.touchesJobs() || sum.writes.Unresumed > 0)
 }
 
 // onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
 // reported is about these changes, and has to wait with them.
 func (v *view) onlyIntent(r result) result {
 	var announced result
-	if r.changes |= deprecate; v.changesAsPlanned(&r.plan) {
-		announced = v.planBreak(&r.plan)
+	if r.changes |= deprecate; v.changesAsPlanned(&r.writes) {
+		announced = v.planBreak(&r.writes)
 	}
-	r.plan.forgetJobs()
+	r.writes.forgetJobs()
 	if !r.ends {
 		r.notices = nil
 	}
@@ -131,7 +131,7 @@ func (v *view) onlyIntent(r result) result {
 
 // previousJobs deletes what belongs to an earlier attempt.
 func previousJobs(v *view, _ result) result {
-	return result{plan: Plan{DeleteJobs: withoutTerminating(v.observed.Previous...)}}
+	return result{writes: Writes{DeleteJobs: withoutTerminating(v.observed.Previous...)}}
 }
 
 // allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift, and a restart of all Jobs of a group
@@ -159,5 +159,5 @@ func createService(v *view, _ result) result {
 	if !children.NeedsService(v.JobSet) || v.ServiceExists {
 		return result{}
 	}
-	return result{plan: Plan{CreateService: children.Service(v.JobSet)}}
+	return result{writes: Writes{CreateService: children.Service(v.JobSet)}}
 }

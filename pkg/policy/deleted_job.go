@@ -39,7 +39,7 @@ func deletedJob(v *view, _ result) result {
 	case all == 0:
 		return result{}
 	case !v.ChildrenRead:
-		return result{ends: true, plan: Plan{ReadChildren: true}}
+		return result{ends: true, ask: Questions{ReadChildren: true}}
 	}
 	return fail(constants.ChildJobDeletedReason, fmt.Sprintf(
 		"%d Jobs of the running attempt were deleted, and not by the JobSet controller (first: %s)", all, missing))

@@ -25,17 +25,17 @@ import (
 
 // waitsForDeployed reports whether Jobs are to run and the condition does not say so yet.
 func (v *view) waitsForDeployed(sum *result) bool {
-	creates := len(sum.plan.CreateJobs) > 0 && !v.suspendWanted()
-	return v.tolerant && (creates || len(sum.plan.ResumeJobs) > 0) && !v.isTrue(jobset.JobSetResourcesDeployed)
+	creates := len(sum.writes.CreateJobs) > 0 && !v.suspendWanted()
+	return v.tolerant && (creates || len(sum.writes.ResumeJobs) > 0) && !v.isTrue(jobset.JobSetResourcesDeployed)
 }
 
 // withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
 func (r result) withoutJobs() result {
-	for _, batch := range r.plan.CreateJobs {
-		r.plan.Uncreated += int64(len(batch))
+	for _, batch := range r.writes.CreateJobs {
+		r.writes.Uncreated += int64(len(batch))
 	}
-	r.plan.Unresumed += int64(len(r.plan.ResumeJobs))
-	r.plan.CreateJobs, r.plan.ResumeJobs = nil, nil
+	r.writes.Unresumed += int64(len(r.writes.ResumeJobs))
+	r.writes.CreateJobs, r.writes.ResumeJobs = nil, nil
 	r.deploys, r.notices = true, nil
 	return r
 }
@@ -53,7 +53,7 @@ func resourcesDeployed(v *view, before result) result {
 	case !reported || pods+jobs > 0 || !v.finished && !v.suspendWanted():
 		return result{}
 	case !v.ChildrenRead:
-		return result{plan: Plan{ReadChildren: true}}
+		return result{ask: Questions{ReadChildren: true}}
 	}
 	return tell(becomesFalse(jobset.JobSetResourcesDeployed, constants.ResourcesReleasedReason,
 		fmt.Sprintf("0 Pods run and 0 of %d Jobs may start any", len(v.Jobs))))

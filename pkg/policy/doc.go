@@ -24,8 +24,8 @@ SPDX-License-Identifier: Apache-2.0
 // the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
 // to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
-// effect is a field of Plan, with a line in add (plan.go), or a change of the status, with a line in apply
-// (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
+// effect is a field of a part of Plan, with a line in its method and below it (writes.go, reports.go, plan.go), or a change
+// of the status, with a line in apply (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
 // keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
 // A bare event is told in each pass that writes the status. To tell something once, let the event follow a condition that
@@ -40,7 +40,8 @@ SPDX-License-Identifier: Apache-2.0
 //	members.go                     the questions about the group that several steps ask
 //	view.go                        what a step may read
 //	result.go                      what a step may add
-//	input.go plan.go               what comes in and what goes out
+//	input.go plan.go               what comes in and what goes out: questions, writes, what is remembered,
+//	writes.go reports.go           the status, reports, and how soon to go on
 //	group.go observe.go            what the Pods and the Jobs of a JobSet add up to
 //	jobset.go slots.go             what a JobSet and its Pods say by themselves
 //	conditions.go                  how a condition or an event is reported

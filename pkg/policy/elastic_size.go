@@ -127,5 +127,5 @@ func plannedSizes(v *view, _ result) result {
 	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) || v.Verdict.IsIn(v.JobSet) {
 		return result{}
 	}
-	return result{plan: Plan{Verdict: v.Verdict}}
+	return result{verdict: v.Verdict}
 }

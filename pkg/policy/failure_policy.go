@@ -68,7 +68,7 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 		return v.charge(restartAll(reason, constants.RestartJobSetActionReason, message), spent)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
 		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
-		r.plan.Restart = action
+		r.reports.Restart = action
 		return r
 	case jobset.RestartJob:
 		return v.charge(v.restartJob(job, action, constants.RestartJobActionReason, message), spent)
@@ -82,7 +82,7 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 // by later passes, which read this from the status.
 func restartAll(conditionReason, eventReason, message string) result {
 	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
-	r.changes, r.plan.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
+	r.changes, r.reports.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
 	return r
 }
 

@@ -34,7 +34,7 @@ func finishedJobSet(v *view, _ result) result {
 		return r
 	}
 	left := v.until(v.end.LastTransitionTime.Add(time.Duration(*seconds) * time.Second))
-	r.plan.DeleteJobSet = left <= 0
+	r.writes.DeleteJobSet = left <= 0
 	return r.and(requeueAfter(left))
 }
 
@@ -49,22 +49,22 @@ func (v *view) finishedJobs() result {
 	case failed && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
 		return v.keepJobs(end.Add(v.tolerance.DeletionOnFailure))
 	case failed:
-		return result{kept: &keptUntil{}, plan: Plan{DeleteJobs: withoutTerminating(all...)}}
+		return result{kept: &keptUntil{}, writes: Writes{DeleteJobs: withoutTerminating(all...)}}
 	case v.until(end.Add(v.tolerance.SuccessTTL)) <= 0:
 		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
 		return v.expire(withoutTerminating(all...))
 	default:
 		r := requeueAfter(v.until(end.Add(v.tolerance.SuccessTTL)))
-		r.plan.DeleteJobs = withoutTerminating(all...)
+		r.writes.DeleteJobs = withoutTerminating(all...)
 		return r
 	}
-	return result{plan: Plan{DeleteJobs: withoutTerminating(all...)}}
+	return result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
 }
 
 // keepJobs keeps the Jobs of a failed JobSet until then.
 func (v *view) keepJobs(until time.Time) result {
 	r := requeueAfter(v.until(until))
-	r.plan.DeleteJobs = withoutTerminating(v.observed.Previous...)
+	r.writes.DeleteJobs = withoutTerminating(v.observed.Previous...)
 	r.kept = &keptUntil{ptr.To(metav1.NewTime(until))}
 	if known := v.JobSet.Status.FaultTolerance; known != nil && known.PodsKeptUntil != nil {
 		return r
@@ -79,5 +79,5 @@ func (v *view) expire(jobs []*batchv1.Job) result {
 		return result{}
 	}
 	expired := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(jobs)))
-	return result{plan: Plan{DeleteJobs: jobs, TellDeleted: &expired.event}}
+	return result{writes: Writes{DeleteJobs: jobs, TellDeleted: &expired.event}}
 }

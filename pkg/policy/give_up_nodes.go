@@ -43,16 +43,16 @@ func giveUpNodes(v *view, _ result) result {
 	case len(late) == 0:
 		return requeueAfter(next)
 	case !v.watched && !v.ChildrenRead:
-		return result{ends: true, plan: Plan{ReadChildren: true}}
+		return result{ends: true, ask: Questions{ReadChildren: true}}
 	}
 	message := fmt.Sprintf("%d Pods found no node within %s: %s%s; node %s, avoided since %s, is used again",
 		len(late), v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled), avoided.Node, avoided.AvoidedSince.UTC().Format(time.RFC3339))
 	r := tell(warning(constants.AvoidedNodeGivenUpReason, message))
-	r.plan.Outcomes = []Outcome{GaveUpNode}
+	r.reports.Outcomes = []Outcome{GaveUpNode}
 	if !v.watched {
 		r = tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.AvoidedNodeGivenUpReason,
 			message+"; all Jobs are recreated, which does not count towards maxRestarts")).and(r)
-		r.changes, r.plan.Restart, r.ends = restartAllJobs, jobset.RestartJobSetAndIgnoreMaxRestarts, true
+		r.changes, r.reports.Restart, r.ends = restartAllJobs, jobset.RestartJobSetAndIgnoreMaxRestarts, true
 	}
 	r.nodeFailures = v.without(avoided.Node)
 	return r

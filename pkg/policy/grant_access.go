@@ -21,7 +21,7 @@ func grantAccess(v *view, _ result) result {
 	if len(accounts) == 0 || !v.Grant.PolicyKnown {
 		return result{}
 	}
-	r := result{plan: Plan{Grant: grantWrites(v.JobSet, v.Grant, accounts, v.PolicyGap == "")}}
+	r := result{writes: Writes{Grant: grantWrites(v.JobSet, v.Grant, accounts, v.PolicyGap == "")}}
 	switch {
 	case v.PolicyGap != "":
 		r = r.and(tell(becomesTrue(jobset.JobSetAgentAccessDenied, constants.AgentAccessWithheldReason, accessWithheld(v.PolicyGap))))

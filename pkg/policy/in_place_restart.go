@@ -60,7 +60,7 @@ func incompleteGroup(v *view, _ result) result {
 
 // invalidEpochs tells which Pods have an annotation that is not an epoch (P12).
 func invalidEpochs(v *view, _ result) result {
-	return result{plan: Plan{InvalidEpochs: v.group.pods(func(s *Slot) bool { return s.State == SlotMember && s.Invalid })}}
+	return result{reports: Reports{InvalidEpochs: v.group.pods(func(s *Slot) bool { return s.State == SlotMember && s.Invalid })}}
 }
 
 // jobAboutToFail leaves the group alone while a Job is about to fail: the failure policy comes first (P10).
@@ -71,7 +71,7 @@ func jobAboutToFail(v *view, _ result) result { return result{ends: v.group.fail
 // still lack some: jobsAsWanted counts them (P46).
 func lift(v *view, before result) result {
 	g := &v.group
-	if v.running() || before.plan.Moving || before.holdsLift || !before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 || v.anyTerminating() || v.synced == math.MaxInt32 {
+	if v.running() || before.remember.Moving || before.holdsLift || !before.writes.jobsAsWanted() || len(v.observed.Previous) > 0 || v.anyTerminating() || v.synced == math.MaxInt32 {
 		return result{}
 	}
 	if g.size == 0 || g.crowded || len(g.outsiders) > 0 || g.members != g.size || g.reported != g.size || v.pauseLeft() > 0 {
@@ -95,7 +95,7 @@ func lift(v *view, before result) result {
 	}
 	took := max(0, v.Now.Sub(v.brokenAt()))
 	starts := v.warmStarts()
-	r.plan.Outcomes, r.plan.GroupRestart, r.plan.WarmStarts = []Outcome{GroupLifted}, took, starts
+	r.reports.Outcomes, r.reports.GroupRestart, r.reports.WarmStarts = []Outcome{GroupLifted}, took, starts
 	completed := v.completed(took) + starts.String()
 	if suspect := v.suspect(); suspect != "" { // P135
 		completed += "; " + suspect
@@ -143,7 +143,7 @@ func breakGroup(v *view, _ result) result {
 func (v *view) restartGroup(cause string, charged changes) result {
 	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(charged))
 	r := tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message))
-	r.changes, r.plan.Outcomes = deprecate|breaksGroup, []Outcome{GroupBroken}
+	r.changes, r.reports.Outcomes = deprecate|breaksGroup, []Outcome{GroupBroken}
 	return r
 }
 
@@ -170,5 +170,5 @@ func countsInterval(v *view, _ result) result {
 	for _, job := range v.observed.Active {
 		workers += sizeOf(job)
 	}
-	return result{plan: Plan{CountsInterval: max(time.Second, time.Duration(min(workers, mostCounted))*countsIntervalPerWorker)}}
+	return result{pace: Pace{CountsInterval: max(time.Second, time.Duration(min(workers, mostCounted))*countsIntervalPerWorker)}}
 }

@@ -31,23 +31,23 @@ func (v *view) byIntent() bool {
 // changesAsPlanned reports whether the group has to stop only to become another one, by another size of its Jobs or by
 // Jobs that join it, so that its workers may save their state (P142). They may not if one of them has failed, which the
 // others may wait for in vain, or if somebody deleted a Job of the epoch that runs.
-func (v *view) changesAsPlanned(plan *Plan) bool {
-	if !v.watched || v.failureComesFirst() || plan.Unresumed > 0 || len(plan.DeleteJobs)+len(plan.SuspendJobs)+len(plan.ResumeJobs) > 0 {
+func (v *view) changesAsPlanned(writes *Writes) bool {
+	if !v.watched || v.failureComesFirst() || writes.Unresumed > 0 || len(writes.DeleteJobs)+len(writes.SuspendJobs)+len(writes.ResumeJobs) > 0 {
 		return false
 	}
 	ran := map[string]bool{}
 	for i := range v.JobSet.Status.ReplicatedJobsStatus {
 		ran[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers > 0
 	}
-	return !slices.ContainsFunc(plan.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] })
+	return !slices.ContainsFunc(writes.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] })
 }
 
 // planBreak lets the workers stop as planned, and announces it where they have time to save their state.
-func (v *view) planBreak(plan *Plan) result {
+func (v *view) planBreak(writes *Writes) result {
 	r := result{changes: planned}
 	if saves := v.savesFirst(); saves != "" {
 		r.notices = append(r.notices, normal(constants.InPlaceRestartPlannedReason,
-			fmt.Sprintf("%s%s; all workers of epoch %d restart in place", firstOf(changesOfJobs(plan)), saves, v.synced)))
+			fmt.Sprintf("%s%s; all workers of epoch %d restart in place", firstOf(changesOfJobs(writes)), saves, v.synced)))
 	}
 	return r
 }
@@ -61,17 +61,17 @@ func (v *view) savesFirst() string {
 }
 
 // changesOfJobs says once for each ReplicatedJob how its Jobs are to change.
-func changesOfJobs(plan *Plan) (changes []string) {
+func changesOfJobs(writes *Writes) (changes []string) {
 	told := map[string]bool{}
 	add := func(change string) {
 		if !told[change] {
 			told[change], changes = true, append(changes, change)
 		}
 	}
-	for _, scale := range plan.ScaleJobs {
+	for _, scale := range writes.ScaleJobs {
 		add(fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", replicatedJobOf(scale.Job), sizeOf(scale.Job), scale.Workers))
 	}
-	for _, batch := range plan.CreateJobs {
+	for _, batch := range writes.CreateJobs {
 		add(fmt.Sprintf("ReplicatedJob %s joins", replicatedJobOf(batch[0])))
 	}
 	return changes

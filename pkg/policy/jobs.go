@@ -34,10 +34,10 @@ func createJobs(v *view, before result) result {
 		size := left.sizeOf(&rjob.Template.Spec)
 		indexes[i], missing = v.observed.taken.free(rjob.Name, rjob.Replicas, left.jobsOf(size))
 		left.take(len(indexes[i]), size)
-		r.plan.Uncreated += missing
+		r.writes.Uncreated += missing
 	}
 	switch {
-	case r.plan.Uncreated == 0 || before.holdsJobs:
+	case r.writes.Uncreated == 0 || before.holdsJobs:
 		return r
 	case v.claimLeaving():
 		return r.and(requeueAfter(leavingClaimInterval))
@@ -49,11 +49,11 @@ func createJobs(v *view, before result) result {
 			batch = append(batch, builder.Job(rjob, int(index)))
 		}
 		if len(batch) > 0 {
-			r.plan.CreateJobs = append(r.plan.CreateJobs, batch)
-			r.plan.Uncreated -= int64(len(batch))
+			r.writes.CreateJobs = append(r.writes.CreateJobs, batch)
+			r.writes.Uncreated -= int64(len(batch))
 		}
 	}
-	if r.plan.Uncreated > 0 {
+	if r.writes.Uncreated > 0 {
 		return r.and(requeueAfter(nextBatch))
 	}
 	return r
@@ -66,10 +66,10 @@ func followSuspend(v *view, _ result) result {
 		return v.suspendJobs()
 	}
 	r := v.resumeJobs()
-	if len(r.plan.ResumeJobs) > 0 && r.plan.Unresumed > 0 {
+	if len(r.writes.ResumeJobs) > 0 && r.writes.Unresumed > 0 {
 		r = r.and(requeueAfter(nextBatch))
 	}
-	if r.plan.Unresumed == 0 {
+	if r.writes.Unresumed == 0 {
 		r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))
 	}
 	return r
@@ -80,7 +80,7 @@ func (v *view) suspendJobs() result {
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage))
 	for _, job := range v.observed.Active {
 		if !suspended(job) {
-			r.plan.SuspendJobs = append(r.plan.SuspendJobs, job)
+			r.writes.SuspendJobs = append(r.writes.SuspendJobs, job)
 		}
 	}
 	return r
@@ -102,14 +102,14 @@ func (v *view) resumeJobs() result {
 		jobs, size := asleep[rjob.Name], left.sizeOf(&rjob.Template.Spec)
 		most := min(left.jobsOf(size), len(jobs))
 		left.take(most, size)
-		r.plan.Unresumed += int64(len(jobs) - most)
+		r.writes.Unresumed += int64(len(jobs) - most)
 		for _, job := range jobs[:most] {
 			resumed, changed := children.Resumed(job, rjob)
 			if changed && !atRest(job) {
-				r.plan.Unresumed++
+				r.writes.Unresumed++
 				continue
 			}
-			r.plan.ResumeJobs = append(r.plan.ResumeJobs, Resume{
+			r.writes.ResumeJobs = append(r.writes.ResumeJobs, Resume{
 				From:           job,
 				Job:            resumed,
 				ResetStartTime: changed && job.Status.StartTime != nil,

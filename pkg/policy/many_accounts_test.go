@@ -29,7 +29,7 @@ func TestManyAccounts(t *testing.T) {
 		}
 		v := &view{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, group: groupState{size: 1}}
 		for _, want := range []int{10, 10, 5, 0} {
-			asked := agentAccess(v, result{}).plan.AskAccess
+			asked := agentAccess(v, result{}).ask.AskAccess
 			if len(asked) != want {
 				t.Fatalf("asked about %d accounts, want %d: %v", len(asked), want, asked)
 			}

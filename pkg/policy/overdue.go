@@ -48,11 +48,11 @@ func overdue(v *view, _ result) result {
 			r = r.and(requeueAfter(left))
 			continue
 		}
-		r.plan.ForceJobs = append(r.plan.ForceJobs, job)
+		r.writes.ForceJobs = append(r.writes.ForceJobs, job)
 	}
-	slices.SortFunc(r.plan.ForceJobs, compareJobs)
-	if len(r.plan.ForceJobs)+len(r.plan.DeletePods) > 0 {
-		r.plan.Outcomes = []Outcome{DeletedByForce}
+	slices.SortFunc(r.writes.ForceJobs, compareJobs)
+	if len(r.writes.ForceJobs)+len(r.writes.DeletePods) > 0 {
+		r.reports.Outcomes = []Outcome{DeletedByForce}
 	}
 	return r
 }
@@ -74,7 +74,7 @@ func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod
 }
 
 func forced(pods []*corev1.Pod, message string) result {
-	return result{plan: Plan{DeletePods: []PodDeletion{{Pods: pods, Force: true, Event: Event{
+	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Force: true, Event: Event{
 		Type: corev1.EventTypeWarning, Reason: constants.ForcefulDeletionReason, Message: message,
 	}}}}}
 }

@@ -35,7 +35,7 @@ const successGrace = 3 * time.Second
 func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	pending, graceEnds := v.successPending()
 	r = requeueAfter(graceEnds)
-	r.plan.Held = drastic
+	r.remember.Held = drastic
 	if pending || !drastic {
 		return r, pending
 	}

@@ -44,7 +44,7 @@ func assemblyClock(v *view, before result) result {
 	stored := v.JobSet.Status.AssemblingSince
 	// What kept the first Jobs of an attempt from being created, Pods of the attempt before or a
 	// claim, is not the fault of the new Pods. Nor is the time that others took which they waited for.
-	startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0 || v.startsNext(&before.plan)
+	startsOver := len(v.observed.Active) == 0 && len(before.writes.CreateJobs) > 0 || v.startsNext(&before.writes)
 	cameBack := v.isTrue(jobset.JobSetInPlaceRestartDisabled)
 	switch {
 	case !v.inPlace:
@@ -53,7 +53,7 @@ func assemblyClock(v *view, before result) result {
 		return setClock(nil)
 	case stored == nil || before.changes.any(restartAllJobs) || cameBack || startsOver:
 		return setClock(&v.Now)
-	case before.plan.ClockStands || before.clock != nil:
+	case before.remember.ClockStands || before.clock != nil:
 		return result{}
 	}
 	moved := v.Clock.Stood.Truncate(time.Second) // the API keeps whole seconds
@@ -62,7 +62,7 @@ func assemblyClock(v *view, before result) result {
 	}
 	since := stored.Add(moved)
 	r := setClock(&since)
-	r.plan.ClockMoved = moved
+	r.remember.ClockMoved = moved
 	return r
 }
 
@@ -86,7 +86,7 @@ func (v *view) waited() time.Duration {
 
 // waitsForWorkers reports whether the group assembles, and its Jobs are what they should be.
 func (v *view) waitsForWorkers(before *result) bool {
-	return !v.running() && !before.changes.any(liftBarrier) && !before.plan.touchesJobs() && before.plan.Unresumed == 0
+	return !v.running() && !before.changes.any(liftBarrier) && !before.writes.touchesJobs() && before.writes.Unresumed == 0
 }
 
 // assemblyDeadline deletes or recreates what keeps a group from assembling in time (P24).
@@ -95,7 +95,7 @@ func assemblyDeadline(v *view, before result) result {
 	if !v.waitsForWorkers(&before) || period <= 0 || v.JobSet.Status.AssemblingSince == nil || v.group.size == 0 {
 		return result{}
 	}
-	if before.plan.ClockStands {
+	if before.remember.ClockStands {
 		return result{} // the group pauses
 	}
 	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {
@@ -127,7 +127,7 @@ func assemblyDeadline(v *view, before result) result {
 // clockStands stops the clock: no worker is at fault for now (P48).
 func (v *view) clockStands() result {
 	r := requeueAfter(v.graceEnds())
-	r.plan.ClockStands = true
+	r.remember.ClockStands = true
 	if v.group.unscheduled > 0 || v.group.pulling > 0 { // no event wakes the JobSet when a Pod finds its node, or has its images
 		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20)))
 	}
@@ -186,7 +186,7 @@ func (v *view) deleteLate(late []*corev1.Pod) result {
 	if len(late) == 0 {
 		return result{}
 	}
-	return result{plan: Plan{DeletePods: []PodDeletion{{Pods: late, Event: Event{
+	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: late, Event: Event{
 		Type:    corev1.EventTypeWarning,
 		Reason:  constants.WorkersMissingReason,
 		Message: fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Progress.Assembly), v.whoIsMissing(), podNames(late)),

@@ -91,7 +91,7 @@ func quickFailurePause(v *view, _ result) result {
 		return result{}
 	}
 	r := requeueAfter(left)
-	r.plan.ClockStands = true
+	r.remember.ClockStands = true
 	return r
 }
 

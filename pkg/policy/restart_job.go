@@ -32,7 +32,7 @@ func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, e
 		restart.attempt = int32(built) + 1
 	}
 	r := tell(warning(eventReason, message))
-	r.restartJob, r.plan.Restart = restart, action
+	r.restartJob, r.reports.Restart = restart, action
 	return r
 }
 

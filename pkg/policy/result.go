@@ -21,9 +21,14 @@ type result struct {
 	ends bool
 	// err: the input makes no sense.
 	err error
-	// plan is what the step adds to the plan. It leaves Status and Events empty: they follow from
-	// the fields below.
-	plan Plan
+	// ask, writes, remember, reports, pace and verdict are what the step adds to the plan. Events follow from the notices
+	// below, and the status from the other fields.
+	ask      Questions
+	writes   Writes
+	remember Remembered
+	reports  Reports
+	pace     Pace
+	verdict  *Verdict
 	// changes are those of the status, besides restartJob, clock and conditions.
 	changes changes
 	// restartJob makes one Job, and no other, one of an earlier attempt.
@@ -97,12 +102,12 @@ type assemblySince struct{ *metav1.Time }
 
 // requeueAfter asks for another pass after some time; 0 or less asks for none.
 func requeueAfter(after time.Duration) result {
-	return result{plan: Plan{RequeueAfter: max(0, after)}}
+	return result{pace: Pace{RequeueAfter: max(0, after)}}
 }
 
 // confirmFirst ends the pass: a loss has to be confirmed before anything is decided on it.
 func confirmFirst(loss *Loss) result {
-	return result{ends: true, plan: Plan{Confirm: loss}}
+	return result{ends: true, ask: Questions{Confirm: loss}}
 }
 
 func tell(notices ...notice) result { return result{notices: notices} }
@@ -110,7 +115,9 @@ func tell(notices ...notice) result { return result{notices: notices} }
 // and adds what a later step decided.
 func (r result) and(next result) result {
 	r.ends = r.ends || next.ends
-	r.plan.add(&next.plan)
+	r.ask, r.writes = r.ask.and(next.ask), r.writes.and(next.writes)
+	r.remember, r.reports = r.remember.and(next.remember), r.reports.and(next.reports)
+	r.pace, r.verdict = r.pace.and(next.pace), cmp.Or(r.verdict, next.verdict)
 	r.changes |= next.changes
 	r.restartJob = cmp.Or(next.restartJob, r.restartJob)
 	r.clock = cmp.Or(next.clock, r.clock)
@@ -130,7 +137,7 @@ func (r result) and(next result) result {
 func complete() result {
 	r := tell(becomesTrue(jobset.JobSetCompleted, constants.AllJobsCompletedReason, constants.AllJobsCompletedMessage),
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage))
-	r.ends, r.changes, r.plan.Outcomes = true, completesJobSet, []Outcome{Completed}
+	r.ends, r.changes, r.reports.Outcomes = true, completesJobSet, []Outcome{Completed}
 	return r
 }
 
@@ -138,6 +145,6 @@ func complete() result {
 func fail(reason, message string) result {
 	r := tell(becomesTrue(jobset.JobSetFailed, reason, message),
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage))
-	r.ends, r.changes, r.plan.Outcomes = true, failsJobSet, []Outcome{Failed}
+	r.ends, r.changes, r.reports.Outcomes = true, failsJobSet, []Outcome{Failed}
 	return r
 }

@@ -58,7 +58,7 @@ func lostSandboxes(v *view, before result) result {
 	if len(lost) == 0 || v.running() || before.changes.any(liftBarrier) {
 		return r
 	}
-	r.plan.DeletePods = []PodDeletion{{Pods: lost, Event: Event{
+	r.writes.DeletePods = []PodDeletion{{Pods: lost, Event: Event{
 		Type:   corev1.EventTypeWarning,
 		Reason: constants.WorkerReplacedReason,
 		Message: fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",

@@ -136,7 +136,7 @@ func resetOffNodes(v *view, _ result) result {
 	r.changes |= restartAllJobs | deprecate | breaksGroup | planned
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
 		warning(constants.MovedOffNodesReason, message)))
-	r.plan.Restart, r.plan.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
+	r.reports.Restart, r.reports.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
 	r.ends = true
 	return r
 }
@@ -149,7 +149,7 @@ func moveInPlace(v *view, _ result) result {
 		return result{}
 	case !v.running():
 		r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
-		r.plan.Moving, r.plan.DeletePods = true, []PodDeletion{{Pods: m.pods, Event: Event{
+		r.remember.Moving, r.writes.DeletePods = true, []PodDeletion{{Pods: m.pods, Event: Event{
 			Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason, Message: m.String() + "; they are deleted to be recreated elsewhere",
 		}}}
 		return r
@@ -166,7 +166,7 @@ func moveInPlace(v *view, _ result) result {
 	}
 	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), deprecate)
 	restart.changes |= planned
-	restart.plan.Outcomes = append(restart.plan.Outcomes, MovedInPlace)
+	restart.reports.Outcomes = append(restart.reports.Outcomes, MovedInPlace)
 	return r.and(restart)
 }
 
@@ -196,7 +196,7 @@ func (v *view) beforeMove() (r result, waits bool) {
 		left -= v.Now.Sub(v.SickNodes.Since)
 	}
 	r = requeueAfter(left)
-	r.plan.Moving = true
+	r.remember.Moving = true
 	return r, left > 0
 }
 
@@ -222,7 +222,7 @@ func moveRefused(v *view, before result) result {
 		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
 			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
 		if !isReported {
-			r.plan.Outcomes = []Outcome{MoveRefused}
+			r.reports.Outcomes = []Outcome{MoveRefused}
 		}
 		return r
 	case isReported:

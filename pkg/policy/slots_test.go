@@ -151,7 +151,7 @@ func sumsOfGroup(t *testing.T, in Input) sums {
 		t.Fatalf("newView: %v", err)
 	}
 	g := &v.group
-	s := sums{Size: g.size, Members: g.members, Leaving: g.leaving, Crowded: g.crowded, Invalid: len(invalidEpochs(v, result{}).plan.InvalidEpochs)}
+	s := sums{Size: g.size, Members: g.members, Leaving: g.leaving, Crowded: g.crowded, Invalid: len(invalidEpochs(v, result{}).reports.InvalidEpochs)}
 	if g.lacking != nil {
 		s.Lacking = g.lacking.Name
 	}

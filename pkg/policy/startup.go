@@ -89,9 +89,9 @@ func (v *view) allBack(job *jobSlots) bool {
 	return back == job.size
 }
 
-// startsNext reports whether a plan starts Jobs that waited for the workers of others.
-func (v *view) startsNext(plan *Plan) bool {
-	return v.back != nil && len(plan.CreateJobs)+len(plan.ResumeJobs) > 0
+// startsNext reports whether Jobs start that waited for the workers of others.
+func (v *view) startsNext(writes *Writes) bool {
+	return v.back != nil && len(writes.CreateJobs)+len(writes.ResumeJobs) > 0
 }
 
 // hasOrder reports whether some ReplicatedJobs wait for others to be ready.

@@ -41,7 +41,7 @@ func retryPause(v *view, _ result) result {
 	case len(v.observed.Previous) > 0:
 		return result{holdsJobs: true}
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
-		return result{holdsJobs: true, plan: Plan{ReadChildren: true}}
+		return result{holdsJobs: true, ask: Questions{ReadChildren: true}}
 	}
 	gone := reset.JobsGoneTime
 	if gone == nil {
@@ -106,7 +106,7 @@ func (r *result) applyTolerance(v *view, status *jobset.JobSetStatus) {
 	if r.reset != nil {
 		next.Reset = r.reset.ResetStatus
 	}
-	if slices.ContainsFunc(r.plan.Outcomes, func(o Outcome) bool { return o == MovedInPlace || o == MovedByReset }) {
+	if slices.ContainsFunc(r.reports.Outcomes, func(o Outcome) bool { return o == MovedInPlace || o == MovedByReset }) {
 		next.LastMoveTime = ptr.To(metav1.NewTime(v.Now))
 	}
 	switch {

@@ -165,7 +165,7 @@ func unhealthyPods(v *view, _ result) result {
 	if isReported {
 		return r.and(v.stillUnhealthy(reported, reason, message))
 	}
-	r.plan.Outcomes = []Outcome{BecameUnhealthy}
+	r.reports.Outcomes = []Outcome{BecameUnhealthy}
 	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
 }
 

@@ -58,7 +58,7 @@ func (v *view) unscheduledPods() result {
 	if reported != nil {
 		return r.and(v.stillUnhealthy(reported, reason, message))
 	}
-	r.plan.Outcomes = []Outcome{BecameUnhealthy}
+	r.reports.Outcomes = []Outcome{BecameUnhealthy}
 	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
 }
 
@@ -66,7 +66,7 @@ func (v *view) unscheduledPods() result {
 // of a group that restarts was charged (P80).
 func (v *view) resetUnscheduled(reason, message string) result {
 	if !v.ChildrenRead {
-		return result{ends: true, plan: Plan{ReadChildren: true}}
+		return result{ends: true, ask: Questions{ReadChildren: true}}
 	}
 	r, waits := v.waitForSuccess(true)
 	if waits {

@@ -28,7 +28,7 @@ func createClaims(v *view, _ result) result {
 	}
 	for _, claim := range children.Claims(v.JobSet) {
 		if !exists(claim.Name) {
-			r.plan.CreateClaims = append(r.plan.CreateClaims, claim)
+			r.writes.CreateClaims = append(r.writes.CreateClaims, claim)
 		}
 	}
 	return r

@@ -108,7 +108,7 @@ func replacedPods(v *view, _ result) result {
 			}
 			m := facts.Of(slots[k].Pod)
 			if because, reason := whyReplaced(&m); m.Phase == corev1.PodFailed && because != "" {
-				r.plan.Replaced = append(r.plan.Replaced, Replacement{slots[k].Pod, because, reason})
+				r.reports.Replaced = append(r.reports.Replaced, Replacement{slots[k].Pod, because, reason})
 			}
 		}
 	}

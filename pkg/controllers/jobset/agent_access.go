@@ -47,12 +47,12 @@ func leaseRights(js *jobset.JobSet) []authorizationv1.ResourceAttributes {
 
 // askAccess asks the API server which rights that agents need the service accounts lack. If it fails to
 // answer, the access stays unknown for as long as an answer would be valid: nothing waits for this.
-func (r *JobSetReconciler) askAccess(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) map[string]policy.AgentAccess {
-	answers := make(map[string]policy.AgentAccess, len(plan.AskAccess))
-	for _, account := range plan.AskAccess {
+func (r *JobSetReconciler) askAccess(ctx context.Context, js *jobset.JobSet, ask *policy.Questions) map[string]policy.AgentAccess {
+	answers := make(map[string]policy.AgentAccess, len(ask.AskAccess))
+	for _, account := range ask.AskAccess {
 		var onLeases []string
 		lacks, err := r.lacks(ctx, js, account, agentRights(js))
-		if err == nil && plan.AskLeases {
+		if err == nil && ask.AskLeases {
 			onLeases, err = r.lacks(ctx, js, account, leaseRights(js))
 		}
 		if err != nil {

@@ -87,7 +87,7 @@ func TestAccessOfAgents(t *testing.T) {
 		t.Parallel()
 		s, a, js := assembling(t)
 		a.denied = []string{"patch leases"}
-		got := s.askAccess(t.Context(), js, &policy.Plan{AskAccess: []string{"trainer"}, AskLeases: true})["trainer"]
+		got := s.askAccess(t.Context(), js, &policy.Questions{AskAccess: []string{"trainer"}, AskLeases: true})["trainer"]
 		if diff := cmp.Diff(append(all[:3:3], who+"create leases in ns", who+"patch leases in ns"), a.asked); diff != "" {
 			t.Errorf("the API server was asked (-want +got):\n%s", diff)
 		}

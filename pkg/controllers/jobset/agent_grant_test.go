@@ -113,7 +113,7 @@ func TestGrant(t *testing.T) {
 		wide, other := role.DeepCopy(), binding.DeepCopy()
 		wide.Labels, other.Labels = nil, nil
 		s, js := granting(t, wide, other)
-		plan := &policy.Plan{Grant: policy.GrantWrites{Role: role, Binding: binding}}
+		plan := &policy.Plan{Writes: policy.Writes{Grant: policy.GrantWrites{Role: role, Binding: binding}}}
 		for range 2 {
 			if err := s.grant(t.Context(), js, plan); err != nil {
 				t.Fatal(err)
@@ -161,7 +161,7 @@ func TestGrant(t *testing.T) {
 		t.Parallel()
 		s, js := granting(t)
 		s.Fail = func(string) error { return errors.New("down") }
-		plan := &policy.Plan{Grant: policy.GrantWrites{Role: role}}
+		plan := &policy.Plan{Writes: policy.Writes{Grant: policy.GrantWrites{Role: role}}}
 		if err := s.grant(t.Context(), js, plan); err != nil {
 			t.Errorf("error: %v", err)
 		}

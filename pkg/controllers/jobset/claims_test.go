@@ -26,10 +26,10 @@ func TestCreateClaims(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).Claims(jobset.RetentionPolicyDelete, "data", "models").Obj()
 	theirs := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns", Labels: map[string]string{"whose": "theirs"}}}
 	planned := func() *policy.Plan {
-		return &policy.Plan{
+		return &policy.Plan{Writes: policy.Writes{
 			CreateClaims: children.Claims(js),
 			CreateJobs:   [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}},
-		}
+		}}
 	}
 	t.Run("C177, C181: a claim that exists is left alone", func(t *testing.T) {
 		t.Parallel()

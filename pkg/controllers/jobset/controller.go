@@ -210,7 +210,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	}
 	result, err := r.report(ctx, js, &plan)
 	if err == nil && len(plan.AskAccess) > 0 {
-		maps.Copy(r.memory.forJobSet(js).access, r.askAccess(ctx, js, &plan))
+		maps.Copy(r.memory.forJobSet(js).access, r.askAccess(ctx, js, &plan.Questions))
 		result.RequeueAfter = passInterval // to tell
 	}
 	return result, err

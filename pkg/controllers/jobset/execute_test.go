@@ -44,14 +44,14 @@ func TestExecuteInOrder(t *testing.T) {
 	rjob := &js.Spec.ReplicatedJobs[0]
 	resumed, changed := children.Resumed(job(4), rjob)
 	cached := job(4)
-	plan := policy.Plan{
+	plan := policy.Plan{Writes: policy.Writes{
 		DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
 		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns"}}},
 		ScaleJobs:    []policy.Scale{{Job: job(3), Workers: 4}},
 		CreateJobs:   [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
 		SuspendJobs:  []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: cached, Job: resumed, ResetStartTime: changed}},
 		DeleteJobSet: true,
-	}
+	}}
 	before := []*batchv1.Job{plan.SuspendJobs[0].DeepCopy(), cached.DeepCopy()}
 	if err := s.execute(t.Context(), js, &plan); err != nil {
 		t.Fatal(err)
@@ -106,11 +106,11 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 				}
 				return nil
 			}
-			err := s.execute(t.Context(), js, &policy.Plan{
+			err := s.execute(t.Context(), js, &policy.Plan{Writes: policy.Writes{
 				DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
 				CreateJobs:  [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
 				SuspendJobs: []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: job(4), Job: resumed}}, DeleteJobSet: true,
-			})
+			}})
 			if !errors.Is(err, down) {
 				t.Errorf("error %v, want %v", err, down)
 			}
@@ -133,7 +133,7 @@ func TestCreateJobsOfOneBatch(t *testing.T) {
 		}
 		return nil
 	}
-	err := s.execute(t.Context(), js, &policy.Plan{CreateJobs: [][]*batchv1.Job{batch}})
+	err := s.execute(t.Context(), js, &policy.Plan{Writes: policy.Writes{CreateJobs: [][]*batchv1.Job{batch}}})
 	const want = "job \"js-a-1\" creation failed with error: quota\njob \"js-a-3\" creation failed with error: quota"
 	if err == nil || err.Error() != want {
 		t.Errorf("C63: error %v, want %s", err, want)
@@ -149,7 +149,7 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 	mine := builders.MakeJob(js, "a", 0).Obj()
 	foreign := builders.MakeJob(builders.MakeJobSet("js", "ns").UID("an earlier one").Obj(), "a", 0).Obj()
 	uncontrolled := builders.MakeJob(js, "a", 0).Change(func(job *batchv1.Job) { job.OwnerReferences = nil }).Obj()
-	create := policy.Plan{CreateJobs: [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}}
+	create := policy.Plan{Writes: policy.Writes{CreateJobs: [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}}}
 	service := children.Service(js)
 	other := service.DeepCopy()
 	other.OwnerReferences = nil
@@ -161,12 +161,12 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 		"C314: a Job of ours that the cache does not show is fine": {mine, create, false},
 		"C314: a Job of an earlier JobSet of that name is not":     {foreign, create, true},
 		"C314: a Job without a controller is not":                  {uncontrolled, create, true},
-		"C94: a Service of ours is fine":                           {service, policy.Plan{CreateService: service.DeepCopy()}, false},
-		"C94: a Service of another owner is left alone":            {other, policy.Plan{CreateService: service.DeepCopy()}, false},
-		"C103: a Job to delete that is gone is fine":               {js, policy.Plan{DeleteJobs: []*batchv1.Job{mine}}, false},
-		"C163: a Job to suspend that is gone is fine":              {js, policy.Plan{SuspendJobs: []*batchv1.Job{mine}}, false},
-		"C166: a Job to resume that is gone is fine":               {js, policy.Plan{ResumeJobs: []policy.Resume{{From: mine, Job: mine.DeepCopy(), ResetStartTime: true}}}, false},
-		"C173: a JobSet to delete that is gone is fine":            {mine, policy.Plan{DeleteJobSet: true}, false},
+		"C94: a Service of ours is fine":                           {service, policy.Plan{Writes: policy.Writes{CreateService: service.DeepCopy()}}, false},
+		"C94: a Service of another owner is left alone":            {other, policy.Plan{Writes: policy.Writes{CreateService: service.DeepCopy()}}, false},
+		"C103: a Job to delete that is gone is fine":               {js, policy.Plan{Writes: policy.Writes{DeleteJobs: []*batchv1.Job{mine}}}, false},
+		"C163: a Job to suspend that is gone is fine":              {js, policy.Plan{Writes: policy.Writes{SuspendJobs: []*batchv1.Job{mine}}}, false},
+		"C166: a Job to resume that is gone is fine":               {js, policy.Plan{Writes: policy.Writes{ResumeJobs: []policy.Resume{{From: mine, Job: mine.DeepCopy(), ResetStartTime: true}}}}, false},
+		"C173: a JobSet to delete that is gone is fine":            {mine, policy.Plan{Writes: policy.Writes{DeleteJobSet: true}}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

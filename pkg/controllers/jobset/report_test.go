@@ -66,14 +66,14 @@ func TestReport(t *testing.T) {
 		s, js := seen(t, builders.MakeJobSet("js", "ns"))
 		js.Status.ReplicatedJobsStatus = nil
 		status := statusOf(js, func(s *jobset.JobSetStatus) { s.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{} })
-		report(t, s, js, policy.Plan{Status: status, Events: []policy.Event{breaking}, RequeueAfter: time.Minute}, ctrl.Result{RequeueAfter: time.Minute})
+		report(t, s, js, policy.Plan{Status: status, Reports: policy.Reports{Events: []policy.Event{breaking}}, Pace: policy.Pace{RequeueAfter: time.Minute}}, ctrl.Result{RequeueAfter: time.Minute})
 		s.Record.Expect(t)
 	})
 	t.Run("C20, C23: one write, and then the events in their order", func(t *testing.T) {
 		t.Parallel()
 		s, js := seen(t, builders.MakeJobSet("js", "ns"))
 		before := js.DeepCopy()
-		plan := policy.Plan{Status: statusOf(js, epoch), Events: []policy.Event{breaking, {Type: "Normal", Reason: "R", Message: "m"}}}
+		plan := policy.Plan{Status: statusOf(js, epoch), Reports: policy.Reports{Events: []policy.Event{breaking, {Type: "Normal", Reason: "R", Message: "m"}}}}
 		report(t, s, js, plan, ctrl.Result{})
 		s.Record.Expect(t, "update status JobSet js", "event Warning InPlaceRestartStarted Reconciling: 100% broken", "event Normal R Reconciling: m")
 		if diff := cmp.Diff(plan.Status, stored(t, s, js).Status, cmpopts.EquateEmpty()); diff != "" {
@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 		if err := s.Fake.Status().Update(t.Context(), other); err != nil {
 			t.Fatal(err)
 		}
-		report(t, s, js, policy.Plan{Status: statusOf(js, epoch), Events: []policy.Event{breaking}}, ctrl.Result{RequeueAfter: passInterval})
+		report(t, s, js, policy.Plan{Status: statusOf(js, epoch), Reports: policy.Reports{Events: []policy.Event{breaking}}}, ctrl.Result{RequeueAfter: passInterval})
 		s.Record.Expect(t, "update status JobSet js")
 		if got := stored(t, s, js).Status; got.SyncedEpoch != nil || got.Restarts != 1 {
 			t.Errorf("the write of the other was lost: %+v", got)
@@ -102,7 +102,7 @@ func TestReport(t *testing.T) {
 		s, js := seen(t, builders.MakeJobSet("js", "ns"))
 		down := errors.New("down")
 		s.Fail = func(string) error { return down }
-		_, err := s.report(t.Context(), js, &policy.Plan{Status: statusOf(js, epoch), Events: []policy.Event{breaking}})
+		_, err := s.report(t.Context(), js, &policy.Plan{Status: statusOf(js, epoch), Reports: policy.Reports{Events: []policy.Event{breaking}}})
 		if !errors.Is(err, down) {
 			t.Errorf("error %v, want %v", err, down)
 		}
@@ -162,7 +162,7 @@ func TestCountsWait(t *testing.T) {
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	const second = time.Second
 	counts := func(n int32) policy.Plan {
-		return policy.Plan{Status: statusOf(js, readyJobs(n)), CountsInterval: second}
+		return policy.Plan{Status: statusOf(js, readyJobs(n)), Pace: policy.Pace{CountsInterval: second}}
 	}
 	later := func(d time.Duration) { s.Clock.SetTime(s.Clock.Now().Add(d)) }
 
@@ -233,8 +233,8 @@ func TestReplacedPodsAreToldOnce(t *testing.T) {
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	_, job := workers()
 	pod := builders.MakePod(job, 0).Change(func(pod *corev1.Pod) { pod.Spec.NodeName = "n1" }).Obj()
-	plan := policy.Plan{Status: js.Status, InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch("x").Obj()},
-		Replaced: []policy.Replacement{{Pod: pod, Because: "container worker cannot be stopped"}}}
+	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch("x").Obj()},
+		Replaced: []policy.Replacement{{Pod: pod, Because: "container worker cannot be stopped"}}}}
 	report(t, s, js, plan, ctrl.Result{})
 	report(t, s, js, plan, ctrl.Result{})
 	s.Record.Expect(t,
@@ -247,7 +247,7 @@ func TestInvalidEpochsAreToldOnce(t *testing.T) {
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	_, job := workers()
 	pod := func(epoch string) policy.Plan {
-		return policy.Plan{Status: js.Status, InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch(epoch).Obj()}}
+		return policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch(epoch).Obj()}}}
 	}
 	told := func(value string) string {
 		return "event Warning InvalidEpoch Reconciling: annotation jobset.sigs.k8s.io/epoch of Pod js-w-0-0 is \"" + value +

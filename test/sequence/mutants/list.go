@@ -68,7 +68,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "lift while a Job is still to be created", file: inPlaceFile,
-		old: "!before.plan.jobsAsWanted() || len(v.observed.Previous) > 0 ||",
+		old: "!before.writes.jobsAsWanted() || len(v.observed.Previous) > 0 ||",
 		new: "len(v.observed.Previous) > 0 ||",
 	},
 	{
@@ -84,7 +84,7 @@ var mutants = []mutant{
 	{
 		name: "charge on resume", file: jobsFile,
 		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
-		new:       "r.changes |= changes(oneIf(len(r.plan.ResumeJobs) > 0)) * chargeGroup",
+		new:       "r.changes |= changes(oneIf(len(r.writes.ResumeJobs) > 0)) * chargeGroup",
 		scenarios: "suspend",
 	},
 	{
@@ -186,8 +186,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "nothing to create means nothing is missing", file: inPlaceFile,
-		old:       "!before.plan.jobsAsWanted() ||",
-		new:       "before.plan.touchesJobs() ||",
+		old:       "!before.writes.jobsAsWanted() ||",
+		new:       "before.writes.touchesJobs() ||",
 		scenarios: "claim",
 	},
 	{
@@ -216,7 +216,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts what keeps Jobs from being created", file: progressFile,
-		old:       "startsOver := len(v.observed.Active) == 0 && len(before.plan.CreateJobs) > 0",
+		old:       "startsOver := len(v.observed.Active) == 0 && len(before.writes.CreateJobs) > 0",
 		new:       "startsOver := false",
 		scenarios: "deadline, a claim|old Pods",
 	},
@@ -283,8 +283,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "charge what a rule exempts", file: failureFile,
-		old:       "\t\tr.plan.Restart = action\n",
-		new:       "\t\tr.plan.Restart, r.changes = action, r.changes|chargeAllJobs\n",
+		old:       "\t\tr.reports.Restart = action\n",
+		new:       "\t\tr.reports.Restart, r.changes = action, r.changes|chargeAllJobs\n",
 		scenarios: "rules",
 	},
 	{

@@ -115,8 +115,8 @@ var processMode = []mutant{
 	},
 	{
 		name: "time to save after a failure", file: intentFile, scenarios: "planned stops",
-		old: "if !v.watched || v.failureComesFirst() || plan",
-		new: "if !v.watched || plan",
+		old: "if !v.watched || v.failureComesFirst() || writes",
+		new: "if !v.watched || writes",
 	},
 	{
 		name: "lift while the next Jobs are still to come", file: startupFile,

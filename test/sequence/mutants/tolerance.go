@@ -44,7 +44,7 @@ var faultTolerance = []mutant{
 	},
 	{
 		name: "lift over Pods that have to move", file: inPlaceFile,
-		old:       "before.plan.Moving ||",
+		old:       "before.remember.Moving ||",
 		new:       "",
 		scenarios: "tolerance, a mark",
 	},
