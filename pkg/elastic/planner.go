@@ -53,7 +53,8 @@ type job struct {
 }
 
 // has returns the number of its instances.
-func (j *job) has() int32   { return int32(len(j.placed)) + j.pending }
+func (j *job) has() int32 { return int32(len(j.placed)) + j.pending }
+
 func (j *job) score() score { return scoreOf(j.has(), j.min, j.max) }
 
 // spare returns the nodes of the instances that the job can do without. What is pending goes first.
@@ -83,13 +84,6 @@ type planner struct {
 	reclaim []int64
 	// gifts were made in all rounds so far.
 	gifts []gift
-}
-
-// gift is an instance that one job gave so that the minimum of another fits.
-type gift struct {
-	from, to *job
-	// row is where the instance stood.
-	row int
 }
 
 func newPlanner(in *Input) *planner {
@@ -281,47 +275,4 @@ func (j *job) sortPlaced() {
 			j.placed[at], fresh = fresh[0], fresh[1:]
 		}
 	}
-}
-
-// placeOne puts one more instance on a node. The budget does not matter for one that the job has anyway.
-func (p *planner) placeOne(j *job, budgeted bool) bool {
-	if budgeted && !p.affords(j, 1) {
-		return false
-	}
-	row, ok := p.cluster.tightest(j.shape)
-	if !ok {
-		return false
-	}
-	if j.quota != nil && j.Started && !budgeted {
-		j.quota.pay(j.quotaNeeds)
-	}
-	p.cluster.move(row, j, -1)
-	j.placed = append(j.placed, row)
-	return true
-}
-
-// affords reports whether the budget of the nodes of a job, and the quota of its namespace, allow for so many more instances.
-func (p *planner) affords(j *job, count int64) bool {
-	return j.budgetAllows(count, nil) && j.quotaAllows(count, nil)
-}
-
-// budgetAllows reports the first, if freed were free besides.
-func (j *job) budgetAllows(count int64, freed []int64) bool {
-	k := j.shape.class
-	return !k.budgeted || !slices.ContainsFunc(j.budget, func(a amount) bool {
-		left := k.budget[a.column]
-		if freed != nil {
-			left += freed[a.column]
-		}
-		return a.of > 0 && left/a.of < count
-	})
-}
-
-// quotaAllows reports the second, likewise.
-func (j *job) quotaAllows(count int64, freed []int64) bool {
-	if j.quota == nil {
-		return true
-	}
-	_, lacks := j.quota.lacks(j.quotaNeeds, count, freed)
-	return !lacks
 }

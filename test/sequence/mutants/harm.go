@@ -7,7 +7,8 @@ package main
 
 const (
 	spreadFile  = "pkg/elastic/spread.go"
-	quotaFile   = "pkg/elastic/planner.go"
+	quotaFile   = "pkg/elastic/place_one.go"
+	plannerFile = "pkg/elastic/planner.go"
 	gatherFile  = "pkg/controllers/elastic/gather.go"
 	scopeFile   = "pkg/controllers/elastic/scope.go"
 	pinnedFile  = "pkg/controllers/elastic/pinned.go"
@@ -26,7 +27,7 @@ var harm = []mutant{
 		new: "return (found && labeled && on == domain || true) && j.Where.Admits(n)",
 	},
 	{
-		name: "two Pods on a node that refuses the second", file: quotaFile, in: planner, by: "TestSpread/P112",
+		name: "two Pods on a node that refuses the second", file: plannerFile, in: planner, by: "TestSpread/P112",
 		old: "if j.OnePerNode {",
 		new: "if false {",
 	},
