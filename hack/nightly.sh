@@ -2,8 +2,9 @@
 # Runs what is slow and seldom finds anything, in one piece, and writes the record of
 # the run: docs/nightly.md, with date, commit, and each part's seconds and result.
 #
-# Parts that wait more than they compute run beside parts that compute, which have a
-# lower priority; what is measured runs alone, at the end. What parts print is in
+# The stories on real kubelets run beside the suites on control planes of their own, since both
+# wait more than they compute, and beside them what computes, each lane with a lower
+# priority than the one before; what is measured runs alone, at the end. What parts print is in
 # bin/nightly. A run that is ended early writes its record, too: which parts it ran.
 #
 #   NIGHTLY_RESUME   1: leave out the parts that passed in the last run, if it was of the same commit
@@ -27,8 +28,9 @@ said=$(printf '`%s` ' "${knobs[@]}")
 # First what several parts need, so that no two compile it at once.
 first=('hack/build-cluster.sh --kind' 'make build tool-ginkgo')
 integrated="make test-integration INTEGRATION_REPEAT=$NIGHTLY_REPEAT INTEGRATION_TIMEOUT=9h"
+kubelets=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon E2E_TIMEOUT=2h')
 # Here is also what would fail if it did not get its share of the cores.
-waiting=('make test-e2e E2E_TORCH=1 E2E_MPI=1 E2E_LOST_NODE=soon E2E_TIMEOUT=2h' "make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
+waiting=("make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'make test-upgrade' 'make test-trainer'
   'make test-dashboard' 'make site' "make test-faults FAULT_RESTARTS=$NIGHTLY_RESTARTS FAULT_LEASES_FROM=1" "$integrated" "make test-minors MINORS='$NIGHTLY_MINORS'" "make soak MINUTES=$NIGHTLY_MINUTES")
 computing=("make minors MINORS='$NIGHTLY_MINORS'" 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make licences' 'make verify-dropin' 'make mutants'
   "make test-sequence-full SEQUENCE_PART=$NIGHTLY_SEQUENCE SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
@@ -54,7 +56,7 @@ told() { [[ "$(<"$table")" == *"| \`$1\` |"* ]]; }
 
 # record STATE: prints the page.
 record() {
-  local part ok integration=0 all=("${first[@]}" "${waiting[@]}" "${computing[@]}" "${alone[@]}")
+  local part ok integration=0 all=("${first[@]}" "${kubelets[@]}" "${waiting[@]}" "${computing[@]}" "${alone[@]}")
   ok=$(grep -c '| ok |$' "$table" || true)
   [[ "$passed" == *"$integrated"* ]] || ! grep -F "$integrated" "$table" | grep -q '| ok |$' || integration=$NIGHTLY_REPEAT
   cat <<PAGE
@@ -133,7 +135,8 @@ ended() {
 failed=0
 lane 0 "${first[@]}"
 ended
-lane 0 "${waiting[@]}"
+lane 0 "${kubelets[@]}"
+lane 2 "${waiting[@]}"
 lane 10 "${computing[@]}"
 ended
 lane 0 "${alone[@]}"
