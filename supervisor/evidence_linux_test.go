@@ -109,6 +109,35 @@ func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	}
 }
 
+// A node that stood still, or had no time for anybody, is no hang of its workers (P131).
+func TestAWorkerHasAnotherBeatAfterAStandstill(t *testing.T) {
+	t.Parallel()
+	late := watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + 11*time.Second + time.Second/2}
+	for name, tc := range map[string]struct {
+		ago   time.Duration
+		signs Signs
+		hangs bool
+	}{
+		"P131: the limit is over":                           {time.Second, Signs{}, true},
+		"P131: the limit is over, and the node stood still": {time.Minute, Signs{}, false},
+		"P130: the worker says that it hangs":               {time.Minute, Signs{Stuck: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Supervisor{Host: &sight{signs: tc.signs}, lastBeat: time.Now().Add(-tc.ago), watch: late}
+			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
+			if hang := s.look(); hang.Hung() != tc.hangs {
+				t.Errorf("it hangs: %+v, want %v", hang, tc.hangs)
+			}
+			if next := s.watch.next(); next != beat {
+				t.Errorf("the next look is after %s", next)
+			}
+			if hang := s.look(); !hang.Hung() {
+				t.Error("it does not hang at the next look")
+			}
+		})
+	}
+}
+
 // When one that hung is killed, its peers may end by themselves, or a launcher of theirs be left.
 func TestWhatWasNotedIsTold(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -123,7 +124,12 @@ func TestAMailbox(t *testing.T) {
 	if n, err := ours.Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("P130: a read from the pipe: %d, %v, want its end", n, err)
 	}
-	if got, want := m.take(), (Signs{Alive: true, Step: 12, Stepped: true}); got != want {
+	got := m.take()
+	if got.Ago <= 0 || got.Ago > time.Minute {
+		t.Errorf("P131: the last sign came %s ago", got.Ago)
+	}
+	got.Ago = 0
+	if want := (Signs{Alive: true, Step: 12, Stepped: true}); got != want {
 		t.Errorf("P130: got %+v, want %+v", got, want)
 	}
 	if got := m.take(); got != (Signs{}) {

@@ -23,14 +23,19 @@ func (s *Supervisor) judge() *protocol.Hang {
 		return &hang
 	}
 	s.retell()
-	s.beat.Reset(beat)
+	s.beat.Reset(s.watch.next())
 	return nil
 }
 
-// look reads the signs of the worker. Of a time in which the supervisor did not get to look only one beat counts (P131).
+// look reads the signs of the worker. Of a time in which the supervisor did not get to look only one beat counts, and after
+// it the worker, which may have stood still as long, has another beat to give a sign (P131).
 func (s *Supervisor) look() (hang protocol.Hang) {
 	now := time.Now()
-	s.watch, hang = s.watch.look(min(now.Sub(s.lastBeat), beat), s.Host.Signs())
+	gap := now.Sub(s.lastBeat)
+	s.watch, hang = s.watch.look(min(gap, beat), s.Host.Signs())
+	if gap > 2*beat && !hang.Triggered {
+		hang = protocol.Hang{}
+	}
 	s.lastBeat = now
 	if silent := s.watch.silent(); silent != s.noted && s.state.Watched() {
 		if s.noted, s.state.Seen = silent, ""; silent {

@@ -77,7 +77,7 @@ type Supervisor struct {
 	sweep     *time.Timer
 	nextSweep time.Duration
 
-	// watch judges the run that is watched, once in each beat; lastBeat is when it did.
+	// watch judges the run that is watched, in each beat and at its deadline; lastBeat is when it did.
 	watch    watch
 	beat     *time.Timer
 	lastBeat time.Time
@@ -211,7 +211,7 @@ func (s *Supervisor) begin() {
 	s.beat.Stop()
 	if s.watch, s.report, s.told, s.noted = (watch{}), nil, 0, false; s.state.Watched() {
 		s.watch.limits, s.lastBeat = *s.state.Run.Progress, time.Now()
-		s.beat.Reset(beat)
+		s.beat.Reset(s.watch.next())
 	}
 }
 

@@ -38,6 +38,8 @@ type mailbox struct {
 
 	mu    sync.Mutex
 	signs Signs
+	// last is when the last datagram came.
+	last time.Time
 }
 
 // openMailbox binds the socket of a run, and removes what an earlier one left.
@@ -83,6 +85,7 @@ func (m *mailbox) read() {
 		}
 		m.mu.Lock()
 		m.signs.add(buffer[:n])
+		m.last = time.Now()
 		m.mu.Unlock()
 	}
 }
@@ -91,8 +94,11 @@ func (m *mailbox) read() {
 func (m *mailbox) take() Signs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.signs != (Signs{}) {
+		m.signs.Ago = time.Since(m.last)
+	}
 	if content, ok := readProgress(m.file); ok && content != m.content {
-		m.content, m.signs.Alive = content, true
+		m.content, m.signs.Alive, m.signs.Ago = content, true, 0
 		if words := strings.Fields(content); len(words) > 0 {
 			m.signs.step([]byte(words[0]))
 		}

@@ -18,6 +18,8 @@ import (
 type Signs struct {
 	// Alive: WATCHDOG=1, or another content of the progress file.
 	Alive bool
+	// Ago is how long ago the last of them came.
+	Ago time.Duration
 	// Stuck: WATCHDOG=trigger, it says that it hangs.
 	Stuck bool
 	// Step is the last one told, if Stepped.
@@ -86,12 +88,13 @@ type watch struct {
 func (w watch) look(elapsed time.Duration, s Signs) (watch, protocol.Hang) {
 	w.now += elapsed
 	if s.Alive || s.Stepped && (!w.stepped || s.Step != w.step) {
+		came := w.now - min(s.Ago, elapsed)
 		if w.signed {
-			w.gap = max(w.gap, w.now-w.sign)
+			w.gap = max(w.gap, came-w.sign)
 		} else {
-			w.began = w.now
+			w.began = came
 		}
-		w.sign, w.signed = w.now, true
+		w.sign, w.signed = came, true
 	}
 	if s.Stepped {
 		if !w.stepped {
@@ -143,7 +146,15 @@ func (w watch) limit() time.Duration {
 }
 
 // late reports whether the deadline is over. Without a limit there is none.
-func (w watch) late() bool {
-	limit := w.limit()
-	return limit > 0 && w.now >= max(w.sign+limit, w.extended)
+func (w watch) late() bool { return w.limit() > 0 && w.left() <= 0 }
+
+// left is the time to the deadline, if there is one.
+func (w watch) left() time.Duration { return max(w.sign+w.limit(), w.extended) - w.now }
+
+// next is when to look again: at the deadline if it is before the next beat, so that a hang ends when its limit does.
+func (w watch) next() time.Duration {
+	if left := w.left(); w.limit() > 0 && left > 0 {
+		return min(left, beat)
+	}
+	return beat
 }

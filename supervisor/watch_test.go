@@ -100,6 +100,35 @@ func TestAHang(t *testing.T) {
 	}
 }
 
+// A limit counts from when the sign came, not from the look that saw it, and ends between two beats.
+func TestALimitEndsInTime(t *testing.T) {
+	t.Parallel()
+	w := watch{limits: protocol.Progress{StallSeconds: 2}}
+	steps := []struct {
+		elapsed time.Duration
+		signs   Signs
+		next    time.Duration
+		hangs   bool
+	}{
+		{time.Second, Signs{Alive: true, Ago: 700 * time.Millisecond}, beat, false},                 // at 0.3 s
+		{time.Second, Signs{}, 300 * time.Millisecond, false},                                       // at 2 s, deadline 2.3 s
+		{200 * time.Millisecond, Signs{Alive: true, Ago: 100 * time.Millisecond}, beat, false},      // it came at 2.1 s
+		{time.Second, Signs{}, 900 * time.Millisecond, false},                                       // at 3.2 s, deadline 4.1 s
+		{900 * time.Millisecond, Signs{Stepped: true, Step: 1, Ago: 40 * time.Second}, beat, false}, // no earlier than the last look
+		{time.Second, Signs{Extend: 1500 * time.Millisecond}, 100 * time.Millisecond, false},        // at 5.1 s, no extension is allowed
+		{100 * time.Millisecond, Signs{}, beat, true},                                               // at 5.2 s
+	}
+	for i, step := range steps {
+		var hang protocol.Hang
+		if w, hang = w.look(step.elapsed, step.signs); hang.Hung() != step.hangs || w.next() != step.next {
+			t.Errorf("P131: look %d: hangs %+v, next look after %s; want %v, %s", i+1, hang, w.next(), step.hangs, step.next)
+		}
+	}
+	if got := (watch{}).next(); got != beat {
+		t.Errorf("P131: without a limit it looks after %s", got)
+	}
+}
+
 func TestWhatIsReportedOfAWorker(t *testing.T) {
 	t.Parallel()
 	at := func(step int64) Signs { return Signs{Step: step, Stepped: true} }
