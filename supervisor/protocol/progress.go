@@ -26,7 +26,7 @@ const (
 	ProgressPrefix = RunDir + "/progress."
 )
 
-// MinStallSeconds is the shortest StallSeconds: the supervisor looks once a second, and a busy node is no hang.
+// MinStallSeconds is the shortest StallSeconds: a busy node is no hang.
 const MinStallSeconds = 5
 
 const (
