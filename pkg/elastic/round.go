@@ -29,7 +29,8 @@ func (p *planner) round(sizes []int32) []int32 {
 	return next
 }
 
-// plain is the round in which no job gives. It reports whether that is enough.
+// plain is the round in which no job gives. It reports whether that is enough. Where it is, the careful one would take
+// ten times as long with quotas and spreads to keep (BenchmarkMake, P112).
 func (p *planner) plain(sizes []int32) bool {
 	p.settle(sizes)
 	for _, jobs := range [][]*job{p.gpu, p.cpu} {
