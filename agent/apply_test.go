@@ -65,6 +65,7 @@ func all(v View, is func(Worker) bool) bool {
 	return !slices.ContainsFunc(v.Workers, func(w Worker) bool { return !is(w) })
 }
 
+// It takes some seconds for 800,000 views.
 func TestDecideInEverySmallWorldOfProcessMode(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -104,6 +105,7 @@ func TestDecideInEverySmallWorldOfProcessMode(t *testing.T) {
 	t.Logf("%d views", count)
 }
 
+// It takes some seconds for as many views.
 func TestApplyInEverySmallWorld(t *testing.T) {
 	t.Parallel()
 	everyRound(func(v View) {

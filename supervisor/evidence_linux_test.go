@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
+// It takes some seconds: each case has two runs, and the shortest limit is a second after the progress file was looked at.
 func TestWhatAWorkerThatHangsDid(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t) // where the process table is short, which is read for a tenth of a second at most
@@ -47,6 +48,7 @@ func TestWhatAWorkerThatHangsDid(t *testing.T) {
 	}
 }
 
+// It takes some seconds: the shortest limit is one, and so is the shortest time for stacks.
 func TestStacksAreWrittenBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	needNamespaces(t) // where the process table is short, which is read for a tenth of a second at most

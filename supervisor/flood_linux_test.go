@@ -45,6 +45,7 @@ func flooder([]string) int {
 	return 7
 }
 
+// It takes three seconds: a short flood would show no share of a processor.
 func TestAWorkerThatFloodsItsSupervisor(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -23,6 +23,7 @@ func (p *pod) watched(epoch int32) {
 	p.next(protocol.Running)
 }
 
+// It takes some seconds: each case has two runs, and the shortest limit is a second after the progress file was looked at.
 func TestAWorkerThatGivesNoSignIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -62,6 +63,7 @@ func TestTheLineOfAnEndHasTheLastStep(t *testing.T) {
 	p.prints(" run=end epoch=3 code=7 step=119\n")
 }
 
+// It takes 2.5 seconds: the worker gives signs for longer than its limit.
 func TestAWorkerThatGivesSignsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `echo "socket $NOTIFY_SOCKET watchdog $WATCHDOG_USEC"; i=0; while [ $i -lt 25 ]; do i=$((i+1)); echo $i > $JOBSET_PROGRESS_FILE; sleep 0.1; done; exit 7`,
@@ -74,6 +76,7 @@ func TestAWorkerThatGivesSignsIsLeftAlone(t *testing.T) {
 	}
 }
 
+// It takes three seconds: that is longer than the limit that a worker has in these tests.
 func TestNobodyWatchesAWorkerThatWasNotAskedForSigns(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `echo "socket $NOTIFY_SOCKET file $JOBSET_PROGRESS_FILE"; sleep 3; exit 7`, env("NOTIFY_SOCKET=/of/the/container"))

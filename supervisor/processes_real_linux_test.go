@@ -219,6 +219,7 @@ func TestAPortIsFreeForTheNextWorker(t *testing.T) {
 	}
 }
 
+// It takes some seconds: a leak of one descriptor in a hundred restarts is to be seen.
 func TestAThousandRestartsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, "exit 1")
@@ -257,6 +258,7 @@ func unkillable([]string) int {
 	return 0
 }
 
+// It takes some seconds: the supervisor tries as long before it gives up.
 func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a process that its parent cannot kill")

@@ -107,6 +107,7 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 }
 
 // TestEveryCluster checks the promises of P107 on random clusters.
+// It takes some seconds for 10,000 clusters.
 func TestEveryCluster(t *testing.T) {
 	unsettled := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -270,6 +271,7 @@ func wastesNothing(t *rapid.T, p *planner) {
 }
 
 // TestOrderOfInput: caches have no stable order, and plans must not depend on it.
+// It takes some seconds for 10,000 clusters.
 func TestOrderOfInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := randomCluster(t)
