@@ -10,6 +10,13 @@ import (
 	"slices"
 )
 
+// gift is an instance that one job gave so that the minimum of another fits.
+type gift struct {
+	from, to *job
+	// row is where the instance stood.
+	row int
+}
+
 // mayGive reports whether a job is above its minimum, and does not cool down.
 func (p *planner) mayGive(j *job) bool {
 	return j.has() > j.min && !p.cools(j.Job, p.in.CooldownDown)
@@ -89,11 +96,4 @@ func (p *planner) giveBack(gifts []gift) []gift {
 	}
 	slices.Reverse(needed)
 	return needed
-}
-
-// gift is an instance that one job gave so that the minimum of another fits.
-type gift struct {
-	from, to *job
-	// row is where the instance stood.
-	row int
 }
