@@ -76,7 +76,8 @@ func (v *view) builtSizes() map[string]int64 {
 	each := map[string]int64{}
 	for _, jobs := range [][]*batchv1.Job{v.observed.Active, v.observed.Successful} {
 		for _, job := range jobs {
-			each[replicatedJobOf(job)] = max(each[replicatedJobOf(job)], sizeOf(job))
+			name := replicatedJobOf(job)
+			each[name] = max(each[name], sizeOf(job))
 		}
 	}
 	return each

@@ -23,7 +23,7 @@ import (
 // setElastic writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
 // what it speaks of, the counts or the epoch, so it costs no write of its own.
 func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
-	built := v.builtSizes()
+	var built map[string]int64 // whoever asks reads every Job
 	for i := range statuses {
 		status := &statuses[i]
 		was := status.Elastic
@@ -34,6 +34,9 @@ func (v *view) setElastic(statuses []jobset.ReplicatedJobStatus) {
 		}
 		current := status.SyncedWorkers
 		if !v.runsByEpochs() || current == 0 && v.synced > 0 { // an older manager wrote no sizes
+			if built == nil {
+				built = v.builtSizes()
+			}
 			current = int32(min(built[status.Name], math.MaxInt32))
 		}
 		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: v.lastResize(was, desired)}
