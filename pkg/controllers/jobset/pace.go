@@ -24,9 +24,14 @@ import (
 // Thousands of Pods report within a second; 20 passes a second see them all.
 const passInterval = 50 * time.Millisecond
 
-// passIntervalPerJob makes the interval longer for JobSets of more than 10,000 Jobs: reading a Job
-// takes one or two microseconds, so passes never take most of a worker's time.
-const passIntervalPerJob = 5 * time.Microsecond
+// A pass over more than 2,000 Jobs comes later, 250 ms after the last one from 10,000 on, so that the passes of a start do not
+// cost the square of its Jobs. In that time a pass may create as many Jobs as it takes at 500 a second. Above 50,000
+// leastPerJob counts: reading a Job takes one or two microseconds, so passes never take most of a worker's time.
+const (
+	passIntervalPerJob = 25 * time.Microsecond
+	longPassInterval   = 250 * time.Millisecond
+	leastPerJob        = 5 * time.Microsecond
+)
 
 // countsDelayPerJob and maxCountsDelay set how long a change of nothing but
 // counts waits for others of the same JobSet: 50 ms at 100 Jobs, 1 s from 2,000.
@@ -45,7 +50,8 @@ type pace struct {
 
 // startPass returns how long to wait before a pass may start, 0 if it starts now.
 func (p *pace) startPass(now time.Time) time.Duration {
-	interval := max(passInterval, time.Duration(p.jobs.Load())*passIntervalPerJob)
+	jobs := time.Duration(p.jobs.Load())
+	interval := max(passInterval, min(jobs*passIntervalPerJob, longPassInterval), jobs*leastPerJob)
 	if wait := interval - now.Sub(p.lastPass); wait > 0 && wait <= interval {
 		return wait
 	}

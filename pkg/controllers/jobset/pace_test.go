@@ -29,6 +29,9 @@ func TestPassesAreSpacedOut(t *testing.T) {
 		{"C378: at 100,000 Jobs a pass starts", 100_000, 0, 0},
 		{"C378: and the next waits for the rest of half a second", 100_000, 200 * ms, 300 * ms},
 		{"C378: after that it starts", 100_000, 500 * ms, 0},
+		{"C378: at 2,000 Jobs the next waits for the rest of 50 ms", 2000, 520 * ms, 30 * ms},
+		{"C378: at 4,000 for that of 100 ms", 4000, 520 * ms, 80 * ms},
+		{"C378: at 20,000 for that of 250 ms", 20_000, 520 * ms, 230 * ms},
 	}
 	for _, step := range steps {
 		p.jobs.Store(step.jobs)
