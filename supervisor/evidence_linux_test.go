@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -125,19 +126,41 @@ func TestAWorkerHasAnotherBeatAfterAStandstill(t *testing.T) {
 		"P130: the worker says that it hangs":               {time.Minute, Signs{Stuck: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Supervisor{Host: &sight{signs: tc.signs}, lastBeat: time.Now().Add(-tc.ago), watch: late}
-			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
-			if hang := s.look(); hang.Hung() != tc.hangs {
-				t.Errorf("it hangs: %+v, want %v", hang, tc.hangs)
-			}
-			if next := s.watch.next(); next != beat {
-				t.Errorf("the next look is after %s", next)
-			}
-			if hang := s.look(); !hang.Hung() {
-				t.Error("it does not hang at the next look")
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := Supervisor{Host: &sight{signs: tc.signs}, lastBeat: time.Now().Add(-tc.ago), watch: late}
+				s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
+				if hang := s.look(); hang.Hung() != tc.hangs {
+					t.Errorf("it hangs: %+v, want %v", hang, tc.hangs)
+				}
+				if next := s.watch.next(); next != beat {
+					t.Errorf("the next look is after %s", next)
+				}
+				if hang := s.look(); !hang.Hung() {
+					t.Error("it does not hang at the next look")
+				}
+			})
 		})
 	}
+}
+
+func TestAHangEndsWithItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		host := &sight{}
+		s := Supervisor{Host: host, beat: stopped()}
+		s.state.Phase, s.state.Run.Progress = Running, &protocol.Progress{StallSeconds: 2}
+		s.begin()
+		began := time.Now()
+		<-s.beat.C
+		host.signs = Signs{Alive: true, Ago: 700 * time.Millisecond}
+		hang := s.judge()
+		for host.signs = (Signs{}); hang == nil; hang = s.judge() {
+			<-s.beat.C
+		}
+		if got := time.Since(began); got != 2300*time.Millisecond {
+			t.Errorf("P131: it hangs after %s, want 2 s after its sign at 0.3 s", got)
+		}
+	})
 }
 
 // When one that hung is killed, its peers may end by themselves, or a launcher of theirs be left.

@@ -18,7 +18,7 @@ import (
 type Signs struct {
 	// Alive: WATCHDOG=1, or another content of the progress file.
 	Alive bool
-	// Ago is how long ago the last of them came.
+	// Ago is how long ago the last datagram came, which is no earlier than the last sign.
 	Ago time.Duration
 	// Stuck: WATCHDOG=trigger, it says that it hangs.
 	Stuck bool

@@ -22,7 +22,7 @@ import (
 //     no node for shrinkAfter
 //
 // That nobody is charged for any of it holds in package policy, whatever sizes are planned: test/sequence, P101a.
-// Its seeds take some seconds: each is a cluster for hours of its time.
+// Its seeds take some seconds: each plays hours of a cluster.
 func FuzzRefusals(f *testing.F) {
 	// Those from 105 on need growth that comes to nothing without a refusal.
 	for _, seed := range append(upTo(40), 105, 145, 253) {

@@ -5,9 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package elastic
 
-import (
-	"slices"
-)
+import "slices"
 
 // placeOne puts one more instance on a node. The budget does not matter for one that the job has anyway.
 func (p *planner) placeOne(j *job, budgeted bool) bool {

@@ -24,9 +24,9 @@ SPDX-License-Identifier: Apache-2.0
 // the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
 // to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
-// effect is a field of a part of Plan, with a line in its method and below it (writes.go, reports.go, plan.go), or a change
-// of the status, with a line in apply (compose.go). Decide itself does not change: it stops at the first step that ends the pass, and
-// keeps changes of Jobs back while the group runs, whichever step asks for them.
+// effect is a field of a part of Plan (writes.go, reports.go, plan.go), with a line in the function that adds up such
+// parts, or a change of the status, with a line in apply (compose.go). Decide itself does not change: it stops at the first
+// step that ends the pass, and keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
 // A bare event is told in each pass that writes the status. To tell something once, let the event follow a condition that
 // changes (becomesTrue), or a change that is made once, such as the lift.

@@ -142,7 +142,7 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 
 // watchLags is how much longer an epoch may seem to a watch than to the manager: a break, at which the agents of all workers
 // write, is shown later than a lift. In package policy, where the test has the clock, the ledger is exact.
-const watchLags = 100 * time.Millisecond
+const watchLags = 50 * time.Millisecond
 
 // keepsTime expects that the ledger in the status says what this story saw of its phases, up to the lift of an epoch.
 func (g *Group) keepsTime(last int32) {

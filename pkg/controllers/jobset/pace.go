@@ -24,8 +24,8 @@ import (
 // Thousands of Pods report within a second; 20 passes a second see them all.
 const passInterval = 50 * time.Millisecond
 
-// A pass over more than 2,000 Jobs comes later, 250 ms after the last one from 10,000 on, so that the passes of a start do not
-// cost the square of its Jobs. In that time a pass may create as many Jobs as it takes at 500 a second. Above 50,000
+// Passes over more than 2,000 Jobs are further apart, 250 ms from 10,000 Jobs on, since the passes of a start cost the square of
+// its Jobs. A pass creates up to 250 Jobs, so this does not slow down a start at 500 requests a second. Above 50,000 Jobs
 // leastPerJob counts: reading a Job takes one or two microseconds, so passes never take most of a worker's time.
 const (
 	passIntervalPerJob = 25 * time.Microsecond
