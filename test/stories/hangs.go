@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -90,7 +91,6 @@ func Hangs() bool {
 				}
 				group.Charged(round.Epoch - 1)
 				group.keepsTime(round.Epoch)
-				group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, fmt.Sprintf("hung: no sign for %d s at step ", stall))
 				Expect(unseen).To(BeNumerically("<=", times/10), "hangs without evidence in the log")
 				least, detect, _ := phases.Spread(detects)
 				Expect(least).To(BeNumerically(">", -stepTakes), "from the limit to the break")
@@ -112,6 +112,9 @@ func (g *Group) hangs(round *Round, victim int, kind hangKind) (Hang, *Round) {
 	next.IsInPlaceOf(round)
 	limit, broke := g.hungAt(pod, round.Epoch).Add(stall*time.Second), g.BrokeAt(round.Epoch)
 	h := Hang{Kind: kind.hang, Workers: len(round.Pods), Detect: broke.Sub(limit), Restart: next.LastStart().Sub(broke), Said: g.Says(round.Epoch)}
+	// The announced cause is a peer if all that the manager had seen at the break was how that ended, with its connection.
+	announced := g.note(constants.InPlaceRestartStartedReason, fmt.Sprintf("; all workers of epoch %d restart in place", round.Epoch))
+	Expect(announced + "; " + h.Said).To(ContainSubstring("hung: no sign for %d s at step ", stall))
 	if kind.why == "" {
 		Expect(h.Said + ";").To(HavePrefix("no worker stands out;"))
 	} else {
@@ -223,22 +226,20 @@ func (g *Group) evidence(pod *corev1.Pod, epoch int32) string {
 }
 
 // Says is what the event of the lift after an epoch says of who hung.
-func (g *Group) Says(epoch int32) (said string) {
+func (g *Group) Says(epoch int32) string {
 	GinkgoHelper()
-	completed := fmt.Sprintf("workers restarted in place: epoch %d, ", epoch+1)
-	g.eventually(func(expect Gomega) {
-		at := slices.IndexFunc(g.notes(constants.InPlaceRestartCompletedReason), func(note string) bool { return strings.Contains(note, completed) })
-		expect.Expect(at).To(BeNumerically(">=", 0), "an event with %q", completed)
-		_, said, _ = strings.Cut(g.notes(constants.InPlaceRestartCompletedReason)[at], "; ")
-	}).Should(Succeed())
+	_, said, _ := strings.Cut(g.note(constants.InPlaceRestartCompletedReason, fmt.Sprintf("workers restarted in place: epoch %d, ", epoch+1)), "; ")
 	return said
 }
 
-func (g *Group) notes(reason string) (notes []string) {
-	for _, event := range g.events() {
-		if event.Reason == reason {
-			notes = append(notes, event.Note)
-		}
-	}
-	return notes
+// note waits for an event with a text in its note, which it returns.
+func (g *Group) note(reason, part string) (note string) {
+	GinkgoHelper()
+	g.eventually(func(expect Gomega) {
+		events := g.events()
+		at := slices.IndexFunc(events, func(event eventsv1.Event) bool { return event.Reason == reason && strings.Contains(event.Note, part) })
+		expect.Expect(at).To(BeNumerically(">=", 0), "an event %s with %q", reason, part)
+		note = events[at].Note
+	}).Should(Succeed())
+	return note
 }
