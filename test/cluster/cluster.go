@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -113,7 +114,8 @@ func (c *Cluster) install() (err error) {
 	if c.webhooks.LocalServingPort, err = process.FreePort(); err != nil {
 		return err
 	}
-	crds := envtest.CRDInstallOptions{Paths: []string{c.path("config/components/crd/bases")}, ErrorIfPathMissing: true}
+	// An API server that has just started, beside others on two cores, may take longer than the ten seconds of envtest.
+	crds := envtest.CRDInstallOptions{Paths: []string{c.path("config/components/crd/bases")}, ErrorIfPathMissing: true, MaxTime: time.Minute}
 	if _, err := envtest.InstallCRDs(c.Config, crds); err != nil {
 		return fmt.Errorf("installing the CRD: %w", err)
 	}
