@@ -50,7 +50,7 @@ var _ = Describe("elastic groups on nodes with accelerators", Serial, Label("ela
 		sized := shape.Change
 		shape.Change = func(js *jobset.JobSet) {
 			sized(js)
-			leaveLostNodesSoon(js) // until then it runs, and lacks nothing (P108b)
+			tolerateLoss(js, 5) // until then it runs, and lacks nothing (P108b)
 			js.Spec.FaultTolerance = &jobset.FaultTolerance{ForcefulDeletionGracePeriodSeconds: ptr.To[int32](1)}
 		}
 		group := stories.Create(ctx, shape)

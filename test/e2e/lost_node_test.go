@@ -118,14 +118,9 @@ func loseable(ctx SpecContext, settings lossSettings) (groups []loseableGroup) {
 
 func (s lossSettings) apply(js *jobset.JobSet, tolerant bool) {
 	onDifferentNodes(js)
-	pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
-	pod.TerminationGracePeriodSeconds = ptr.To(s.grace)
-	for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
-		if s.tolerates > 0 {
-			pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
-				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To(s.tolerates),
-			})
-		}
+	js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To(s.grace)
+	if s.tolerates > 0 {
+		tolerateLoss(js, s.tolerates)
 	}
 	if tolerant {
 		js.Spec.FaultTolerance = &jobset.FaultTolerance{ForcefulDeletionGracePeriodSeconds: ptr.To(s.force), RetryPauseSeconds: ptr.To(s.pause)}

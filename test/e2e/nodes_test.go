@@ -201,10 +201,15 @@ func onDifferentNodes(js *jobset.JobSet) {
 // after it was found unreachable.
 func leaveLostNodesSoon(js *jobset.JobSet) {
 	onDifferentNodes(js)
+	tolerateLoss(js, 5)
+}
+
+// tolerateLoss makes Pods be deleted so many seconds after their node stopped reporting.
+func tolerateLoss(js *jobset.JobSet, seconds int64) {
 	pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
 	for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
 		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
-			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](5),
+			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To(seconds),
 		})
 	}
 }
