@@ -143,33 +143,26 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 	}}
 }
 
-// watchLags is how much longer an epoch may seem to a watch than to the manager: a break, at which the agents of all workers
-// write, is shown later than a lift. In package policy, where the test has the clock, the ledger is exact.
-const watchLags = 50 * time.Millisecond
-
-// keepsTime expects that the ledger in the status says what this story saw of its phases, up to the lift of an epoch.
+// keepsTime expects that the ledger in the status counts what lies between the breaks and the lifts up to that of an epoch, each as
+// long ago as the manager wrote: a watch on a busy machine shows them seconds later, and never before.
 func (g *Group) keepsTime(last int32) {
 	GinkgoHelper()
-	var start time.Time // by the clock of the manager: a watch on a busy machine shows the first status seconds later
-	g.record.first(func(v view) bool {
-		if v.JobSet == nil || v.JobSet.Status.Time == nil {
-			return false
-		}
-		start = v.JobSet.Status.Time.At.Add(-v.JobSet.Status.Time.Assembling.Duration)
-		return true
-	})
-	lift := func(epoch int32) time.Time {
-		return g.record.first(func(v view) bool { return v.JobSet != nil && ptr.Deref(v.JobSet.Status.SyncedEpoch, 0) == epoch })
+	first := g.record.firstView(func(v view) bool { return v.JobSet != nil && v.JobSet.Status.Time != nil }).JobSet.Status.Time
+	at := func(like func(view) bool) time.Time {
+		seen := g.record.firstView(like)
+		written := seen.JobSet.Status.Time.At.Time
+		Expect(written).To(BeTemporally("<=", seen.At), "P140: a time in the future")
+		return written
 	}
 	var running time.Duration
-	assembling := lift(1).Sub(start)
+	assembling := at(phases.Lifts(1)).Sub(first.At.Add(-first.Assembling.Duration))
 	for epoch := int32(1); epoch < last; epoch++ {
-		running += g.BrokeAt(epoch).Sub(lift(epoch))
-		assembling += lift(epoch + 1).Sub(g.BrokeAt(epoch))
+		running += at(phases.Breaks(epoch)).Sub(at(phases.Lifts(epoch)))
+		assembling += at(phases.Lifts(epoch + 1)).Sub(at(phases.Breaks(epoch)))
 	}
-	kept, within := g.Status().Time, lift(last).Sub(start)/100+time.Duration(last)*watchLags
-	Expect(kept.Running.Duration).To(BeNumerically("~", running, within), "P140: running")
-	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, within), "P140: assembling")
+	kept := g.Status().Time
+	Expect(kept.Running.Duration).To(BeNumerically("~", running, time.Millisecond), "P140: running")
+	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, time.Millisecond), "P140: assembling")
 	Expect(kept.Paused.Duration).To(BeZero(), "P140: paused")
 }
 
