@@ -60,10 +60,8 @@ func cases() []searched {
 		{scenario{name: "2 Jobs, suspend, new leader, old caches, lag 1", rjobs: twoJobs(1), left: budgets{suspends: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
 		{scenario{name: "2 Jobs, 1 failure, suspend, lag 1", rjobs: twoJobs(1), left: budgets{failures: 1, suspends: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "2 workers, 2 exits 0 by suspend", rjobs: oneJob(2), kinds: exitZero, left: budgets{failures: 2, suspends: 1}, lag: 2, lagInAll: 2, running: true}, bounded},
-		// In three parts, each of which fits into memory: every kind of failure, one at a time.
-		{scenario{name: "2 workers, worker or agent exits, suspend, crash", rjobs: oneJob(2), kinds: workerExit | agentCrash, left: budgets{failures: 1, suspends: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, running: true}, full},
-		{scenario{name: "2 workers, exit 0 or Pod failure, suspend, crash", rjobs: oneJob(2), kinds: exitZero | podFailure, left: budgets{failures: 1, suspends: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, running: true}, full},
-		{scenario{name: "2 workers, Pod deleted, suspend, crash", rjobs: oneJob(2), kinds: podDeleted, left: budgets{failures: 1, suspends: 1, leaders: 1}, lag: 1, lagInAll: 1, lingering: true, running: true}, full},
+		// Late writes of a former leader are searched with failures, and with suspends, but not with both: those are more than 12 million states.
+		{scenario{name: "2 workers, 1 failure, suspend, crash", rjobs: oneJob(2), left: budgets{failures: 1, suspends: 1, leaders: 1}, lag: 1, lagInAll: 1, running: true}, full},
 
 		{scenario{name: "2 workers, 1 failure, resize", rjobs: oneJob(2), left: budgets{failures: 1, resizes: 1}, hasResizes: true, lag: 2, lagInAll: 2, running: true, graces: true}, bounded},
 		{scenario{name: "2 workers, resize, crash", rjobs: oneJob(2), left: budgets{resizes: 1, leaders: 1}, hasResizes: true, lag: 2, lagInAll: 2, lingering: true, running: true}, bounded},
