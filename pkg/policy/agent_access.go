@@ -11,9 +11,6 @@ import (
 	"strings"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -137,8 +134,7 @@ func (v *view) accessValidFor(answer AgentAccess) time.Duration {
 		return accessKnownFor
 	}
 	var denied time.Duration
-	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetAgentAccessDenied))
-	if c != nil && c.Status == metav1.ConditionTrue {
+	if c := v.trueCondition(jobset.JobSetAgentAccessDenied); c != nil {
 		denied = answer.Asked.Sub(c.LastTransitionTime.Time)
 	}
 	return min(max(denied, deniedKnownFor), accessKnownFor)
@@ -150,7 +146,7 @@ func (v *view) assemblesSince() time.Time {
 	if since := js.Status.AssemblingSince; since != nil {
 		return since.Time
 	}
-	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetRestarting)); c != nil && v.restartingInPlace() {
+	if c := v.trueCondition(jobset.JobSetRestarting); c != nil && v.restartingInPlace() {
 		return c.LastTransitionTime.Time
 	}
 	return js.CreationTimestamp.Time

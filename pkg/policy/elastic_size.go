@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -76,8 +75,8 @@ func resizing(v *view, before result) result {
 	if change := v.resize(&before); change != "" {
 		return tell(silently(jobset.JobSetElasticResizing, metav1.ConditionTrue, constants.ElasticResizedReason, change))
 	}
-	since := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetElasticResizing))
-	if since == nil || since.Status != metav1.ConditionTrue {
+	since := v.trueCondition(jobset.JobSetElasticResizing)
+	if since == nil {
 		return result{}
 	}
 	if !before.changes.any(liftBarrier) { // it ended, or the size is again what it was

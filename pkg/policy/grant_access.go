@@ -6,9 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 )
@@ -56,8 +53,8 @@ func (v *view) wasWithheld() bool { return v.reportsWithheld() && len(v.grantedA
 
 // reportsWithheld reports whether the stored status says that agents are not granted what they need.
 func (v *view) reportsWithheld() bool {
-	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetAgentAccessDenied))
-	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.AgentAccessWithheldReason
+	c := v.trueCondition(jobset.JobSetAgentAccessDenied)
+	return c != nil && c.Reason == constants.AgentAccessWithheldReason
 }
 
 func accessWithheld(gap string) string {

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -23,8 +21,8 @@ import (
 // byIntent reports whether the group assembles because somebody wants it to be another one, and not because something
 // failed (P101a). A first start is not one: nothing ran before that it could keep.
 func (v *view) byIntent() bool {
-	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
-	failed := c != nil && c.Status == metav1.ConditionTrue && c.Reason != constants.MovedOffNodesReason
+	c := v.trueCondition(jobset.JobSetRestarting)
+	failed := c != nil && c.Reason != constants.MovedOffNodesReason
 	return v.synced > 0 && !failed
 }
 

@@ -10,9 +10,6 @@ import (
 	"math"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -76,11 +73,10 @@ func (v *view) brokenAt() time.Time {
 	if at := v.JobSet.Status.BreakTime; at != nil {
 		return at.Time
 	}
-	condition := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
-	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return time.Time{}
+	if condition := v.trueCondition(jobset.JobSetRestarting); condition != nil {
+		return condition.LastTransitionTime.Time
 	}
-	return condition.LastTransitionTime.Time
+	return time.Time{}
 }
 
 // quickFailurePause looks again when the workers may start. Until then the clock of the assembly

@@ -14,7 +14,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -213,19 +212,18 @@ func (v *view) movedLately() bool {
 // moveRefused keeps the condition that says that Pods stay on sick nodes because the budget is spent.
 func moveRefused(v *view, before result) result {
 	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
-	reported := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetOnSickNodes))
-	isReported := reported != nil && reported.Status == metav1.ConditionTrue
+	reported := v.trueCondition(jobset.JobSetOnSickNodes)
 	switch {
-	case refused && isReported && strings.Contains(reported.Message, v.move.where()+";"):
+	case refused && reported != nil && strings.Contains(reported.Message, v.move.where()+";"):
 		return result{} // Pods that end change the numbers, and would cost a write of the status each
 	case refused:
 		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
 			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
-		if !isReported {
+		if reported == nil {
 			r.reports.Outcomes = []Outcome{MoveRefused}
 		}
 		return r
-	case isReported:
+	case reported != nil:
 		return tell(silently(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason, constants.NotOnSickNodesMessage))
 	}
 	return result{}

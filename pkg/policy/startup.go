@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -161,7 +160,7 @@ func (v *view) jobsToStart() bool {
 // turns False and keeps its reason and message.
 func (v *view) startup(conditionType, other jobset.JobSetConditionType, reason, message string) result {
 	becomes := becomesTrue(conditionType, reason, message)
-	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(other)); c != nil && c.Status == metav1.ConditionTrue {
+	if c := v.trueCondition(other); c != nil {
 		return tell(silently(other, metav1.ConditionFalse, c.Reason, c.Message), becomes)
 	}
 	return tell(becomes)

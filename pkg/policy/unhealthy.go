@@ -13,7 +13,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -144,10 +143,8 @@ func unhealthyPods(v *view, _ result) result {
 	if !v.tolerant {
 		return result{}
 	}
-	reported := v.reportedTrouble()
-	isReported := reported != nil
 	if v.suspendWanted() {
-		return v.noTrouble(isReported, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage)
+		return tell(becomesFalse(jobset.JobSetUnhealthy, constants.HealthNotWatchedReason, constants.HealthNotWatchedMessage))
 	}
 	if v.watched {
 		return v.unscheduledPods()
@@ -155,24 +152,24 @@ func unhealthyPods(v *view, _ result) result {
 	h := v.healthNow()
 	reason, message := h.trouble(v)
 	if reason == "" {
-		return requeueAfter(h.next).and(v.noTrouble(isReported, constants.PodsHealthyReason, fmt.Sprintf("%d of %d Pods are Running", h.run, h.wanted)))
+		return requeueAfter(h.next).and(tell(becomesFalse(jobset.JobSetUnhealthy, constants.PodsHealthyReason, fmt.Sprintf("%d of %d Pods are Running", h.run, h.wanted))))
 	}
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetBecause(reason, message)
 	}
-	r := requeueAfter(left).and(requeueAfter(h.next))
-	if isReported {
-		return r.and(v.stillUnhealthy(reported, reason, message))
-	}
-	r.reports.Outcomes = []Outcome{BecameUnhealthy}
-	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
+	return requeueAfter(left).and(requeueAfter(h.next)).and(v.tellTrouble(reason, message))
 }
 
-// stillUnhealthy writes the condition again for another kind of trouble, or if another time is waited for. The
+// tellTrouble writes the condition, and again only for another kind of trouble, or if another time is waited for. The
 // numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
-func (v *view) stillUnhealthy(reported *metav1.Condition, reason, message string) result {
-	if reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()) {
+func (v *view) tellTrouble(reason, message string) result {
+	switch reported := v.trueCondition(jobset.JobSetUnhealthy); {
+	case reported == nil:
+		r := tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits()))
+		r.reports.Outcomes = []Outcome{BecameUnhealthy}
+		return r
+	case reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()):
 		return result{}
 	}
 	return tell(silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits()))
@@ -180,19 +177,10 @@ func (v *view) stillUnhealthy(reported *metav1.Condition, reason, message string
 
 func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }
 
-// reportedTrouble returns the condition that says the JobSet is unhealthy, nil if it does not.
-func (v *view) reportedTrouble() *metav1.Condition {
-	reported := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetUnhealthy))
-	if reported == nil || reported.Status != metav1.ConditionTrue {
-		return nil
-	}
-	return reported
-}
-
 // graceLeft returns how long a JobSet may still be unhealthy before it is reset.
 func (v *view) graceLeft() time.Duration {
 	since := v.Now
-	if reported := v.reportedTrouble(); reported != nil {
+	if reported := v.trueCondition(jobset.JobSetUnhealthy); reported != nil {
 		since = reported.LastTransitionTime.Time
 	}
 	return min(v.tolerance.Failure, v.until(since.Add(v.tolerance.Failure)))
@@ -203,13 +191,6 @@ func (v *view) resetIsDue() bool {
 	h := v.healthNow()
 	reason, _ := h.trouble(v)
 	return reason != "" && v.graceLeft() <= 0
-}
-
-func (v *view) noTrouble(isReported bool, reason, message string) result {
-	if !isReported {
-		return result{}
-	}
-	return tell(becomesFalse(jobset.JobSetUnhealthy, reason, message))
 }
 
 // resetBecause resets the JobSet, charged, or fails it if no restart is left.

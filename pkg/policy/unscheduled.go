@@ -42,10 +42,9 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 
 // unscheduledPods resets a group whose Pods find no node for too long.
 func (v *view) unscheduledPods() result {
-	reported := v.reportedTrouble()
 	late, next := v.withoutNode()
 	if len(late) == 0 {
-		return requeueAfter(next).and(v.noTrouble(reported != nil, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node"))
+		return requeueAfter(next).and(tell(becomesFalse(jobset.JobSetUnhealthy, constants.PodsHealthyReason, "no Pod of the group has waited too long for a node")))
 	}
 	const reason = constants.PodsUnscheduledReason
 	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
@@ -54,12 +53,7 @@ func (v *view) unscheduledPods() result {
 	if left <= 0 {
 		return v.resetUnscheduled(reason, message)
 	}
-	r := requeueAfter(left).and(requeueAfter(next))
-	if reported != nil {
-		return r.and(v.stillUnhealthy(reported, reason, message))
-	}
-	r.reports.Outcomes = []Outcome{BecameUnhealthy}
-	return r.and(tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits())))
+	return requeueAfter(left).and(requeueAfter(next)).and(v.tellTrouble(reason, message))
 }
 
 // resetUnscheduled resets the JobSet, unless a read past the cache shows that the Pods have found their nodes. The break

@@ -94,13 +94,20 @@ func (v *view) anyTerminating() bool { return slices.ContainsFunc(v.Jobs, isTerm
 // until returns how long it takes from now to a moment.
 func (v *view) until(moment time.Time) time.Duration { return moment.Sub(v.Now) }
 
-// isTrue reports whether a condition is True in the stored status.
+// trueCondition returns a condition that is True in the stored status, nil if it is not.
+func (v *view) trueCondition(conditionType jobset.JobSetConditionType) *metav1.Condition {
+	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
 func (v *view) isTrue(conditionType jobset.JobSetConditionType) bool {
-	return apimeta.IsStatusConditionTrue(v.JobSet.Status.Conditions, string(conditionType))
+	return v.trueCondition(conditionType) != nil
 }
 
 // restartingInPlace reports whether a group restart is under way.
 func (v *view) restartingInPlace() bool {
-	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting))
-	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.InPlaceRestartReason
+	c := v.trueCondition(jobset.JobSetRestarting)
+	return c != nil && c.Reason == constants.InPlaceRestartReason
 }
