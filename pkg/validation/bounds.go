@@ -48,11 +48,7 @@ func atMost(path *field.Path, count, most int64, what, instead string) field.Err
 	if count <= most {
 		return nil
 	}
-	return field.ErrorList{tooMany(path, count, most, what, instead)}
-}
-
-func tooMany(path *field.Path, count, most int64, what, instead string) *field.Error {
-	return field.Invalid(path, count, fmt.Sprintf("must be at most %d %s, and there are %d: %s", most, what, count, instead))
+	return field.ErrorList{field.Invalid(path, count, fmt.Sprintf("must be at most %d %s, and there are %d: %s", most, what, count, instead))}
 }
 
 // jobSetBounds are those of a whole JobSet.

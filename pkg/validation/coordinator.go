@@ -22,11 +22,10 @@ func coordinator(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	var errs field.ErrorList
-	if message := coordinatorPod(js, c); message != "" {
-		errs = append(errs, plain(message))
-	}
-	if message := coordinatorAddress(js, c); message != "" {
-		errs = append(errs, plain(message))
+	for _, message := range []string{coordinatorPod(js, c), coordinatorAddress(js, c)} {
+		if message != "" {
+			errs = append(errs, plain(message))
+		}
 	}
 	return errs
 }

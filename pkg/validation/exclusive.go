@@ -21,15 +21,13 @@ import (
 // exclusiveTopology checks the annotation of exclusive placement in both places
 // where it can be set. Pods with a key that no node can have would never start.
 func exclusiveTopology(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	errs := topologyKey(annotationsPath(field.NewPath("metadata")), js.Annotations)
+	errs := topologyKey(field.NewPath("metadata", "annotations"), js.Annotations)
 	for i := range js.Spec.ReplicatedJobs {
-		path := annotationsPath(replicatedJobPath(i).Child("template", "metadata"))
+		path := replicatedJobPath(i).Child("template", "metadata", "annotations")
 		errs = append(errs, topologyKey(path, js.Spec.ReplicatedJobs[i].Template.Annotations)...)
 	}
 	return errs
 }
-
-func annotationsPath(metadata *field.Path) *field.Path { return metadata.Child("annotations") }
 
 func topologyKey(path *field.Path, annotations map[string]string) field.ErrorList {
 	key, exclusive := annotations[jobset.ExclusiveKey]
@@ -78,5 +76,5 @@ func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if before == after && was == is {
 		return nil
 	}
-	return topologyKey(annotationsPath(field.NewPath("metadata")), new.Annotations)
+	return topologyKey(field.NewPath("metadata", "annotations"), new.Annotations)
 }

@@ -48,12 +48,8 @@ func halfAgents(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 
 // isAgentButForItsPolicy reports whether an init container has what our agent needs.
 func isAgentButForItsPolicy(c *corev1.Container) bool {
-	for _, name := range []string{workerpod.NamespaceEnv, workerpod.PodNameEnv, workerpod.JobSetNameEnv} {
-		if workerpod.FindEnv(c, name) < 0 {
-			return false
-		}
-	}
-	return true
+	needs := []string{workerpod.NamespaceEnv, workerpod.PodNameEnv, workerpod.JobSetNameEnv}
+	return !slices.ContainsFunc(needs, func(name string) bool { return workerpod.FindEnv(c, name) < 0 })
 }
 
 // takenNames finds containers and volumes that have the names of those that are added.

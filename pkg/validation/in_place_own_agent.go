@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,24 +41,17 @@ func agentVariables(path *field.Path, c *corev1.Container) field.ErrorList {
 		return nil
 	}
 	var missing []corev1.EnvVar
+	var names []string
 	for _, env := range workerpod.Agent(workerpod.Options{}).Env {
 		if env.Name != workerpod.JobSetUIDEnv && workerpod.FindEnv(c, env.Name) < 0 {
-			missing = append(missing, env)
+			missing, names = append(missing, env), append(names, env.Name)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent cannot do without %s; add:\n%s",
-		listed(missing), asYAML(map[string]any{"env": missing})))}
-}
-
-func listed(env []corev1.EnvVar) string {
-	names := make([]string, len(env))
-	for i := range env {
-		names[i] = env[i].Name
-	}
-	return strings.Join(names, ", ")
+		strings.Join(names, ", "), asYAML(map[string]any{"env": missing})))}
 }
 
 // barrierProbe requires a probe that requests our barrier, for as long as a group may take.
@@ -96,13 +91,7 @@ func barrierProbe(path *field.Path, c *corev1.Container) field.ErrorList {
 
 // barrierTime checks how long the probe may fail, with the defaults that Kubernetes sets later.
 func barrierTime(path *field.Path, probe *corev1.Probe, use string) field.ErrorList {
-	period, threshold := probe.PeriodSeconds, probe.FailureThreshold
-	if period == 0 {
-		period = 10
-	}
-	if threshold == 0 {
-		threshold = 3
-	}
+	period, threshold := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
 	if held := int64(period) * int64(threshold); held < minBarrierSeconds {
 		return field.ErrorList{field.Invalid(path.Child("failureThreshold"), probe.FailureThreshold, fmt.Sprintf(
 			"failureThreshold times periodSeconds must be at least %d seconds and is %d: after that the kubelet kills the agent, "+
@@ -149,10 +138,7 @@ func needsToken(spec *corev1.PodSpec) bool {
 }
 
 func mountsToken(c *corev1.Container) bool {
-	for _, mount := range c.VolumeMounts {
-		if strings.TrimSuffix(mount.MountPath, "/") == workerpod.TokenPath {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.VolumeMounts, func(mount corev1.VolumeMount) bool {
+		return strings.TrimSuffix(mount.MountPath, "/") == workerpod.TokenPath
+	})
 }

@@ -49,7 +49,7 @@ func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
 		if was, before := old.Annotations[key]; !there || before && was == is {
 			continue
 		}
-		path := annotationsPath(jobPath(i).Child("template", "metadata")).Key(key)
+		path := jobPath(i).Child("template", "metadata", "annotations").Key(key)
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("must not be set %s: it is the report of the agent in a running Pod, "+
 			"and a Pod that is created with it %s; remove it", because, consequence)))
 	}

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
@@ -31,11 +32,7 @@ func nameOf(js *jobset.JobSet) string {
 	if js.Name != "" || js.GenerateName == "" {
 		return js.Name
 	}
-	base := js.GenerateName
-	if len(base) > maxGenerateName {
-		base = base[:maxGenerateName]
-	}
-	return base + randomSuffix
+	return js.GenerateName[:min(len(js.GenerateName), maxGenerateName)] + randomSuffix
 }
 
 // dns1035Label checks a name, with the message tooLong instead of the library's for its length.
@@ -110,11 +107,8 @@ func isIndexed(job *batchv1.JobSpec) bool {
 
 // podCount keeps the number of Pods of a ReplicatedJob in 32 bits.
 func podCount(js *jobset.JobSet, i int) field.ErrorList {
-	rj, parallelism := &js.Spec.ReplicatedJobs[i], int64(1)
-	if p := rj.Template.Spec.Parallelism; p != nil {
-		parallelism = int64(*p)
-	}
-	if int64(rj.Replicas)*parallelism <= math.MaxInt32 {
+	rj := &js.Spec.ReplicatedJobs[i]
+	if int64(rj.Replicas)*int64(ptr.Deref(rj.Template.Spec.Parallelism, 1)) <= math.MaxInt32 {
 		return nil
 	}
 	return field.ErrorList{plain(fmt.Sprintf(

@@ -27,36 +27,19 @@ func podTemplate(js *jobset.JobSet, i int) field.ErrorList {
 // were admitted before.
 func changedPodTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
 	template := jobPath(i).Child("template")
-	errs := labelEntries(template.Child("metadata", "labels"), old.Labels, new.Labels)
-	errs = append(errs, annotationEntries(annotationsPath(template.Child("metadata")), old.Annotations, new.Annotations)...)
-	return append(errs, labelEntries(template.Child("spec", "nodeSelector"), old.Spec.NodeSelector, new.Spec.NodeSelector)...)
+	errs := newEntries(template.Child("metadata", "labels"), old.Labels, new.Labels, metav1validation.ValidateLabels)
+	errs = append(errs, newEntries(template.Child("metadata", "annotations"), old.Annotations, new.Annotations, apivalidation.ValidateAnnotations)...)
+	return append(errs, newEntries(template.Child("spec", "nodeSelector"), old.Spec.NodeSelector, new.Spec.NodeSelector, metav1validation.ValidateLabels)...)
 }
 
-// labelEntries checks entry by entry in the order of the keys, so that the
+// newEntries checks entry by entry in the order of the keys, so that the
 // same errors always have the same order.
-func labelEntries(path *field.Path, old, new map[string]string) field.ErrorList {
+func newEntries(path *field.Path, old, new map[string]string, check func(map[string]string, *field.Path) field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
-	for _, entry := range newEntries(old, new) {
-		errs = append(errs, metav1validation.ValidateLabels(entry, path)...)
-	}
-	return errs
-}
-
-func annotationEntries(path *field.Path, old, new map[string]string) field.ErrorList {
-	var errs field.ErrorList
-	for _, entry := range newEntries(old, new) {
-		errs = append(errs, apivalidation.ValidateAnnotations(entry, path)...)
-	}
-	return errs
-}
-
-// newEntries returns maps of one entry each.
-func newEntries(old, new map[string]string) []map[string]string {
-	var out []map[string]string
 	for _, key := range slices.Sorted(maps.Keys(new)) {
 		if was, there := old[key]; !there || was != new[key] {
-			out = append(out, map[string]string{key: new[key]})
+			errs = append(errs, check(map[string]string{key: new[key]}, path)...)
 		}
 	}
-	return out
+	return errs
 }

@@ -31,8 +31,8 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 	path := specPath.Child("replicatedJobs")
 	set := func(to, from *jobset.ReplicatedJob) {
 		copyDependsOn(to, from)
-		if isElastic(to, g) {
-			copySize(to, from)
+		if g.ElasticJobSet {
+			copySizeIfIndexed(to, from)
 		}
 		if isSuspended(old) || isSuspended(new) {
 			copyPodTemplateFields(to, from)
@@ -93,14 +93,10 @@ func copyPodTemplateFields(to, from *jobset.ReplicatedJob) {
 	is.Spec.SchedulingGates = was.Spec.SchedulingGates
 }
 
-func copySize(to, from *jobset.ReplicatedJob) {
-	to.Template.Spec.Parallelism = from.Template.Spec.Parallelism
-	to.Template.Spec.Completions = from.Template.Spec.Completions
-}
-
 func copySizeIfIndexed(to, from *jobset.ReplicatedJob) {
 	if isIndexed(&to.Template.Spec) {
-		copySize(to, from)
+		to.Template.Spec.Parallelism = from.Template.Spec.Parallelism
+		to.Template.Spec.Completions = from.Template.Spec.Completions
 	}
 }
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,20 +73,19 @@ func agentWarnings(path *field.Path, spec *corev1.PodSpec, agent *corev1.Contain
 			path = path.Child("initContainers").Index(i).Child("restartPolicyRules")
 		}
 	}
-	var out []string
-	if workerpod.RestartsPodOn(agent.RestartPolicyRules, workerpod.ConfigExitCode) {
-		out = append(out, fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
-			"use RestartAllContainers on exit codes NotIn [%d]",
-			path, workerpod.ConfigExitCode, workerpod.ConfigExitCode))
+	if !workerpod.RestartsPodOn(agent.RestartPolicyRules, workerpod.ConfigExitCode) {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
+		"use RestartAllContainers on exit codes NotIn [%d]",
+		path, workerpod.ConfigExitCode, workerpod.ConfigExitCode)}
 }
 
 func workerWarnings(path *field.Path, spec *corev1.PodSpec) []string {
 	var out []string
 	if p := spec.RestartPolicy; p != corev1.RestartPolicyNever {
 		out = append(out, fmt.Sprintf("%s: is %s: a container without a restartPolicy of its own restarts alone, "+
-			"past the barrier; set restartPolicy: Never", path.Child("restartPolicy"), orDefault(p)))
+			"past the barrier; set restartPolicy: Never", path.Child("restartPolicy"), cmp.Or(p, corev1.RestartPolicyOnFailure)))
 	}
 	for i := range spec.Containers {
 		if text := workerWarning(&spec.Containers[i], spec); text != "" {
@@ -132,12 +132,4 @@ func restartsByPolicy(c *corev1.Container, podPolicy corev1.RestartPolicy) bool 
 		return *c.RestartPolicy != corev1.ContainerRestartPolicyNever
 	}
 	return podPolicy != corev1.RestartPolicyNever
-}
-
-// orDefault returns the policy, or the default if it is empty.
-func orDefault(p corev1.RestartPolicy) corev1.RestartPolicy {
-	if p == "" {
-		return corev1.RestartPolicyOnFailure
-	}
-	return p
 }

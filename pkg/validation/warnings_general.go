@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -50,10 +51,7 @@ func sizeWarnings(js *jobset.JobSet) []string {
 	var jobs, pods int64
 	for i := range js.Spec.ReplicatedJobs {
 		rj := &js.Spec.ReplicatedJobs[i]
-		replicas, parallelism := int64(max(rj.Replicas, 0)), int64(1)
-		if p := rj.Template.Spec.Parallelism; p != nil {
-			parallelism = int64(max(*p, 0))
-		}
+		replicas, parallelism := int64(max(rj.Replicas, 0)), int64(max(ptr.Deref(rj.Template.Spec.Parallelism, 1), 0))
 		jobs += replicas
 		pods += min(replicas*parallelism, 1<<40)
 	}
