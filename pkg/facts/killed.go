@@ -17,13 +17,8 @@ import (
 // A supervisor that is killed with its worker, as by the kernel when the container is out of memory, can tell nobody. The
 // kubelet can: it starts the container alone again, and keeps how it ended.
 
-// Killed is the last end of a container that the kubelet started, or starts, again with its supervisor; empty if none did.
-type Killed struct {
-	End
-}
-
 // lastKilled leaves out Pods that have ended, whose End says more.
-func lastKilled(pod *corev1.Pod) (last Killed) {
+func lastKilled(pod *corev1.Pod) (last End) {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		if !workerpod.Supervised(c) {
@@ -39,7 +34,7 @@ func lastKilled(pod *corev1.Pod) (last Killed) {
 					continue
 				}
 				if at := moment(&end.FinishedAt); last.Container == "" || at.After(last.At) {
-					last = Killed{End{Container: c.Name, ExitCode: end.ExitCode, Reason: end.Reason, At: at}}
+					last = End{Container: c.Name, ExitCode: end.ExitCode, Reason: end.Reason, At: at}
 				}
 			}
 		}
@@ -53,7 +48,7 @@ func showKilled(to *corev1.Pod, m *Member) {
 		return
 	}
 	to.Spec.Containers = []corev1.Container{{Name: m.Killed.Container, Command: []string{path.Join(protocol.Dir, protocol.Binary)}}}
-	status := ended(m.Killed.End)
+	status := ended(m.Killed)
 	status.LastTerminationState, status.State = status.State, corev1.ContainerState{}
 	to.Status.ContainerStatuses = append(to.Status.ContainerStatuses, status)
 }

@@ -16,7 +16,6 @@ SPDX-License-Identifier: Apache-2.0
 package facts
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -52,8 +51,8 @@ type Member struct {
 	Restarting bool
 	// End is what ended it, or restarts it.
 	End End
-	// Killed is how a worker last ended with its supervisor (P66).
-	Killed Killed
+	// Killed is the last end of a container that the kubelet started, or starts, again with its supervisor (P66); empty if none did.
+	Killed End
 	// LeftBy is the container of a Failed Pod whose supervisor asked for another Pod (P70).
 	LeftBy string
 	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
@@ -215,7 +214,7 @@ func reported(pod *corev1.Pod) Reported {
 // reportedIn reads the value of the annotation.
 func reportedIn(text string) Reported {
 	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || n > math.MaxInt32 || text[0] == '+' || text[0] == '0' {
+	if err != nil || n < 1 || text[0] == '+' || text[0] == '0' {
 		return Reported{Invalid: true, Text: text}
 	}
 	return Reported{Epoch: int32(n)}
