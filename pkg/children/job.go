@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -43,14 +44,9 @@ type Builder struct {
 
 // NewBuilder returns a Builder for a JobSet, which it reads and never changes.
 func NewBuilder(js *jobset.JobSet) *Builder {
-	b := &Builder{jobSet: js, indexes: newIndexes(js), claims: claimPlaces(js)}
+	b := &Builder{jobSet: js, indexes: newIndexes(js), claims: claimPlaces(js), restarts: map[string][]int32{}}
 	for i := range js.Status.ReplicatedJobsStatus {
-		if status := &js.Status.ReplicatedJobsStatus[i]; len(status.JobRestarts) > 0 {
-			if b.restarts == nil {
-				b.restarts = map[string][]int32{}
-			}
-			b.restarts[status.Name] = status.JobRestarts
-		}
+		b.restarts[js.Status.ReplicatedJobsStatus[i].Name] = js.Status.ReplicatedJobsStatus[i].JobRestarts
 	}
 	return b
 }
@@ -155,12 +151,8 @@ func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) 
 
 // ownKeys picks the entries that the controller wrote when it built the Job.
 func ownKeys(entries map[string]string) map[string]string {
-	own := map[string]string{}
-	for key, value := range entries {
-		if reservedKeys.Has(key) {
-			own[key] = value
-		}
-	}
+	own := maps.Clone(entries)
+	maps.DeleteFunc(own, func(key, _ string) bool { return !reservedKeys.Has(key) })
 	return own
 }
 

@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package webhooks
 
 import (
+	"cmp"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -28,9 +30,7 @@ func Default(js *jobset.JobSet, g gates.Set) {
 	for i := range js.Spec.ReplicatedJobs {
 		job := &js.Spec.ReplicatedJobs[i].Template.Spec
 		setDefault(&job.CompletionMode, jobset.DefaultCompletionMode)
-		if job.Template.Spec.RestartPolicy == "" {
-			job.Template.Spec.RestartPolicy = jobset.DefaultRestartPolicy
-		}
+		job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultRestartPolicy)
 	}
 
 	setDefault(&js.Spec.Network, jobset.Network{})
@@ -41,8 +41,7 @@ func Default(js *jobset.JobSet, g gates.Set) {
 		nameRules(js.Spec.FailurePolicy.Rules)
 	}
 	for i := range js.Spec.VolumeClaimPolicies {
-		whenDeleted := jobset.DefaultRetentionPolicy
-		setDefault(&js.Spec.VolumeClaimPolicies[i].RetentionPolicy, jobset.VolumeRetentionPolicy{WhenDeleted: &whenDeleted})
+		setDefault(&js.Spec.VolumeClaimPolicies[i].RetentionPolicy, jobset.VolumeRetentionPolicy{WhenDeleted: ptr.To(jobset.DefaultRetentionPolicy)})
 	}
 }
 

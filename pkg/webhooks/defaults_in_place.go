@@ -6,7 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package webhooks
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -25,9 +28,7 @@ func defaultInPlace(js *jobset.JobSet) {
 		setDefault(&job.BackoffLimit, workerpod.BackoffLimit)
 		setDefault(&job.PodReplacementPolicy, batchv1.Failed)
 		defaultSize(job, 1)
-		if job.Template.Spec.RestartPolicy == "" {
-			job.Template.Spec.RestartPolicy = jobset.DefaultInPlaceRestartPolicy
-		}
+		job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
 	}
 }
 
@@ -59,12 +60,7 @@ func hasProgress(js *jobset.JobSet) bool {
 
 // defaultSize makes completions and parallelism follow one another.
 func defaultSize(job *batchv1.JobSpec, workers int32) {
-	if job.Completions != nil {
-		workers = *job.Completions
-	}
-	if job.Parallelism != nil {
-		workers = *job.Parallelism
-	}
+	workers = ptr.Deref(job.Parallelism, ptr.Deref(job.Completions, workers))
 	setDefault(&job.Completions, workers)
 	setDefault(&job.Parallelism, workers)
 }
@@ -88,7 +84,7 @@ func Keep(js, old *jobset.JobSet, g gates.Set) {
 	keepMode(is.FailurePolicy, was.FailurePolicy)
 	if len(is.FailurePolicy.Rules) == len(was.FailurePolicy.Rules) {
 		for i := range is.FailurePolicy.Rules {
-			keepText(&is.FailurePolicy.Rules[i].Name, was.FailurePolicy.Rules[i].Name)
+			is.FailurePolicy.Rules[i].Name = cmp.Or(is.FailurePolicy.Rules[i].Name, was.FailurePolicy.Rules[i].Name)
 		}
 	}
 	if len(is.VolumeClaimPolicies) == len(was.VolumeClaimPolicies) {
@@ -118,7 +114,7 @@ func keepMode(is, was *jobset.FailurePolicy) {
 		return
 	}
 	setDefault(&is.InPlaceRestart, jobset.InPlaceRestartPolicy{})
-	keepText(&is.InPlaceRestart.Mode, was.InPlaceRestart.Mode)
+	is.InPlaceRestart.Mode = cmp.Or(is.InPlaceRestart.Mode, was.InPlaceRestart.Mode)
 	keep(&is.InPlaceRestart.StopGracePeriodSeconds, was.InPlaceRestart.StopGracePeriodSeconds)
 }
 
@@ -126,7 +122,7 @@ func keepJob(is, was *batchv1.JobSpec) {
 	keep(&is.BackoffLimit, was.BackoffLimit)
 	keep(&is.PodReplacementPolicy, was.PodReplacementPolicy)
 	keep(&is.CompletionMode, was.CompletionMode)
-	keepText(&is.Template.Spec.RestartPolicy, was.Template.Spec.RestartPolicy)
+	is.Template.Spec.RestartPolicy = cmp.Or(is.Template.Spec.RestartPolicy, was.Template.Spec.RestartPolicy)
 	keepSize(is, was)
 }
 
@@ -141,14 +137,7 @@ func keepSize(is, was *batchv1.JobSpec) {
 
 // keep gives an absent field its stored value.
 func keep[T any](field **T, stored *T) {
-	if *field == nil && stored != nil {
-		value := *stored
-		*field = &value
-	}
-}
-
-func keepText[T ~string](field *T, stored T) {
-	if *field == "" {
-		*field = stored
+	if stored != nil {
+		setDefault(field, *stored)
 	}
 }
