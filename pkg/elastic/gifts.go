@@ -24,7 +24,7 @@ func (p *planner) mayGive(j *job) bool {
 
 // collect takes one instance after the other from the most fulfilled job, until what a job lacks fits.
 func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gifts []gift, fits bool) {
-	room := p.roomFor(to, lacks)
+	room := p.roomFor(to, lacks, nil)
 	if fits := room >= lacks && p.affords(to, lacks); fits || !mayGive {
 		return nil, fits
 	}

@@ -154,8 +154,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	}
 	if change != 0 && p.cools(j.Job, cooldown) {
 		d.State, d.Size, d.Ceiling, d.Until = Cools, j.now, j.ceiling, j.Resized.Add(cooldown)
-		d.Because = fmt.Sprintf("from %d to %d not before %s, since its size was changed at %s: %s", j.now, desired,
-			d.Until.UTC().Format(time.RFC3339), j.Resized.UTC().Format(time.RFC3339), d.Because)
+		d.Because = fmt.Sprintf("from %d to %d not before %s, since its size was changed at %s: %s", j.now, desired, stamp(d.Until), stamp(j.Resized), d.Because)
 	}
 	return d
 }

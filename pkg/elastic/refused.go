@@ -122,7 +122,7 @@ func (p *planner) retreat(start []int32) {
 		if late > 0 {
 			count = late
 		}
-		j.noRoom = j.Started && lacks[i] >= count || !j.Started && p.roomFor(j, int64(count)) < int64(count)
+		j.noRoom = j.Started && lacks[i] >= count || !j.Started && p.roomFor(j, int64(count), nil) < int64(count)
 		if late > 0 && !j.noRoom && !p.in.Now.Before(j.NoRoom.Add(p.in.ShrinkAfter)) {
 			p.goBack(j, late, message)
 		}

@@ -36,21 +36,21 @@ func sum(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList, o
 		c := &spec.InitContainers[i]
 		needs := Of(of(c))
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(sidecars, needs)
+			sidecars.Add(needs)
 			continue
 		}
-		add(needs, sidecars)
-		atLeast(start, needs)
+		needs.Add(sidecars)
+		start.AtLeast(needs)
 	}
-	add(total, sidecars)
+	total.Add(sidecars)
 	for i := range spec.Containers {
-		add(total, Of(of(&spec.Containers[i])))
+		total.Add(Of(of(&spec.Containers[i])))
 	}
-	atLeast(total, start)
+	total.AtLeast(start)
 	if spec.Resources != nil {
 		maps.Copy(total, Of(ofPod(spec.Resources)))
 	}
-	add(total, Of(spec.Overhead))
+	total.Add(Of(spec.Overhead))
 	return total
 }
 
@@ -66,19 +66,15 @@ func Of(list corev1.ResourceList) Resources {
 }
 
 // Add adds the amounts of others.
-func (r Resources) Add(more Resources) { add(r, more) }
-
-// AtLeast raises amounts to those of others that are greater.
-func (r Resources) AtLeast(other Resources) { atLeast(r, other) }
-
-func add(to, more Resources) {
+func (r Resources) Add(more Resources) {
 	for name, of := range more {
-		to[name] += of
+		r[name] += of
 	}
 }
 
-func atLeast(to, other Resources) {
+// AtLeast raises amounts to those of others that are greater.
+func (r Resources) AtLeast(other Resources) {
 	for name, of := range other {
-		to[name] = max(to[name], of)
+		r[name] = max(r[name], of)
 	}
 }

@@ -177,13 +177,7 @@ func (p *planner) addReclaim(row int, j *job, sign int64) {
 
 // wouldFit reports whether so many more instances of a job fit if every other job gave all that it can.
 func (p *planner) wouldFit(j *job, lacks int64) bool {
-	var room int64
-	for row := range j.shape.class.nodes.all {
-		if room += p.cluster.room(row, j.shape, p.reclaim); room >= lacks {
-			break
-		}
-	}
-	return room >= lacks && p.wouldAfford(j, lacks)
+	return p.roomFor(j, lacks, p.reclaim) >= lacks && p.wouldAfford(j, lacks)
 }
 
 // wouldAfford is affords if every other job gave all that it can.
@@ -216,10 +210,10 @@ func (p *planner) wouldAfford(j *job, lacks int64) bool {
 	return j.budgetAllows(lacks, freed) && j.quotaAllows(lacks, freedQuota)
 }
 
-// roomFor counts up to a number of instances of a job that fit now.
-func (p *planner) roomFor(j *job, wanted int64) (room int64) {
+// roomFor counts up to a number of instances of a job that fit, if extra were free besides.
+func (p *planner) roomFor(j *job, wanted int64, extra []int64) (room int64) {
 	for row := range j.shape.class.nodes.all {
-		if room += p.cluster.room(row, j.shape, nil); room >= wanted {
+		if room += p.cluster.room(row, j.shape, extra); room >= wanted {
 			break
 		}
 	}

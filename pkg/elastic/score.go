@@ -7,6 +7,7 @@ package elastic
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -31,14 +32,8 @@ func compareJobs(a, b *job) int {
 	if c := a.score().compare(b.score()); c != 0 {
 		return c
 	}
-	return compareTies(a, b)
-}
-
-func compareTies(a, b *job) int {
-	for i := range a.ties {
-		if c := cmp.Compare(a.ties[i], b.ties[i]); c != 0 {
-			return c
-		}
+	if c := slices.Compare(a.ties, b.ties); c != 0 {
+		return c
 	}
 	return compareKeys(a.Key, b.Key)
 }
