@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -47,7 +46,7 @@ func validateElasticAutoscaling(cfg *configapi.Configuration) field.ErrorList {
 		}
 	}
 	if n := given.ReservePercent; n != nil && (*n < 0 || *n > 100) {
-		errs = append(errs, field.Invalid(path.Child("reservePercent"), *n, fmt.Sprintf("must be from 0 to %d", 100)))
+		errs = append(errs, field.Invalid(path.Child("reservePercent"), *n, "must be from 0 to 100"))
 	}
 	return errs
 }

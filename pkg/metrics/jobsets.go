@@ -9,8 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -103,16 +101,15 @@ func withAgents(jobSets []*jobset.JobSet) int {
 
 // assemblingSince returns since when the group of a JobSet has been assembling, if it is (P20, P24).
 func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
-	status := &js.Status
 	if policy.Bypassed(js) || policy.Runs(js) || ptr.Deref(js.Spec.Suspend, false) {
 		return time.Time{}, false
 	}
-	if status.AssemblingSince != nil {
-		return status.AssemblingSince.Time, true
+	if js.Status.AssemblingSince != nil {
+		return js.Status.AssemblingSince.Time, true
 	}
 	// Without deadlines the status does not have that time. A restart still has its condition, a start has nothing.
-	c := apimeta.FindStatusCondition(status.Conditions, string(jobset.JobSetRestarting))
-	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != constants.InPlaceRestartReason {
+	c := isTrue(js, jobset.JobSetRestarting)
+	if c == nil || c.Reason != constants.InPlaceRestartReason {
 		return time.Time{}, false
 	}
 	return c.LastTransitionTime.Time, true
@@ -132,8 +129,7 @@ func nearlySpent(js *jobset.JobSet, gates gates.Set) bool {
 }
 
 func finished(js *jobset.JobSet) bool {
-	return apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetCompleted)) ||
-		apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetFailed))
+	return isTrue(js, jobset.JobSetCompleted) != nil || isTrue(js, jobset.JobSetFailed) != nil
 }
 
 func managedHere(js *jobset.JobSet) bool {

@@ -7,6 +7,7 @@ package placement
 
 import (
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -92,10 +93,7 @@ func liveFollowers(pods []*corev1.Pod) []*corev1.Pod {
 
 // IsMarked reports whether a Pod already says that it is being disrupted.
 func IsMarked(pod *corev1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
 }

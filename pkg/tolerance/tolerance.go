@@ -58,27 +58,6 @@ func Builtin() Limits {
 	}
 }
 
-// period is a field that holds seconds.
-type period struct {
-	// name is that of the field of the API.
-	name string
-	asks *int32
-	// is holds the default, and then what holds for the JobSet.
-	is *time.Duration
-}
-
-func periods(asked *jobset.FaultTolerance, s *Settings) []period {
-	return []period{
-		{"admissionGracePeriodSeconds", asked.AdmissionGracePeriodSeconds, &s.Admission},
-		{"warmupGracePeriodSeconds", asked.WarmupGracePeriodSeconds, &s.Warmup},
-		{"failureGracePeriodSeconds", asked.FailureGracePeriodSeconds, &s.Failure},
-		{"retryPauseSeconds", asked.RetryPauseSeconds, &s.RetryPause},
-		{"deletionOnFailureGracePeriodSeconds", asked.DeletionOnFailureGracePeriodSeconds, &s.DeletionOnFailure},
-		{"forcefulDeletionGracePeriodSeconds", asked.ForcefulDeletionGracePeriodSeconds, &s.ForcefulDeletion},
-		{"successTTLSeconds", asked.SuccessTTLSeconds, &s.SuccessTTL},
-	}
-}
-
 // Capped is a time that a JobSet asks for and does not get.
 type Capped struct {
 	// Field is its name in spec.faultTolerance.
@@ -96,14 +75,28 @@ func (l Limits) Of(asked *jobset.FaultTolerance) (Settings, []Capped) {
 		s.RetryLimit = *asked.RetryLimit
 	}
 	var capped []Capped
-	for _, p := range periods(asked, &s) {
+	for _, p := range []struct {
+		// field is that of the API.
+		field string
+		asks  *int32
+		// is holds the default, and then what holds for the JobSet.
+		is *time.Duration
+	}{
+		{"admissionGracePeriodSeconds", asked.AdmissionGracePeriodSeconds, &s.Admission},
+		{"warmupGracePeriodSeconds", asked.WarmupGracePeriodSeconds, &s.Warmup},
+		{"failureGracePeriodSeconds", asked.FailureGracePeriodSeconds, &s.Failure},
+		{"retryPauseSeconds", asked.RetryPauseSeconds, &s.RetryPause},
+		{"deletionOnFailureGracePeriodSeconds", asked.DeletionOnFailureGracePeriodSeconds, &s.DeletionOnFailure},
+		{"forcefulDeletionGracePeriodSeconds", asked.ForcefulDeletionGracePeriodSeconds, &s.ForcefulDeletion},
+		{"successTTLSeconds", asked.SuccessTTLSeconds, &s.SuccessTTL},
+	} {
 		if p.asks == nil {
 			continue
 		}
 		wants, most := time.Duration(*p.asks)*time.Second, max(l.Maximum, *p.is)
 		if *p.is = wants; wants > most {
 			*p.is = most
-			capped = append(capped, Capped{Field: p.name, Asked: wants, Got: most})
+			capped = append(capped, Capped{Field: p.field, Asked: wants, Got: most})
 		}
 	}
 	return s, capped
