@@ -10,12 +10,11 @@ package controllers
 import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -23,18 +22,11 @@ import (
 // only the fields that are read here. Pods must therefore be patched, never
 // updated from the cache.
 func CacheOptions() cache.Options {
-	exists, err := labels.NewRequirement(jobset.JobSetNameKey, selection.Exists, nil)
-	if err != nil {
-		panic(err) // the key is a constant
-	}
-	ofJobSets := labels.NewSelector().Add(*exists)
+	ofJobSets := shared.Having(jobset.JobSetNameKey)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: {
-				Label:     ofJobSets,
-				Transform: stripPod,
-			},
+			&corev1.Pod{}:  {Label: ofJobSets, Transform: stripPod},
 			&corev1.Node{}: {Transform: stripNode},
 			// Those of agents have our label; a cluster may have thousands of others.
 			&rbacv1.Role{}:        {Label: ofJobSets},
@@ -43,20 +35,5 @@ func CacheOptions() cache.Options {
 	}
 }
 
-// stripPod keeps the facts of a Pod (P23).
-func stripPod(obj any) (any, error) {
-	pod, ok := obj.(*corev1.Pod)
-	if !ok {
-		return obj, nil // a tombstone: its Pod was stripped when it came in
-	}
-	return facts.Strip(pod), nil
-}
-
-// stripNode keeps the facts of a Node, and its labels.
-func stripNode(obj any) (any, error) {
-	node, ok := obj.(*corev1.Node)
-	if !ok {
-		return obj, nil // a tombstone: its Node was stripped when it came in
-	}
-	return facts.StripNode(node), nil
-}
+// stripPod keeps the facts of a Pod (P23), stripNode those of a Node, and its labels.
+var stripPod, stripNode = shared.Keeping(facts.Strip), shared.Keeping(facts.StripNode)

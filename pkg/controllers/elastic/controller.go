@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,11 +176,8 @@ func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
 		if d.NoRoom {
 			noRoom[d.Key] = now
 		}
-		if d.Lacks == 0 {
-			continue
-		}
-		if lacking[d.Key] = a.lacking[d.Key]; lacking[d.Key].IsZero() {
-			lacking[d.Key] = now
+		if d.Lacks != 0 {
+			lacking[d.Key] = cmp.Or(a.lacking[d.Key], now)
 		}
 	}
 	a.lacking, a.noRoom = lacking, noRoom

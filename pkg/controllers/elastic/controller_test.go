@@ -267,7 +267,9 @@ func TestLostNodes(t *testing.T) {
 		"P108b: but while it runs a silent kubelet is nobody's loss": {true, true, true, "", 6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Status.DeprecatedEpoch = ptr.To(1 - oneIf(tc.runs)) })...)
+			objects := append([]client.Object{gpuNode("n", "4")}, scaled("a", 6, 1, func(js *jobset.JobSet, _ *batchv1.Job) {
+				js.Status.DeprecatedEpoch = ptr.To(map[bool]int32{false: 1}[tc.runs])
+			})...)
 			lost := gpuNode("lost", "2")
 			lost.Status.Conditions[0].Status = corev1.ConditionUnknown
 			pods := boundPods("a", "n", 6)
@@ -380,11 +382,7 @@ func TestKeepRequests(t *testing.T) {
 		pod := boundPods("a", "n", 1)[0].(*corev1.Pod)
 		want := pod.OwnerReferences[0]
 		pod.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x"}}, want)
-		kept, err := keepRequests(pod)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]metav1.OwnerReference{want}, kept.(*corev1.Pod).OwnerReferences); diff != "" {
+		if diff := cmp.Diff([]metav1.OwnerReference{want}, keepRequests(pod).OwnerReferences); diff != "" {
 			t.Errorf("owners (-want +got):\n%s", diff)
 		}
 	})

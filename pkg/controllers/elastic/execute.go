@@ -54,7 +54,8 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 			delete(a.reported, d.Key)
 		case a.reported[d.Key] != d.Because:
 			a.reported[d.Key] = d.Because
-			a.tell(js, kindOf(d.State), reasonOf(d.State), fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
+			kind, reason := eventAbout(d.State)
+			a.tell(js, kind, reason, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
 		}
 	}
 	// A ceiling comes before the change of size that it is for: without it the next plan would grow again what was refused.
@@ -119,26 +120,15 @@ func (a *autoscaler) forget(plan elastic.Plan) {
 	for _, d := range plan.Decisions {
 		planned[d.Key] = true
 	}
-	for key := range a.reported {
-		if !planned[key] {
-			delete(a.reported, key)
-		}
-	}
+	maps.DeleteFunc(a.reported, func(key elastic.Key, _ string) bool { return !planned[key] })
 	maps.DeleteFunc(a.resized, func(key elastic.Key, _ time.Time) bool { return !planned[key] })
 }
 
-func kindOf(state elastic.State) string {
+func eventAbout(state elastic.State) (kind, reason string) {
 	if state == elastic.Cools {
-		return corev1.EventTypeNormal
+		return corev1.EventTypeNormal, constants.ElasticCoolingDownReason
 	}
-	return corev1.EventTypeWarning
-}
-
-func reasonOf(state elastic.State) string {
-	if state == elastic.Cools {
-		return constants.ElasticCoolingDownReason
-	}
-	return constants.ElasticWaitingReason
+	return corev1.EventTypeWarning, constants.ElasticWaitingReason
 }
 
 func (a *autoscaler) tell(js *jobset.JobSet, kind, reason, message string) {

@@ -42,18 +42,14 @@ func boundCacheOptions(mgr ctrl.Manager) cache.Options {
 	return cache.Options{
 		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:           {Field: fields.OneTermNotEqualSelector("spec.nodeName", ""), Transform: keepRequests},
-			&corev1.Node{}:          {Transform: keepCapacity},
+			&corev1.Pod{}:           {Field: fields.OneTermNotEqualSelector("spec.nodeName", ""), Transform: shared.Keeping(keepRequests)},
+			&corev1.Node{}:          {Transform: shared.Keeping(keepCapacity)},
 			&corev1.ResourceQuota{}: {Transform: cache.TransformStripManagedFields()},
 		},
 	}
 }
 
-func keepRequests(obj any) (any, error) {
-	pod, ok := obj.(*corev1.Pod)
-	if !ok {
-		return obj, nil
-	}
+func keepRequests(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
@@ -72,14 +68,10 @@ func keepRequests(obj any) (any, error) {
 	for i := range pod.Spec.Containers {
 		kept.Spec.Containers = append(kept.Spec.Containers, corev1.Container{Resources: pod.Spec.Containers[i].Resources})
 	}
-	return kept, nil
+	return kept
 }
 
-func keepCapacity(obj any) (any, error) {
-	node, ok := obj.(*corev1.Node)
-	if !ok {
-		return obj, nil
-	}
+func keepCapacity(node *corev1.Node) *corev1.Node {
 	kept := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, Labels: node.Labels}}
 	kept.Spec.Unschedulable, kept.Spec.Taints = node.Spec.Unschedulable, node.Spec.Taints
 	kept.Status.Allocatable = node.Status.Allocatable
@@ -88,7 +80,7 @@ func keepCapacity(obj any) (any, error) {
 			kept.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
 		}
 	}
-	return kept, nil
+	return kept
 }
 
 func sameNode(a, b *corev1.Node) bool {

@@ -21,7 +21,7 @@ import (
 func isPinned(js *jobset.JobSet, built func(replicatedJob string) []*batchv1.Job) bool {
 	return workerpod.WantsInPlace(js) && slices.ContainsFunc(js.Spec.ReplicatedJobs, func(rjob jobset.ReplicatedJob) bool {
 		jobs := built(rjob.Name)
-		if isAwaited(js, rjob.Name) && int32(count(jobs, isComplete)) >= rjob.Replicas {
+		if isAwaited(js, rjob.Name) && count(jobs, isComplete) >= rjob.Replicas {
 			return false
 		}
 		return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
@@ -43,7 +43,7 @@ func isComplete(job *batchv1.Job) bool {
 	})
 }
 
-func count[T any](of []T, matches func(T) bool) (n int) {
+func count[T any](of []T, matches func(T) bool) (n int32) {
 	for _, one := range of {
 		if matches(one) {
 			n++

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package elastic
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -38,9 +39,7 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 		}
 		refused, exist := refusedOf(pods, job.Size, job.Resized)
 		if lacks := job.Size - exist; lacks > 0 {
-			if missing[job.Key] = a.missing[job.Key]; missing[job.Key].IsZero() {
-				missing[job.Key] = in.Now
-			}
+			missing[job.Key] = cmp.Or(a.missing[job.Key], in.Now)
 			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current)),
 				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
 		}

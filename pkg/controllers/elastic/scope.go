@@ -119,18 +119,13 @@ func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, buil
 		if job.Started {
 			continue
 		}
-		var exist int32
-		for _, instance := range job.Bound {
-			exist += oneIf(usable[instance.Node])
-		}
+		exist := count(job.Bound, func(instance elastic.Instance) bool { return usable[instance.Node] })
 		for _, of := range built[i] {
 			pods, err := a.pods.ControlledBy(of.Namespace, of.UID)
 			if err != nil {
 				return err
 			}
-			for _, pod := range pods {
-				exist += oneIf(awaitsNode(pod))
-			}
+			exist += count(pods, awaitsNode)
 		}
 		if job.Absent = exist < job.Min; job.Absent {
 			awaited[shared.InNamespace(owners[i].Namespace, owners[i].UID)] = true
@@ -143,13 +138,6 @@ func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, buil
 func awaitsNode(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0 &&
 		(pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "")
-}
-
-func oneIf(yes bool) int32 {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 // resizedAt returns when the size of a job was last changed: by the status, or by what this manager did a moment ago, which

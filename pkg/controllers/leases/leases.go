@@ -12,14 +12,13 @@ import (
 	"sync/atomic"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -72,23 +71,13 @@ func watch(ctx context.Context, mgr ctrl.Manager) (*Leases, error) {
 
 // cacheOptions keep of Leases what is read. A cluster has one for each of its nodes, too, so only those with our label are cached.
 func cacheOptions(mgr ctrl.Manager) cache.Options {
-	ours, err := labels.NewRequirement(jobset.JobSetUIDKey, selection.Exists, nil)
-	if err != nil {
-		panic(err) // the key is a constant
-	}
 	return cache.Options{
 		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
-		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {Label: labels.NewSelector().Add(*ours), Transform: strip}},
+		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {Label: shared.Having(jobset.JobSetUIDKey), Transform: strip}},
 	}
 }
 
-func strip(obj any) (any, error) {
-	lease, ok := obj.(*coordinationv1.Lease)
-	if !ok {
-		return obj, nil // a tombstone: its Lease was stripped when it came in
-	}
-	return facts.StripLease(lease), nil
-}
+var strip = shared.Keeping(facts.StripLease)
 
 // Reader returns what reads the cache.
 func (l *Leases) Reader() facts.Leases {

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package shared is what several controllers use: indexes of the cache, limits of writes, and the log.
+// Package shared is what several controllers use: indexes of the cache and what it keeps, limits of writes, and the log.
 package shared
 
 import (
@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -78,6 +80,26 @@ func (c Indexed[T]) Under(key string) ([]T, error) {
 		typed[i] = obj.(T)
 	}
 	return typed, nil
+}
+
+// Keeping makes a cache keep of each object of a kind what strip returns. A tombstone stays as it is: its object was stripped when
+// it came in.
+func Keeping[T client.Object](strip func(T) T) toolscache.TransformFunc {
+	return func(obj any) (any, error) {
+		if object, ok := obj.(T); ok {
+			return strip(object), nil
+		}
+		return obj, nil
+	}
+}
+
+// Having selects the objects that have a label.
+func Having(label string) labels.Selector {
+	exists, err := labels.NewRequirement(label, selection.Exists, nil)
+	if err != nil {
+		panic(err) // all labels are constants
+	}
+	return labels.NewSelector().Add(*exists)
 }
 
 // IndexPods finds the Pods of a Job.
