@@ -13,12 +13,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -57,8 +55,8 @@ func (r *JobSetReconciler) watchGrants(b *builder.Builder) *builder.Builder {
 		return b
 	}
 	return b.Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
-		WatchesRawSource(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			wake := func() { r.wakeInPlace(ctx, queue) }
+		WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
+			wake := func() { r.wakeInPlace(ctx, q) }
 			r.agentPolicy.OnChange(wake)
 			if r.leasePolicy != nil {
 				r.leasePolicy.OnChange(wake)
@@ -67,7 +65,7 @@ func (r *JobSetReconciler) watchGrants(b *builder.Builder) *builder.Builder {
 		}))
 }
 
-func (r *JobSetReconciler) wakeInPlace(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (r *JobSetReconciler) wakeInPlace(ctx context.Context, q queue) {
 	var all jobset.JobSetList
 	if err := r.client.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the JobSets whose agents the admission policies restrict")
@@ -75,7 +73,7 @@ func (r *JobSetReconciler) wakeInPlace(ctx context.Context, queue workqueue.Type
 	}
 	for i := range all.Items {
 		if js := &all.Items[i]; workerpod.WantsInPlace(js) {
-			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(js)})
+			wakeJobSet(js, q)
 		}
 	}
 }

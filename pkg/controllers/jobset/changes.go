@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 )
 
 // A pass occupies one of few workers, and the requests of all passes share one
@@ -26,10 +24,6 @@ const (
 	// unseenInterval is how often to check whether the cache shows the Jobs that were created.
 	unseenInterval = 10 * time.Millisecond
 )
-
-func (r *JobSetReconciler) startChanges() shared.Changes {
-	return shared.Changes{Clock: r.clock, Until: r.clock.Now().Add(changesFor), Slots: r.slots}
-}
 
 // awaitsCache reports whether the cache has yet to show Jobs that the last pass
 // created, and may still lag. A pass that starts too early tries to create

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -74,20 +75,7 @@ func (r *JobSetReconciler) readLost(ctx context.Context, loss *policy.Loss) ([]*
 		return nil, err
 	}
 	ofJob := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(loss.Job.UID)})
-	page := client.ListOptions{Namespace: loss.Job.Namespace, LabelSelector: ofJob.Add(*lost), Limit: podsPerPage}
-	var pods []*corev1.Pod
-	for {
-		var list corev1.PodList
-		if err := r.live.List(ctx, &list, &page); err != nil {
-			return nil, err
-		}
-		for i := range list.Items {
-			if pod := &list.Items[i]; metav1.IsControlledBy(pod, loss.Job) {
-				pods = append(pods, pod)
-			}
-		}
-		if page.Continue = list.Continue; page.Continue == "" {
-			return pods, nil
-		}
-	}
+	of := []client.ListOption{client.InNamespace(loss.Job.Namespace), client.MatchingLabelsSelector{Selector: ofJob.Add(*lost)}}
+	pods, err := allPages(ctx, r.live, func(list *corev1.PodList) []corev1.Pod { return list.Items }, of)
+	return slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return !metav1.IsControlledBy(pod, loss.Job) }), err
 }

@@ -27,7 +27,7 @@ import (
 // first step that fails or runs out of time; the next pass decides again from
 // what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
-	c := r.startChanges()
+	c := shared.Changes{Clock: r.clock, Until: r.clock.Now().Add(changesFor), Slots: r.slots}
 	if err := shared.Each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job, whyDeleted(plan)) }); err != nil {
 		return err
 	}
@@ -187,10 +187,7 @@ func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job
 
 func (r *JobSetReconciler) isOwn(ctx context.Context, js *jobset.JobSet, job *batchv1.Job) bool {
 	existing := &batchv1.Job{}
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(job), existing); err != nil {
-		return false
-	}
-	return metav1.IsControlledBy(existing, js)
+	return r.live.Get(ctx, client.ObjectKeyFromObject(job), existing) == nil && metav1.IsControlledBy(existing, js)
 }
 
 func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) error {

@@ -35,8 +35,7 @@ import (
 // failureIn returns what failed in the running epoch, if this change of a Pod is the first to show it.
 // Before is nil if the Pod was not in the cache.
 func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool) {
-	restarting := ptr.Deref(js.Status.DeprecatedEpoch, 0) >= ptr.Deref(js.Status.SyncedEpoch, 0) // containers are meant to end
-	if restarting || before == nil {
+	if !policy.Runs(js) || before == nil { // while the group restarts, containers are meant to end
 		return policy.Failure{}, false
 	}
 	was, is := facts.Of(before), facts.Of(pod)

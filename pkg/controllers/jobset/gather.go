@@ -11,7 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,13 +86,10 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 func (r *JobSetReconciler) serviceExists(ctx context.Context, js *jobset.JobSet) (bool, error) {
 	key := types.NamespacedName{Namespace: js.Namespace, Name: children.Subdomain(js)}
 	err := r.client.Get(ctx, key, &corev1.Service{}, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
+	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("reading Service %s: %w", key, err)
 	}
-	return true, nil
+	return err == nil, nil
 }
 
 func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {

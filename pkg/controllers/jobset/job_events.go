@@ -88,9 +88,7 @@ func decides(old, job *batchv1.Job) bool {
 	return old.UID != job.UID ||
 		!old.DeletionTimestamp.Equal(job.DeletionTimestamp) ||
 		!maps.Equal(old.Labels, job.Labels) ||
-		!slices.EqualFunc(old.OwnerReferences, job.OwnerReferences, func(a, b metav1.OwnerReference) bool {
-			return apiequality.Semantic.DeepEqual(a, b)
-		}) ||
+		!apiequality.Semantic.DeepEqual(old.OwnerReferences, job.OwnerReferences) ||
 		ptr.Deref(old.Spec.Suspend, false) != ptr.Deref(job.Spec.Suspend, false) ||
 		!ptr.Equal(old.Spec.Parallelism, job.Spec.Parallelism) ||
 		!ptr.Equal(old.Spec.Completions, job.Spec.Completions) ||

@@ -15,12 +15,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -53,24 +52,20 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 	delete(names, "")
 	var old []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		node := &corev1.Node{}
-		err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading Node %s: %w", name, err)
+		node, err := shared.NodeOf(ctx, r.client, name)
+		if err != nil {
+			return err
 		}
-		if is := facts.OfNode(node); err == nil && !is.RestartsAll {
-			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, is.Kubelet))
+		if node != nil && !facts.OfNode(node).RestartsAll {
+			old = append(old, fmt.Sprintf("%s (kubelet %s)", name, facts.OfNode(node).Kubelet))
 		}
 	}
 	if len(old) == 0 || !r.memory.forJobSet(js).reported.changed(js.UID, strings.Join(old, ",")) {
 		return nil
 	}
-	r.tell(js, policy.Event{
-		Type:   corev1.EventTypeWarning,
-		Reason: constants.RestartAllContainersUnsupportedReason,
-		Message: fmt.Sprintf("workers do not restart in place on nodes that ignore RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s (%d in all)",
-			strings.Join(old[:min(len(old), maxNamed)], ", "), len(old)),
-	})
+	r.warn(js, constants.RestartAllContainersUnsupportedReason,
+		fmt.Sprintf("workers do not restart in place on nodes that ignore RestartAllContainers; upgrade them to Kubernetes 1.36 or keep the JobSet off them: %s (%d in all)",
+			strings.Join(old[:min(len(old), maxNamed)], ", "), len(old)))
 	return nil
 }
 
@@ -87,12 +82,11 @@ func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID
 			if _, seen := notReady[name]; seen || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
 				continue
 			}
-			node := &corev1.Node{}
-			err := r.client.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy)
-			if client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("reading Node %s: %w", name, err)
+			node, err := shared.NodeOf(ctx, r.client, name)
+			if err != nil {
+				return nil, err
 			}
-			notReady[name] = err != nil || !facts.OfNode(node).Ready
+			notReady[name] = node == nil || !facts.OfNode(node).Ready
 		}
 	}
 	return notReady, nil

@@ -156,12 +156,8 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
 			continue
 		}
-		r.tell(js, policy.Event{
-			Type:   corev1.EventTypeWarning,
-			Reason: constants.InvalidEpochReason,
-			Message: fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
-				jobset.EpochKey, r.reporting.Place(pod, value), value),
-		})
+		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
+			jobset.EpochKey, r.reporting.Place(pod, value), value))
 	}
 }
 
@@ -178,12 +174,9 @@ func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
 	if !r.memory.forJobSet(js).reported.changed(js.UID+"/foreign", named) {
 		return
 	}
-	r.tell(js, policy.Event{
-		Type:   corev1.EventTypeWarning,
-		Reason: constants.ForeignJobReason,
-		Message: fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they count for nothing and are not deleted: %s (%d in all)",
-			named, len(jobs)),
-	})
+	r.warn(js, constants.ForeignJobReason,
+		fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they count for nothing and are not deleted: %s (%d in all)",
+			named, len(jobs)))
 }
 
 // tellReplaced tells of each Pod once, as long as this manager leads.
@@ -193,12 +186,8 @@ func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacem
 			continue
 		}
 		metrics.WorkerReplaced(string(replaced.Reason))
-		r.tell(js, policy.Event{
-			Type:   corev1.EventTypeWarning,
-			Reason: constants.WorkerReplacedReason,
-			Message: fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
-				replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because),
-		})
+		r.warn(js, constants.WorkerReplacedReason, fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
+			replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because))
 	}
 }
 
@@ -213,7 +202,11 @@ func (r *JobSetReconciler) tellTrouble(ctx context.Context, js *jobset.JobSet, r
 	}
 	about := *js
 	about.ResourceVersion = r.memory.forJobSet(js).reported.firstVersion(reason, trouble.Error(), js.ResourceVersion)
-	r.tell(&about, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: trouble.Error()})
+	r.warn(&about, reason, trouble.Error())
+}
+
+func (r *JobSetReconciler) warn(js *jobset.JobSet, reason, message string) {
+	r.tell(js, policy.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
 }
 
 // tell records an event about the JobSet.

@@ -13,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -60,8 +59,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 		WithLogConstructor(shared.PassLogger(mgr.GetLogger(), "jobset", "jobSet", func(req *ctrl.Request) types.NamespacedName { return req.NamespacedName })).
 		Watches(&batchv1.Job{}, &jobEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates}).
 		Owns(&corev1.Service{}).
-		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			r.verdicts.OnPost(func(js types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: js}) })
+		WatchesRawSource(source.Func(func(_ context.Context, q queue) error {
+			r.verdicts.OnPost(func(js types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: js}) })
 			return nil
 		}))
 	if gates.InPlaceRestart {

@@ -86,7 +86,7 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 	if leader == nil {
 		return r.freeLeader(ctx, job, pods)
 	}
-	node, err := r.nodeOf(ctx, leader)
+	node, err := shared.NodeOf(ctx, r.client, leader.Spec.NodeName)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -136,19 +136,6 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*c
 		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
 		len(followers), job.Name, leader.Name, topology, r.patience)
 	return ctrl.Result{}, nil
-}
-
-// nodeOf returns the node of a Pod, nil if it is not in the cache.
-func (r *PodReconciler) nodeOf(ctx context.Context, pod *corev1.Pod) (*corev1.Node, error) {
-	node := &corev1.Node{}
-	err := r.client.Get(ctx, types.NamespacedName{Name: pod.Spec.NodeName}, node, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading Node %s: %w", pod.Spec.NodeName, err)
-	}
-	if err != nil {
-		node = nil
-	}
-	return node, nil
 }
 
 // evict marks a Pod as disrupted and deletes it. The mark comes first: without it the

@@ -7,6 +7,7 @@ package shared
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,17 @@ func JobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobse
 		return nil // of an earlier JobSet of that name
 	}
 	return js
+}
+
+// NodeOf returns the Node of a name, nil if it is not in the cache.
+func NodeOf(ctx context.Context, reader client.Reader, name string) (*corev1.Node, error) {
+	node := &corev1.Node{}
+	if err := reader.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("reading Node %s: %w", name, err)
+	} else if err != nil {
+		return nil, nil
+	}
+	return node, nil
 }
 
 // ByJobSetLabel is the key of the JobSet that the labels of a Pod name.

@@ -109,8 +109,10 @@ func kindOf(obj client.Object) string {
 		return "Role"
 	case *rbacv1.RoleBinding:
 		return "RoleBinding"
+	case *batchv1.Job:
+		return "Job"
 	}
-	return map[bool]string{true: "Job"}[isJob(obj)]
+	return ""
 }
 
 // New returns an API server that has these objects.
@@ -171,11 +173,6 @@ func newIndex[T client.Object](name, apiVersion, kind string, _ T) shared.Indexe
 	return shared.Indexed[T]{Index: name, Store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
 		name: func(obj any) ([]string, error) { return shared.ControllerKey(obj.(T), apiVersion, kind), nil },
 	})}
-}
-
-func isJob(obj client.Object) bool {
-	_, ok := obj.(*batchv1.Job)
-	return ok
 }
 
 // Stored reads an object back from the fake API server.
