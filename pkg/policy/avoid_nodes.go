@@ -221,9 +221,6 @@ func replaceOutdated(v *view, before result) result {
 	}
 	r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
 	r.holdsLift = true
-	r.writes.DeletePods = []PodDeletion{{Pods: pods, Event: Event{
-		Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason,
-		Message: fmt.Sprintf("%d Pods were created before it was decided which nodes this JobSet avoids; they are deleted to be recreated: %s", len(pods), podNames(pods)),
-	}}}
-	return r
+	return r.and(deletePods(pods, constants.WorkersMovedReason,
+		fmt.Sprintf("%d Pods were created before it was decided which nodes this JobSet avoids; they are deleted to be recreated: %s", len(pods), podNames(pods))))
 }

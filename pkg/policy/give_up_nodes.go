@@ -74,6 +74,7 @@ func (v *view) longestAvoided() *jobset.NodeFailures {
 // withoutPlace returns the Pods that avoid a node since some time and have found no other for too long, and how long until the
 // next has. A Pod from before that does not avoid it, and one that is about to be replaced has not tried yet.
 func (v *view) withoutPlace(avoidedSince time.Time) (late []*corev1.Pod, next time.Duration) {
+	var waiting []*corev1.Pod
 	for _, job := range withoutTerminating(v.observed.Active...) {
 		for _, pod := range v.Pods[job.UID] {
 			m := facts.Of(pod)
@@ -83,14 +84,10 @@ func (v *view) withoutPlace(avoidedSince time.Time) (late []*corev1.Pod, next ti
 			if m.Unscheduled == "" || m.Created.Before(avoidedSince.Truncate(time.Second)) || v.outdated(pod) {
 				continue
 			}
-			if left := v.until(m.Created.Add(v.tolerance.Warmup)); left > 0 {
-				next = sooner(next, left)
-				continue
-			}
-			late = append(late, pod)
+			waiting = append(waiting, pod)
 		}
 	}
-	return sortByName(late), next
+	return due(sortByName(waiting), v.warmupLeft)
 }
 
 // without is the list with a node that is given up. What is counted stays, and it is not avoided again soon.

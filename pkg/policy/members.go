@@ -120,6 +120,18 @@ func (v *view) stuck() []*corev1.Pod {
 	return sortByName(pods)
 }
 
+// due returns the Pods that have no time left, and how long the next of the others still has, 0 if there is none.
+func due(pods []*corev1.Pod, left func(*corev1.Pod) time.Duration) (over []*corev1.Pod, next time.Duration) {
+	for _, pod := range pods {
+		if wait := left(pod); wait > 0 {
+			next = sooner(next, wait)
+			continue
+		}
+		over = append(over, pod)
+	}
+	return over, next
+}
+
 // graceEnds returns how long until the first Pod that is leaving has to be gone, 0 if none is.
 func (v *view) graceEnds() time.Duration {
 	var first time.Duration

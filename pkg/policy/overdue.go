@@ -62,14 +62,7 @@ func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
 
 // past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
 func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
-	var next time.Duration
-	for _, pod := range pods {
-		if left := v.until(facts.StandingOf(pod).Deadline.Add(grace)); left > 0 {
-			next = sooner(next, left)
-			continue
-		}
-		over = append(over, pod)
-	}
+	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.until(facts.StandingOf(pod).Deadline.Add(grace)) })
 	return over, requeueAfter(next)
 }
 

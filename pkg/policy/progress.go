@@ -161,19 +161,14 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 // if they had to stop first, and asks for a look when the next has had it. The API cuts a creation to
 // the second, so a Pod may be a second younger than it says.
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
-	var next time.Duration
-	for _, pod := range late {
+	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
 		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
 		if m.Reported.Epoch == v.synced {
 			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}
-		if left > 0 {
-			next = sooner(next, left)
-			continue
-		}
-		over = append(over, pod)
-	}
+		return left
+	})
 	return over, requeueAfter(next)
 }
 
@@ -186,11 +181,8 @@ func (v *view) deleteLate(late []*corev1.Pod) result {
 	if len(late) == 0 {
 		return result{}
 	}
-	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: late, Event: Event{
-		Type:    corev1.EventTypeWarning,
-		Reason:  constants.WorkersMissingReason,
-		Message: fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Progress.Assembly), v.whoIsMissing(), podNames(late)),
-	}}}}}
+	return deletePods(late, constants.WorkersMissingReason,
+		fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Progress.Assembly), v.whoIsMissing(), podNames(late)))
 }
 
 // recreateAssembly recreates all Jobs of a group that did not come together by the last deadline.

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -111,6 +112,11 @@ func confirmFirst(loss *Loss) result {
 }
 
 func tell(notices ...notice) result { return result{notices: notices} }
+
+// deletePods deletes Pods, and says why when it does.
+func deletePods(pods []*corev1.Pod, reason, message string) result {
+	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Event: warning(reason, message).event}}}}
+}
 
 // and adds what a later step decided.
 func (r result) and(next result) result {

@@ -29,14 +29,10 @@ import (
 // withoutSandbox returns the Pods of the group that stand in a slot and are lost with their sandbox, and how
 // long until the next one is, 0 if there is none.
 func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {
-	for _, pod := range v.group.pods(func(s *Slot) bool { return s.noSandbox }) {
-		if left := v.until(facts.StandingOf(pod).NoSandboxSince.Add(sandboxPatience)); left > 0 {
-			next = sooner(next, left)
-			continue
-		}
-		lost = append(lost, pod)
-	}
-	return lost, next
+	pods := v.group.pods(func(s *Slot) bool { return s.noSandbox })
+	return due(pods, func(pod *corev1.Pod) time.Duration {
+		return v.until(facts.StandingOf(pod).NoSandboxSince.Add(sandboxPatience))
+	})
 }
 
 // sandboxFailure is the failure of a Pod that is lost with its sandbox, nil if it is not; of the first by name if none is asked for.
@@ -58,11 +54,7 @@ func lostSandboxes(v *view, before result) result {
 	if len(lost) == 0 || v.running() || before.changes.any(liftBarrier) {
 		return r
 	}
-	r.writes.DeletePods = []PodDeletion{{Pods: lost, Event: Event{
-		Type:   corev1.EventTypeWarning,
-		Reason: constants.WorkerReplacedReason,
-		Message: fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",
-			len(lost), podNames(lost)),
-	}}}
-	return r
+	return r.and(deletePods(lost, constants.WorkerReplacedReason,
+		fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",
+			len(lost), podNames(lost))))
 }

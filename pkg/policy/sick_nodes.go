@@ -148,10 +148,8 @@ func moveInPlace(v *view, _ result) result {
 		return result{}
 	case !v.running():
 		r := requeueAfter(gatherNodes) // a Pod that changed since it was read is not deleted
-		r.remember.Moving, r.writes.DeletePods = true, []PodDeletion{{Pods: m.pods, Event: Event{
-			Type: corev1.EventTypeWarning, Reason: constants.WorkersMovedReason, Message: m.String() + "; they are deleted to be recreated elsewhere",
-		}}}
-		return r
+		r.remember.Moving = true
+		return r.and(deletePods(m.pods, constants.WorkersMovedReason, m.String()+"; they are deleted to be recreated elsewhere"))
 	case v.failureComesFirst():
 		return result{}
 	}

@@ -28,16 +28,14 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 	if v.running() || v.group.failing || v.group.unscheduled == 0 {
 		return nil, 0
 	}
-	for _, pod := range v.group.pods(func(s *Slot) bool {
+	return due(v.group.pods(func(s *Slot) bool {
 		return s.State == SlotMember && facts.NodeOf(s.Pod) == "" && !s.reports(v.synced)
-	}) {
-		if left := v.until(facts.Of(pod).Created.Add(v.tolerance.Warmup)); left > 0 {
-			next = sooner(next, left)
-			continue
-		}
-		late = append(late, pod)
-	}
-	return late, next
+	}), v.warmupLeft)
+}
+
+// warmupLeft returns how long a Pod still has to find a node.
+func (v *view) warmupLeft(pod *corev1.Pod) time.Duration {
+	return v.until(facts.Of(pod).Created.Add(v.tolerance.Warmup))
 }
 
 // unscheduledPods resets a group whose Pods find no node for too long.
