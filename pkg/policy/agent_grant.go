@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
@@ -97,7 +98,7 @@ func RepairedRole(is, wanted *rbacv1.Role) *rbacv1.Role {
 		return nil
 	}
 	repaired := is.DeepCopy()
-	repaired.Labels, repaired.Rules = withLabels(is, wanted), wanted.Rules
+	repaired.Labels, repaired.Rules = labels.Merge(is.Labels, wanted.Labels), wanted.Rules
 	return repaired
 }
 
@@ -110,7 +111,7 @@ func RepairedBinding(is, wanted *rbacv1.RoleBinding) *rbacv1.RoleBinding {
 		return nil
 	}
 	repaired := is.DeepCopy()
-	repaired.Labels, repaired.Subjects = withLabels(is, wanted), wanted.Subjects
+	repaired.Labels, repaired.Subjects = labels.Merge(is.Labels, wanted.Labels), wanted.Subjects
 	return repaired
 }
 
@@ -125,17 +126,6 @@ func OwnBinding(js *jobset.JobSet, binding *rbacv1.RoleBinding) bool {
 
 func labelled(is, wanted metav1.Object) bool {
 	return is.GetLabels()[jobset.JobSetNameKey] == wanted.GetLabels()[jobset.JobSetNameKey]
-}
-
-func withLabels(is, wanted metav1.Object) map[string]string {
-	labels := map[string]string{}
-	for key, value := range is.GetLabels() {
-		labels[key] = value
-	}
-	for key, value := range wanted.GetLabels() {
-		labels[key] = value
-	}
-	return labels
 }
 
 // preparedAccounts returns the service accounts of the templates that get an agent, sorted, each once.

@@ -128,12 +128,7 @@ func (l *Loss) Refresh(cached, read []*corev1.Pod) []*corev1.Pod {
 	asked := func(pod *corev1.Pod) bool {
 		return slices.Contains(l.Indexes, int64(facts.IndexOf(pod)))
 	}
-	var pods []*corev1.Pod
-	for _, pod := range cached {
-		if !asked(pod) {
-			pods = append(pods, pod)
-		}
-	}
+	pods := slices.DeleteFunc(slices.Clone(cached), asked)
 	for _, pod := range read {
 		if asked(pod) {
 			pods = append(pods, pod)

@@ -33,11 +33,8 @@ func (v *view) changesAsPlanned(writes *Writes) bool {
 	if !v.watched || v.failureComesFirst() || writes.Unresumed > 0 || len(writes.DeleteJobs)+len(writes.SuspendJobs)+len(writes.ResumeJobs) > 0 {
 		return false
 	}
-	ran := map[string]bool{}
-	for i := range v.JobSet.Status.ReplicatedJobsStatus {
-		ran[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers > 0
-	}
-	return !slices.ContainsFunc(writes.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] })
+	ran := v.syncedWorkers()
+	return !slices.ContainsFunc(writes.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] > 0 })
 }
 
 // planBreak lets the workers stop as planned, and announces it where they have time to save their state.

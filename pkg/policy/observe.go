@@ -152,11 +152,8 @@ func CountsOf(job *batchv1.Job) Counts {
 
 // ready reports whether as many Pods of the Job are ready, or have succeeded, as run at the same time.
 func ready(job *batchv1.Job) bool {
-	want := ptr.Deref(job.Spec.Parallelism, 1)
-	if completions := job.Spec.Completions; completions != nil && *completions < want {
-		want = *completions
-	}
-	return job.Status.Succeeded+ptr.Deref(job.Status.Ready, 0) >= want
+	parallelism := ptr.Deref(job.Spec.Parallelism, 1)
+	return job.Status.Succeeded+ptr.Deref(job.Status.Ready, 0) >= min(parallelism, ptr.Deref(job.Spec.Completions, parallelism))
 }
 
 func suspended(job *batchv1.Job) bool {

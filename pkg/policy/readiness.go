@@ -30,7 +30,8 @@ const startPatience = 5 * time.Minute
 // UnreadySince returns the readiness of a worker in the epoch that runs, and since when it could have
 // been ready, zero if that is not known: it is not expected to be ready while the group assembles.
 func UnreadySince(js *jobset.JobSet, pod *facts.Member) (facts.Readiness, time.Time) {
-	readiness, since, lifted := pod.Readiness, pod.UnreadySince, liftedAt(js)
+	readiness, since := pod.Readiness, pod.UnreadySince
+	lifted := ptr.Deref(js.Status.LastSyncTime, metav1.Time{}).Time // when the workers of the epoch that runs were allowed to start, zero if that is not known
 	switch {
 	case readiness == facts.Starting && lifted.IsZero():
 		since = lifted // it may have been held until just now
@@ -43,14 +44,6 @@ func UnreadySince(js *jobset.JobSet, pod *facts.Member) (facts.Readiness, time.T
 // RunsAt reports whether a Pod belongs to the epoch at which its group runs, and is watched.
 func RunsAt(js *jobset.JobSet, pod *facts.Member) bool {
 	return Runs(js) && !Bypassed(js) && !ptr.Deref(js.Spec.Suspend, false) && pod.Reported.Epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
-}
-
-// liftedAt returns when the workers of the epoch that runs were allowed to start; zero if that is not known.
-func liftedAt(js *jobset.JobSet) time.Time {
-	if js.Status.LastSyncTime == nil {
-		return time.Time{}
-	}
-	return js.Status.LastSyncTime.Time
 }
 
 // Late reports whether a worker that is not ready since a moment should be looked at by now, and
