@@ -13,6 +13,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Restarts that lead nowhere (P136). A group that fails at the same step again and again uses up maxRestarts, hours
@@ -44,11 +45,10 @@ func (v *view) judgeProgress() (kept *keptProgress, failure string) {
 }
 
 func maxWithoutProgress(js *jobset.JobSet) int32 {
-	policy := js.Spec.FailurePolicy
-	if policy == nil || policy.InPlaceRestart == nil || policy.InPlaceRestart.Progress == nil {
-		return 0
+	if progress := workerpod.ProgressOf(js.Spec.FailurePolicy); progress != nil {
+		return ptr.Deref(progress.MaxRestartsWithoutProgress, 0)
 	}
-	return ptr.Deref(policy.InPlaceRestart.Progress.MaxRestartsWithoutProgress, 0)
+	return 0
 }
 
 // progressAfter returns how far the workers have come with an epoch that ended, by a failure if the count of restarts

@@ -22,15 +22,15 @@ var progressPath = inPlacePath.Child("progress")
 
 // progress refuses deadlines that nobody keeps (P131).
 func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	policy := js.Spec.FailurePolicy.InPlaceRestart
-	if policy == nil || policy.Progress == nil {
+	policy := workerpod.ProgressOf(js.Spec.FailurePolicy)
+	if policy == nil {
 		return nil
 	}
 	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
 		return field.ErrorList{field.Forbidden(progressPath, fmt.Sprintf(
 			"is read only %s: in mode %s no supervisor watches the worker; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
 	}
-	return Deadlines(progressPath, policy.Progress)
+	return Deadlines(progressPath, policy)
 }
 
 // Deadlines refuses deadlines that no worker can keep, in a JobSet or as a default of all.
@@ -74,22 +74,15 @@ func dump(path *field.Path, policy *jobset.ProgressPolicy) field.ErrorList {
 
 // progressIfChanged checks deadlines that changed, which is allowed at any time.
 func progressIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
-	if new.Spec.FailurePolicy == nil || apiequality.Semantic.DeepEqual(progressOf(old.Spec.FailurePolicy), progressOf(new.Spec.FailurePolicy)) {
+	if new.Spec.FailurePolicy == nil || apiequality.Semantic.DeepEqual(workerpod.ProgressOf(old.Spec.FailurePolicy), workerpod.ProgressOf(new.Spec.FailurePolicy)) {
 		return nil
 	}
 	return progress(new, g)
 }
 
-func progressOf(policy *jobset.FailurePolicy) *jobset.ProgressPolicy {
-	if policy == nil || policy.InPlaceRestart == nil {
-		return nil
-	}
-	return policy.InPlaceRestart.Progress
-}
-
 // withoutProgress returns a failure policy without what may change.
 func withoutProgress(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
-	if progressOf(policy) == nil {
+	if workerpod.ProgressOf(policy) == nil {
 		return policy
 	}
 	fixed, inPlace := *policy, *policy.InPlaceRestart
@@ -100,7 +93,7 @@ func withoutProgress(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
 
 // progressWarnings say what deadlines do that their author may not expect.
 func progressWarnings(js *jobset.JobSet) []string {
-	policy := progressOf(js.Spec.FailurePolicy)
+	policy := workerpod.ProgressOf(js.Spec.FailurePolicy)
 	if policy == nil {
 		return nil
 	}

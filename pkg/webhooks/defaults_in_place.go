@@ -48,14 +48,9 @@ func defaultMode(js *jobset.JobSet) {
 // gets them only if it had some: its program may give no signs.
 func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.ProgressPolicy) {
 	runsProcesses := restartsInPlace(js, g) && workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode
-	if configured != nil && runsProcesses && (old == nil || hasProgress(old)) {
+	if configured != nil && runsProcesses && (old == nil || workerpod.ProgressOf(old.Spec.FailurePolicy) != nil) {
 		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
 	}
-}
-
-func hasProgress(js *jobset.JobSet) bool {
-	policy := js.Spec.FailurePolicy
-	return policy != nil && policy.InPlaceRestart != nil && policy.InPlaceRestart.Progress != nil
 }
 
 // defaultSize makes completions and parallelism follow one another.

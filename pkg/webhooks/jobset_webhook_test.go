@@ -19,6 +19,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // manifest holds a field that this version does not know, and explicit zeros.
@@ -156,11 +157,7 @@ func TestMutating(t *testing.T) {
 				if err := defaulter.Default(admission.NewContextWithRequest(t.Context(), req), &js); err != nil {
 					t.Fatal(err)
 				}
-				var got *jobset.ProgressPolicy
-				if hasProgress(&js) {
-					got = js.Spec.FailurePolicy.InPlaceRestart.Progress
-				}
-				if diff := cmp.Diff(tc.want, got); diff != "" {
+				if diff := cmp.Diff(tc.want, workerpod.ProgressOf(js.Spec.FailurePolicy)); diff != "" {
 					t.Errorf("progress (-want +got):\n%s", diff)
 				}
 			})

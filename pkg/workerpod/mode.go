@@ -16,6 +16,14 @@ func ModeOf(policy *jobset.FailurePolicy) jobset.InPlaceRestartMode {
 	return policy.InPlaceRestart.Mode
 }
 
+// ProgressOf returns the deadlines that a failure policy names, nil if it names none.
+func ProgressOf(policy *jobset.FailurePolicy) *jobset.ProgressPolicy {
+	if policy == nil || policy.InPlaceRestart == nil {
+		return nil
+	}
+	return policy.InPlaceRestart.Progress
+}
+
 // DefaultMode is the mode of a new JobSet whose author names none: Process where it is possible,
 // else Container, and why (P60).
 func DefaultMode(js *jobset.JobSet) (jobset.InPlaceRestartMode, []Obstacle) {
