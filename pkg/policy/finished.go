@@ -44,21 +44,20 @@ func (v *view) finishedJobs() result {
 	failed := v.end.Type == string(jobset.JobSetFailed)
 	end := v.end.LastTransitionTime.Time
 	all := append(v.observed.Previous, v.observed.Active...)
+	r := result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
 	switch {
 	case !v.tolerant:
 	case failed && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
 		return v.keepJobs(end.Add(v.tolerance.DeletionOnFailure))
 	case failed:
-		return result{kept: &keptUntil{}, writes: Writes{DeleteJobs: withoutTerminating(all...)}}
+		r.kept = &keptUntil{}
 	case v.until(end.Add(v.tolerance.SuccessTTL)) <= 0:
 		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
 		return v.expire(withoutTerminating(all...))
 	default:
-		r := requeueAfter(v.until(end.Add(v.tolerance.SuccessTTL)))
-		r.writes.DeleteJobs = withoutTerminating(all...)
-		return r
+		return r.and(requeueAfter(v.until(end.Add(v.tolerance.SuccessTTL))))
 	}
-	return result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
+	return r
 }
 
 // keepJobs keeps the Jobs of a failed JobSet until then.

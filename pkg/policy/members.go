@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -105,16 +106,13 @@ func (v *view) stuck() []*corev1.Pod {
 		return is.Phase != corev1.PodFailed && is.Terminating() && !v.Now.Before(is.Deadline)
 	}
 	pods := v.group.pods(func(s *Slot) bool { return isStuck(s.Pod) })
-	for _, pod := range v.group.outsiders {
+	others := slices.Clone(v.group.outsiders)
+	for _, job := range v.observed.Previous {
+		others = append(others, v.Pods[job.UID]...)
+	}
+	for _, pod := range others {
 		if isStuck(pod) {
 			pods = append(pods, pod)
-		}
-	}
-	for _, job := range v.observed.Previous {
-		for _, pod := range v.Pods[job.UID] {
-			if isStuck(pod) {
-				pods = append(pods, pod)
-			}
 		}
 	}
 	return sortByName(pods)

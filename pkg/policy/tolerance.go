@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,10 +44,7 @@ func retryPause(v *view, _ result) result {
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
 		return result{holdsJobs: true, ask: Questions{ReadChildren: true}}
 	}
-	gone := reset.JobsGoneTime
-	if gone == nil {
-		gone = ptr.To(metav1.NewTime(wholeSecond(v.Now)))
-	}
+	gone := cmp.Or(reset.JobsGoneTime, ptr.To(metav1.NewTime(wholeSecond(v.Now))))
 	pause := v.tolerance.RetryPause
 	until := gone.Add(pause)
 	left := min(pause, v.until(until)) // a clock that was put back does not make it longer

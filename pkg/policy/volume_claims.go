@@ -40,13 +40,10 @@ func (v *view) claimLeaving() bool {
 	if len(v.Claims) == 0 {
 		return false
 	}
-	for _, name := range children.ClaimNames(v.JobSet) {
+	return slices.ContainsFunc(children.ClaimNames(v.JobSet), func(name string) bool {
 		existing := v.Claims[name]
-		if existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, v.JobSet)) {
-			return true
-		}
-	}
-	return false
+		return existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, v.JobSet))
+	})
 }
 
 // ofEarlierJobSet reports whether an object belongs to a JobSet of the same name that

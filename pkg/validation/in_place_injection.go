@@ -80,13 +80,10 @@ func takenNames(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 // takenClaims finds claims whose volume would have the name of the one with the agent's token.
 func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
-	for i := range js.Spec.VolumeClaimPolicies {
-		for j := range js.Spec.VolumeClaimPolicies[i].Templates {
-			if name := js.Spec.VolumeClaimPolicies[i].Templates[j].Name; name == workerpod.TokenVolumeName {
-				path := specPath.Child("volumeClaimPolicies").Index(i).Child("templates").Index(j).Child("metadata", "name")
-				errs = append(errs, field.Invalid(path, name, fmt.Sprintf(
-					"is reserved for the volume with the agent's token: %s %s, so rename this claim", addedAgent, because)))
-			}
+	for _, t := range claimTemplates(js) {
+		if t.Name == workerpod.TokenVolumeName {
+			errs = append(errs, field.Invalid(t.namePath(), t.Name, fmt.Sprintf(
+				"is reserved for the volume with the agent's token: %s %s, so rename this claim", addedAgent, because)))
 		}
 	}
 	return errs

@@ -180,7 +180,7 @@ func (r *JobSetReconciler) createJob(ctx context.Context, js *jobset.JobSet, job
 	if err != nil {
 		return fmt.Errorf("job %q creation failed with error: %w", job.Name, err)
 	}
-	shared.Wrote(ctx, "Created a Job", whyCreated(job), "job", klog.KObj(job))
+	shared.Wrote(ctx, "Created a Job", "missing in attempt "+job.Labels[constants.RestartsKey], "job", klog.KObj(job))
 	r.memory.forJobSet(js).unseen.add(client.ObjectKeyFromObject(job).String(), r.clock.Now())
 	return nil
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package jobset
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -98,10 +99,7 @@ func (r *JobSetReconciler) watchLeases(b *builder.Builder, pods *podEvents) *bui
 // leaseChanged enqueues the JobSet of the Pod that reports in a Lease if the Pod then reports something else that decisions read. If
 // the Pod is not in the cache yet, its own event is still to come.
 func (e *podEvents) leaseChanged(ctx context.Context, before, after *coordinationv1.Lease, q queue) {
-	lease := after
-	if lease == nil {
-		lease = before
-	}
+	lease := cmp.Or(after, before)
 	name, ok := strings.CutPrefix(lease.Name, protocol.LeasePrefix)
 	if !ok {
 		return

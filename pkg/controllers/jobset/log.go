@@ -10,12 +10,10 @@ import (
 	"fmt"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -54,11 +52,6 @@ func whyDeleted(plan *policy.Plan) string {
 	default:
 		return "belongs to an earlier attempt"
 	}
-}
-
-// whyCreated says of which attempt a Job is.
-func whyCreated(job *batchv1.Job) string {
-	return "missing in attempt " + job.Labels[constants.RestartsKey]
 }
 
 // whyWritten says what a plan changes in the status: the events that announce it, epochs and counters, or only counts.
