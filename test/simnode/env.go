@@ -28,13 +28,6 @@ func resolveEnv(pod *corev1.Pod, c *corev1.Container, base []corev1.EnvVar, podI
 		index[name] = len(out)
 		out = append(out, corev1.EnvVar{Name: name, Value: value})
 	}
-	lookup := func(name string) (string, bool) {
-		i, ok := index[name]
-		if !ok {
-			return "", false
-		}
-		return out[i].Value, true
-	}
 	for _, e := range base {
 		set(e.Name, e.Value)
 	}
@@ -42,7 +35,7 @@ func resolveEnv(pod *corev1.Pod, c *corev1.Container, base []corev1.EnvVar, podI
 		e := &c.Env[i]
 		switch {
 		case e.ValueFrom == nil:
-			set(e.Name, expand(e.Value, lookup))
+			set(e.Name, expand(e.Value, out))
 		case e.ValueFrom.FieldRef != nil:
 			value, err := fieldValue(pod, e.ValueFrom.FieldRef.FieldPath, podIP, hostIP)
 			if err != nil {
@@ -90,8 +83,8 @@ func subscript(path, field string) (string, bool) {
 	return strings.CutSuffix(rest, "']")
 }
 
-// expand replaces $(NAME) by its value. $$ stands for a dollar sign, and references to unknown names stay as they are.
-func expand(s string, lookup func(string) (string, bool)) string {
+// expand replaces $(NAME) by its value in env. $$ stands for a dollar sign, and references to unknown names stay as they are.
+func expand(s string, env []corev1.EnvVar) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(s, '$')
@@ -107,7 +100,7 @@ func expand(s string, lookup func(string) (string, bool)) string {
 			b.WriteByte('$')
 			s = s[2:]
 		case s[1] == '(' && end > 0:
-			if value, ok := lookup(s[2:end]); ok {
+			if value, ok := lookupEnv(env, s[2:end]); ok {
 				b.WriteString(value)
 			} else {
 				b.WriteString(s[:end+1])
@@ -124,26 +117,19 @@ func expandAll(list []string, env []corev1.EnvVar) []string {
 	if len(list) == 0 {
 		return nil
 	}
-	lookup := func(name string) (string, bool) {
-		for i := range env {
-			if env[i].Name == name {
-				return env[i].Value, true
-			}
-		}
-		return "", false
-	}
 	out := make([]string, len(list))
 	for i := range list {
-		out[i] = expand(list[i], lookup)
+		out[i] = expand(list[i], env)
 	}
 	return out
 }
 
-func hasEnv(c *corev1.Container, name string) bool {
-	for i := range c.Env {
-		if c.Env[i].Name == name {
-			return true
+// lookupEnv is like os.LookupEnv.
+func lookupEnv(env []corev1.EnvVar, name string) (string, bool) {
+	for i := range env {
+		if env[i].Name == name {
+			return env[i].Value, true
 		}
 	}
-	return false
+	return "", false
 }

@@ -30,12 +30,7 @@ func (c FuncContainer) Env(name string) string {
 
 // LookupEnv is like os.LookupEnv.
 func (c FuncContainer) LookupEnv(name string) (string, bool) {
-	for i := range c.ContainerRequest.Env {
-		if c.ContainerRequest.Env[i].Name == name {
-			return c.ContainerRequest.Env[i].Value, true
-		}
-	}
-	return "", false
+	return lookupEnv(c.ContainerRequest.Env, name)
 }
 
 // FuncRuntime runs containers as functions in this process.
@@ -57,13 +52,11 @@ func (r *FuncRuntime) Start(ctx context.Context, req ContainerRequest) (Process,
 	}
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &funcProcess{cancel: cancel, killed: make(chan struct{}), done: make(chan struct{})}
-	r.wg.Add(1)
-	go func() {
-		defer r.wg.Done()
+	r.wg.Go(func() {
 		code := exitUnreturned // a test that fails inside a container ends its goroutine without returning
 		defer func() { p.end(code) }()
 		code = fn(runCtx, FuncContainer{ContainerRequest: req, Killed: p.killed})
-	}()
+	})
 	return p, nil
 }
 

@@ -228,6 +228,14 @@ func (w *world) start(pod *corev1.Pod, change ...func(*Options)) {
 	}
 }
 
+// startReady starts a Pod whose worker need not wait, and waits until all its containers are ready.
+func (w *world) startReady(pod *corev1.Pod, change ...func(*Options)) {
+	w.t.Helper()
+	w.gate.open()
+	w.start(pod, change...)
+	w.expect(allReady)
+}
+
 func (w *world) watch() {
 	watcher, err := w.client.CoreV1().Pods("").Watch(context.Background(), metav1.ListOptions{})
 	w.Expect(err).NotTo(gomega.HaveOccurred())

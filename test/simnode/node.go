@@ -46,11 +46,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.wg.Add(1)
-	go func() {
-		defer n.wg.Done()
-		n.heartbeat(ctx, node)
-	}()
+	n.wg.Go(func() { n.heartbeat(ctx, node) })
 
 	factory := informers.NewSharedInformerFactoryWithOptions(n.opts.Client, 0,
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
@@ -114,14 +110,12 @@ func (n *Node) observe(ctx context.Context, pod *corev1.Pod) {
 	}
 	w := newPodWorker(ctx, n, pod)
 	n.workers[pod.UID] = w
-	n.wg.Add(1)
-	go func() {
-		defer n.wg.Done()
+	n.wg.Go(func() {
 		w.run()
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		delete(n.workers, pod.UID)
-	}()
+	})
 }
 
 // forget is for a Pod that is gone from the API: whatever still runs of it is killed at once.

@@ -22,9 +22,7 @@ import (
 
 func TestAPodStartsItsAgentThenItsWorker(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	want := []string{
 		"Pending",
 		"Pending | agent PodInitializing | worker PodInitializing",
@@ -62,9 +60,7 @@ func measured(first string) []string {
 
 func TestAFailedWorkerRestartsAllContainersAsMeasured(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	before := w.status()
 	file := filepath.Join(w.worker.lastStart().PodDir, "kept")
 	w.Expect(os.WriteFile(file, nil, 0o600)).To(gomega.Succeed())
@@ -90,9 +86,7 @@ func TestAFailedWorkerRestartsAllContainersAsMeasured(t *testing.T) {
 
 func TestAnAgentThatExitsByItsRuleRestartsAllContainers(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	w.agent.exit <- 88
 	want := measured("Running | agent exit88 | worker ready | restarting")
 	w.expect(want[len(want)-1])
@@ -104,18 +98,14 @@ func TestAnAgentThatExitsByItsRuleRestartsAllContainers(t *testing.T) {
 func TestContainersThatIgnoreTermAreKilledInARestart(t *testing.T) {
 	w := newWorld(t)
 	w.agent.onTerm = -1
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	w.worker.exit <- 1
 	w.expect("Running | agent ready x1 last137 | worker ready x1 last137")
 }
 
 func TestRestartsOfAllContainersAreRepeatedWithoutBackoff(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = time.Hour })
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = time.Hour })
 	for range 5 {
 		w.worker.exit <- 1
 	}
@@ -136,9 +126,7 @@ func TestAWorkerThatNeverRanIsNotCounted(t *testing.T) {
 func TestASidecarWithoutAMatchingRuleRestartsAloneAndWithBackoff(t *testing.T) {
 	for _, code := range []int{0, 7} {
 		w := newWorld(t)
-		w.gate.open()
-		w.start(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = 200 * time.Millisecond })
-		w.expect(allReady)
+		w.startReady(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = 200 * time.Millisecond })
 		first := w.worker.lastStart()
 		w.agent.exit <- code
 		w.Eventually(w.agent.runs, patience, time.Millisecond).Should(gomega.Equal(2), "the first restart is immediate")
@@ -158,9 +146,7 @@ func TestASidecarWithoutAMatchingRuleRestartsAloneAndWithBackoff(t *testing.T) {
 
 func TestARestartOfAllContainersBypassesABackoff(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
-	w.start(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = time.Hour; o.Timings.BackoffMax = time.Hour })
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate), func(o *Options) { o.Timings.BackoffInitial = time.Hour; o.Timings.BackoffMax = time.Hour })
 	w.agent.exit <- 7
 	w.Eventually(w.agent.runs, patience, time.Millisecond).Should(gomega.Equal(2))
 	w.agent.exit <- 7
@@ -173,9 +159,7 @@ func TestAPodWhoseWorkerSucceedsSucceedsWhateverItsAgentAnswers(t *testing.T) {
 	for _, answer := range []int{88, 137, 143, -1} {
 		w := newWorld(t)
 		w.agent.onTerm = answer
-		w.gate.open()
-		w.start(groupPod(w.gate))
-		w.expect(allReady)
+		w.startReady(groupPod(w.gate))
 		w.worker.exit <- 0
 		code := answer
 		if answer < 0 {
@@ -200,11 +184,9 @@ func TestAPodWhoseWorkerSucceedsSucceedsWhateverItsAgentAnswers(t *testing.T) {
 
 func TestAWorkerExitThatNoRuleCoversFailsThePod(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
 	pod := groupPod(w.gate)
 	pod.Spec.Containers[0].RestartPolicyRules[0].ExitCodes.Values = []int32{0, 42}
-	w.start(pod)
-	w.expect(allReady)
+	w.startReady(pod)
 	w.worker.exit <- 42
 	w.expect("Failed | agent exit143 | worker exit42")
 }
@@ -212,9 +194,7 @@ func TestAWorkerExitThatNoRuleCoversFailsThePod(t *testing.T) {
 func TestADeletedPodEndsWithoutARestart(t *testing.T) {
 	w := newWorld(t)
 	w.agent.onTerm = 88
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	w.requestDeletion(30)
 	w.Eventually(w.deletedPod, patience, time.Millisecond).Should(gomega.BeTrue())
 	w.expect("Failed | agent exit88 | worker exit143")
@@ -227,9 +207,7 @@ func TestADeletedPodEndsWithoutARestart(t *testing.T) {
 func TestADeletedPodKillsWhatOutlivesItsGrace(t *testing.T) {
 	w := newWorld(t)
 	w.worker.onTerm = -1
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	w.requestDeletion(5)
 	w.Eventually(w.deletedPod, patience, time.Millisecond).Should(gomega.BeTrue())
 	w.expect("Failed | agent exit143 | worker exit137")
@@ -249,9 +227,7 @@ func TestAPodDeletedDuringALongPollEndsSoon(t *testing.T) {
 func TestAForceDeletedPodIsKilledAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.agent.onTerm, w.worker.onTerm = -1, -1
-	w.gate.open()
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	dir := w.worker.lastStart().PodDir
 	w.Expect(w.client.CoreV1().Pods("default").Delete(context.Background(), "p", metav1.DeleteOptions{})).To(gomega.Succeed())
 	w.Eventually(dir, patience, time.Millisecond).ShouldNot(gomega.BeADirectory(), "it goes after the containers")
@@ -300,9 +276,7 @@ func TestAWorkerKilledWhileItsAgentProbesAgainEndsInARunningGroup(t *testing.T) 
 	w := newWorld(t)
 	pod := groupPod(w.gate)
 	pod.Spec.InitContainers[0].StartupProbe = w.gate.probe("/barrier-is-lifted?wait=50")
-	w.gate.open()
-	w.start(pod)
-	w.expect(allReady)
+	w.startReady(pod)
 	for len(w.gate.pending) > 0 {
 		<-w.gate.pending
 	}
@@ -317,13 +291,11 @@ func TestAWorkerKilledWhileItsAgentProbesAgainEndsInARunningGroup(t *testing.T) 
 
 func TestAnnotationsAreFreshInTheNextRun(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
 	pod := groupPod(w.gate)
 	pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "EPOCH", ValueFrom: &corev1.EnvVarSource{
 		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['epoch']"},
 	}}}
-	w.start(pod)
-	w.expect(allReady)
+	w.startReady(pod)
 	_, err := w.client.CoreV1().Pods("default").Patch(context.Background(), "p", types.MergePatchType,
 		[]byte(`{"metadata":{"annotations":{"epoch":"2"}}}`), metav1.PatchOptions{})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
@@ -341,12 +313,10 @@ func (w *world) workerPod() *corev1.Pod {
 
 func TestPodsOfOtherNodesAreLeftAlone(t *testing.T) {
 	w := newWorld(t)
-	w.gate.open()
 	other := groupPod(w.gate)
 	other.Name, other.UID, other.Spec.NodeName = "other", "uid-other", "n2"
 	w.Expect(w.client.Tracker().Add(other)).To(gomega.Succeed())
-	w.start(groupPod(w.gate))
-	w.expect(allReady)
+	w.startReady(groupPod(w.gate))
 	if n := w.worker.runs(); n != 1 {
 		t.Errorf("%d workers ran, want 1", n)
 	}

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 )
 
 // Options configures a Node. Client, Name, Runtime and RootDir are required.
@@ -90,20 +91,14 @@ func (o *Options) complete() error {
 	case o.RootDir == "":
 		return errors.New("option RootDir is missing")
 	}
-	if o.Timings == nil {
-		t := RealisticTimings()
-		o.Timings = &t
+	timings := ptr.Deref(o.Timings, RealisticTimings())
+	if timings.Second <= 0 {
+		timings.Second = time.Second
 	}
-	if o.Timings.Second <= 0 || o.Timings.HeartbeatInterval <= 0 {
-		t := *o.Timings
-		if t.Second <= 0 {
-			t.Second = time.Second
-		}
-		if t.HeartbeatInterval <= 0 {
-			t.HeartbeatInterval = 10 * time.Second
-		}
-		o.Timings = &t
+	if timings.HeartbeatInterval <= 0 {
+		timings.HeartbeatInterval = 10 * time.Second
 	}
+	o.Timings = &timings
 	var err error
 	if o.PodCIDR == "" {
 		if o.PodCIDR, err = nextPrefix(); err != nil {

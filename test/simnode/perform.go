@@ -102,11 +102,7 @@ func (w *podWorker) stopAll(grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, c := range w.containers {
 		if c.view.Kind != kindSidecar {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				w.stop(c, grace)
-			}()
+			wg.Go(func() { w.stop(c, grace) })
 		}
 	}
 	wg.Wait()
@@ -209,7 +205,7 @@ func (w *podWorker) request(c *containerRun) (ContainerRequest, error) {
 	pod, spec := w.latest().DeepCopy(), c.view.Spec
 	pod.Status.PodIP, pod.Status.HostIP = w.podIP, nodeIP // the API may not say so yet
 	var base []corev1.EnvVar
-	if wantsToken(w.node.opts.Tokens, pod, spec) && !hasEnv(spec, "KUBECONFIG") {
+	if _, own := lookupEnv(spec.Env, "KUBECONFIG"); wantsToken(w.node.opts.Tokens, pod, spec) && !own {
 		if err := w.ensureToken(pod); err != nil {
 			return ContainerRequest{}, err
 		}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package simnode
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -29,7 +30,7 @@ type probeCounter struct {
 }
 
 func newProbeCounter(p *corev1.Probe) *probeCounter {
-	return &probeCounter{successes: max(p.SuccessThreshold, 1), failures: orDefault(p.FailureThreshold, 3)}
+	return &probeCounter{successes: max(p.SuccessThreshold, 1), failures: cmp.Or(p.FailureThreshold, 3)}
 }
 
 // observe returns the verdict, or false while the answers do not suffice for one.
@@ -72,19 +73,12 @@ func probeTarget(c *corev1.Container, get *corev1.HTTPGetAction, podIP string) (
 	if err != nil {
 		return nil, err
 	}
-	host := get.Host
-	if host == "" {
-		host = podIP
-	}
 	u, err := url.Parse(get.Path)
 	if err != nil {
 		u = &url.URL{Path: get.Path}
 	}
-	u.Scheme = strings.ToLower(string(get.Scheme))
-	if u.Scheme == "" {
-		u.Scheme = "http"
-	}
-	u.Host = net.JoinHostPort(host, strconv.Itoa(port))
+	u.Scheme = strings.ToLower(string(cmp.Or(get.Scheme, corev1.URISchemeHTTP)))
+	u.Host = net.JoinHostPort(cmp.Or(get.Host, podIP), strconv.Itoa(port))
 	if !strings.HasPrefix(u.Path, "/") {
 		u.Path = "/" + u.Path
 	}
@@ -118,7 +112,7 @@ type prober struct {
 
 func (p *prober) run(ctx context.Context) probeResult {
 	client := &http.Client{
-		Timeout: time.Duration(orDefault(p.probe.TimeoutSeconds, 1)) * p.second,
+		Timeout: time.Duration(cmp.Or(p.probe.TimeoutSeconds, 1)) * p.second,
 		Transport: &http.Transport{ // no proxy and no kept connections: every probe finds the process of the day
 			DisableKeepAlives: true,
 			DialContext:       p.dial,
@@ -126,7 +120,7 @@ func (p *prober) run(ctx context.Context) probeResult {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	period := time.Duration(orDefault(p.probe.PeriodSeconds, 10)) * p.second
+	period := time.Duration(cmp.Or(p.probe.PeriodSeconds, 10)) * p.second
 	counter := newProbeCounter(p.probe)
 	due := nextTick(p.epoch, p.begun.Add(time.Duration(p.probe.InitialDelaySeconds)*p.second), period)
 	for pause(ctx, time.Until(due)) {
@@ -178,11 +172,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
-}
-
-func orDefault(value, def int32) int32 {
-	if value == 0 {
-		return def
-	}
-	return value
 }

@@ -186,12 +186,10 @@ func TestANodeOfProcessesLeavesNoneBehind(t *testing.T) {
 	w := newWorld(t)
 	p := newProcessWorld(t)
 	pod := groupPod(w.gate)
-	w.gate.open()
 	for _, c := range []*corev1.Container{&pod.Spec.InitContainers[0], &pod.Spec.Containers[0]} {
 		c.Image, c.Env = "helper", []corev1.EnvVar{{Name: helperEnv, Value: "stubborn"}}
 	}
-	w.start(pod, func(o *Options) { o.Runtime = p.rt })
-	w.expect(allReady)
+	w.startReady(pod, func(o *Options) { o.Runtime = p.rt })
 	agent, _ := p.rt.PID("uid-p", "agent")
 	worker, _ := p.rt.PID("uid-p", "worker")
 	w.Expect(syscall.Kill(worker, syscall.SIGKILL)).To(gomega.Succeed())

@@ -40,8 +40,6 @@ type ProcessRuntimeOptions struct {
 	Programs map[string]string
 	// LogDir receives one file per container, <namespace>_<pod>_<uid>_<container>.log, with a header line per run.
 	LogDir string
-	// BaseEnv is given to every process before the variables of its container. Default: PATH of this process.
-	BaseEnv []string
 }
 
 type processKey struct {
@@ -56,9 +54,6 @@ func NewProcessRuntime(opts ProcessRuntimeOptions) (*ProcessRuntime, error) {
 	}
 	if err := os.MkdirAll(opts.LogDir, 0o755); err != nil {
 		return nil, fmt.Errorf("creating log directory of process runtime: %w", err)
-	}
-	if opts.BaseEnv == nil {
-		opts.BaseEnv = []string{"PATH=" + os.Getenv("PATH")}
 	}
 	return &ProcessRuntime{opts: opts, live: map[processKey]*osProcess{}}, nil
 }
@@ -94,7 +89,7 @@ func (r *ProcessRuntime) Start(_ context.Context, req ContainerRequest) (Process
 
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = slices.Clone(r.opts.BaseEnv)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	for i := range req.Env {
 		cmd.Env = append(cmd.Env, req.Env[i].Name+"="+req.Env[i].Value)
 	}

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/util/retry"
 )
 
@@ -62,10 +63,7 @@ func (n *Node) tryRegister(ctx context.Context) (*corev1.Node, error) {
 		if err != nil {
 			return err
 		}
-		if found.Labels == nil {
-			found.Labels = map[string]string{}
-		}
-		maps.Copy(found.Labels, n.labels())
+		found.Labels = labels.Merge(found.Labels, n.labels())
 		if found, err = api.Update(ctx, found, metav1.UpdateOptions{}); err != nil {
 			return err
 		}
@@ -80,13 +78,11 @@ func (n *Node) tryRegister(ctx context.Context) (*corev1.Node, error) {
 }
 
 func (n *Node) labels() map[string]string {
-	labels := map[string]string{
+	return labels.Merge(map[string]string{
 		corev1.LabelHostname:   n.opts.Name,
 		corev1.LabelOSStable:   runtime.GOOS,
 		corev1.LabelArchStable: runtime.GOARCH,
-	}
-	maps.Copy(labels, n.opts.Labels)
-	return labels
+	}, n.opts.Labels)
 }
 
 // setStatus writes what this node reports and leaves the rest alone.

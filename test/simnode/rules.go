@@ -80,14 +80,9 @@ func isSidecar(c *corev1.Container) bool {
 
 // hasRestartAllRule reports whether some container of the Pod can restart them all; only such Pods carry the condition.
 func hasRestartAllRule(spec *corev1.PodSpec) bool {
-	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range list {
-			for _, rule := range list[i].RestartPolicyRules {
-				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.RestartPolicyRules, func(rule corev1.ContainerRestartRule) bool {
+			return rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+		})
+	})
 }

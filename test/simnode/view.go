@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package simnode
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,22 +99,12 @@ func (c *containerView) restartable(v *podView) bool {
 
 // anyPresent reports whether the runtime still holds a container of the Pod.
 func (v *podView) anyPresent() bool {
-	for i := range v.Containers {
-		if v.Containers[i].State != absent {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Containers, func(c containerView) bool { return c.State != absent })
 }
 
 // regularPresent reports whether a regular container runs or has run since the containers were last removed.
 func (v *podView) regularPresent() bool {
-	for i := range v.Containers {
-		if v.Containers[i].Kind == kindRegular && v.Containers[i].State != absent {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.regularContainers(), func(c containerView) bool { return c.State != absent })
 }
 
 // restartAllWanted: some exit asks for it, or it was announced and is not done.
@@ -121,12 +112,7 @@ func (v *podView) restartAllWanted() bool {
 	if c := findCondition(v.Old.Conditions, corev1.AllContainersRestarting); c != nil && c.Status == corev1.ConditionTrue {
 		return true
 	}
-	for i := range v.Containers {
-		if v.Containers[i].asksForRestartAll() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Containers, func(c containerView) bool { return c.asksForRestartAll() })
 }
 
 func (v *podView) initContainers() []containerView {
