@@ -148,9 +148,6 @@ func (b *bench) inPlace(ctx context.Context, p *plane, s scenario) error {
 		kinds = kinds[1:]
 	}
 	for _, s.delays = range kinds {
-		if b.delays != "" && b.delays != string(s.delays) {
-			continue
-		}
 		err := b.with(ctx, p, s, func(g *group) error {
 			if err := b.watch(ctx, g); err != nil {
 				return err

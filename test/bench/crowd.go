@@ -155,11 +155,7 @@ func (c *crowd) collect(ctx context.Context, pod string) error {
 // restartManager stops the manager, starts another, and waits until that has looked as often as there are JobSets. Each is
 // queued once at the start, and those that have nothing to do are not looked at again.
 func (c *crowd) restartManager(ctx context.Context) error {
-	if err := c.plane.manager.process.Stop(); err != nil {
-		return err
-	}
-	var err error
-	if c.plane.manager, err = c.startManager(ctx, ""); err != nil {
+	if err := c.plane.restartManager(ctx, ""); err != nil {
 		return err
 	}
 	return await(ctx, "the manager has looked at each JobSet", patience, func() (bool, error) {

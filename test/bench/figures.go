@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -49,13 +48,7 @@ func spreadOf(values []float64) spread {
 	return spread{median: (sorted[(n-1)/2] + sorted[n/2]) / 2, least: sorted[0], most: sorted[n-1]}
 }
 
-func (s series) spread(of func(result) float64) spread {
-	values := make([]float64, 0, len(s.results))
-	for _, r := range s.results {
-		values = append(values, of(r))
-	}
-	return spreadOf(values)
-}
+func (s series) spread(of func(result) float64) spread { return spreadOf(figuresOf(s.results, of)) }
 
 func (s series) median(of func(result) float64) float64 { return s.spread(of).median }
 
@@ -64,10 +57,7 @@ func (s series) quantile(of func(result) float64, percent int) string {
 	if len(s.results)*(100-percent) < 100 {
 		return "-"
 	}
-	values := make([]float64, 0, len(s.results))
-	for _, r := range s.results {
-		values = append(values, of(r))
-	}
+	values := figuresOf(s.results, of)
 	slices.Sort(values)
 	return seconds(values[(len(values)*percent+99)/100-1])
 }
@@ -252,12 +242,14 @@ func failures(all []series) []failure {
 	})
 }
 
-func medianOf[T any](values []T, of func(T) float64) float64 {
+func figuresOf[T any](values []T, of func(T) float64) []float64 {
 	figures := make([]float64, 0, len(values))
 	for _, v := range values {
 		figures = append(figures, of(v))
 	}
-	return spreadOf(figures).median
+	return figures
 }
 
-func secondsOf(d time.Duration) float64 { return d.Seconds() }
+func medianOf[T any](values []T, of func(T) float64) float64 {
+	return spreadOf(figuresOf(values, of)).median
+}

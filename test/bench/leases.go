@@ -39,10 +39,7 @@ func (b *bench) manyLeases(ctx context.Context, p *plane) error {
 	}
 	collected := min(mostCollected, b.leases)
 	starts := func() error {
-		if err := p.manager.process.Stop(); err != nil {
-			return err
-		}
-		if p.manager, err = p.startManager(ctx, inLeases); err != nil {
+		if err := p.restartManager(ctx, inLeases); err != nil {
 			return err
 		}
 		return process.Pause(ctx, settling) // the list is long read by then

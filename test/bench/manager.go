@@ -30,6 +30,11 @@ func (p *plane) useReports(ctx context.Context, reports string) error {
 	if reports == "" || reports == p.manager.reports {
 		return nil
 	}
+	return p.restartManager(ctx, reports)
+}
+
+// restartManager stops the manager and starts another.
+func (p *plane) restartManager(ctx context.Context, reports string) error {
 	if err := p.manager.process.Stop(); err != nil {
 		return fmt.Errorf("stopping the manager: %w", err)
 	}

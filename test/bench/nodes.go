@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 )
@@ -81,10 +81,8 @@ func (p *plane) startNodes(f *fleet, d delays, pods int) (*nodes, error) {
 		}
 		node, err := simnode.New(simnode.Options{
 			Client: client, Name: name, Runtime: n.runtime, RootDir: p.dir, Timings: &timings,
-			PodCIDR: fmt.Sprintf("127.%d.0.0/16", 64+i),
-			EnvFor: func(pod *corev1.Pod) []corev1.EnvVar {
-				return []corev1.EnvVar{{Name: "BARRIER_ADDRESS", Value: pod.Status.PodIP}}
-			},
+			PodCIDR:   fmt.Sprintf("127.%d.0.0/16", 64+i),
+			EnvFor:    cluster.PodAddress,
 			DialProbe: f.dialProbe(),
 			Tokens:    &simnode.TokenOptions{ServerURL: p.Config.Host, CAData: p.Config.CAData},
 		})

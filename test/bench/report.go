@@ -129,11 +129,11 @@ func printPhases(out io.Writer, all []series) {
 	for _, s := range all {
 		if s.inPlace() {
 			row(out, s.workers, s.what(), s.delays, onOff(s.flowControl),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.firstReport) })),
+				seconds(s.median(func(r result) float64 { return r.firstReport.Seconds() })),
 				seconds(s.median(breaking)),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.lastReport - r.decided) })),
+				seconds(s.median(func(r result) float64 { return (r.lastReport - r.decided).Seconds() })),
 				seconds(s.median(lifting)),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.lastWorker - r.lift) })),
+				seconds(s.median(func(r result) float64 { return (r.lastWorker - r.lift).Seconds() })),
 				seconds(s.median(ownShare)))
 		}
 	}
@@ -144,9 +144,9 @@ func printPhases(out io.Writer, all []series) {
 	for _, s := range all {
 		if !s.inPlace() {
 			row(out, s.workers, s.limits,
-				seconds(s.median(func(r result) float64 { return secondsOf(r.decided) })),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.firstWorker - r.decided) })),
-				seconds(s.median(func(r result) float64 { return secondsOf(r.lastWorker - r.firstWorker) })))
+				seconds(s.median(func(r result) float64 { return r.decided.Seconds() })),
+				seconds(s.median(func(r result) float64 { return (r.firstWorker - r.decided).Seconds() })),
+				seconds(s.median(func(r result) float64 { return (r.lastWorker - r.firstWorker).Seconds() })))
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (b *bench) printMemory(out io.Writer) {
 	}
 	workers := b.resided[len(b.resided)-1].workers
 	one := medianOf(b.agents, func(a agentProcess) float64 { return a.resident })
-	cpu := medianOf(b.agents, func(a agentProcess) float64 { return secondsOf(a.cpu) })
+	cpu := medianOf(b.agents, func(a agentProcess) float64 { return a.cpu.Seconds() })
 	fmt.Fprintln(out)
 	row(out, "what", "resident MiB")
 	rule(out, 2)

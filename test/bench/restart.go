@@ -203,22 +203,17 @@ func (g *group) takeDown(ctx context.Context) error {
 	if err := g.jobSet.client.Delete(ctx, js); err != nil {
 		return fmt.Errorf("deleting the JobSet: %w", err)
 	}
-	deadline := time.Now().Add(patience)
-	for {
+	err := await(ctx, "the Pods are gone", patience, func() (bool, error) {
 		pods, err := g.Client.CoreV1().Pods(corev1.NamespaceDefault).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return fmt.Errorf("listing Pods: %w", err)
+		if err != nil || len(pods.Items) == 0 {
+			return err == nil, err
 		}
-		if len(pods.Items) == 0 {
-			return g.nodes.end(ctx)
-		}
-		if time.Now().After(deadline) {
-			return errors.New("waiting until the Pods are gone: they are still there")
-		}
-		if err := process.Pause(ctx, time.Second/2); err != nil {
-			return err
-		}
+		return false, process.Pause(ctx, time.Second/2)
+	})
+	if err != nil {
+		return err
 	}
+	return g.nodes.end(ctx)
 }
 
 func (g *group) usage(ctx context.Context) (u usage, err error) {

@@ -21,14 +21,13 @@ import (
 
 type options struct {
 	cluster.Programs
-	workers                    sizes
-	jobs, beside               int
-	restarts, defaultRestarts  int
-	only, mode, delays, report string
-	reports, progress          string
-	watchFor                   time.Duration
-	profiles, history          string
-	keep                       bool
+	workers                   sizes
+	jobs                      int
+	restarts, defaultRestarts int
+	only, mode, report        string
+	reports, progress         string
+	watchFor                  time.Duration
+	profiles, history         string
 	scale
 }
 
@@ -47,7 +46,6 @@ func restartCommand() func(context.Context) error {
 	o := options{workers: sizes{100, 500, 1000}}
 	o.Flags()
 	flag.Var(&o.workers, "workers", "numbers of workers to measure")
-	flag.IntVar(&o.beside, "beside", besideUpTo, "with --mode=turns: number of workers with which the start with reports on Pods, a tuned Recreate and profiles are measured, too")
 	flag.IntVar(&o.jobs, "jobs", 10, "number of Jobs that the workers are spread over")
 	flag.IntVar(&o.restarts, "restarts", 5, "restarts of each kind")
 	flag.IntVar(&o.defaultRestarts, "default-restarts", 5, "restarts with Recreate and the default limits of kube-controller-manager; 0 leaves them out")
@@ -56,12 +54,10 @@ func restartCommand() func(context.Context) error {
 	flag.StringVar(&o.reports, "reports", string(configapi.ReportsAuto), "where agents in process mode report: Auto, Pod or Lease; several, separated by spaces, are measured one after the other")
 	flag.StringVar(&o.progress, "progress", progressOff, "whether workers in process mode give signs of life: off, on, or both, separated by a space, one after the other")
 	flag.DurationVar(&o.watchFor, "watch-for", 0, "how long a group whose workers give signs is watched before its restarts; fails if more is asked of the API server than rank 0 may")
-	flag.StringVar(&o.delays, "delays", "", "measure InPlaceRestart only with the delays of a kubelet, kubelet, or only without, zero")
 	flag.StringVar(&o.report, "report", "bin/bench-restart.md", "file to write")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for CPU profiles of kube-apiserver, of one more restart of each group")
 	flag.StringVar(&o.history, "history", "", historyHelp)
 	o.scale.flags()
-	flag.BoolVar(&o.keep, "keep-logs", false, "keep the logs of all processes")
 	return func(ctx context.Context) error {
 		if err := o.check(); err != nil {
 			return err
@@ -80,8 +76,6 @@ func (o *options) check() error {
 		return errors.New("--mode must be container, process, both or turns")
 	case slices.ContainsFunc(strings.Fields(o.progress), func(word string) bool { return word != progressOff && word != progressOn }) || o.progress == "":
 		return errors.New("--progress must be off, on or both words")
-	case o.delays != "" && o.delays != string(realDelays) && o.delays != string(noDelays):
-		return errors.New("--delays must be kubelet or zero")
 	}
 	if err := o.scale.check(); err != nil {
 		return err
@@ -105,7 +99,7 @@ func measureRestarts(ctx context.Context, o options) error {
 	if len(b.results)+len(b.steps)+len(b.watched) > 0 {
 		err = errors.Join(err, b.writeReport(), history(o.history).add(ctx, b.command(), append(figuresOfRestart(seriesOf(b.results)), figuresOfStarts(b.starts)...)))
 	}
-	if err != nil || o.keep {
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "logs are in %s\n", dir)
 		return err
 	}

@@ -85,13 +85,7 @@ func mediansOf(results []startUp) []startUp {
 	}
 	var medians []startUp
 	for _, jobs := range slices.Sorted(maps.Keys(byJobs)) {
-		of := func(figure func(startUp) float64) float64 {
-			var values []float64
-			for _, r := range byJobs[jobs] {
-				values = append(values, figure(r))
-			}
-			return spreadOf(values).median
-		}
+		of := func(figure func(startUp) float64) float64 { return medianOf(byJobs[jobs], figure) }
 		m := startUp{
 			jobs:     jobs,
 			cpu:      time.Duration(of(func(r startUp) float64 { return float64(r.cpu) })),

@@ -31,7 +31,7 @@ const (
 func (b *bench) measureTurns(ctx context.Context, dir string) error {
 	for _, n := range b.workers {
 		parts := []part{{fmt.Sprintf("%d workers, in turns", n), func(ctx context.Context, p *plane) error { return b.turns(ctx, p, n) }}}
-		if n == b.beside {
+		if n == besideUpTo {
 			parts = append(parts,
 				part{fmt.Sprintf("%d workers start, reports: %s", n, onPods), func(ctx context.Context, p *plane) error { return b.startOnly(ctx, p, n) }},
 				part{fmt.Sprintf("%d workers, %s", n, jobset.Recreate), func(ctx context.Context, p *plane) error { return b.recreateFew(ctx, p, n) }})
@@ -84,7 +84,7 @@ func (b *bench) turns(ctx context.Context, p *plane, workers int) error {
 		}
 		slices.Reverse(places) // neither always comes first
 	}
-	if workers == b.beside {
+	if workers == besideUpTo {
 		for _, g.reports = range places {
 			g.fleet.noLeases.Store(g.reports == onPods)
 			if err := b.profile(ctx, g); err != nil {
