@@ -29,7 +29,7 @@ import (
 
 type options struct {
 	cluster.Programs
-	dashboard, promtool, keep, replay string
+	dashboard, promtool string
 }
 
 func main() {
@@ -37,8 +37,6 @@ func main() {
 	o.Flags()
 	flag.StringVar(&o.dashboard, "dashboard", "config/components/grafana/jobset.json", "the dashboard")
 	flag.StringVar(&o.promtool, "promtool", "bin/tools/promtool", "the promtool binary")
-	flag.StringVar(&o.keep, "keep", "", "file to keep the recorded metrics in")
-	flag.StringVar(&o.replay, "replay", "", "file with recorded metrics to use instead of a new run")
 	flag.Parse()
 
 	// Libraries would log between our lines.
@@ -66,7 +64,7 @@ func run(o options) error {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	scrapes, err := record(ctx, o)
+	scrapes, err := runScene(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -75,18 +73,6 @@ func run(o options) error {
 		return fmt.Errorf("the manager does not have these metrics of the dashboard: %v", missing)
 	}
 	return evaluate(ctx, o, queries, samples)
-}
-
-// record returns what the manager said at each scrape, of a new run or of a kept one.
-func record(ctx context.Context, o options) ([]string, error) {
-	if o.replay != "" {
-		return readScrapes(o.replay)
-	}
-	scrapes, err := runScene(ctx, o)
-	if err == nil && o.keep != "" {
-		err = writeScrapes(o.keep, scrapes)
-	}
-	return scrapes, err
 }
 
 // evaluate runs the queries with promtool.

@@ -6,10 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -106,23 +104,3 @@ func ruleTest(queries []query, r *recording) []byte {
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-func readScrapes(file string) ([]string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading recorded metrics: %w", err)
-	}
-	var scrapes []string
-	if err := json.Unmarshal(text, &scrapes); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
-	}
-	return scrapes, nil
-}
-
-func writeScrapes(file string, scrapes []string) error {
-	text, err := json.Marshal(scrapes)
-	if err != nil {
-		return fmt.Errorf("writing recorded metrics: %w", err)
-	}
-	return os.WriteFile(file, text, 0o600)
-}
