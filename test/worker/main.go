@@ -13,7 +13,6 @@ SPDX-License-Identifier: Apache-2.0
 //	worker ready [PORT]        answers every HTTP request with 200, and ends as it is told
 //	worker resolve NAME...     prints the addresses of host names
 //	worker token               prints the token of the Pod's service account
-//	worker eat MEGABYTES       allocates memory, and keeps it
 //	worker shell COMMAND...    runs a command, and dies of SIGTERM without it, as a script does
 //	worker save                takes 20 seconds to write a checkpoint after SIGTERM
 //	worker lockstep            makes its steps together with all ranks, and saves the same one when they are told to end
@@ -56,7 +55,7 @@ func main() {
 		command, args = os.Args[1], os.Args[2:]
 	}
 	commands := map[string]func([]string) error{
-		"work": work, "train": train, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "eat": eat, "signal": signalContainers,
+		"work": work, "train": train, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "signal": signalContainers,
 		"shell": shell, "save": save, "lockstep": lockstep,
 	}
 	run, ok := commands[command]
@@ -154,7 +153,7 @@ func obey(received os.Signal) {
 	code, _ := order.CodeOf(received)
 	switch received {
 	case order.Eat:
-		consume(-1)
+		consume()
 	case syscall.SIGTERM:
 		if delay, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
 			<-time.After(delay)
@@ -166,28 +165,14 @@ func obey(received os.Signal) {
 	os.Exit(code)
 }
 
-func eat(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("eat wants a number of megabytes")
-	}
-	megabytes, err := strconv.Atoi(args[0])
-	if err != nil {
-		return fmt.Errorf("eat wants a number of megabytes: %w", err)
-	}
-	consume(megabytes)
-	return nil
-}
-
-// consume allocates and touches this many megabytes, or all the memory, and keeps it.
-func consume(megabytes int) {
+// consume allocates and touches memory, and keeps it, until this process is killed.
+func consume() {
 	var held [][]byte
-	for megabytes < 0 || len(held) < megabytes {
+	for {
 		block := make([]byte, 1<<20)
 		for i := 0; i < len(block); i += 4096 {
 			block[i] = 1
 		}
 		held = append(held, block)
 	}
-	log.Info("ate", "megabytes", len(held))
-	select {}
 }
