@@ -134,9 +134,8 @@ func otherControllers() {
 			js.Finalizers = []string{finalizerOfStory}
 		}})
 		DeferCleanup(func(ctx SpecContext) { // nothing else could go, if this fails
-			js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: group.namespace, Name: jobSetName}}
 			free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
-			Expect(client.IgnoreNotFound(api.Patch(ctx, js, free))).To(Succeed())
+			Expect(client.IgnoreNotFound(api.Patch(ctx, group.Stored(), free))).To(Succeed())
 		})
 		group.Tell(order.Done, group.runsOf(replicated))
 		group.eventually(func(expect Gomega) {
@@ -192,8 +191,8 @@ func (g *Group) jobs() map[string]types.UID {
 }
 
 func (g *Group) jobSet() (*jobset.JobSet, error) {
-	js := &jobset.JobSet{}
-	err := api.Get(g.ctx, types.NamespacedName{Namespace: g.namespace, Name: jobSetName}, js)
+	js := g.Stored()
+	err := api.Get(g.ctx, client.ObjectKeyFromObject(js), js)
 	return js, err
 }
 
@@ -213,9 +212,7 @@ func (g *Group) change(change func(*jobset.JobSet)) {
 // delete deletes the JobSet as kubectl does; what it owns is left to the collector.
 func (g *Group) delete() {
 	GinkgoHelper()
-	js, err := g.jobSet()
-	Expect(err).NotTo(HaveOccurred())
-	Expect(api.Delete(g.ctx, js, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+	Expect(api.Delete(g.ctx, g.Stored(), client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 }
 
 // runsOf waits until the one worker of a ReplicatedJob runs, and listens.

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
-	"context"
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -34,10 +32,10 @@ func Accelerated(least, most int32) Shape {
 }
 
 // Sizes adds up how many workers groups are to have.
-func Sizes(ctx context.Context, groups ...*Group) (sum int32, err error) {
+func Sizes(groups ...*Group) (sum int32, err error) {
 	for _, group := range groups {
-		js := group.Stored()
-		if err := api.Get(ctx, client.ObjectKeyFromObject(js), js); err != nil {
+		js, err := group.jobSet()
+		if err != nil {
 			return 0, err
 		}
 		sum += *js.Spec.ReplicatedJobs[0].Template.Spec.Parallelism

@@ -71,13 +71,7 @@ func (s *fixture) events() []eventsv1.Event {
 	GinkgoHelper()
 	var list eventsv1.EventList
 	Expect(api.List(s.ctx, &list, client.InNamespace(s.namespace))).To(Succeed())
-	var own []eventsv1.Event
-	for _, event := range list.Items {
-		if event.Regarding.Kind == jobset.Kind {
-			own = append(own, event)
-		}
-	}
-	return own
+	return slices.DeleteFunc(list.Items, func(event eventsv1.Event) bool { return event.Regarding.Kind != jobset.Kind })
 }
 
 // Fails waits until the JobSet has failed for a reason, and its Pods have ended.

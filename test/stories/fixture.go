@@ -14,12 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	testcluster "sigs.k8s.io/jobset/test/cluster"
 )
 
 // The cluster that the stories happen on.
@@ -34,13 +32,7 @@ func API() client.WithWatch { return api }
 
 // Use tells the stories which cluster to happen on. Call it before the first begins.
 func Use(c Cluster) error {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, jobset.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return fmt.Errorf("building a scheme: %w", err)
-		}
-	}
-	made, err := client.NewWithWatch(c.Config(), client.Options{Scheme: scheme})
+	made, err := client.NewWithWatch(c.Config(), client.Options{Scheme: testcluster.NewScheme()})
 	if err != nil {
 		return fmt.Errorf("building a client: %w", err)
 	}

@@ -18,6 +18,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -188,10 +190,8 @@ func (g *Group) Now(c Container) Container {
 // Suspend sets spec.suspend.
 func (g *Group) Suspend(suspended bool) {
 	GinkgoHelper()
-	js := &jobset.JobSet{}
-	js.Namespace, js.Name = g.namespace, jobSetName
-	patch := fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspended)
-	Expect(api.Patch(g.ctx, js, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(Succeed())
+	patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspended)
+	Expect(api.Patch(g.ctx, g.Stored(), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 // Resize gives each Job another number of workers.
@@ -203,11 +203,9 @@ func (g *Group) Resize(workers int32) {
 
 // TryResize is Resize for sizes that may be refused.
 func (g *Group) TryResize(workers int32) error {
-	js := &jobset.JobSet{}
-	js.Namespace, js.Name = g.namespace, jobSetName
 	path := "/spec/replicatedJobs/0/template/spec/"
-	patch := fmt.Sprintf(`[{"op":"replace","path":"%[1]sparallelism","value":%[2]d},{"op":"replace","path":"%[1]scompletions","value":%[2]d}]`, path, workers)
-	return api.Patch(g.ctx, js, client.RawPatch("application/json-patch+json", []byte(patch)))
+	patch := fmt.Appendf(nil, `[{"op":"replace","path":"%[1]sparallelism","value":%[2]d},{"op":"replace","path":"%[1]scompletions","value":%[2]d}]`, path, workers)
+	return api.Patch(g.ctx, g.Stored(), client.RawPatch(types.JSONPatchType, patch))
 }
 
 // Becomes waits until a group that others resize runs with so many workers in each Job, and returns them.
@@ -236,7 +234,7 @@ func (g *Group) RunsEventually() *Round {
 func (g *Group) IsSuspended() {
 	GinkgoHelper()
 	g.Has(jobset.JobSetSuspended, "True", constants.JobSetSuspendedReason)
-	g.eventually(func() []*corev1.Pod { return g.record.pods() }).Should(BeEmpty(), "Pods while suspended")
+	g.eventually(g.record.pods).Should(BeEmpty(), "Pods while suspended")
 }
 
 // Breaks waits until the group of an epoch is told to restart.
@@ -274,9 +272,7 @@ func (g *Group) Name() string { return jobSetName }
 
 // Stored is the JobSet by its name.
 func (g *Group) Stored() *jobset.JobSet {
-	js := &jobset.JobSet{}
-	js.Namespace, js.Name = g.namespace, jobSetName
-	return js
+	return &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: g.namespace, Name: jobSetName}}
 }
 
 // Namespace is that of the JobSet.

@@ -49,9 +49,7 @@ func processMode() {
 		group := Create(ctx, Shape{Process: true})
 		before := group.RunsAt(1)
 		group.Tell(syscall.SIGKILL, before.Agent(0))
-		group.eventually(func() int32 {
-			return containerStatus(group.Now(before.Agent(0)).Pod, agentName).RestartCount
-		}).Should(Equal(int32(1)), "restarts of the agent")
+		group.RestartedAlone(before.Agent(0), 1)
 		group.RunsAt(1).IsUntouched(before)
 
 		By("being restarted by the new agent")

@@ -158,19 +158,12 @@ func (g *Group) startedIn(pods []*corev1.Pod, epoch int32) error {
 	return nil
 }
 
-// worldLine is what a worker in process mode is told of its place.
-var worldLine = regexp.MustCompile(`"rank":"(\d*)","worldSize":"(\d*)"`)
-
 // Worlds are the ranks and world sizes of which the last processes of the workers tell, such as "0 of 2".
 func (r *Round) Worlds() []string {
 	GinkgoHelper()
-	var worlds []string
-	for i := range r.Pods {
-		log, err := cluster.Log(r.group.ctx, r.Worker(i))
-		Expect(err).NotTo(HaveOccurred())
-		lines := worldLine.FindAllStringSubmatch(log, -1)
-		Expect(lines).NotTo(BeEmpty(), "what the worker in place %d tells of its place", i)
-		worlds = append(worlds, lines[len(lines)-1][1]+" of "+lines[len(lines)-1][2])
+	worlds, sizes := r.Reads("rank"), r.Reads("worldSize")
+	for i := range worlds {
+		worlds[i] += " of " + sizes[i]
 	}
 	return worlds
 }

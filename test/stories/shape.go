@@ -66,15 +66,8 @@ type Shape struct {
 }
 
 func (s Shape) withDefaults() Shape {
-	if s.Jobs == 0 {
-		s.Jobs = 1
-	}
-	if s.Workers == 0 {
-		s.Workers = 2
-	}
-	if s.Strategy == "" {
-		s.Strategy = jobset.InPlaceRestart
-	}
+	s.Jobs, s.Workers = cmp.Or(s.Jobs, 1), cmp.Or(s.Workers, 2)
+	s.Strategy = cmp.Or(s.Strategy, jobset.InPlaceRestart)
 	s.Container = cmp.Or(s.Container, workerName)
 	s.OwnAgent = s.OwnAgent || s.AgentObeys
 	if s.MaxRestarts == 0 && !s.NoRestarts {

@@ -35,7 +35,7 @@ var _ = Describe("An elastic group that loses a node", func() {
 		lost := dies(full, "leaves", stop)
 		Expect(stories.API().Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "leaves"}})).To(Succeed())
 		Eventually(stories.Sizes).WithArguments(group).WithContext(ctx).WithTimeout(patience).Should(BeEquivalentTo(6))
-		told(ctx, group, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it continues with 6")
+		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "2 of its 8 Pods have had no node for more than 5s: it continues with 6")
 		collects(ctx, lost...)
 		shrunk := group.Becomes(6)
 		shrunk.KeepsOn("remains", full)
@@ -58,11 +58,11 @@ var _ = Describe("An elastic group that loses a node", func() {
 		By("the machine does not answer any more")
 		lost := dies(full, "is-not-ready", stop)
 		doesNotAnswer(ctx, "is-not-ready")
-		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3), "while the group runs it lacks nobody")
+		Expect(stories.Sizes(group)).To(BeEquivalentTo(3), "while the group runs it lacks nobody")
 		deletes(ctx, 1, lost...) // as Kubernetes does five minutes later
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionTrue, constants.LostPodsReason)
-		told(ctx, group, constants.ElasticWaitingReason, "Pods on is-not-ready keep their indexes")
-		Expect(stories.Sizes(ctx, group)).To(BeEquivalentTo(3))
+		group.Told(corev1.EventTypeWarning, constants.ElasticWaitingReason, "Pods on is-not-ready keep their indexes")
+		Expect(stories.Sizes(group)).To(BeEquivalentTo(3))
 
 		By("its Pods may be deleted by force")
 		js := group.Stored()
