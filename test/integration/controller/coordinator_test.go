@@ -46,8 +46,7 @@ var _ = Describe("The coordinator", func() {
 		w := newWorld(ctx)
 		js := with(AB(), jobset.FailurePolicy{MaxRestarts: 1})
 		js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "a"}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 

@@ -47,8 +47,7 @@ var _ = Describe("An elastic JobSet", func() {
 
 	It("C45 C106 C183 C184 C217 C371 O334: grows and shrinks its Jobs, and patches no other", func(ctx SpecContext) {
 		w := newWorld(ctx, scalesJobs())
-		js := w.Create(elastic())
-		jobs := w.HasJobs(js, 3)
+		js, jobs := w.CreateWithJobs(elastic())
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 2, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 
@@ -103,8 +102,7 @@ var _ = Describe("An elastic JobSet", func() {
 
 	It("C185: scales nothing in the pass that ends it, nor after", func(ctx SpecContext) {
 		w := newWorld(ctx, scalesJobs())
-		js := w.Create(elastic())
-		jobs := w.HasJobs(js, 3)
+		js, jobs := w.CreateWithJobs(elastic())
 		w.Manager.Stop()
 		w.JobController.Fails(jobs[0], exceeded, "")
 		resize(w, js, 1, 4)
@@ -123,8 +121,7 @@ var _ = Describe("An elastic JobSet", func() {
 			JobTemplate(js, i).Parallelism, JobTemplate(js, i).Completions = nil, nil
 			JobTemplate(js, i).CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
 		}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})

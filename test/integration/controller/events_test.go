@@ -100,8 +100,7 @@ var _ = Describe("The events of a JobSet", func() {
 
 	It("C20 C23 C25 O20: come from the controller, after the write of what they tell", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		ends := AJobSetStatus(func(s *jobset.JobSetStatus) bool { return s.TerminalState != "" })
 		held := w.Manager.Hold(ends)
 		w.Manager.RefuseOnce(ends)

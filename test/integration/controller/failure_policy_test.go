@@ -38,8 +38,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 	DescribeTable("C39 C62 C98 C104 C359 O284 O296 O297: replaces the Jobs",
 		func(ctx SpecContext, strategy jobset.JobSetRestartStrategy, whileOneIsLeft map[string]int) {
 			w := newWorld(ctx)
-			js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: strategy}))
-			jobs := w.HasJobs(js, 4)
+			js, jobs := w.CreateWithJobs(with(AB(), jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: strategy}))
 
 			w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
 
@@ -78,21 +77,9 @@ var _ = Describe("A restart of the whole JobSet", func() {
 		w.TellsUser(js, corev1.EventTypeNormal, "JobsReady", "all jobs are ready")
 	})
 
-	It("C139: is told by two events, of the condition and of the action", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
-
-		w.JobController.Fails(w.HasJobs(js, 4)[3], "BackoffLimitExceeded", "")
-
-		const note = "applying RestartJobSet failure policy action (first failed job: js-b-2)"
-		w.TellsUser(js, corev1.EventTypeWarning, "DefaultFailurePolicy", note)
-		w.TellsUser(js, corev1.EventTypeWarning, "RestartJobSetFailurePolicyAction", note)
-	})
-
 	It("C144 O305: recreates Jobs that succeeded too, and the JobSet completes in the second attempt", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
 		w.JobController.Completes(jobs[0])
 		w.JobController.Fails(jobs[1], "BackoffLimitExceeded", "")
 		w.JobController.CollectsAll(js, 4)
@@ -106,8 +93,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 
 	It("C146: is charged once although two Jobs failed and the first write was refused", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
 		w.Manager.RefuseOnce(AJobSetStatus(Restarts(1)))
 
 		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
@@ -123,8 +109,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 
 	It("C146: is charged once although the manager stopped before its effect", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(with(AB(), jobset.FailurePolicy{MaxRestarts: 5}))
 		w.Manager.CrashAfter(AJobSetStatus(Restarts(1)))
 		w.JobController.Fails(jobs[0], "BackoffLimitExceeded", "")
 		w.Manager.WaitForCrash()
@@ -165,8 +150,7 @@ var _ = Describe("The failure policy", func() {
 
 	It("C41 C52 C110 C330: decides before anything is created or suspended, and writes the counts it decided on", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}))
 		w.Manager.Stop()
 		w.JobController.Fails(jobs[0], exceeded, "")
 		w.JobController.Starts(jobs[1], jobs[2])

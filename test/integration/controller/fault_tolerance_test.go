@@ -93,8 +93,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 
 	It("P83: keeps its pause over a restart of the manager", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
-		js := w.Create(tolerant(AB(), 3))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(tolerant(AB(), 3))
 		w.Manager.CrashBefore(AJob("create")) // so that the pause is still on, however long this takes
 		w.JobController.Fails(jobs[0], exceeded, "")
 		w.JobController.CollectsAll(js, 4)
@@ -147,8 +146,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 
 	It("P80 P86: whose Pods do not come in time is unhealthy, and then reset", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
-		js := w.Create(heals(1))
-		jobs := w.HasJobs(js, 2)
+		js, jobs := w.CreateWithJobs(heals(1))
 		w.Has(js, jobset.JobSetResourcesDeployed, metav1.ConditionTrue, "ResourcesInUse")
 		w.JobController.MakesPods(jobs[0])
 		w.Settles(js) // and knows of the Pod before its period begins
@@ -212,8 +210,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		w := newWorld(ctx, tolerates())
 		js := heals(1)
 		js.Spec.FaultTolerance.FailureGracePeriodSeconds = ptr.To[int32](3600)
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 2)
+		js, jobs := w.CreateWithJobs(js)
 		w.JobController.Fails(jobs[0], exceeded, "")
 
 		Eventually(func() map[string]int { return attempts(w, js) }).Should(Equal(map[string]int{"1": 2}), "Jobs that are recreated although no garbage collector runs")
@@ -265,8 +262,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		w := newWorld(ctx, tolerates())
 		js := tolerant(AB(), 0)
 		js.Spec.FaultTolerance.RetryLimit, js.Spec.FaultTolerance.DeletionOnFailureGracePeriodSeconds = ptr.To[int32](0), ptr.To[int32](3)
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 		deleted := w.Manager.Hold(AJob("delete")) // the status says until when only as long as they are kept
 		w.JobController.Fails(jobs[0], exceeded, "")
 		failed := w.Has(js, jobset.JobSetFailed, metav1.ConditionTrue, "ReachedMaxRestarts").LastTransitionTime

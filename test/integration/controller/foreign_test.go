@@ -48,8 +48,7 @@ var _ = Describe("Somebody who may create Jobs and Pods in another namespace", f
 	It("C14 C97: fails no JobSet, restarts none, and ends no pass over one", func(ctx SpecContext) {
 		w := newWorld(ctx, WhoseCacheHoldsOtherNamespaces())
 		other := w.NewNamespace(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 
 		w.JobController.Fails(forge(w, other, jobs[0]), exceeded, "")
 		unreadable := jobs[1].DeepCopy()

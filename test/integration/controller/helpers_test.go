@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -108,11 +109,7 @@ func isRestartedAnd(reason, message string) Condition {
 // since is when a condition of a JobSet became what it is.
 func since(w *World, js *jobset.JobSet, kind jobset.JobSetConditionType) metav1.Time {
 	GinkgoHelper()
-	for _, c := range Now(w, js).Status.Conditions {
-		if c.Type == string(kind) {
-			return c.LastTransitionTime
-		}
-	}
-	Fail("no condition " + string(kind))
-	return metav1.Time{}
+	condition := apimeta.FindStatusCondition(Now(w, js).Status.Conditions, string(kind))
+	Expect(condition).NotTo(BeNil(), "condition %s", kind)
+	return condition.LastTransitionTime
 }

@@ -40,8 +40,7 @@ var _ = Describe("The creation of Jobs", func() {
 
 	It("C314: takes no offence at a Job of its own that the cache does not show yet", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 
 		w.StartManager(WhoseJobCacheLacks("js-a-0"))
 		w.JobController.Completes(jobs[1])
@@ -108,8 +107,7 @@ var _ = Describe("The creation of Jobs", func() {
 var _ = Describe("A Job that goes away", func() {
 	It("C61 C102 C104: is not replaced, and counts, until its Pods are gone too", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 
@@ -126,8 +124,7 @@ var _ = Describe("A Job that goes away", func() {
 
 	It("C326: although it had completed runs again", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.JobController.Completes(jobs[:3]...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Succeeded: 2}, jobset.ReplicatedJobStatus{Succeeded: 1})
 
@@ -144,8 +141,7 @@ var _ = Describe("A Job that goes away", func() {
 
 	It("C97 C327: repairs a JobSet whose label on it was edited, which stops until then", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{})
 		Change(w, jobs[0], func(job *batchv1.Job) { job.Labels[attemptKey] = "zero" })
 

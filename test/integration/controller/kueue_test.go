@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -44,6 +45,20 @@ func evict(js *jobset.JobSet) {
 	}
 }
 
+// isAssigned claims that a Job may run, and has all that Kueue wrote when it admitted the JobSet to these pools one after the other,
+// and the controller's own labels still.
+func isAssigned(job *batchv1.Job, pools ...string) {
+	GinkgoHelper()
+	template := &job.Spec.Template
+	Expect(job.Spec.Suspend).To(HaveValue(BeFalse()))
+	Expect(template.Labels).To(HaveKeyWithValue("kueue.x-k8s.io/podset", job.Labels[jobset.ReplicatedJobNameKey]))
+	Expect(template.Labels).To(HaveKeyWithValue(jobset.JobSetNameKey, "js"))
+	Expect(template.Annotations).To(HaveKeyWithValue("kueue.x-k8s.io/workload", "jobset-js"))
+	Expect(template.Spec.NodeSelector).To(Equal(map[string]string{"pool": pools[len(pools)-1]}))
+	Expect(tolerated(template)).To(Equal(pools), "tolerations are added, never taken away")
+	Expect(template.Spec.SchedulingGates).To(Equal([]corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}}))
+}
+
 func tolerated(job *corev1.PodTemplateSpec) []string {
 	var keys []string
 	for _, toleration := range job.Spec.Tolerations {
@@ -55,8 +70,7 @@ func tolerated(job *corev1.PodTemplateSpec) []string {
 var _ = Describe("A JobSet in a queue", func() {
 	It("C167 C168 C170 C334 C364 O306 O307: is admitted, evicted, and admitted to other nodes", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(suspended(AB()))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(suspended(AB()))
 		w.HasConditions(js, isSuspended)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Suspended: 3}, jobset.ReplicatedJobStatus{Suspended: 1})
 
@@ -64,12 +78,7 @@ var _ = Describe("A JobSet in a queue", func() {
 		w.HasConditions(js, isResumed)
 		sleeps(w, js)
 		for _, job := range w.Jobs(js) {
-			template := &job.Spec.Template
-			Expect(template.Labels).To(HaveKeyWithValue("kueue.x-k8s.io/podset", job.Labels[jobset.ReplicatedJobNameKey]))
-			Expect(template.Annotations).To(HaveKeyWithValue("kueue.x-k8s.io/workload", "jobset-js"))
-			Expect(template.Spec.NodeSelector).To(Equal(map[string]string{"pool": "gold"}))
-			Expect(tolerated(template)).To(Equal([]string{"gold"}))
-			Expect(template.Spec.SchedulingGates).To(Equal([]corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}}))
+			isAssigned(job, "gold")
 		}
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
@@ -86,10 +95,7 @@ var _ = Describe("A JobSet in a queue", func() {
 		w.HasConditions(js, isResumed)
 		sleeps(w, js)
 		for _, job := range w.Jobs(js) {
-			template := &job.Spec.Template
-			Expect(template.Spec.NodeSelector).To(Equal(map[string]string{"pool": "silver"}))
-			Expect(tolerated(template)).To(Equal([]string{"gold", "silver"}), "tolerations are added, never taken away")
-			Expect(template.Spec.SchedulingGates).To(HaveLen(1))
+			isAssigned(job, "gold", "silver")
 		}
 		Expect(uids(w.Jobs(js))).To(Equal(uids(jobs)))
 		w.HasEvents(js, eventSuspend, eventResume, eventSuspend, eventResume)

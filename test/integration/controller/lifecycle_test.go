@@ -24,8 +24,7 @@ import (
 var _ = Describe("A JobSet", func() {
 	It("C357 O272 O273 O275 O312 O313: gets its Jobs, counts them in descending order of names and completes with the last one", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 
 		w.JobController.Starts(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3}, jobset.ReplicatedJobStatus{Active: 1})
@@ -93,8 +92,7 @@ var _ = Describe("A JobSet", func() {
 
 	It("C358 O274: ignores a Job of a JobSet of the same name but another UID", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		foreign := jobs[0].DeepCopy()
 		foreign.ObjectMeta = metav1.ObjectMeta{
 			Namespace: w.Namespace, Name: "js-elsewhere-0",
@@ -115,8 +113,7 @@ var _ = Describe("A JobSet", func() {
 
 	It("C122 C363 O280 O315: without a failure policy fails with the first Job, and keeps that one", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 
 		w.JobController.Fails(jobs[2], "BackoffLimitExceeded", "")
 
@@ -130,8 +127,7 @@ var _ = Describe("A JobSet", func() {
 		w := newWorld(ctx)
 		js := AB()
 		js.Finalizers = []string{"example.com/hold"}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 		Expect(w.Client.Delete(ctx, js)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { w.Context = ctx; Change(w, js, func(js *jobset.JobSet) { js.Finalizers = nil }) })
 

@@ -75,12 +75,9 @@ var _ = Describe("A JobSet that says InPlaceRestart and nothing more", func() {
 
 		w.JobController.Fails(first, "BackoffLimitExceeded", "")
 		w.JobController.Collects(first)
-		Eventually(func(g Gomega) {
-			jobs := w.Jobs(train)
-			g.Expect(jobs).To(HaveLen(1))
-			g.Expect(jobs[0].UID).NotTo(Equal(first.UID))
-			g.Expect(jobs[0].Spec.Template.Spec).To(restartsContainers())
-		}).Should(Succeed())
+		again := w.HasJobs(train, 1)[0]
+		Expect(again.UID).NotTo(Equal(first.UID))
+		Expect(again.Spec.Template.Spec).To(restartsContainers())
 	})
 
 	It("P50 P55: becomes Jobs with an agent that has its own token, and stays as it was written", func(ctx SpecContext) {
@@ -119,12 +116,9 @@ var _ = Describe("A JobSet that says InPlaceRestart and nothing more", func() {
 		w.JobController.Fails(first, "BackoffLimitExceeded", "")
 		w.JobController.Collects(first)
 
-		Eventually(func(g Gomega) {
-			jobs := w.Jobs(train)
-			g.Expect(jobs).To(HaveLen(1))
-			g.Expect(jobs[0].UID).NotTo(Equal(first.UID))
-			g.Expect(workerpod.HoldsAgent(&jobs[0].Spec.Template.Spec)).To(BeTrue())
-		}).Should(Succeed())
+		again := w.HasJobs(train, 1)[0]
+		Expect(again.UID).NotTo(Equal(first.UID))
+		Expect(workerpod.HoldsAgent(&again.Spec.Template.Spec)).To(BeTrue())
 	})
 
 	It("P50 P54: the API server takes what is made of an unusual Pod", func(ctx SpecContext) {

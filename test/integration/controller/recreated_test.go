@@ -48,10 +48,10 @@ var _ = Describe("A Job that was recreated under its name", func() {
 		Entry("when it is suspended", AB(),
 			func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) },
 			func(job *batchv1.Job) bool { return *job.Spec.Suspend }),
-		Entry("when it is resumed", suspendedFromStart(AB()),
+		Entry("when it is resumed", suspended(AB()),
 			func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(false) },
 			func(job *batchv1.Job) bool { return !*job.Spec.Suspend }),
-		Entry("when it is scaled", indexedJobs(AB()),
+		Entry("when it is scaled", AB(),
 			func(js *jobset.JobSet) {
 				for i := range js.Spec.ReplicatedJobs {
 					JobTemplate(js, i).Parallelism, JobTemplate(js, i).Completions = ptr.To[int32](2), ptr.To[int32](2)
@@ -60,15 +60,3 @@ var _ = Describe("A Job that was recreated under its name", func() {
 			func(job *batchv1.Job) bool { return *job.Spec.Parallelism == 2 }),
 	)
 })
-
-func suspendedFromStart(js *jobset.JobSet) *jobset.JobSet {
-	js.Spec.Suspend = ptr.To(true)
-	return js
-}
-
-func indexedJobs(js *jobset.JobSet) *jobset.JobSet {
-	for i := range js.Spec.ReplicatedJobs {
-		JobTemplate(js, i).CompletionMode = ptr.To(batchv1.IndexedCompletion)
-	}
-	return js
-}

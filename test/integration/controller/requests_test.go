@@ -25,8 +25,7 @@ func someActive(s *jobset.JobSetStatus) bool {
 var _ = Describe("The requests of a manager", func() {
 	It("C20 C352: to bring up twenty Jobs are one for each Job, one Service, and a handful for the status", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(JobSet("js", Replicated("w", 20, 1)))
-		jobs := w.HasJobs(js, 20)
+		js, jobs := w.CreateWithJobs(JobSet("js", Replicated("w", 20, 1)))
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{})
 		// While the first Job that starts is being written about, everything else happens.
 		held := w.Manager.Hold(AJobSetStatus(someActive))
@@ -70,8 +69,7 @@ var _ = Describe("The requests of a manager", func() {
 
 	It("C37 C53 C114: are none as long as nothing changes, whoever looks", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 
@@ -84,8 +82,7 @@ var _ = Describe("The requests of a manager", func() {
 
 	It("C163 C167 C351: to suspend and resume go to each Job, and to nothing else", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.JobController.Readies(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 3, Ready: 3}, jobset.ReplicatedJobStatus{Active: 1, Ready: 1})
 		w.StartManager()
@@ -124,8 +121,7 @@ var _ = Describe("The requests of a manager", func() {
 
 	It("C22: that conflict are made again, and no error counts", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{})
 		of := map[string]string{"controller": "jobset"}
 		before := measured("controller_runtime_reconcile_errors_total", of)

@@ -68,8 +68,7 @@ func applying(action jobset.FailurePolicyAction, job string) string {
 var _ = Describe("The restart of a single Job", func() {
 	It("C72 C99 C133 C136 C206 C319 C361 O82 O294: replaces that Job and no other, and shows in its counters", func(ctx SpecContext) {
 		w := newWorld(ctx, restartsJobs())
-		js := w.Create(alone(jobset.RestartJob, 3))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(alone(jobset.RestartJob, 3))
 		before := uids(jobs)
 		for _, job := range jobs {
 			keys := And(HaveKeyWithValue(attemptKey, "0"), HaveKeyWithValue(jobAttemptKey, "0"))
@@ -162,8 +161,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 	It("C128 C143 C332: of two that failed at the same time goes by name, one in each pass", func(ctx SpecContext) {
 		w := newWorld(ctx, restartsJobs())
-		js := w.Create(alone(jobset.RestartJob, 5))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(alone(jobset.RestartJob, 5))
 		w.Manager.Stop()
 		at := metav1.Now()
 		w.JobController.FailsAt(jobs[3], at, exceeded, "")
@@ -188,8 +186,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 	It("C146: is charged once although the manager stopped before its effect, and its first write was refused", func(ctx SpecContext) {
 		w := newWorld(ctx, restartsJobs())
-		js := w.Create(alone(jobset.RestartJob, 5))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(alone(jobset.RestartJob, 5))
 		restarted := AJobSetStatus(func(s *jobset.JobSetStatus) bool {
 			return len(jobRestartsOf(&jobset.JobSet{Status: *s}, "a").All) > 0
 		})
@@ -207,8 +204,7 @@ var _ = Describe("The restart of a single Job", func() {
 
 	It("C97 C327: finds its Job although somebody removed the labels", func(ctx SpecContext) {
 		w := newWorld(ctx, restartsJobs())
-		js := w.Create(alone(jobset.RestartJob, 5))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(alone(jobset.RestartJob, 5))
 		// One must stay: the API server gives a Job without labels those of its Pods.
 		Change(w, jobs[2], func(job *batchv1.Job) { job.Labels = map[string]string{"kept": "by-somebody"} })
 

@@ -49,8 +49,7 @@ var _ = Describe("A JobSet with a success policy", func() {
 		w := newWorld(ctx)
 		js := AB()
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 
 		w.JobController.Completes(jobs[1])
 
@@ -65,8 +64,7 @@ var _ = Describe("A JobSet with a success policy", func() {
 
 	It("C119 C200 C218 C224: is Completed, says so once, and stays so", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 
 		w.JobController.Completes(jobs...)
 
@@ -102,8 +100,7 @@ var _ = Describe("A JobSet with a success policy", func() {
 		w := newWorld(ctx)
 		js := with(AB(), jobset.FailurePolicy{MaxRestarts: 1})
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll, TargetReplicatedJobs: []string{"b"}}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 		w.JobController.Completes(jobs[1:3]...)
 		w.JobController.Fails(jobs[0], exceeded, "")
 		w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
@@ -122,8 +119,7 @@ var _ = Describe("A JobSet with a success policy", func() {
 		w := newWorld(ctx)
 		js := JobSet("js", Replicated("none", 0, 1), Replicated("b", 2, 1))
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll, TargetReplicatedJobs: []string{"none"}}
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 2)
+		js, jobs := w.CreateWithJobs(js)
 		w.HasNo(js, jobset.JobSetCompleted)
 
 		w.JobController.Completes(jobs[1])

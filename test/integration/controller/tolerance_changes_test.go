@@ -100,8 +100,7 @@ var _ = Describe("What a live JobSet with faultTolerance asks for", func() {
 
 	It("P89: may come to a JobSet that runs, and go from one that is unhealthy", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
-		js := w.Create(AB())
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(AB())
 		w.JobController.Starts(jobs...)
 		w.HasNo(js, jobset.JobSetResourcesDeployed)
 
@@ -119,8 +118,7 @@ var _ = Describe("What a live JobSet with faultTolerance asks for", func() {
 
 	It("P80: is told once, however many Pods are in trouble", func(ctx SpecContext) {
 		w := newWorld(ctx, tolerates())
-		js := w.Create(patient(JobSet("js", Replicated("w", 20, 1))))
-		jobs := w.HasJobs(js, 20)
+		js, jobs := w.CreateWithJobs(patient(JobSet("js", Replicated("w", 20, 1))))
 		pods := w.JobController.MakesPods(jobs...)
 		w.JobController.Starts(jobs...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 20})
@@ -146,8 +144,7 @@ var _ = Describe("The feature gate FaultTolerance", func() {
 		w := newWorld(ctx, tolerates())
 		js := patient(AB())
 		js.Spec.FaultTolerance.AdmissionGracePeriodSeconds = ptr.To[int32](0)
-		js = w.Create(js)
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(js)
 		w.JobController.Starts(jobs...)
 		w.Has(js, jobset.JobSetUnhealthy, metav1.ConditionTrue, "PodsMissing")
 		w.Status(js, func(g Gomega, status jobset.JobSetStatus) {

@@ -136,8 +136,7 @@ var _ = Describe("The claims of a JobSet", func() {
 
 	It("C177 C340: are asked for once: a manager that finds them sends no request", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(withClaims(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}), claimPolicy(deleted, "scratch"), claimPolicy(kept, "models")))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(withClaims(with(AB(), jobset.FailurePolicy{MaxRestarts: 1}), claimPolicy(deleted, "scratch"), claimPolicy(kept, "models")))
 		Expect(w.Manager.Made(createClaim)).To(HaveLen(2))
 
 		w.StartManager()
@@ -153,8 +152,7 @@ var _ = Describe("The claims of a JobSet", func() {
 
 	It("C177: that are missing are asked for, and only those", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		js := w.Create(withClaims(AB(), claimPolicy(kept, "models", "data")))
-		jobs := w.HasJobs(js, 4)
+		js, jobs := w.CreateWithJobs(withClaims(AB(), claimPolicy(kept, "models", "data")))
 		before := claimUIDs(w)
 		w.Manager.Stop()
 		data := claims(w)["data-js"]

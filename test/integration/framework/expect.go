@@ -8,7 +8,6 @@ package framework
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -19,8 +18,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
-
-func contains(text, part string) bool { return strings.Contains(text, part) }
 
 // Status waits until the status of a JobSet is as wanted.
 func (w *World) Status(js *jobset.JobSet, wanted func(g Gomega, status jobset.JobSetStatus)) {

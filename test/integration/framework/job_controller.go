@@ -91,15 +91,6 @@ func (c JobController) Completes(jobs ...*batchv1.Job) {
 	}
 }
 
-// HasDone: this many Pods of this Job have succeeded, and the others run.
-func (c JobController) HasDone(job *batchv1.Job, succeeded int32) {
-	GinkgoHelper()
-	c.writes(job, func(s *batchv1.JobStatus) {
-		s.Active, s.Ready, s.Succeeded = workersOf(job), ptr.To[int32](0), succeeded
-		s.CompletedIndexes = indexesBelow(succeeded)
-	})
-}
-
 // Fails: the Job has failed, for a reason.
 func (c JobController) Fails(job *batchv1.Job, reason, message string) {
 	GinkgoHelper()

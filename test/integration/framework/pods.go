@@ -202,12 +202,7 @@ func (w *World) RunningGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) 
 // HeldGroup creates a JobSet whose workers exist, and no agent has reported.
 func (w *World) HeldGroup(js *jobset.JobSet) (*jobset.JobSet, []*corev1.Pod) {
 	GinkgoHelper()
-	js = w.Create(js)
-	replicas := 0
-	for _, rjob := range js.Spec.ReplicatedJobs {
-		replicas += int(rjob.Replicas)
-	}
-	jobs := w.HasJobs(js, replicas)
+	js, jobs := w.CreateWithJobs(js)
 	w.JobController.Starts(jobs...)
 	return js, w.JobController.MakesPods(jobs...)
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -81,6 +82,17 @@ func (w *World) Create(js *jobset.JobSet) *jobset.JobSet {
 	return js
 }
 
+// CreateWithJobs creates a JobSet, waits until it has all its Jobs, and returns both.
+func (w *World) CreateWithJobs(js *jobset.JobSet) (*jobset.JobSet, []*batchv1.Job) {
+	GinkgoHelper()
+	js = w.Create(js)
+	replicas := 0
+	for _, rjob := range js.Spec.ReplicatedJobs {
+		replicas += int(rjob.Replicas)
+	}
+	return js, w.HasJobs(js, replicas)
+}
+
 // asManifest is the JobSet as a user writes it down: with replicas: 0, which
 // the Go type leaves out, and the API server would take for 1.
 func asManifest(js *jobset.JobSet) *unstructured.Unstructured {
@@ -143,13 +155,7 @@ func (w *World) setSuspend(js *jobset.JobSet, suspend bool) {
 // Jobs lists the Jobs of a JobSet that are not being deleted, by name.
 func (w *World) Jobs(js *jobset.JobSet) []*batchv1.Job {
 	GinkgoHelper()
-	var live []*batchv1.Job
-	for _, job := range w.AllJobs(js) {
-		if job.DeletionTimestamp == nil {
-			live = append(live, job)
-		}
-	}
-	return live
+	return slices.DeleteFunc(w.AllJobs(js), func(job *batchv1.Job) bool { return job.DeletionTimestamp != nil })
 }
 
 // AllJobs lists the Jobs of a JobSet, by name.
@@ -218,7 +224,7 @@ func (w *World) TellsUser(js *jobset.JobSet, eventType, reason, text string) eve
 	var found eventsv1.Event
 	Eventually(func() error {
 		for _, event := range w.Events(js, reason) {
-			if event.Type == eventType && contains(event.Note, text) {
+			if event.Type == eventType && strings.Contains(event.Note, text) {
 				found = event
 				return nil
 			}

@@ -200,13 +200,7 @@ func Tally(writes []Write) map[string]int {
 }
 
 func picked(all []Write, match Match) []Write {
-	var some []Write
-	for _, write := range all {
-		if match(write) {
-			some = append(some, write)
-		}
-	}
-	return some
+	return slices.DeleteFunc(slices.Clone(all), func(write Write) bool { return !match(write) })
 }
 
 // Crashed reports whether the manager has crashed.
