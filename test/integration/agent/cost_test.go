@@ -6,13 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -24,6 +22,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/integration/framework"
+	proc "sigs.k8s.io/jobset/test/process"
 )
 
 // POLICY_WRITES=500 measures with this many writes of each account per round, POLICY_JOBSETS=100 with the grants of
@@ -103,14 +102,13 @@ var _ = Describe("The cost of an admission policy", func() {
 func measure(writes int, name string, forbidden func() error, writers ...writer) {
 	GinkgoHelper()
 	const rounds = 8
-	server := apiServer()
 	spent := map[string]map[bool][]time.Duration{}
 	next := 0
 	for range rounds {
 		for _, with := range []bool{true, false} {
 			putPolicy(name, forbidden, with)
 			for _, by := range writers {
-				before := cpuOf(server)
+				before := cpuOfAPIServer()
 				for range writes {
 					next++
 					Expect(by.write(strconv.Itoa(next))).To(Succeed())
@@ -118,7 +116,7 @@ func measure(writes int, name string, forbidden func() error, writers ...writer)
 				if spent[by.name] == nil {
 					spent[by.name] = map[bool][]time.Duration{}
 				}
-				spent[by.name][with] = append(spent[by.name][with], (cpuOf(server)-before)/time.Duration(writes))
+				spent[by.name][with] = append(spent[by.name][with], (cpuOfAPIServer()-before)/time.Duration(writes))
 			}
 		}
 	}
@@ -141,42 +139,14 @@ func putPolicy(name string, forbidden func() error, wanted bool) {
 	Eventually(func() bool { return (forbidden() != nil) == wanted }).Should(BeTrue())
 }
 
-// apiServer is the process id of the API server of this suite, its child.
-func apiServer() string {
+// cpuOfAPIServer is the CPU time that the API server of this suite, its child, has used.
+func cpuOfAPIServer() time.Duration {
 	GinkgoHelper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	children, err := proc.Children()
 	Expect(err).NotTo(HaveOccurred())
-	for _, path := range stats {
-		stat, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(stat, []byte("(kube-apiserver)")) {
-			continue
-		}
-		if statFields(stat)[1] == strconv.Itoa(os.Getpid()) {
-			return filepath.Base(filepath.Dir(path))
-		}
-	}
-	Fail("no kube-apiserver is a child of this process")
-	return ""
-}
-
-// cpuOf is the CPU time that a process has used, user and system, in the clock of /proc: 10 ms.
-func cpuOf(pid string) time.Duration {
-	GinkgoHelper()
-	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
-	Expect(err).NotTo(HaveOccurred())
-	var ticks int64
-	for _, field := range statFields(stat)[11:13] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		Expect(err).NotTo(HaveOccurred())
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
-}
-
-// statFields are the fields behind the name of the process: state, parent, and so on.
-func statFields(stat []byte) []string {
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.Fields(rest)
+	at := slices.IndexFunc(children, func(c proc.Child) bool { return c.Name == "kube-apiserver" })
+	Expect(at).To(BeNumerically(">=", 0), "a kube-apiserver is a child of this process")
+	return children[at].CPU
 }
 
 func median(all []time.Duration) time.Duration {

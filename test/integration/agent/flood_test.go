@@ -6,14 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -23,6 +21,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -35,24 +34,15 @@ const (
 	// flood is how many connections took an agent past the memory limit of the examples when all were served.
 	flood = 4000
 	// agentLimit is what an agent may have resident, by its budget; the limit of the examples is 64 MiB.
-	agentLimit = 20.0
+	agentLimit = 20 << 20
 )
 
 // agentBinary is the agent, built as its image does.
 var agentBinary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "jobset-agent-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "agent")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/agent")
-	build.Dir = cluster.Root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the agent: %w\n%s", err, output)
-	}
-	return path, nil
+	return gexec.BuildWithEnvironment("sigs.k8s.io/jobset/cmd/agent", []string{"CGO_ENABLED=0"}, "-trimpath", "-ldflags", "-s -w")
 })
+
+var _ = AfterSuite(gexec.CleanupBuildArtifacts)
 
 // program is an agent in a process of its own.
 type program struct {
@@ -115,24 +105,14 @@ func (p *program) floods() {
 	}
 }
 
-// memory is what the process has resident now, and at the most ever had, in MiB.
-func (p *program) memory() (now, most float64) {
-	GinkgoHelper()
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = file.Close() }()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		_, _ = fmt.Sscanf(lines.Text(), "VmRSS: %f kB", &now)
-		_, _ = fmt.Sscanf(lines.Text(), "VmHWM: %f kB", &most)
-	}
-	return now / 1024, most / 1024
-}
-
 // staysSmall says what the process has, and fails if that was ever more than its budget.
 func (p *program) staysSmall(when string) {
 	GinkgoHelper()
-	now, most := p.memory()
-	_, _ = fmt.Fprintf(GinkgoWriter, "%s: %.1f MiB resident, %.1f MiB at the most\n", when, now, most)
+	now, err := proc.Resident(p.cmd.Process.Pid)
+	Expect(err).NotTo(HaveOccurred())
+	most, err := proc.PeakResident(p.cmd.Process.Pid)
+	Expect(err).NotTo(HaveOccurred())
+	_, _ = fmt.Fprintf(GinkgoWriter, "%s: %.1f MiB resident, %.1f MiB at the most\n", when, now/(1<<20), most/(1<<20))
 	Expect(most).To(BeNumerically("<=", agentLimit), when)
 }
 

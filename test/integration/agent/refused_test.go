@@ -61,13 +61,7 @@ var _ = Describe("An agent that is refused", func() {
 	It("P36 C301: says that its account may watch and not report", func(ctx SpecContext) {
 		n := newNode(ctx)
 		n.stores(Training(1, 10))
-		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "reader"}})).To(Succeed())
-		meta := metav1.ObjectMeta{Namespace: n.space, Name: "reader"}
-		Expect(cluster.Client.Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"list", "watch"}}}})).To(Succeed())
-		Expect(cluster.Client.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
-			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: n.space, Name: "reader"}}})).To(Succeed())
+		n.grant("reader", rbacv1.PolicyRule{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"list", "watch"}})
 		pod := n.runs("own")
 
 		log := refused(ctx, pod, token(ctx, n.space, "reader", nil))
