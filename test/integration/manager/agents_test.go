@@ -56,11 +56,7 @@ var _ = Describe("The rights of agents", func() {
 
 	BeforeEach(func(ctx SpecContext) {
 		kubectl("apply", "--server-side", "-k", filepath.Join(root, "config/components/agent-access/cluster"))
-		s := newSettings()
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		m = start(ctx, s, inPlaceOn)
-		m.isReady()
+		m = startReady(ctx, newSettings(), inPlaceOn)
 		Eventually(holder(ctx)).ShouldNot(BeEmpty())
 	})
 
@@ -107,7 +103,7 @@ var _ = Describe("The rights of agents", func() {
 		unguarded := func(want string) {
 			GinkgoHelper()
 			Eventually(func() (string, error) {
-				_, text, err := m.scrape(scraper, unverified())
+				_, text, err := m.scrape(scraper)
 				return text, err
 			}).Should(MatchRegexp(`(?m)^jobset_in_place_unguarded ` + want + `$`))
 		}

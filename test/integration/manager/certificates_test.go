@@ -70,10 +70,7 @@ var _ = Describe("Internal certificates", func() {
 	})
 
 	It("O62: are trusted again when somebody takes the authority out", func(ctx SpecContext) {
-		s := newSettings()
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		start(ctx, s).isReady()
+		startReady(ctx, newSettings())
 		want := authorities(ctx)()
 
 		var validating admissionregistrationv1.ValidatingWebhookConfiguration
@@ -108,12 +105,9 @@ var _ = Describe("Internal certificates", func() {
 	})
 
 	It("O59: stay as they are while they live long enough", func(ctx SpecContext) {
-		s := newSettings()
 		old := issue(dnsName, 91*24*time.Hour)
 		fillSecret(ctx, old)
-		mount(s.certDir)
-		webhooksOn(ctx, s.webhook, nil)
-		start(ctx, s).isReady()
+		startReady(ctx, newSettings())
 		Expect(secretNow(ctx)()).To(Equal(old.data()))
 		Expect(authorities(ctx)()).To(Equal(everyWebhook(old.ca)))
 	})

@@ -15,10 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 // answersWebhooks creates JobSets through the API server: one is defaulted, one is refused.
@@ -56,19 +56,9 @@ func newNamespace(ctx context.Context) string {
 }
 
 func newJobSet(namespace, name string) *jobset.JobSet {
-	return &jobset.JobSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: jobset.JobSetSpec{ReplicatedJobs: []jobset.ReplicatedJob{{
-			Name: "workers", Replicas: 1,
-			Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
-				Parallelism: ptr.To(int32(1)), Completions: ptr.To(int32(1)),
-				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-					RestartPolicy: corev1.RestartPolicyNever,
-					Containers:    []corev1.Container{{Name: "worker", Image: "worker"}},
-				}},
-			}},
-		}}},
-	}
+	js := framework.JobSet(name, framework.Replicated("workers", 1, 1))
+	js.Namespace = namespace
+	return js
 }
 
 func jobsOf(ctx context.Context, js *jobset.JobSet) func() int {

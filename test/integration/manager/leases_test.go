@@ -24,20 +24,17 @@ import (
 
 var _ = Describe("Leases in which agents report", func() {
 	var (
-		s         settings
 		namespace string
 		groups    int
 	)
 	BeforeEach(func(ctx SpecContext) {
-		s, namespace, groups = newSettings(), newNamespace(ctx), 0
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
+		namespace, groups = newNamespace(ctx), 0
 	})
 	runs := func(ctx SpecContext, config string) {
 		GinkgoHelper()
+		s := newSettings()
 		s.more = withAgent + config + "}"
-		m := start(ctx, s, inPlaceOn)
-		m.isReady()
+		startReady(ctx, s, inPlaceOn)
 		Eventually(holder(ctx)).ShouldNot(BeEmpty())
 	}
 	// reportsOf is where the agents of a new group of so many workers report.

@@ -8,10 +8,7 @@ package manager
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -22,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/test/integration/framework"
+	"sigs.k8s.io/jobset/test/process"
 )
 
 const (
@@ -36,10 +34,7 @@ var _ = Describe("A JobSet of a million Jobs", func() {
 	It("C376 C377 C378: takes neither the memory of the manager nor the time of others", func(ctx SpecContext) {
 		s := newSettings()
 		s.more = "inPlaceRestart: {quickFailureMaxPause: 0s}\n" // the neighbour restarts in quick succession
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		m := start(ctx, s, "--feature-gates=InPlaceRestart=true")
-		m.isReady()
+		m := startReady(ctx, s, inPlaceOn)
 		create(ctx, newJobSet(newNamespace(ctx), "webhooks-answer"))
 		w := world(ctx)
 		js, pods := w.RunningGroup(framework.Training(4, 9))
@@ -65,8 +60,8 @@ var _ = Describe("A JobSet of a million Jobs", func() {
 		}
 		slices.Sort(took) // the machine may pause during one or two, and a neighbour that is in the way is in the way of all
 		Expect(took[len(took)/2]).To(BeNumerically("<", 5*time.Second), "the median of %v", took)
-		AddReportEntry("memory of the manager", fmt.Sprintf("%d MiB, %d MiB before; %d Jobs exist, the first %d after %v",
-			m.mostMemory()>>20, idle>>20, jobNames(ctx, many.Namespace)(), someJobs, created))
+		AddReportEntry("memory of the manager", fmt.Sprintf("%.0f MiB, %.0f MiB before; %d Jobs exist, the first %d after %v",
+			m.mostMemory()/(1<<20), idle/(1<<20), jobNames(ctx, many.Namespace)(), someJobs, created))
 		Expect(m.mostMemory()).To(BeNumerically("<", mostMemory), "bytes of memory that the manager had at its most")
 	})
 })
@@ -92,17 +87,9 @@ func jobNames(ctx context.Context, namespace string) func() int {
 }
 
 // mostMemory is the most memory that the manager had in use so far.
-func (m *manager) mostMemory() int {
+func (m *manager) mostMemory() float64 {
 	GinkgoHelper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.Command.Process.Pid))
+	bytes, err := process.PeakResident(m.Command.Process.Pid)
 	Expect(err).NotTo(HaveOccurred())
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); fields[0] == "VmHWM:" {
-			kib, err := strconv.Atoi(fields[1])
-			Expect(err).NotTo(HaveOccurred())
-			return kib << 10
-		}
-	}
-	Fail("no VmHWM")
-	return 0
+	return bytes
 }

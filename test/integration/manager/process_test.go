@@ -7,7 +7,6 @@ package manager
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -91,6 +90,16 @@ func start(ctx context.Context, s settings, flags ...string) *manager {
 	return m
 }
 
+// startReady starts one whose webhooks the API server asks, and waits until it is ready.
+func startReady(ctx context.Context, s settings, flags ...string) *manager {
+	GinkgoHelper()
+	webhooksOn(ctx, s.webhook, nil)
+	mount(s.certDir)
+	m := start(ctx, s, flags...)
+	m.isReady()
+	return m
+}
+
 // run starts the program with nothing but these arguments.
 func run(args ...string) *gexec.Session {
 	GinkgoHelper()
@@ -144,14 +153,9 @@ func (m *manager) isReady() {
 	}).Should(Succeed(), "metrics")
 }
 
-// scrape gets /metrics with a token, if there is one, and tells status and text.
-func (m *manager) scrape(token string, config *tls.Config) (int, string, error) {
-	return cluster.Scraper{Address: m.address(m.metrics), Token: token, TLS: config}.Ask(context.Background())
-}
-
-// unverified is for servers whose certificate is not what the spec is about.
-func unverified() *tls.Config {
-	return &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
+// scrape gets /metrics with a token, if there is one, and tells status and text. The certificate is not verified.
+func (m *manager) scrape(token string) (int, string, error) {
+	return cluster.Scraper{Address: m.address(m.metrics), Token: token}.Ask(context.Background())
 }
 
 // accountKubeconfig writes a kubeconfig with a token of the manager's service account.

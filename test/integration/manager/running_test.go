@@ -91,7 +91,7 @@ func holder(ctx context.Context) func() string {
 func (m *manager) reconciles(token string) func() bool {
 	return func() bool {
 		GinkgoHelper()
-		status, text, err := m.scrape(token, unverified())
+		status, text, err := m.scrape(token)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusOK))
 		for line := range strings.Lines(text) {
@@ -105,21 +105,17 @@ func (m *manager) reconciles(token string) func() bool {
 
 var _ = Describe("Metrics", func() {
 	It("C1, C227, O73, O79, O80, O98, O495: are for those who may get /metrics", func(ctx SpecContext) {
-		s := newSettings()
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		m := start(ctx, s)
-		m.isReady()
+		m := startReady(ctx, newSettings())
 
-		status, _, err := m.scrape("", unverified())
+		status, _, err := m.scrape("")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusUnauthorized), "no token")
-		status, text, err := m.scrape("nonsense", unverified())
+		status, text, err := m.scrape("nonsense")
 		Expect(err).NotTo(HaveOccurred())
 		// The API server calls it an error, and the library passes that on as its own.
 		Expect(status).To(BeElementOf(http.StatusUnauthorized, http.StatusInternalServerError), "a token that is none")
 		Expect(text).NotTo(ContainSubstring("jobset_"))
-		status, text, err = m.scrape(token(ctx, newNamespace(ctx), "nobody"), unverified())
+		status, text, err = m.scrape(token(ctx, newNamespace(ctx), "nobody"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusForbidden), "a token without rights")
 		Expect(text).NotTo(ContainSubstring("jobset_"))
@@ -127,7 +123,7 @@ var _ = Describe("Metrics", func() {
 		js := newJobSet(newNamespace(ctx), "measured")
 		create(ctx, js)
 		Eventually(m.reconciles(allowedToken(ctx))).Should(BeTrue())
-		status, text, err = m.scrape(allowedToken(ctx), unverified())
+		status, text, err = m.scrape(allowedToken(ctx))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusOK))
 		for _, metric := range []string{
@@ -216,10 +212,7 @@ func allRequestsOf(user string) []request {
 
 var _ = Describe("At the API server", func() {
 	It("C2: looks again after every write of a JobSet, one of its status too", func(ctx SpecContext) {
-		s := newSettings()
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		start(ctx, s).isReady()
+		startReady(ctx, newSettings())
 		js := newJobSet(newNamespace(ctx), "looked-at")
 		create(ctx, js)
 		counts := func() ([]jobset.ReplicatedJobStatus, error) {
@@ -239,15 +232,11 @@ var _ = Describe("At the API server", func() {
 	})
 
 	It("O18, O84-O97, O100: calls itself by its name, and is never refused with the rights it ships with", func(ctx SpecContext) {
-		s := newSettings()
-		webhooksOn(ctx, s.webhook, nil)
-		mount(s.certDir)
-		m := start(ctx, s)
-		m.isReady()
+		m := startReady(ctx, newSettings())
 		js := newJobSet(newNamespace(ctx), "audited")
 		create(ctx, js)
 		Eventually(jobsOf(ctx, js)).Should(Equal(1))
-		_, _, err := m.scrape("nonsense", unverified())
+		_, _, err := m.scrape("nonsense")
 		Expect(err).NotTo(HaveOccurred())
 		m.stop()
 
