@@ -87,11 +87,11 @@ var _ = Describe("Elastic groups on nodes with accelerators", func() {
 		shrunk := a.Becomes(4)
 		grown.Keeps(shrunk)
 		a.Charged(0)
-		told(ctx, a, constants.ElasticResizedReason, "gave 2 instances to another namespace")
+		a.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "gave 2 instances to another namespace")
 
 		By("that of a fourth does not fit although all give, so it waits, and nobody is scaled")
 		d := stories.Create(ctx, stories.Accelerated(3, 3))
-		told(ctx, d, constants.ElasticWaitingReason, "its minimum of 3 does not fit")
+		d.Told(corev1.EventTypeWarning, constants.ElasticWaitingReason, "its minimum of 3 does not fit")
 		a.Becomes(4).IsUntouched(shrunk)
 
 		By("until somebody leaves, and another gives the rest; which one has more then depends on when the Pods are gone")
@@ -102,19 +102,3 @@ var _ = Describe("Elastic groups on nodes with accelerators", func() {
 		b.Charged(0)
 	})
 })
-
-// told waits for an event about a group.
-func told(ctx SpecContext, group *stories.Group, reason, message string) {
-	GinkgoHelper()
-	Eventually(func() ([]string, error) {
-		events := &corev1.EventList{}
-		err := stories.API().List(ctx, events, client.InNamespace(group.Namespace()))
-		var notes []string
-		for _, event := range events.Items {
-			if event.Reason == reason {
-				notes = append(notes, event.Message)
-			}
-		}
-		return notes, err
-	}).WithContext(ctx).WithTimeout(patience).Should(ContainElement(ContainSubstring(message)))
-}

@@ -30,11 +30,11 @@ var _ = Describe("An elastic group that is to have more Pods than the scheduler 
 		}
 		group := stories.Create(ctx, shape)
 		first := group.Becomes(1)
-		told(ctx, group, constants.ElasticResizedReason, "didn't have free ports for the requested pod ports")
+		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "didn't have free ports for the requested pod ports")
 
 		By("trying again")
-		told(ctx, group, constants.ElasticResizedReason, "2 of its 3 Pods have been refused for more than 5s")
-		told(ctx, group, constants.ElasticResizedReason, "it goes back to 1, with which it last ran")
+		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "2 of its 3 Pods have been refused for more than 5s")
+		group.Told(corev1.EventTypeNormal, constants.ElasticResizedReason, "it goes back to 1, with which it last ran")
 		group.Has(jobset.JobSetElasticWaiting, metav1.ConditionFalse, constants.ElasticRefusedReason)
 		again := group.Becomes(1)
 		again.Keeps(first)

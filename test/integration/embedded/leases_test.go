@@ -28,13 +28,9 @@ import (
 )
 
 var _ = Describe("Agents that report in Leases", Ordered, func() {
-	runWith := func(ctx SpecContext, defaults string) {
-		shown.defaults = defaults
-		shown.swap(ctx, shown.manager)
-	}
 	BeforeAll(func(ctx SpecContext) {
-		runWith(ctx, "reports: Lease")
-		DeferCleanup(func(ctx SpecContext) { runWith(ctx, "") })
+		shown.runsWith(ctx, "reports: Lease")
+		DeferCleanup(func(ctx SpecContext) { shown.runsWith(ctx, "") })
 	})
 
 	It("P150 P151 P152 P153: do so in all epochs, tell the success on the Pod, and leave nothing", func(ctx SpecContext) {
@@ -134,8 +130,8 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 	}, SpecTimeout(specTime))
 
 	It("P153: report on their Pods, and an event says why, with createAccess: false and no rights on Leases", func(ctx SpecContext) {
-		runWith(ctx, "reports: Lease, createAccess: false")
-		DeferCleanup(func(ctx SpecContext) { runWith(ctx, "reports: Lease") })
+		shown.runsWith(ctx, "reports: Lease, createAccess: false")
+		DeferCleanup(func(ctx SpecContext) { shown.runsWith(ctx, "reports: Lease") })
 		group := stories.Create(ctx, stories.Shape{Process: true, Leases: true})
 		meta := metav1.ObjectMeta{Namespace: group.Namespace(), Name: "agents-of-before"}
 		Expect(stories.API().Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{

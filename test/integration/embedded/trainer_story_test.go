@@ -27,12 +27,8 @@ var _ = Describe("TrainJobs of the Kubeflow Trainer", Ordered, func() {
 			Skip(fmt.Sprintf("%s and %s are not set; run: make test-trainer", trainerManagerEnv, trainerSourceEnv))
 		}
 		startTrainer(ctx, shown.plane, program, source)
-		shown.defaults = "environment: Torch, progress: {stallSeconds: 60}"
-		shown.swap(ctx, shown.manager)
-		DeferCleanup(func(ctx SpecContext) {
-			shown.defaults = ""
-			shown.swap(ctx, shown.manager)
-		})
+		shown.runsWith(ctx, "environment: Torch, progress: {stallSeconds: 60}")
+		DeferCleanup(func(ctx SpecContext) { shown.runsWith(ctx, "") })
 		torch := example("runtime.yaml")
 		plain := torch.DeepCopy()
 		plain.SetName("plain-in-place")

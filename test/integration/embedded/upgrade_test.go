@@ -32,15 +32,28 @@ const podsOnlyManagerEnv = "PODS_ONLY_MANAGER"
 // swap puts another manager in the place of the one that runs.
 func (s *simulation) swap(ctx context.Context, program string) {
 	GinkgoHelper()
-	if s.run != nil {
-		Expect(s.run.Stop()).To(Succeed())
-	}
-	s.run = nil
+	s.stops()
 	if program == s.manager {
 		Expect(s.SetGate(ctx, true)).To(Succeed())
 		return
 	}
 	s.starts(ctx, program, "RestartJob=true,InPlaceRestart=true", "")
+}
+
+// stops ends the manager, if one runs.
+func (s *simulation) stops() {
+	GinkgoHelper()
+	if s.run != nil {
+		Expect(s.run.Stop()).To(Succeed())
+	}
+	s.run = nil
+}
+
+// runsWith puts the manager of the sources, with these defaults in its configuration, in the place of the one that runs.
+func (s *simulation) runsWith(ctx context.Context, defaults string) {
+	GinkgoHelper()
+	s.defaults = defaults
+	s.swap(ctx, s.manager)
 }
 
 // starts runs a manager with a configuration, in the place of none.
@@ -120,21 +133,14 @@ var _ = Describe("A manager that reads no Leases", func() {
 			Skip(podsOnlyManagerEnv + " is not set; run: make test-upgrade")
 		}
 		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
-		none := func() {
-			GinkgoHelper()
-			if shown.run != nil {
-				Expect(shown.run.Stop()).To(Succeed())
-			}
-			shown.run = nil
-		}
 		starts := func(program string) func() {
 			return func() {
 				GinkgoHelper()
-				none()
+				shown.stops()
 				shown.starts(ctx, program, everyGate, stories.Sections())
 			}
 		}
-		stories.OutliveAManagerWithoutLeases(ctx, stories.Managers{Earlier: starts(old), Today: starts(shown.manager), None: none})
+		stories.OutliveAManagerWithoutLeases(ctx, stories.Managers{Earlier: starts(old), Today: starts(shown.manager), None: shown.stops})
 	}, SpecTimeout(specTime))
 })
 
@@ -145,14 +151,13 @@ var _ = Describe("A manager that is rolled back under a configuration that it do
 			Skip(fmt.Sprintf("%s is not set; run: make test-upgrade", oldManagerEnv))
 		}
 		DeferCleanup(func(ctx SpecContext) { shown.swap(ctx, shown.manager) })
-		Expect(shown.run.Stop()).To(Succeed())
+		shown.stops()
 		shown.starts(ctx, shown.manager, everyGate, stories.Sections())
 		group := stories.Create(ctx, stories.Shape{Process: true})
 		first := group.RunsAt(1)
 
 		By("downgrading with the configuration as it is")
-		Expect(shown.run.Stop()).To(Succeed())
-		shown.run = nil
+		shown.stops()
 		_, err := shown.plane.StartManager(ctx, cluster.ManagerOptions{
 			Name: "refuses", Program: old, Alone: true, Args: []string{"--feature-gates=RestartJob=true,InPlaceRestart=true"}, Config: stories.Sections(),
 		})
@@ -171,7 +176,7 @@ var _ = Describe("A manager that is rolled back under a configuration that it do
 		second.IsInPlaceOf(first)
 
 		By("upgrading again")
-		Expect(shown.run.Stop()).To(Succeed())
+		shown.stops()
 		shown.starts(ctx, shown.manager, everyGate, stories.Sections())
 		group.RunsAt(2).IsUntouched(second)
 		group.Tell(order.Exit(1), second.Worker(1))
