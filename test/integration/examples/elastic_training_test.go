@@ -23,16 +23,9 @@ const trainingJob, tolerantJob = "examples/elastic-training/jobset.yaml", "examp
 // trainingExample is one of the training jobs of the elastic deep learning design.
 func trainingExample(path string) *jobset.JobSet {
 	GinkgoHelper()
-	for _, file := range files {
-		if file.Path == path {
-			Expect(jobSets(file)).To(HaveLen(1))
-			js := typed(jobSets(file)[0])
-			schemaDefaults(js) // a typed client writes what the manifest leaves out
-			return js
-		}
-	}
-	Fail("there is no " + path)
-	return nil
+	js := typed(jobSetAt(path))
+	schemaDefaults(js) // a typed client writes what the manifest leaves out
+	return js
 }
 
 var _ = Describe("The training job of the elastic deep learning design", func() {

@@ -98,7 +98,7 @@ var _ = Describe("Each patch of the manifests", func() {
 		}
 		It("changes the JobSet it is for: "+file.Path, func(ctx SpecContext) {
 			u := newUser(ctx)
-			before := u.stores(ctx, base(file))
+			before := u.stores(ctx, jobSetAt(file.PatchOf))
 
 			after := before.DeepCopy()
 			Expect(u.patches(ctx, after, file)).To(Succeed())
@@ -109,7 +109,7 @@ var _ = Describe("Each patch of the manifests", func() {
 		It("needs the gate it names: "+file.Path, func(ctx SpecContext) {
 			serve(allBut(file.Gate))
 			u := newUser(ctx)
-			js := u.stores(ctx, base(file))
+			js := u.stores(ctx, jobSetAt(file.PatchOf))
 
 			err := u.patches(ctx, js, file)
 
@@ -120,32 +120,13 @@ var _ = Describe("Each patch of the manifests", func() {
 
 	It("W91: of elastic makes four workers of two", func(ctx SpecContext) {
 		u := newUser(ctx)
-		for _, file := range files {
-			if file.Path != "examples/elastic/scale-to-4.yaml" {
-				continue
-			}
-			js := u.stores(ctx, base(file))
-			Expect(u.patches(ctx, js, file)).To(Succeed())
-			Expect(js.Spec.ReplicatedJobs[0].Template.Spec.Parallelism).To(HaveValue(BeEquivalentTo(4)))
-			Expect(js.Spec.ReplicatedJobs[0].Template.Spec.Completions).To(HaveValue(BeEquivalentTo(4)))
-			return
-		}
-		Fail("there is no such file")
+		file := fileAt("examples/elastic/scale-to-4.yaml")
+		js := u.stores(ctx, jobSetAt(file.PatchOf))
+		Expect(u.patches(ctx, js, file)).To(Succeed())
+		Expect(js.Spec.ReplicatedJobs[0].Template.Spec.Parallelism).To(HaveValue(BeEquivalentTo(4)))
+		Expect(js.Spec.ReplicatedJobs[0].Template.Spec.Completions).To(HaveValue(BeEquivalentTo(4)))
 	})
 })
-
-// base is the JobSet that a patch is for.
-func base(patch manifest.File) []byte {
-	GinkgoHelper()
-	for _, file := range files {
-		if file.Path == patch.PatchOf {
-			Expect(jobSets(file)).To(HaveLen(1))
-			return jobSets(file)[0]
-		}
-	}
-	Fail(patch.Path + " is for " + patch.PatchOf + ", which is not there")
-	return nil
-}
 
 func (u *user) patches(ctx context.Context, js *jobset.JobSet, file manifest.File) error {
 	return u.Patch(ctx, js, client.RawPatch(types.JSONPatchType, file.Patch))

@@ -42,7 +42,7 @@ var _ = Describe("Each manifest that a page of the site includes", func() {
 			Expect(found).To(HaveLen(1))
 			file, u := found[0], newUser(ctx)
 			if file.PatchOf != "" {
-				js := u.stores(ctx, base(file))
+				js := u.stores(ctx, jobSetAt(file.PatchOf))
 				Expect(u.patches(ctx, js, file)).To(Succeed())
 				return
 			}

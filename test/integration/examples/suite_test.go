@@ -10,6 +10,7 @@ package examples
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,22 @@ func jobSets(file manifest.File) [][]byte {
 		found = append(found, embedded(object)...)
 	}
 	return found
+}
+
+// fileAt is the file of a path.
+func fileAt(path string) manifest.File {
+	GinkgoHelper()
+	at := slices.IndexFunc(files, func(file manifest.File) bool { return file.Path == path })
+	Expect(at).To(BeNumerically(">=", 0), "there is no %s", path)
+	return files[at]
+}
+
+// jobSetAt is the only JobSet of the file of a path.
+func jobSetAt(path string) []byte {
+	GinkgoHelper()
+	found := jobSets(fileAt(path))
+	Expect(found).To(HaveLen(1), path)
+	return found[0]
 }
 
 // typed reads a JobSet; unknown fields are the API server's to find.

@@ -116,11 +116,8 @@ func startManager(scheme *runtime.Scheme) {
 // withShippedRights is the way to the API server for a user who may do what the ClusterRole of the manager says.
 func withShippedRights() *rest.Config {
 	GinkgoHelper()
-	file, err := os.Open(shipped("rbac", "role.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-	defer file.Close() //nolint:errcheck // it was only read
 	role := &rbacv1.ClusterRole{}
-	Expect(yaml.NewYAMLOrJSONDecoder(file, 4096).Decode(role)).To(Succeed()) // the first of the file
+	Expect(yaml.Unmarshal(documentOf(shipped("rbac", "role.yaml"), 0), role)).To(Succeed())
 	Expect(role.Kind).To(Equal("ClusterRole"))
 	Expect(admin.Create(context.Background(), role)).To(Succeed())
 	Expect(admin.Create(context.Background(), &rbacv1.ClusterRoleBinding{

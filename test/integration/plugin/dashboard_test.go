@@ -21,7 +21,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	board "sigs.k8s.io/jobset/pkg/dashboard"
 	report "sigs.k8s.io/jobset/pkg/restarts"
@@ -52,12 +51,7 @@ var _ = Describe("kubectl jobset dashboard", func() {
 		w.Create(framework.Training(1, 5))
 		role := roleOf(w.Namespace, "tasks", "dashboard.md")
 		Expect(role.Rules[2].Resources).To(Equal([]string{"pods", "events"}))
-		Expect(w.Client.Create(ctx, role)).To(Succeed())
-		Expect(w.Client.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "viewer"}},
-		})).To(Succeed())
+		grant(w, role, "viewer")
 		Eventually(func() answer { return kubectl(ctx, "get", "jobsets", "-n", w.Namespace, "--as", "viewer") }).Should(HaveField("Code", 0))
 		page := openDashboard(ctx, "-n", w.Namespace, "--as", "viewer")
 		Eventually(page).Should(And(HaveField("Detail.ID", w.Namespace+"/train"), HaveField("Cells", HaveLen(1)), HaveField("Detail.Notes", BeEmpty()),

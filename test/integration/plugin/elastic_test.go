@@ -61,12 +61,7 @@ var _ = Describe("kubectl jobset elastic", Serial, func() {
 
 		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "lists-jobsets"},
 			Rules: []rbacv1.PolicyRule{{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"list"}}}}
-		Expect(w.Client.Create(ctx, role)).To(Succeed())
-		Expect(w.Client.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: role.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "lister"}},
-		})).To(Succeed())
+		grant(w, role, "lister")
 		Eventually(func() answer { return kubectl(ctx, "jobset", "elastic", "-n", w.Namespace, "--as", "lister") }).Should(And(
 			HaveField("Code", 0), HaveField("Out", And(MatchRegexp(`hungry +trainer +0\.00`), ContainSubstring("Note: nodes could not be read"),
 				ContainSubstring("Note: Pods of all namespaces could not be read"), ContainSubstring("Note: events could not be read")))))

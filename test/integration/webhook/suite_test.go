@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
 	testcluster "sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
@@ -36,20 +35,15 @@ func TestWebhook(t *testing.T) {
 var cluster *framework.Cluster
 
 // The specs run with every gate on; those about a gate that is off are Serial.
-var (
-	allGates = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
-	noGates  = gates.Set{}
-)
-
 var _ = BeforeSuite(func() {
-	cluster = framework.Start(allGates)
+	cluster = framework.Start(framework.AllGatesOn)
 })
 
 // turnGatesOff until the spec ends.
 func turnGatesOff() {
 	GinkgoHelper()
-	cluster.ServeWebhooks(noGates)
-	DeferCleanup(func() { cluster.ServeWebhooks(allGates) })
+	cluster.ServeWebhooks(framework.GateOff)
+	DeferCleanup(func() { cluster.ServeWebhooks(framework.AllGatesOn) })
 }
 
 // needs leaves out a spec on an API server that is older.
