@@ -161,6 +161,11 @@ func (c *realCluster) changeManager(ctx context.Context, change func(*corev1.Pod
 	return err
 }
 
+// startManager starts the manager as it was, if there is none.
+func (c *realCluster) startManager(ctx context.Context) error {
+	return c.changeManager(ctx, func(*corev1.PodSpec) {})
+}
+
 // stopManager leaves no manager.
 func (c *realCluster) stopManager(ctx context.Context) error {
 	if _, err := run(ctx, c.kubectl, "scale", "--namespace", managerNamespace, "deployment/"+managerName, "--replicas=0"); err != nil {

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"syscall"
@@ -46,10 +45,10 @@ var _ = Describe("workers that are slow and do not hang", Serial, Label(stories.
 
 		By("killing an agent during the evaluation, and taking the manager away during the checkpoint")
 		group.Tell(syscall.SIGKILL, before.Agent(1))
-		scaleManager(ctx, 0)
-		DeferCleanup(func(ctx SpecContext) { scaleManager(ctx, 1) })
+		Expect(live.stopManager(ctx)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(live.startManager(ctx)).To(Succeed()) })
 		group.TakesSteps(before, time.Now()) // what is told next is told after the checkpoint
-		scaleManager(ctx, 1)
+		Expect(live.startManager(ctx)).To(Succeed())
 
 		By(fmt.Sprintf("loading the node with %d loops", loops))
 		docker(ctx, "exec", node, "sh", "-c", fmt.Sprintf("for i in $(seq %d); do timeout %.0f sh -c 'while :; do :; done' & done; wait", loops, loadedFor.Seconds()))
@@ -69,19 +68,6 @@ var _ = Describe("workers that are slow and do not hang", Serial, Label(stories.
 		group.Charged(0)
 	}, SpecTimeout(2*specTime))
 })
-
-// scaleManager takes the manager away, or brings one back, and waits until that is so.
-func scaleManager(ctx context.Context, replicas int) {
-	GinkgoHelper()
-	_, err := run(ctx, live.kubectl, "scale", "--namespace", managerNamespace, "deployment/"+managerName, fmt.Sprintf("--replicas=%d", replicas))
-	Expect(err).NotTo(HaveOccurred())
-	if replicas == 0 {
-		_, err = run(ctx, live.kubectl, "wait", "--namespace", managerNamespace, "--for=delete", "pod", "--selector", managerSelector, "--timeout=60s")
-	} else {
-		_, err = run(ctx, live.kubectl, "rollout", "status", "--namespace", managerNamespace, "deployment/"+managerName, "--timeout=180s")
-	}
-	Expect(err).NotTo(HaveOccurred())
-}
 
 // Limits of a training, in seconds: its start includes the import of PyTorch.
 const trainingStart, trainingStall, trainingGrace = 120, 6, 3

@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -160,15 +161,10 @@ func (t *training) milestone(round *stories.Round, msg string) (at time.Time) {
 		t.eventually(func(expect Gomega) {
 			all, err := lines(t.ctx, pod)
 			expect.Expect(err).NotTo(HaveOccurred())
-			var first time.Time
-			for _, s := range all {
-				if s.Msg == msg && !s.Time.Before(round.Started[i]) && first.IsZero() {
-					first = s.Time
-				}
-			}
-			expect.Expect(first).NotTo(BeZero(), "%q of the rank in Pod %s", msg, pod.Name)
-			if first.After(at) {
-				at = first
+			first := slices.IndexFunc(all, func(s said) bool { return s.Msg == msg && !s.Time.Before(round.Started[i]) })
+			expect.Expect(first).To(BeNumerically(">=", 0), "%q of the rank in Pod %s", msg, pod.Name)
+			if all[first].Time.After(at) {
+				at = all[first].Time
 			}
 		})
 	}

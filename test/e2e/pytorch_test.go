@@ -77,7 +77,7 @@ func train(ctx SpecContext, p pace, changes ...func(*jobset.JobSet)) *training {
 	if image == "" {
 		Skip(torchImageVariable + " names no image with PyTorch, which hack/e2e/torch-image.sh builds")
 	}
-	written := exampleOf("in-place-restart.yaml")
+	written := exampleIn(examples + "in-place-restart.yaml")
 	group := stories.Create(ctx, stories.Shape{Workers: ranks, Process: !p.container, Change: func(js *jobset.JobSet) {
 		shape := podOf(js).DeepCopy()
 		written.Spec.DeepCopyInto(&js.Spec)
@@ -85,11 +85,9 @@ func train(ctx SpecContext, p pace, changes ...func(*jobset.JobSet)) *training {
 		pod.TopologySpreadConstraints, pod.TerminationGracePeriodSeconds = shape.TopologySpreadConstraints, shape.TerminationGracePeriodSeconds
 		worker := &pod.Containers[0]
 		worker.Image = image
-		given := p.variables()
-		worker.Env = slices.DeleteFunc(worker.Env, func(e corev1.EnvVar) bool {
-			return slices.ContainsFunc(given, func(g corev1.EnvVar) bool { return g.Name == e.Name })
-		})
-		worker.Env = append(worker.Env, given...)
+		for _, variable := range p.variables() {
+			setVariable(js, variable)
+		}
 		for _, change := range changes {
 			change(js)
 		}
@@ -97,8 +95,6 @@ func train(ctx SpecContext, p pace, changes ...func(*jobset.JobSet)) *training {
 	provide(ctx, group)
 	return &training{Group: group, ctx: ctx}
 }
-
-func exampleOf(name string) *jobset.JobSet { return exampleIn(examples + name) }
 
 func exampleIn(path string) *jobset.JobSet {
 	GinkgoHelper()

@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,39 +55,28 @@ var _ = Describe("a training with PyTorch ends with the same weights as one that
 		same(t, after, "a rank exits with 1", t.lastStep(after.Pods[0], 1))
 	}, SpecTimeout(specTime))
 
-	It("P123: when a rank is killed", func(ctx SpecContext) {
+	DescribeTable("P123: when", func(ctx SpecContext, trouble string, strike func(*training, *stories.Round) time.Time) {
 		t := train(ctx, quick)
 		before := t.RunsAt(1)
 		t.reaches(before, struck)
-		at := t.kill(before.Pods[2])
+		at := strike(t, before)
 		after := t.RunsAt(2)
 		after.IsInPlaceOf(before)
 		t.Charged(1)
-		same(t, after, "SIGKILL of a rank", at)
-	}, SpecTimeout(specTime))
-
-	It("P123: when torchrun is killed", func(ctx SpecContext) {
-		t := train(ctx, quick)
-		before := t.RunsAt(1)
-		t.reaches(before, struck)
-		at := time.Now()
-		shell(ctx, before.Pods[1], fmt.Sprintf("kill -9 $(busybox sed -n 's/^PPid:[[:space:]]*//p' /proc/%d/status)", t.rank(before.Pods[1])))
-		after := t.RunsAt(2)
-		after.IsInPlaceOf(before)
-		t.Charged(1)
-		same(t, after, "SIGKILL of torchrun", at)
-	}, SpecTimeout(specTime))
-
-	It("P123: when three ranks are killed at once", func(ctx SpecContext) {
-		t := train(ctx, quick)
-		before := t.RunsAt(1)
-		t.reaches(before, struck)
-		at := t.kill(before.Pods[1:]...)
-		after := t.RunsAt(2)
-		after.IsInPlaceOf(before)
-		t.Charged(1)
-		same(t, after, "SIGKILL of three ranks at once", at)
-	}, SpecTimeout(specTime))
+		same(t, after, trouble, at)
+	},
+		Entry("a rank is killed", SpecTimeout(specTime), "SIGKILL of a rank", func(t *training, round *stories.Round) time.Time {
+			return t.kill(round.Pods[2])
+		}),
+		Entry("torchrun is killed", SpecTimeout(specTime), "SIGKILL of torchrun", func(t *training, round *stories.Round) time.Time {
+			at, pod := time.Now(), round.Pods[1]
+			shell(t.ctx, pod, fmt.Sprintf("kill -9 $(busybox sed -n 's/^PPid:[[:space:]]*//p' /proc/%d/status)", t.rank(pod)))
+			return at
+		}),
+		Entry("three ranks are killed at once", SpecTimeout(specTime), "SIGKILL of three ranks at once", func(t *training, round *stories.Round) time.Time {
+			return t.kill(round.Pods[1:]...)
+		}),
+	)
 
 	It("P122 P123: when the Pod of rank 0 is deleted", func(ctx SpecContext) {
 		t := train(ctx, quick)
@@ -163,11 +153,7 @@ func (t *training) lastStep(pod *corev1.Pod, epoch int32) (at time.Time) {
 	GinkgoHelper()
 	all, err := lines(t.ctx, pod)
 	Expect(err).NotTo(HaveOccurred())
-	for _, s := range all {
-		if s.Msg == "step" && s.Epoch == fmt.Sprint(epoch) {
-			at = s.Time
-		}
-	}
+	at = last(slices.DeleteFunc(all, func(s said) bool { return s.Epoch != fmt.Sprint(epoch) }), "step").Time
 	Expect(at).NotTo(BeZero(), "steps of epoch %d", epoch)
 	return at
 }

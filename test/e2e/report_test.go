@@ -65,11 +65,10 @@ func phaseTable(specs types.SpecReports) string {
 	}
 	var sizes []int
 	for _, p := range all {
-		if !slices.Contains(sizes, p.Workers) {
-			sizes = append(sizes, p.Workers)
-		}
+		sizes = append(sizes, p.Workers)
 	}
 	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
 	var out strings.Builder
 	out.WriteString("## Phases of restarts, in seconds: minimum / median / maximum\n\n")
 	out.WriteString("One worker exits with 1. With Recreate, break is the full restart being decided, back is the last new Pod\n" +
