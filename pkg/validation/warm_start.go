@@ -10,7 +10,6 @@ import (
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -83,6 +82,7 @@ func tooLittleMemory(worker *corev1.Container) (limit, request, needed string, o
 	if !requested {
 		least = most
 	}
-	twice := resource.NewQuantity(2*least.Value(), least.Format)
-	return most.String(), least.String(), twice.String(), most.Cmp(*twice) < 0
+	twice := least.DeepCopy()
+	twice.Add(least)
+	return most.String(), least.String(), twice.String(), most.Cmp(twice) < 0
 }

@@ -34,6 +34,7 @@ import (
 // The write fails if the plan was decided on an older status: then
 // nothing is recorded, and the next pass decides again. So a restart counts once.
 func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (ctrl.Result, error) {
+	r.memory.forJobSet(js).reported.forgetMany(len(plan.InvalidEpochs) + len(plan.Replaced))
 	r.tellInvalidEpochs(js, plan.InvalidEpochs)
 	r.tellForeign(js, plan.Foreign)
 	r.tellReplaced(js, plan.Replaced)

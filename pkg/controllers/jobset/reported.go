@@ -21,6 +21,16 @@ func newReported() reported {
 	return reported{values: map[types.UID]string{}, troubles: map[string]trouble{}}
 }
 
+// mostReported is how many objects are remembered beyond those that a pass names: Pods come and go for as long as a JobSet lives.
+const mostReported = 1000
+
+// forgetMany forgets all objects if there are too many of them. What is still so is then reported once more.
+func (t *reported) forgetMany(named int) {
+	if len(t.values) > mostReported+2*named {
+		clear(t.values)
+	}
+}
+
 // changed stores the value of an object as reported. It reports whether the last one differed.
 func (t *reported) changed(object types.UID, value string) bool {
 	last, ok := t.values[object]

@@ -5,7 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
 package jobset
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 func TestTold(t *testing.T) {
 	t.Parallel()
@@ -20,5 +25,24 @@ func TestTold(t *testing.T) {
 	}
 	if !reported.changed("another", "") {
 		t.Error("P12: what was reported about a Pod is no longer news of another")
+	}
+}
+
+func TestReportedForgetsPodsOfLongAgo(t *testing.T) {
+	t.Parallel()
+	reported := newReported()
+	for pod := range 10 * mostReported {
+		reported.changed(types.UID(strconv.Itoa(pod)), "x")
+		reported.forgetMany(1)
+	}
+	if n := len(reported.values); n > mostReported+2 {
+		t.Errorf("%d Pods are remembered, one after the other, want at most %d", n, mostReported+2)
+	}
+	for pod := range 10 * mostReported {
+		reported.changed(types.UID(strconv.Itoa(pod)), "y")
+	}
+	reported.forgetMany(10 * mostReported)
+	if reported.changed("5", "y") {
+		t.Error("a Pod is reported twice of a JobSet that has as many")
 	}
 }
