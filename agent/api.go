@@ -40,6 +40,7 @@ type api struct {
 	client  *http.Client
 	jobSets string
 	pod     string
+	leases  string
 }
 
 // newAPI uses the parts of client-go that are hard to get right (credentials that rotate, TLS,
@@ -65,6 +66,7 @@ func newAPI(config *rest.Config, cfg Config) (*api, error) {
 		client:  client,
 		jobSets: root + "/apis/" + jobSetGroupVersion + namespace + "/jobsets",
 		pod:     root + "/api/v1" + namespace + "/pods/" + url.PathEscape(cfg.PodName),
+		leases:  root + "/apis/" + leaseGroupVersion + namespace + "/leases",
 	}, nil
 }
 
@@ -114,19 +116,23 @@ func (a *api) patch(ctx context.Context, says statement) (jobSetUID string, err 
 	if err != nil {
 		return "", fmt.Errorf("encoding the report of epoch %d: %w", says.epoch, err)
 	}
-	query := url.Values{"fieldManager": {fieldManager}}
-	// Little of the response is needed, so ask for the metadata instead of the whole Pod.
-	body, err := a.do(ctx, http.MethodPatch, a.pod+"?"+query.Encode(), acceptMetadata, patch)
+	return a.write(ctx, http.MethodPatch, a.pod, patch)
+}
+
+// write changes or creates an object, and returns the UID of a JobSet in its label.
+func (a *api) write(ctx context.Context, method, address string, body []byte) (jobSetUID string, err error) {
+	// Little of the response is needed, so ask for the metadata instead of the whole object.
+	response, err := a.do(ctx, method, address+"?fieldManager="+fieldManager, acceptMetadata, body)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = body.Close() }()
-	// The patch has succeeded, whatever happens to the rest of the response.
-	var pod wirePod
-	answer := io.LimitReader(body, drainLimit)
-	_ = json.NewDecoder(answer).Decode(&pod)
+	defer func() { _ = response.Close() }()
+	// The request has succeeded, whatever happens to the rest of the response.
+	var written wirePod
+	answer := io.LimitReader(response, drainLimit)
+	_ = json.NewDecoder(answer).Decode(&written)
 	_, _ = io.Copy(io.Discard, answer)
-	return pod.Metadata.Labels[jobSetUIDKey], nil
+	return written.Metadata.Labels[jobSetUIDKey], nil
 }
 
 func (a *api) do(ctx context.Context, method, address, accept string, body []byte) (io.ReadCloser, error) {

@@ -9,12 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-
-	"k8s.io/client-go/rest"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -27,25 +24,16 @@ const leaseGroupVersion = "coordination.k8s.io/v1"
 // leasePlace is the Lease in which an agent reports.
 type leasePlace struct {
 	api *api
-	// all is the path of the Leases of the namespace, name that of ours.
-	all, name string
-	// pod and podUID are its only owner, jobSetUID is its label.
-	pod, podUID, jobSetUID string
+	// name is its own, pod and podUID are its only owner, jobSetUID is its label.
+	name, pod, podUID, jobSetUID string
 }
 
 // newLeasePlace returns nil for an agent that reports on its Pod.
-func newLeasePlace(a *api, config *rest.Config, cfg Config) (*leasePlace, error) {
+func newLeasePlace(a *api, cfg Config) *leasePlace {
 	if !cfg.ReportsInLease {
-		return nil, nil
+		return nil
 	}
-	base, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	return &leasePlace{
-		api: a, all: base.JoinPath("apis", leaseGroupVersion, "namespaces", cfg.Namespace, "leases").String(),
-		name: protocol.LeasePrefix + cfg.PodName, pod: cfg.PodName, podUID: cfg.PodUID, jobSetUID: cfg.JobSetUID,
-	}, nil
+	return &leasePlace{api: a, name: protocol.LeasePrefix + cfg.PodName, pod: cfg.PodName, podUID: cfg.PodUID, jobSetUID: cfg.JobSetUID}
 }
 
 // write reports in the Lease. Other than a Pod, the Lease may have to be created, or may have been deleted. A Lease of this name
@@ -75,17 +63,12 @@ func (l *leasePlace) write(ctx context.Context, says statement) error {
 }
 
 func (l *leasePlace) send(ctx context.Context, method string, body []byte) error {
-	address := l.all
+	address := l.api.leases
 	if method == http.MethodPatch {
 		address += "/" + url.PathEscape(l.name)
 	}
-	answer, err := l.api.do(ctx, method, address+"?"+url.Values{"fieldManager": {fieldManager}}.Encode(), acceptMetadata, body)
-	if err != nil {
-		return err
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer, drainLimit))
-	_ = answer.Close()
-	return nil
+	_, err := l.api.write(ctx, method, address, body)
+	return err
 }
 
 // refusesLease reports whether trying again would not help: then the report goes to the Pod at once. A webhook that does not

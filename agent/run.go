@@ -82,11 +82,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	defer p.children.Wait()
 	defer cancel()
 
-	lease, err := newLeasePlace(api, deps.API, cfg)
-	if err != nil {
-		return Outcome{}, err
-	}
-	p.reporter = reporter{api: api, lease: lease, timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
+	p.reporter = reporter{api: api, lease: newLeasePlace(api, cfg), timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
 	states := make(chan JobSet)
 	watch := watcher{
 		place: cfg.Place,
