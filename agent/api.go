@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,15 +94,7 @@ func (e *statusError) Error() string {
 // hasCode reports whether an error is a response of the API server with one of these codes.
 func hasCode(err error, codes ...int) bool {
 	var status *statusError
-	if !errors.As(err, &status) {
-		return false
-	}
-	for _, code := range codes {
-		if status.code == code {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &status) && slices.Contains(codes, status.code)
 }
 
 // get requests the JobSets that the query selects. The caller closes the body.
@@ -175,12 +168,8 @@ func readStatus(response *http.Response) *statusError {
 	if status.Reason == "" {
 		status.Reason = http.StatusText(response.StatusCode)
 	}
-	result := &statusError{
-		code:       response.StatusCode,
-		reason:     status.Reason,
-		message:    status.Message,
-		retryAfter: status.retryAfter(),
-	}
+	status.Code = response.StatusCode
+	result := status.asError()
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
 		result.retryAfter = max(result.retryAfter, time.Duration(seconds)*time.Second)
 	}

@@ -147,12 +147,10 @@ func (b *ProbeBarrier) lifted(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
 		return false
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-b.released:
 		return true
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-b.closed:
 	case <-ctx.Done():
 	}

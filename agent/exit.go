@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"syscall"
 
@@ -38,8 +39,6 @@ func exitCode(cfg Config, outcome Outcome, err error) int {
 		return exitSignal + int(stopped.signal)
 	case err == nil && outcome.Kind == Stopped:
 		return exitSignal + int(syscall.SIGTERM)
-	case cfg.RestartExitCode == 0:
-		return defaultRestartExitCode
 	}
-	return cfg.RestartExitCode
+	return cmp.Or(cfg.RestartExitCode, defaultRestartExitCode)
 }

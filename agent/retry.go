@@ -116,10 +116,8 @@ func (b *backoff) next(err error, awaited bool, workers int) time.Duration {
 
 // sleep waits. It returns false if the context ends first.
 func sleep(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(delay):
 		return true
 	case <-ctx.Done():
 		return false

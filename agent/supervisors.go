@@ -170,10 +170,5 @@ func (s *supervisors) readLeave() string {
 
 // worker returns that of a container, nil if there is none.
 func worker(workers []Worker, container string) *Worker {
-	for i := range workers {
-		if workers[i].Container == container {
-			return &workers[i]
-		}
-	}
-	return nil
+	return find(View{Workers: workers}, func(w Worker) bool { return w.Container == container })
 }

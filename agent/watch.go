@@ -90,12 +90,11 @@ func (w *watcher) run(ctx context.Context) {
 			retries.reset()
 		}
 		var delay time.Duration
-		switch {
-		case errors.Is(err, errDue) && w.seen:
+		if errors.Is(err, errDue) && w.seen {
 			// Each watch has a different length, so agents do not reconnect together, and a
 			// longer gap would delay a group that breaks just now.
 			delay = time.Duration(w.rand() * float64(w.timing.Spread))
-		default:
+		} else {
 			delay = retries.next(err, !w.lifted(), w.workers)
 		}
 		if !errors.Is(err, errEnded) && !errors.Is(err, errDue) {
@@ -263,5 +262,5 @@ func eventError(object json.RawMessage) error {
 	if err := json.Unmarshal(object, &status); err != nil {
 		return fmt.Errorf("decoding an ERROR event: %w", err)
 	}
-	return &statusError{code: status.Code, reason: status.Reason, message: status.Message, retryAfter: status.retryAfter()}
+	return status.asError()
 }

@@ -116,8 +116,8 @@ type wireStatus struct {
 	} `json:"details"`
 }
 
-func (s wireStatus) retryAfter() time.Duration {
-	return time.Duration(s.Details.RetryAfterSeconds) * time.Second
+func (s wireStatus) asError() *statusError {
+	return &statusError{code: s.Code, reason: s.Reason, message: s.Message, retryAfter: time.Duration(s.Details.RetryAfterSeconds) * time.Second}
 }
 
 // Place is where a Pod stands in its JobSet.
