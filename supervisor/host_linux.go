@@ -120,7 +120,7 @@ func (c *container) Signal(number syscall.Signal) {
 
 func (c *container) Kill() {
 	c.Signal(syscall.SIGKILL)
-	c.killer.kill(time.Now())
+	c.killer.kill(os.Getpid(), time.Now())
 }
 
 // killAll kills until no process is left, for five seconds at most. One look at the processes may miss one whose parent ends
@@ -166,10 +166,7 @@ func (c *container) Look() (exited *protocol.Exit, empty bool) {
 			exited.OOMKilled = oomKills() > c.oomKills
 		}
 	}
-	select {
-	case c.changed <- syscall.SIGCHLD: // there may be more
-	default:
-	}
+	nudge(c.changed) // there may be more
 	return exited, false
 }
 
@@ -189,11 +186,8 @@ const (
 	signalled     = 128 // and the number of the signal
 )
 
-// execute starts a command in a process group of its own, with our standard streams.
-func execute(command, env []string) (int, error) { return executeWith(command, env) }
-
-// executeWith also hands down other files, from descriptor 3 on.
-func executeWith(command, env []string, files ...uintptr) (int, error) {
+// execute starts a command in a process group of its own, with our standard streams, and other files from descriptor 3 on.
+func execute(command, env []string, files ...uintptr) (int, error) {
 	path, err := exec.LookPath(command[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return 0, err

@@ -80,7 +80,7 @@ func runCommand(set Settings, command []string, signals signals, log *slog.Logge
 		Dial: func() (Conn, error) { return dial(filepath.Join(set.Dir, protocol.Socket)) },
 	}
 	if set.WarmStart {
-		warm := newWarm(host)
+		warm := &warm{container: host}
 		s.Host, s.Warm = warm, warm
 		defer warm.end()
 	}

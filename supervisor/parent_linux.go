@@ -104,7 +104,7 @@ func plant(command, env []string, at *gate, changed chan os.Signal) (*tree, erro
 	_ = syscall.SetNonblock(ends[0], true)
 	t := &tree{gate: at, socket: os.NewFile(uintptr(ends[0]), "parent"), news: make(chan born, 2)}
 	self := append([]string{"/proc/self/exe", parentCommand, "--"}, command...)
-	t.parent, err = executeWith(self, append(env, parentEnv...), uintptr(ends[1]))
+	t.parent, err = execute(self, append(env, parentEnv...), uintptr(ends[1]))
 	_ = syscall.Close(ends[1])
 	if err != nil {
 		_ = t.socket.Close()
@@ -181,6 +181,6 @@ func (t *tree) signal(number syscall.Signal) {
 // kill sends SIGKILL to what is below the parent now.
 func (t *tree) kill(k *killer) {
 	if !t.gone {
-		k.killBelow(t.parent, time.Now())
+		k.kill(t.parent, time.Now())
 	}
 }

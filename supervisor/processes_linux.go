@@ -40,14 +40,11 @@ const (
 	everybody = -1
 )
 
-// kill sends SIGKILL to every process that descends from this one. Processes that came in from outside, by kubectl exec
+// kill sends SIGKILL to every process that descends from root. Processes that came in from outside, by kubectl exec
 // or as a probe, have no parent in this namespace and are left alone with all that descends from them; but what
 // outlives its parent among those is an orphan like any other. As a last resort they are killed too: the
 // Pod would have to be replaced otherwise.
-func (k *killer) kill(now time.Time) { k.killBelow(os.Getpid(), now) }
-
-// killBelow does so to what descends from another one.
-func (k *killer) killBelow(root int, now time.Time) {
+func (k *killer) kill(root int, now time.Time) {
 	pids, groups := targets(processes(now.Add(readTimeout)), root)
 	fresh := false
 	if k.known == nil {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"cmp"
 	"fmt"
 	"syscall"
 	"time"
@@ -170,10 +171,8 @@ func emptied(s State, set Settings) (State, []Action) {
 		return s, nil
 	case s.Leave != "":
 		return left(s)
-	case s.Terminated && s.Exit.Code != 0:
-		return s, []Action{finish(s.Exit.Code)}
 	case s.Terminated:
-		return s, []Action{finish(exitTerminated)}
+		return s, []Action{finish(cmp.Or(s.Exit.Code, exitTerminated))}
 	}
 	s.Phase = Ended
 	return s, []Action{ready(s, set)}

@@ -32,8 +32,6 @@ type warm struct {
 	noticed bool
 }
 
-func newWarm(c *container) *warm { return &warm{container: c} }
-
 // marker is the file that exists while a standby does.
 func (w *warm) marker() string {
 	return filepath.Join(w.set.Dir, protocol.StandbyPrefix+w.set.Container)
@@ -204,7 +202,7 @@ func (w *warm) Kill() {
 	switch {
 	case w.strays:
 		w.Drop() // it did not end by itself, and counts as none that ended early
-		w.killer.kill(time.Now())
+		w.killer.kill(os.Getpid(), time.Now())
 	case w.program != nil:
 		w.program.kill(&w.killer)
 	}
