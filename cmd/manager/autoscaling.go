@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"k8s.io/utils/ptr"
+
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	elasticcontroller "sigs.k8s.io/jobset/pkg/controllers/elastic"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -22,23 +24,13 @@ func autoscalingOf(cfg *configapi.Configuration, g gates.Set) elasticcontroller.
 	if given == nil {
 		return autoscaling
 	}
-	if given.Interval != nil {
-		autoscaling.Interval = given.Interval.Duration
-	}
-	if given.CooldownUp != nil {
-		autoscaling.CooldownUp = given.CooldownUp.Duration
-	}
-	if given.CooldownDown != nil {
-		autoscaling.CooldownDown = given.CooldownDown.Duration
-	}
-	if given.ShrinkAfter != nil {
-		autoscaling.ShrinkAfter = given.ShrinkAfter.Duration
-	}
+	setGiven(&autoscaling.Interval, given.Interval)
+	setGiven(&autoscaling.CooldownUp, given.CooldownUp)
+	setGiven(&autoscaling.CooldownDown, given.CooldownDown)
+	setGiven(&autoscaling.ShrinkAfter, given.ShrinkAfter)
 	if len(given.Accelerators) > 0 {
 		autoscaling.Accelerators = given.Accelerators
 	}
-	if given.ReservePercent != nil {
-		autoscaling.ReservePercent = *given.ReservePercent
-	}
+	autoscaling.ReservePercent = ptr.Deref(given.ReservePercent, autoscaling.ReservePercent)
 	return autoscaling
 }

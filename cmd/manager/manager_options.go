@@ -110,32 +110,21 @@ func progressOf(cfg *configapi.Configuration) policy.Progress {
 	if cfg.InPlaceRestart == nil {
 		return progress
 	}
-	if period := cfg.InPlaceRestart.AssemblyGracePeriod; period != nil {
-		progress.Assembly = period.Duration
-	}
-	if period := cfg.InPlaceRestart.ForcefulDeletionGracePeriod; period != nil {
-		progress.ForcefulDeletion = period.Duration
-	}
-	if period := cfg.InPlaceRestart.NotReadyGracePeriod; period != nil {
-		progress.NotReady = period.Duration
-	}
-	if pause := cfg.InPlaceRestart.QuickFailureMaxPause; pause != nil {
-		progress.QuickFailurePause = pause.Duration
-	}
+	setGiven(&progress.Assembly, cfg.InPlaceRestart.AssemblyGracePeriod)
+	setGiven(&progress.ForcefulDeletion, cfg.InPlaceRestart.ForcefulDeletionGracePeriod)
+	setGiven(&progress.NotReady, cfg.InPlaceRestart.NotReadyGracePeriod)
+	setGiven(&progress.QuickFailurePause, cfg.InPlaceRestart.QuickFailureMaxPause)
 	return progress
 }
 
 func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {
-	options := ctrlconfig.Controller{
+	given := ptr.Deref(cfg.Controller, configapi.Controller{})
+	return ctrlconfig.Controller{
+		MaxConcurrentReconciles: int(ptr.Deref(given.MaxConcurrentReconciles, configapi.DefaultMaxConcurrentReconciles)),
 		// The check of controller names is process-wide and would refuse a second manager
 		// in the process.
 		SkipNameValidation: ptr.To(true),
 	}
-	options.MaxConcurrentReconciles = int(configapi.DefaultMaxConcurrentReconciles)
-	if cfg.Controller != nil {
-		options.MaxConcurrentReconciles = int(ptr.Deref(cfg.Controller.MaxConcurrentReconciles, configapi.DefaultMaxConcurrentReconciles))
-	}
-	return options
 }
 
 func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Options) metricsserver.Options {

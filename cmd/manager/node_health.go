@@ -15,10 +15,7 @@ import (
 
 // nodeHealthOf says which nodes JobSets with spec.faultTolerance keep away from and move off.
 func nodeHealthOf(cfg *configapi.Configuration) jobsetcontroller.NodeHealth {
-	given := cfg.NodeHealth
-	if given == nil {
-		given = &configapi.NodeHealth{}
-	}
+	given := ptr.Deref(cfg.NodeHealth, configapi.NodeHealth{})
 	if !ptr.Deref(given.InjectAntiAffinities, configapi.DefaultInjectAntiAffinities) {
 		return jobsetcontroller.NodeHealth{} // nor is anybody moved: they could come back
 	}

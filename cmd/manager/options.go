@@ -80,8 +80,9 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	if err := values.check(); err != nil {
 		return options{}, err
 	}
+	overrides := values.overrides()
 	fs.Visit(func(typed *flag.Flag) {
-		if override := values.override(typed.Name); override != nil {
+		if override := overrides[typed.Name]; override != nil {
 			opts.overrides = append(opts.overrides, override)
 		}
 	})
@@ -118,21 +119,14 @@ func (v *overrideValues) check() error {
 	return nil
 }
 
-// override returns nil for a flag that does not override the configuration.
-func (v *overrideValues) override(name string) func(*configapi.Configuration) {
-	switch name {
-	case metricsBindAddressFlag:
-		return func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = v.metricsBindAddress }
-	case healthProbeBindAddressFlag:
-		return func(cfg *configapi.Configuration) { cfg.Health.HealthProbeBindAddress = v.healthProbeBindAddress }
-	case leaderElectFlag:
-		return func(cfg *configapi.Configuration) { cfg.LeaderElection.LeaderElect = ptr.To(v.leaderElect) }
-	case kubeAPIQPSFlag:
-		return func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(v.kubeAPIQPS)) }
-	case kubeAPIBurstFlag:
-		return func(cfg *configapi.Configuration) { cfg.ClientConnection.Burst = ptr.To(int32(v.kubeAPIBurst)) }
-	default:
-		return nil
+// overrides returns what each flag that overrides the configuration writes there, by its name.
+func (v *overrideValues) overrides() map[string]func(*configapi.Configuration) {
+	return map[string]func(*configapi.Configuration){
+		metricsBindAddressFlag:     func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = v.metricsBindAddress },
+		healthProbeBindAddressFlag: func(cfg *configapi.Configuration) { cfg.Health.HealthProbeBindAddress = v.healthProbeBindAddress },
+		leaderElectFlag:            func(cfg *configapi.Configuration) { cfg.LeaderElection.LeaderElect = ptr.To(v.leaderElect) },
+		kubeAPIQPSFlag:             func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(v.kubeAPIQPS)) },
+		kubeAPIBurstFlag:           func(cfg *configapi.Configuration) { cfg.ClientConnection.Burst = ptr.To(int32(v.kubeAPIBurst)) },
 	}
 }
 
@@ -156,10 +150,8 @@ func (o options) configuration() (cfg *configapi.Configuration, ignored []string
 		override(cfg)
 	}
 	if len(o.gates) > 0 {
-		gates := maps.Clone(cfg.FeatureGates)
-		if gates == nil {
-			gates = map[string]bool{}
-		}
+		gates := map[string]bool{}
+		maps.Copy(gates, cfg.FeatureGates)
 		maps.Copy(gates, o.gates)
 		cfg.FeatureGates = gates
 	}
@@ -169,10 +161,7 @@ func (o options) configuration() (cfg *configapi.Configuration, ignored []string
 // apply validates a configuration and sets the gates accordingly. It returns all errors
 // at once.
 func apply(cfg *configapi.Configuration, gate featuregate.MutableFeatureGate) error {
-	var errs []error
-	for _, err := range config.Validate(cfg) {
-		errs = append(errs, err)
-	}
+	errs := []error{config.Validate(cfg).ToAggregate()}
 	if err := features.Apply(gate, cfg.FeatureGates); err != nil {
 		errs = append(errs, fmt.Errorf("featureGates: %w", err))
 	} else if gate.Enabled(features.ElasticAutoscaling) && !gate.Enabled(features.ElasticJobSet) {

@@ -22,22 +22,22 @@ func toleranceOf(cfg *configapi.Configuration) tolerance.Limits {
 	if given == nil {
 		return limits
 	}
-	set := func(is *time.Duration, to *metav1.Duration) {
-		if to != nil {
-			*is = to.Duration
-		}
-	}
-	set(&limits.Maximum, given.GracePeriodMaximum)
-	set(&limits.Defaults.Admission, given.AdmissionGracePeriod)
-	set(&limits.Defaults.Warmup, given.WarmupGracePeriod)
-	set(&limits.Defaults.Failure, given.FailureGracePeriod)
-	set(&limits.Defaults.RetryPause, given.RetryPause)
-	set(&limits.Defaults.DeletionOnFailure, given.DeletionOnFailureGracePeriod)
-	set(&limits.Defaults.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
-	set(&limits.Defaults.SuccessTTL, given.SuccessTTL)
+	setGiven(&limits.Maximum, given.GracePeriodMaximum)
+	setGiven(&limits.Defaults.Admission, given.AdmissionGracePeriod)
+	setGiven(&limits.Defaults.Warmup, given.WarmupGracePeriod)
+	setGiven(&limits.Defaults.Failure, given.FailureGracePeriod)
+	setGiven(&limits.Defaults.RetryPause, given.RetryPause)
+	setGiven(&limits.Defaults.DeletionOnFailure, given.DeletionOnFailureGracePeriod)
+	setGiven(&limits.Defaults.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
+	setGiven(&limits.Defaults.SuccessTTL, given.SuccessTTL)
 	limits.NoForce = !ptr.Deref(given.ForcefulDeletion, configapi.DefaultForcefulDeletion)
-	if given.RetryLimit != nil {
-		limits.Defaults.RetryLimit = *given.RetryLimit
-	}
+	limits.Defaults.RetryLimit = ptr.Deref(given.RetryLimit, limits.Defaults.RetryLimit)
 	return limits
+}
+
+// setGiven sets a time that the configuration gives; without it the default stays.
+func setGiven(is *time.Duration, to *metav1.Duration) {
+	if to != nil {
+		*is = to.Duration
+	}
 }
