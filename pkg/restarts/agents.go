@@ -51,19 +51,13 @@ func lastSaid(events []corev1.Event, reason string) string {
 
 // withoutToken says that the agent of a Pod has nothing to identify itself with, "" if it has.
 func withoutToken(pod *corev1.Pod) string {
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		if !workerpod.IsSidecar(c) || !workerpod.LooksLikeAgent(c) {
-			continue
-		}
-		if workerpod.FindEnv(c, workerpod.KubeconfigEnv) >= 0 || slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
-			return m.MountPath == workerpod.TokenPath
-		}) {
-			return ""
-		}
-		return "no token is mounted into its agent at " + workerpod.TokenPath + ", so it cannot report"
+	agent := workerpod.AgentOf(&pod.Spec)
+	if agent == nil || workerpod.FindEnv(agent, workerpod.KubeconfigEnv) >= 0 || slices.ContainsFunc(agent.VolumeMounts, func(m corev1.VolumeMount) bool {
+		return m.MountPath == workerpod.TokenPath
+	}) {
+		return ""
 	}
-	return ""
+	return "no token is mounted into its agent at " + workerpod.TokenPath + ", so it cannot report"
 }
 
 // explainAgent adds what keeps the agent of one worker from working.
@@ -81,9 +75,9 @@ func (w *Worker) explainAgent(js *jobset.JobSet, pod *corev1.Pod) {
 
 // pullsAgent reports whether the image of an agent cannot be pulled.
 func pullsAgent(pod *corev1.Pod) bool {
-	name := agentOf(pod)
-	return slices.ContainsFunc(pod.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.Name == name && s.State.Waiting != nil && slices.Contains(noImage, s.State.Waiting.Reason)
+	agent := workerpod.AgentOf(&pod.Spec)
+	return agent != nil && slices.ContainsFunc(pod.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == agent.Name && s.State.Waiting != nil && slices.Contains(noImage, s.State.Waiting.Reason)
 	})
 }
 

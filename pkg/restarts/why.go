@@ -118,17 +118,8 @@ func nodeSilent(pod *corev1.Pod) string {
 
 // seeLog names the log of the agent.
 func seeLog(pod *corev1.Pod) string {
-	if agent := agentOf(pod); agent != "" {
-		return fmt.Sprintf("; see: kubectl logs %s -c %s", pod.Name, agent)
-	}
-	return ""
-}
-
-func agentOf(pod *corev1.Pod) string {
-	for i := range pod.Spec.InitContainers {
-		if c := &pod.Spec.InitContainers[i]; workerpod.IsSidecar(c) && workerpod.LooksLikeAgent(c) {
-			return c.Name
-		}
+	if agent := workerpod.AgentOf(&pod.Spec); agent != nil {
+		return fmt.Sprintf("; see: kubectl logs %s -c %s", pod.Name, agent.Name)
 	}
 	return ""
 }

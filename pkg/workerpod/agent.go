@@ -69,17 +69,24 @@ func LooksLikeAgent(c *corev1.Container) bool {
 	return ServesBarrierAt(c.StartupProbe.HTTPGet.Path)
 }
 
+// AgentOf returns the sidecar of a Pod that looks like our agent; nil if there is none.
+func AgentOf(spec *corev1.PodSpec) *corev1.Container {
+	for i := range spec.InitContainers {
+		if c := &spec.InitContainers[i]; IsSidecar(c) && LooksLikeAgent(c) {
+			return c
+		}
+	}
+	return nil
+}
+
 // AgentAccount is the service account by which the agent of a Pod, one that is added when the Pod
 // brings none, talks to the API server. False: it is by others, or comes with a kubeconfig of its own.
 func AgentAccount(spec *corev1.PodSpec) (string, bool) {
 	if !HoldsAgent(spec) {
 		return serviceAccount(spec), true
 	}
-	for i := range spec.InitContainers {
-		c := &spec.InitContainers[i]
-		if IsSidecar(c) && LooksLikeAgent(c) {
-			return serviceAccount(spec), FindEnv(c, KubeconfigEnv) < 0
-		}
+	if agent := AgentOf(spec); agent != nil {
+		return serviceAccount(spec), FindEnv(agent, KubeconfigEnv) < 0
 	}
 	return "", false
 }
