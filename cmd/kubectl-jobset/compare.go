@@ -18,13 +18,14 @@ import (
 	"github.com/spf13/pflag"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/compare"
-	"sigs.k8s.io/jobset/pkg/restarts"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // compareOptions are the flags of `kubectl jobset compare`.
@@ -190,7 +191,7 @@ func (x *comparison) missing(ctx context.Context, needed ...right) (string, erro
 // hopeless returns why it is of no use to wait for workers. Whether agents report in Leases is a setting of the manager, which the user
 // may not be able to read: the first Pod of a copy shows it.
 func (x *comparison) hopeless(group compare.Group) error {
-	if x.noLeases != "" && slices.ContainsFunc(group.Pods, restarts.ReportsInLease) {
+	if x.noLeases != "" && slices.ContainsFunc(group.Pods, func(pod *corev1.Pod) bool { return workerpod.ReportsInLease(&pod.Spec) }) {
 		return fmt.Errorf("its agents report in Leases, and in namespace %s you may not %s", x.namespace, x.noLeases)
 	}
 	return group.Over()

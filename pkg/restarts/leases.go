@@ -14,23 +14,11 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/workerpod"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // NeedsLeases reports whether agents of these Pods report in Leases: those of large groups do (P150).
 func NeedsLeases(pods []corev1.Pod) bool {
-	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return ReportsInLease(&pod) })
-}
-
-// ReportsInLease reports whether the agent of a Pod reports in a Lease.
-func ReportsInLease(pod *corev1.Pod) bool {
-	for i := range pod.Spec.InitContainers {
-		agent := &pod.Spec.InitContainers[i]
-		if at := workerpod.FindEnv(agent, workerpod.ReportsEnv); at >= 0 && agent.Env[at].Value == protocol.ReportsLease {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return workerpod.ReportsInLease(&pod.Spec) })
 }
 
 // AddReports puts into Pods of a JobSet what their Leases report, as the controller does (P157).

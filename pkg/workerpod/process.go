@@ -111,8 +111,8 @@ func (with Injection) reportsEnv(workers int64) []corev1.EnvVar {
 func ReportsInLease(spec *corev1.PodSpec) bool {
 	for i := range spec.InitContainers {
 		agent := &spec.InitContainers[i]
-		if at := FindEnv(agent, ReportsEnv); at >= 0 {
-			return agent.Env[at].Value == protocol.ReportsLease
+		if at := FindEnv(agent, ReportsEnv); at >= 0 && agent.Env[at].Value == protocol.ReportsLease {
+			return true
 		}
 	}
 	return false
