@@ -28,10 +28,6 @@ const BackoffLimit int32 = math.MaxInt32
 type Options struct {
 	// AgentImage is the image of the agent.
 	AgentImage string
-	// AgentName is the name of its container. Defaults to DefaultAgentName.
-	AgentName string
-	// RestartExitCode is the exit code by which the agent asks for a restart. Defaults to DefaultRestartExitCode.
-	RestartExitCode int32
 	// BarrierPort is where the agent serves the barrier. Defaults to DefaultBarrierPort.
 	// Pods on the host network need a free one.
 	BarrierPort int32
@@ -39,12 +35,6 @@ type Options struct {
 	Resources *corev1.ResourceRequirements
 	// ServiceAccountName for the Pod: one that may watch JobSets and patch Pods.
 	ServiceAccountName string
-
-	// FailJobOn are exit codes of workers that fail the Job: by the failure
-	// policy of the JobSet something else than a restart in place then happens.
-	FailJobOn []int32
-	// RecreatePodOn are exit codes of workers that get a new Pod, perhaps on another node.
-	RecreatePodOn []int32
 }
 
 // Prepare returns a copy of a Pod template with everything that InPlaceRestart
@@ -53,7 +43,7 @@ type Options struct {
 // What the template already says wins, always: Prepare fills fields that are
 // empty and never drops or changes one. So a template that contradicts
 // InPlaceRestart stays contradictory, and admission says where. An agent that
-// is already there is recognised (by the name in the options, or as a sidecar
+// is already there is recognised (by its name, or as a sidecar
 // that LooksLikeAgent) and completed, not added twice; hence Prepare of a prepared template changes
 // nothing.
 //
@@ -71,14 +61,14 @@ func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplate
 	if spec.ServiceAccountName == "" {
 		spec.ServiceAccountName = opts.ServiceAccountName
 	}
-	agent := agentIn(spec, opts.agentName())
+	agent := agentIn(spec)
 	if agent.SecurityContext == nil {
 		agent.SecurityContext = restricted()
 		agent.SecurityContext.SeccompProfile = seccompProfile(spec)
 	}
 	completeAgent(agent, opts)
 	for i := range spec.Containers {
-		completeWorker(&spec.Containers[i], opts)
+		completeWorker(&spec.Containers[i])
 	}
 	return out
 }
@@ -103,15 +93,6 @@ func PrepareJob(template *batchv1.JobTemplateSpec, opts Options) *batchv1.JobTem
 	}
 	setDefault(&job.Completions, workers)
 	setDefault(&job.Parallelism, workers)
-	if job.PodFailurePolicy == nil && len(opts.FailJobOn) > 0 {
-		job.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-			Action: batchv1.PodFailurePolicyActionFailJob,
-			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn,
-				Values:   sorted(opts.FailJobOn),
-			},
-		}}}
-	}
 	job.Template = *Prepare(&job.Template, opts)
 	return out
 }
@@ -140,19 +121,19 @@ func StartupProbe(port int32) *corev1.Probe {
 }
 
 // agentIn returns the agent of a Pod, appended empty if there is none.
-func agentIn(spec *corev1.PodSpec, name string) *corev1.Container {
+func agentIn(spec *corev1.PodSpec) *corev1.Container {
 	for i := range spec.InitContainers {
-		if c := &spec.InitContainers[i]; c.Name == name || IsSidecar(c) && LooksLikeAgent(c) {
+		if c := &spec.InitContainers[i]; c.Name == DefaultAgentName || IsSidecar(c) && LooksLikeAgent(c) {
 			return c
 		}
 	}
-	spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: name})
+	spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: DefaultAgentName})
 	return &spec.InitContainers[len(spec.InitContainers)-1]
 }
 
 func completeAgent(agent *corev1.Container, opts Options) {
 	if agent.Name == "" {
-		agent.Name = opts.agentName()
+		agent.Name = DefaultAgentName
 	}
 	if agent.Image == "" {
 		agent.Image = opts.AgentImage
@@ -179,19 +160,11 @@ func completeAgent(agent *corev1.Container, opts Options) {
 
 // completeWorker lets every failure of a worker restart the Pod in place. A
 // restart policy of its own keeps the kubelet from restarting it alone.
-func completeWorker(worker *corev1.Container, opts Options) {
+func completeWorker(worker *corev1.Container) {
 	if len(worker.RestartPolicyRules) == 0 {
-		notInPlace := slices.Concat([]int32{0}, opts.FailJobOn, opts.RecreatePodOn)
-		worker.RestartPolicyRules = RestartAllUnless(sorted(notInPlace)...)
+		worker.RestartPolicyRules = RestartAllUnless(0)
 	}
 	setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
-}
-
-func (o Options) agentName() string {
-	if o.AgentName == "" {
-		return DefaultAgentName
-	}
-	return o.AgentName
 }
 
 // agentEnv takes the name and the UID of the JobSet from the labels of the
@@ -202,9 +175,6 @@ func (o Options) agentEnv() []corev1.EnvVar {
 		fromField(PodNameEnv, "metadata.name"),
 		fromField(JobSetNameEnv, "metadata.labels['"+jobset.JobSetNameKey+"']"),
 		fromField(JobSetUIDEnv, "metadata.labels['"+jobset.JobSetUIDKey+"']"),
-	}
-	if o.RestartExitCode != 0 {
-		env = append(env, corev1.EnvVar{Name: RestartExitCodeEnv, Value: strconv.Itoa(int(o.RestartExitCode))})
 	}
 	if o.BarrierPort != 0 {
 		env = append(env, corev1.EnvVar{Name: BarrierPortEnv, Value: strconv.Itoa(int(o.BarrierPort))})

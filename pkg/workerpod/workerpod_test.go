@@ -85,15 +85,11 @@ func TestPrepare(t *testing.T) {
 		want     func(t *corev1.PodTemplateSpec)
 	}{
 		"a Pod of the user becomes a worker of the group": {},
-		"Y and Z are left to the Job controller": {
-			opts: func(o *workerpod.Options) { o.FailJobOn, o.RecreatePodOn = []int32{9, 3}, []int32{5, 3} },
-			want: func(p *corev1.PodTemplateSpec) { p.Spec.Containers[0].RestartPolicyRules = restartAll(0, 3, 5, 9) },
-		},
-		"port and exit code reach agent and probe": {
-			opts: func(o *workerpod.Options) { o.BarrierPort, o.RestartExitCode = 9000, 77 },
+		"the port reaches agent and probe": {
+			opts: func(o *workerpod.Options) { o.BarrierPort = 9000 },
 			want: func(p *corev1.PodTemplateSpec) {
 				agent := &p.Spec.InitContainers[1]
-				agent.Env = append(agent.Env, corev1.EnvVar{Name: "RESTART_POD_IN_PLACE_EXIT_CODE", Value: "77"}, corev1.EnvVar{Name: "BARRIER_PORT", Value: "9000"})
+				agent.Env = append(agent.Env, corev1.EnvVar{Name: "BARRIER_PORT", Value: "9000"})
 				agent.StartupProbe.HTTPGet.Port = intstr.FromInt32(9000)
 			},
 		},
@@ -103,7 +99,6 @@ func TestPrepare(t *testing.T) {
 				p.Spec.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
 				p.Spec.Containers[0].RestartPolicyRules = restartAll(0, 42)
 			},
-			opts: func(o *workerpod.Options) { o.RecreatePodOn = []int32{5} },
 			want: func(p *corev1.PodTemplateSpec) {
 				p.Spec.RestartPolicy, p.Spec.ServiceAccountName = "OnFailure", "mine"
 				p.Spec.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
@@ -162,13 +157,8 @@ func apply[T any](change func(*T), to *T) {
 }
 
 func TestPrepareJob(t *testing.T) {
-	failOn3 := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action:      "FailJob",
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{3, 9}},
-	}}}
 	cases := map[string]struct {
 		job  batchv1.JobSpec
-		opts func(o *workerpod.Options)
 		want batchv1.JobSpec // without the Pod template
 	}{
 		"a Job of the user gets what the strategy needs": {
@@ -186,23 +176,16 @@ func TestPrepareJob(t *testing.T) {
 			job:  batchv1.JobSpec{Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](2), BackoffLimit: ptr.To[int32](1)},
 			want: func() batchv1.JobSpec { j := jobSpec(2, 4); j.BackoffLimit = ptr.To[int32](1); return j }(),
 		},
-		"exit codes that fail the Job get into the podFailurePolicy, sorted": {
-			opts: func(o *workerpod.Options) { o.FailJobOn = []int32{9, 3, 9} },
-			want: func() batchv1.JobSpec { j := jobSpec(1, 1); j.PodFailurePolicy = failOn3; return j }(),
-		},
 		"a podFailurePolicy of the user stays": {
 			job:  batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{}},
-			opts: func(o *workerpod.Options) { o.FailJobOn = []int32{3} },
 			want: func() batchv1.JobSpec { j := jobSpec(1, 1); j.PodFailurePolicy = &batchv1.PodFailurePolicy{}; return j }(),
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			opts := options
-			apply(tc.opts, &opts)
 			tc.job.Template = *userPod()
-			got := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: tc.job}, opts)
-			tc.want.Template = *workerpod.Prepare(userPod(), opts)
+			got := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: tc.job}, options)
+			tc.want.Template = *workerpod.Prepare(userPod(), options)
 			if diff := cmp.Diff(&batchv1.JobTemplateSpec{Spec: tc.want}, got); diff != "" {
 				t.Errorf("Job (-want +got):\n%s", diff)
 			}
@@ -223,8 +206,7 @@ func TestPreparedIsAdmitted(t *testing.T) {
 	for name, opts := range map[string]workerpod.Options{
 		"P41, P42: with the smallest options": {AgentImage: "agent", ServiceAccountName: "sa"},
 		"P41, P42: with every option": {
-			AgentImage: "agent", AgentName: "a", RestartExitCode: 77, BarrierPort: 9000, ServiceAccountName: "sa",
-			Resources: &corev1.ResourceRequirements{}, FailJobOn: []int32{3}, RecreatePodOn: []int32{5},
+			AgentImage: "agent", BarrierPort: 9000, ServiceAccountName: "sa", Resources: &corev1.ResourceRequirements{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
