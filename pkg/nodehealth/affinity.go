@@ -15,9 +15,6 @@ import (
 // KeepAway returns the affinity of a Pod template with what keeps its Pods away from nodes on which a
 // resource that they request is sick (P90). The template is not changed.
 func (r Rules) KeepAway(pods *corev1.PodSpec) *corev1.Affinity {
-	if len(r) == 0 {
-		return pods.Affinity
-	}
 	avoided := r.avoided(pods)
 	if len(avoided) == 0 {
 		return pods.Affinity

@@ -58,10 +58,7 @@ func environmentOf(policy *jobset.FailurePolicy, with Injection, at Place, spec 
 
 // WrittenEnvironment returns the environment that a failure policy names, empty if it names none.
 func WrittenEnvironment(policy *jobset.FailurePolicy) jobset.WorkerEnvironment {
-	if policy == nil || policy.InPlaceRestart == nil {
-		return ""
-	}
-	return policy.InPlaceRestart.Environment
+	return inPlaceOf(policy).Environment
 }
 
 // variable is a variable of a worker. Placeholders of package protocol in its value stand for what a run decides.

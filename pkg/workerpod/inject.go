@@ -68,10 +68,7 @@ func injectContainer(job *batchv1.Job, policy *jobset.FailurePolicy, with Inject
 
 // RecreatePodOn returns the exit codes on which a failure policy asks for a new Pod.
 func RecreatePodOn(policy *jobset.FailurePolicy) []int32 {
-	if policy == nil || policy.InPlaceRestart == nil {
-		return nil
-	}
-	return policy.InPlaceRestart.RecreatePodOnExitCodes
+	return inPlaceOf(policy).RecreatePodOnExitCodes
 }
 
 func injectedAgent(spec *corev1.PodSpec, jobName string, with Injection) corev1.Container {

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -52,12 +54,7 @@ func IsInjected(js *jobset.JobSet, rjob *jobset.ReplicatedJob) bool {
 // ours, or one by others, with a RestartAllContainers rule and a startup probe.
 // Any other sidecar, a mesh's for example, is the user's.
 func HoldsAgent(spec *corev1.PodSpec) bool {
-	for i := range spec.InitContainers {
-		if bringsAgent(&spec.InitContainers[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spec.InitContainers, func(c corev1.Container) bool { return bringsAgent(&c) })
 }
 
 func bringsAgent(c *corev1.Container) bool {
@@ -66,10 +63,7 @@ func bringsAgent(c *corev1.Container) bool {
 
 // restartsAll reports whether a container has a rule that restarts all containers, on whatever exit code.
 func restartsAll(c *corev1.Container) bool {
-	for i := range c.RestartPolicyRules {
-		if c.RestartPolicyRules[i].Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.RestartPolicyRules, func(rule corev1.ContainerRestartRule) bool {
+		return rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+	})
 }

@@ -5,15 +5,24 @@ SPDX-License-Identifier: Apache-2.0
 
 package workerpod
 
-import jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+import (
+	"cmp"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
 
 // ModeOf returns what starts again in the Pods of a JobSet. JobSets of older
 // versions name no mode, and their containers restart (P59).
 func ModeOf(policy *jobset.FailurePolicy) jobset.InPlaceRestartMode {
-	if policy == nil || policy.InPlaceRestart == nil || policy.InPlaceRestart.Mode == "" {
-		return jobset.ContainerMode
+	return cmp.Or(inPlaceOf(policy).Mode, jobset.ContainerMode)
+}
+
+// inPlaceOf returns what a failure policy says about restarts in place; the zero value if it says nothing.
+func inPlaceOf(policy *jobset.FailurePolicy) jobset.InPlaceRestartPolicy {
+	if policy == nil || policy.InPlaceRestart == nil {
+		return jobset.InPlaceRestartPolicy{}
 	}
-	return policy.InPlaceRestart.Mode
+	return *policy.InPlaceRestart
 }
 
 // ProgressOf returns the deadlines that a failure policy names, nil if it names none.

@@ -163,10 +163,7 @@ func passedCodes(rules []corev1.ContainerRestartRule) string {
 
 // StopGraceSeconds returns how long a worker in process mode has between SIGTERM and SIGKILL.
 func StopGraceSeconds(policy *jobset.FailurePolicy) int32 {
-	if policy == nil || policy.InPlaceRestart == nil {
-		return jobset.DefaultStopGracePeriodSeconds
-	}
-	return ptr.Deref(policy.InPlaceRestart.StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
+	return ptr.Deref(inPlaceOf(policy).StopGracePeriodSeconds, jobset.DefaultStopGracePeriodSeconds)
 }
 
 // PlannedStopSeconds returns how long a worker has to end at a planned stop, 0 if no stop is planned (P142).
