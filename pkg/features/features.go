@@ -61,24 +61,19 @@ func New() featuregate.MutableVersionedFeatureGate {
 }
 
 var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
-	InPlaceRestart: {
-		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
-	},
-	RestartJob: {
-		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
-	},
-	ElasticJobSet: {
-		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
-	},
-	FaultTolerance: {
-		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
-	},
-	ElasticAutoscaling: {
-		{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha},
-	},
+	InPlaceRestart:     newAlpha(),
+	RestartJob:         newAlpha(),
+	ElasticJobSet:      newAlpha(),
+	FaultTolerance:     newAlpha(),
+	ElasticAutoscaling: newAlpha(),
 	TLSOptions: {
 		{Version: utilversion.MustParse("0.13"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
 	},
+}
+
+// newAlpha is how a gate begins: off by default.
+func newAlpha() featuregate.VersionedSpecs {
+	return featuregate.VersionedSpecs{{Version: utilversion.MustParse("0.13"), Default: false, PreRelease: featuregate.Alpha}}
 }
 
 // Snapshot returns the gates as the value that decisions take.
