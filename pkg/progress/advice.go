@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package progress
 
 import (
+	"k8s.io/utils/ptr"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -30,7 +32,7 @@ func (r *Report) addAdvice(policy *jobset.FailurePolicy, told []worker) {
 	a := Advice{}
 	if policy != nil && policy.InPlaceRestart != nil && policy.InPlaceRestart.Progress != nil {
 		limits := policy.InPlaceRestart.Progress
-		a.StallSeconds, a.StartSeconds = int32(seconds(limits.StallSeconds).Seconds()), int32(seconds(limits.StartSeconds).Seconds())
+		a.StallSeconds, a.StartSeconds = ptr.Deref(limits.StallSeconds, 0), ptr.Deref(limits.StartSeconds, 0)
 	} else {
 		r.note("failurePolicy.inPlaceRestart.progress is absent: workers are not watched, and report nothing")
 	}

@@ -12,7 +12,6 @@ package progress
 
 import (
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -122,12 +121,4 @@ func (r *Report) addSteps(js *jobset.JobSet, told []worker) {
 
 func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
-
-// seconds returns whole seconds of a limit, 0 for none.
-func seconds(limit *int32) time.Duration {
-	if limit == nil {
-		return 0
-	}
-	return time.Duration(*limit) * time.Second
 }

@@ -169,9 +169,7 @@ func (h *history) started(at metav1.Time, message string) {
 func (h *history) completed(at metav1.Time, message string) {
 	end := Restart{Kind: InPlace, Ended: &at}
 	if parts := completedMessage.FindStringSubmatch(message); parts != nil {
-		if seconds, err := strconv.ParseFloat(parts[3], 64); err == nil {
-			end.Seconds = &seconds
-		}
+		end.Seconds = seconds(parts[3])
 		end.Workers, _ = strconv.ParseInt(parts[1], 10, 64)
 		end.Epoch, end.Suspect = epochIn(parts[2])-1, parts[4]
 	}

@@ -14,6 +14,7 @@ package restarts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,12 +221,9 @@ func (r *Report) explainBarrier(observed policy.Observed) {
 }
 
 func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool {
-	for _, c := range job.Status.Conditions {
-		if c.Type == conditionType {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == conditionType && c.Status == corev1.ConditionTrue
+	})
 }
 
 // policyInput sorts what was read as the controller has it: Jobs that the JobSet

@@ -182,7 +182,7 @@ func (r *Report) table(w *tabwriter.Writer, workers []Worker, all bool) (left []
 			since = duration.HumanDuration(r.Time.Sub(m.Since.Time))
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", m.ReplicatedJob, m.JobIndex, m.Index,
-			orDash(m.Pod), orDash(m.Node), epoch, since, m.State, cut(OneLine(m.Message)))
+			cmp.Or(m.Pod, "-"), cmp.Or(m.Node, "-"), epoch, since, m.State, cut(OneLine(m.Message)))
 	}
 	return left
 }
@@ -220,16 +220,13 @@ func (r *Restart) Why() string {
 
 // started is the start of a restart or, if only its end is known, what follows from it.
 func (r *Report) started(restart *Restart) string {
-	switch {
-	case restart.Started != nil:
-		return r.at(restart.Started.Time)
-	case restart.Ended != nil && restart.Seconds != nil:
-		return r.at(restart.Ended.Add(-time.Duration(*restart.Seconds * float64(time.Second))))
-	case restart.Ended != nil:
-		return "before " + r.at(restart.Ended.Time)
-	default:
-		return "-"
+	if start := restart.Start(); start != nil {
+		return r.at(start.Time)
 	}
+	if restart.Ended != nil {
+		return "before " + r.at(restart.Ended.Time)
+	}
+	return "-"
 }
 
 func (r *Report) at(t time.Time) string {
@@ -245,13 +242,6 @@ func (r *Report) took(restart *Restart) string {
 	default:
 		return "-"
 	}
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // OneLine keeps text from the API from breaking a table.

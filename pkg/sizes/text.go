@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package sizes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (r *Report) table(w *tabwriter.Writer) {
 			since = duration.HumanDuration(r.Time.Sub(job.Since.Time))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%d\t%d\t%d-%d\t%s\t%s\t%s\t%s\n", job.Namespace, job.JobSet, job.ReplicatedJob, job.Score,
-			job.Current, job.Desired, job.Min, job.Max, job.each(), job.State, since, orDash(oneLine(job.Because)))
+			job.Current, job.Desired, job.Min, job.Max, job.each(), job.State, since, cmp.Or(oneLine(job.Because), "-"))
 	}
 }
 
@@ -62,14 +63,7 @@ func (j *Job) each() string {
 		parts = append(parts, fmt.Sprintf("%d %s", of, name))
 	}
 	slices.Sort(parts)
-	return orDash(strings.Join(parts, ", "))
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
 // flush writes to a strings.Builder, which never fails.
