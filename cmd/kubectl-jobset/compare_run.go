@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -215,10 +216,7 @@ func (x *comparison) makeFail(ctx context.Context, s compare.Strategy, seen *obs
 		}
 		return at, nil
 	}
-	container := x.options.container
-	if container == "" {
-		container = worker.Spec.Containers[0].Name
-	}
+	container := cmp.Or(x.options.container, worker.Spec.Containers[0].Name)
 	args := append([]string{"exec", worker.Name, "--namespace=" + x.namespace, "--container=" + container}, x.kubectl...)
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -56,11 +56,8 @@ and what JobSets with faultTolerance.avoidNodes remember in their status.`,
 }
 
 func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) error {
-	if err := validateOutput(o.output); err != nil {
+	if err := validateLimited(o.output, o.limit); err != nil {
 		return err
-	}
-	if o.limit < 0 {
-		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", o.limit)
 	}
 	c, err := connect(flags)
 	if err != nil {

@@ -22,6 +22,17 @@ func validateOutput(output string) error {
 	return fmt.Errorf("--output is %q, it must be table, json or yaml", output)
 }
 
+// validateLimited does so for a report that has a limit.
+func validateLimited(output string, limit int) error {
+	if err := validateOutput(output); err != nil {
+		return err
+	}
+	if limit < 0 {
+		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", limit)
+	}
+	return nil
+}
+
 // write writes a report in a form that validateOutput took.
 func write(out io.Writer, output string, report any, table func() string) error {
 	var text []byte

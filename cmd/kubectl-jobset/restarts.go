@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,16 +50,6 @@ last restarts with their first causes.`,
 	return command
 }
 
-func (o *restartsOptions) validate() error {
-	if err := validateOutput(o.output); err != nil {
-		return err
-	}
-	if o.limit < 0 {
-		return fmt.Errorf("--limit is %d, it must be 0, which means all, or more", o.limit)
-	}
-	return nil
-}
-
 // add adds the flags that `kubectl jobset progress` has as well.
 func (o *restartsOptions) add(to *cobra.Command) {
 	to.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
@@ -70,7 +59,7 @@ func (o *restartsOptions) add(to *cobra.Command) {
 // run returns a command that reads a JobSet and what belongs to it, and shows it.
 func (o *restartsOptions) run(flags *genericclioptions.ConfigFlags, show func(restarts.Input) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
-		if err := o.validate(); err != nil {
+		if err := validateLimited(o.output, o.limit); err != nil {
 			return err
 		}
 		c, err := connect(flags)

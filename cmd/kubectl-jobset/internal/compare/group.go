@@ -42,12 +42,15 @@ func (g Group) Running() []*corev1.Pod {
 	pods := slices.DeleteFunc(slices.Clone(g.Pods), func(pod *corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	})
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(
-			cmp.Compare(number(a.Labels[jobset.JobGlobalIndexKey]), number(b.Labels[jobset.JobGlobalIndexKey])),
-			cmp.Compare(number(a.Annotations[batchv1.JobCompletionIndexAnnotation]), number(b.Annotations[batchv1.JobCompletionIndexAnnotation])))
-	})
+	slices.SortFunc(pods, ByPlace)
 	return pods
+}
+
+// ByPlace orders Pods by their Jobs and indexes.
+func ByPlace(a, b *corev1.Pod) int {
+	return cmp.Or(
+		cmp.Compare(number(a.Labels[jobset.JobGlobalIndexKey]), number(b.Labels[jobset.JobGlobalIndexKey])),
+		cmp.Compare(number(a.Annotations[batchv1.JobCompletionIndexAnnotation]), number(b.Annotations[batchv1.JobCompletionIndexAnnotation])))
 }
 
 func number(text string) int {
@@ -138,12 +141,9 @@ func (g Group) isBack(s Strategy, pod, before *corev1.Pod) bool {
 }
 
 func isReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // allNew reports whether all containers are others. The status of a Pod may be older than the report of its agent.

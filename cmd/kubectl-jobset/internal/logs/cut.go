@@ -7,6 +7,7 @@ package logs
 
 import (
 	"io"
+	"slices"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -43,15 +44,7 @@ func (f Filter) takes(s Section) bool {
 
 // Takes reports whether a log with these marks has a section that is wanted.
 func (f Filter) Takes(marks []protocol.Mark) bool {
-	if f.takes(First(marks)) {
-		return true
-	}
-	for _, m := range marks {
-		if f.takes(of(m)) {
-			return true
-		}
-	}
-	return false
+	return f.takes(First(marks)) || slices.ContainsFunc(marks, func(m protocol.Mark) bool { return f.takes(of(m)) })
 }
 
 // Cut copies the sections that are wanted from a log to out, each behind the line that title returns for it.
