@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,18 +106,9 @@ func checkFigures(root string) ([]string, error) {
 		return nil, err
 	}
 	values, problems := parseFigures(string(table))
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch name := entry.Name(); {
-		case err != nil:
-			return err
-		case entry.IsDir() && (name == "bin" || name == "testdata" || len(name) > 1 && name[0] == '.'):
-			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, ".md"):
-			return nil
-		}
-		page, err := os.ReadFile(path)
-		problems = append(problems, misquoted(filepath.ToSlash(path), string(page), values)...)
-		return err
+	isPage := func(path string) bool { return strings.HasSuffix(path, ".md") }
+	err = readFiles(root, "testdata", isPage, func(path, page string) {
+		problems = append(problems, misquoted(path, page, values)...)
 	})
 	return problems, err
 }

@@ -17,7 +17,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -107,22 +106,29 @@ var comment = regexp.MustCompile(`(?m)(^|\s)//.*$`)
 // readTests reads all files that hold tests, without their comments, by path.
 func readTests(root string) (map[string]string, error) {
 	tests := map[string]string{}
-	return tests, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch name := entry.Name(); {
-		case err != nil:
-			return err
-		case entry.IsDir() && (name == "bin" || name == "testdata" || len(name) > 1 && name[0] == '.'):
-			return fs.SkipDir
-		case entry.IsDir() || !holdsTests(filepath.ToSlash(path)) || path == "hack/docs/docs_test.go":
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		tests[path] = string(comment.ReplaceAll(bytes.TrimSpace(text), nil))
-		return err
+	return tests, readFiles(root, "testdata", holdsTests, func(path, text string) {
+		tests[path] = comment.ReplaceAllString(strings.TrimSpace(text), "")
 	})
 }
 
 func holdsTests(path string) bool {
-	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_test.yaml") ||
-		strings.HasPrefix(path, "test/") && strings.HasSuffix(path, ".go")
+	return path != "hack/docs/docs_test.go" && (strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_test.yaml") ||
+		strings.HasPrefix(path, "test/") && strings.HasSuffix(path, ".go"))
+}
+
+// readFiles passes on the files below root that are wanted, but none in hidden directories, bin, and those of another name.
+func readFiles(root, without string, wanted func(path string) bool, pass func(path, text string)) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "bin" || name == without || len(name) > 1 && name[0] == '.'):
+			return fs.SkipDir
+		case entry.IsDir() || !wanted(filepath.ToSlash(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		pass(filepath.ToSlash(path), string(text))
+		return err
+	})
 }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,20 +75,12 @@ func checkWords(root string) ([]string, error) {
 		return nil, err
 	}
 	pattern, problems := wordsPattern(words), []string(nil)
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch name := entry.Name(); {
-		case err != nil:
-			return err
-		case entry.IsDir() && (name == "bin" || name == "node_modules" || len(name) > 1 && name[0] == '.'):
-			return fs.SkipDir
-		case entry.IsDir() || !slices.Contains([]string{".go", ".md", ".yaml", ".sh", ".html", ".js"}, filepath.Ext(name)):
-			return nil
-		case filepath.ToSlash(path) == stylePath || filepath.ToSlash(path) == "hack/docs/words_test.go":
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		problems = append(problems, misworded(filepath.ToSlash(path), string(text), pattern, words)...)
-		return err
+	checked := func(path string) bool {
+		return slices.Contains([]string{".go", ".md", ".yaml", ".sh", ".html", ".js"}, filepath.Ext(path)) &&
+			path != stylePath && path != "hack/docs/words_test.go"
+	}
+	err = readFiles(root, "node_modules", checked, func(path, text string) {
+		problems = append(problems, misworded(path, text, pattern, words)...)
 	})
 	return problems, err
 }

@@ -23,7 +23,6 @@ var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT
 var phrases = []struct{ licence, phrase string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004"},
 	{"Apache-2.0", "licensed under the apache license, version 2.0"},
-	{"Apache-2.0", "licensed under the apache license, version 2.0"},
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files"},
 	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"},
 	{"ISC", "permission to use, copy, modify, and distribute this software for any purpose with or without fee is hereby granted"},
