@@ -144,30 +144,39 @@ const (
 	reapAtOnce = 1000
 )
 
-// Look collects children that have ended, the worker's main process first. It is the only place that waits for processes:
-// os/exec would take its own children away from wait4(-1), and the other way round.
 func (c *container) Look() (exited *protocol.Exit, empty bool) {
+	empty = c.reap(c.child, func(pid int, status syscall.WaitStatus) {
+		if pid == c.child {
+			c.child = 0
+			exited = exitFrom(status)
+			exited.OOMKilled = oomKills() > c.oomKills
+		}
+	})
+	return exited, empty
+}
+
+// reap collects children that have ended, the first one before the others unless it is 0, and reports whether there are none left.
+// It is the only place that waits for processes: os/exec would take its own children away from wait4(-1), and the other way round.
+func (c *container) reap(first int, ended func(pid int, status syscall.WaitStatus)) (none bool) {
 	for i := range reapAtOnce {
 		which := anyChild
-		if i == 0 && c.child != 0 {
-			which = c.child
+		if i == 0 && first != 0 {
+			which = first
 		}
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(which, &status, syscall.WNOHANG, nil)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil: // there are no children
-			return exited, true
+			return true
 		case pid == 0 && which == anyChild:
-			return exited, false
-		case pid != 0 && pid == c.child:
-			c.child = 0
-			exited = exitFrom(status)
-			exited.OOMKilled = oomKills() > c.oomKills
+			return false
+		case pid != 0:
+			ended(pid, status)
 		}
 	}
 	nudge(c.changed) // there may be more
-	return exited, false
+	return false
 }
 
 func exitFrom(status syscall.WaitStatus) *protocol.Exit {

@@ -208,9 +208,9 @@ func (w *warm) Kill() {
 	}
 }
 
-// Look implements Host. It is the only place that waits for processes, as that of container.
+// Look implements Host.
 func (w *warm) Look() (exited *protocol.Exit, empty bool) {
-	none := w.reap()
+	none := w.reap(0, w.ended)
 	if w.program == nil {
 		return nil, !w.strays || none
 	}
@@ -227,25 +227,6 @@ func (w *warm) Look() (exited *protocol.Exit, empty bool) {
 		w.Kill()
 	}
 	return exited, !w.strays
-}
-
-// reap collects children that have ended, and reports whether there are none left.
-func (w *warm) reap() (none bool) {
-	for range reapAtOnce {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(anyChild, &status, syscall.WNOHANG, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil: // there are no children
-			return true
-		case pid == 0:
-			return false
-		default:
-			w.ended(pid, status)
-		}
-	}
-	nudge(w.changed) // there may be more
-	return false
 }
 
 // ended notes the end of a child, which is an orphan if it is no parent.
