@@ -7,6 +7,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,9 +51,7 @@ func newAPI(config *rest.Config, cfg Config) (*api, error) {
 	config = rest.CopyConfig(config)
 	// A timeout of the client would end the watch; each request has its own.
 	config.Timeout = 0
-	if config.UserAgent == "" {
-		config.UserAgent = fieldManager
-	}
+	config.UserAgent = cmp.Or(config.UserAgent, fieldManager)
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, unusable(err)
@@ -165,9 +164,7 @@ func readStatus(response *http.Response) *statusError {
 	if err := json.Unmarshal(text, &status); err != nil || status.Message == "" {
 		status.Message = strings.TrimSpace(string(text[:min(len(text), 200)]))
 	}
-	if status.Reason == "" {
-		status.Reason = http.StatusText(response.StatusCode)
-	}
+	status.Reason = cmp.Or(status.Reason, http.StatusText(response.StatusCode))
 	status.Code = response.StatusCode
 	result := status.asError()
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -100,9 +101,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 }
 
 func (d Deps) withDefaults() Deps {
-	if d.Log == nil {
-		d.Log = slog.New(slog.DiscardHandler)
-	}
+	d.Log = cmp.Or(d.Log, slog.New(slog.DiscardHandler))
 	if d.Timing == nil {
 		timing := DefaultTiming()
 		d.Timing = &timing
@@ -184,9 +183,7 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		case err := <-broken:
 			return Outcome{Self: p.self}, err
 		case p.jobSet = <-states:
-			if p.self.UID == "" {
-				p.self.UID = p.jobSet.UID
-			}
+			p.self.UID = cmp.Or(p.self.UID, p.jobSet.UID)
 		case report := <-p.reported:
 			p.accepted(report)
 		case e := <-p.events():

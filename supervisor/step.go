@@ -59,10 +59,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 		}
 		return stop(s, syscall.SIGTERM, grace, set)
 	case protocol.Leave:
-		s.Leave = m.Because
-		if s.Leave == "" {
-			s.Leave = "the agent says so"
-		}
+		s.Leave = cmp.Or(m.Because, "the agent says so")
 		if s.Phase != Running {
 			return left(s)
 		}

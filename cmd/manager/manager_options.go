@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -47,9 +48,7 @@ func newRESTConfigs(kubeconfig string, limits *configapi.ClientConnection) (rest
 	if err != nil {
 		return restConfigs{}, fmt.Errorf("finding the API server: %w", err)
 	}
-	if base.UserAgent == "" {
-		base.UserAgent = useragent.Default()
-	}
+	base.UserAgent = cmp.Or(base.UserAgent, useragent.Default())
 	// Log each warning of the API server once, not once per request.
 	base.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	base.QPS, base.Burst = *limits.QPS, int(*limits.Burst)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -40,10 +41,7 @@ func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
 		return []Step{reportsStep(r, nil), {Name: "Lift", Text: "when all are back"}}
 	}
 	last := &r.LastRestarts[0]
-	failure := Step{Name: "Failure", Done: true, Text: last.Cause, At: failureTime(last, pods)}
-	if last.Cause == "" {
-		failure.Text = "unknown, its event is gone"
-	}
+	failure := Step{Name: "Failure", Done: true, Text: cmp.Or(last.Cause, "unknown, its event is gone"), At: failureTime(last, pods)}
 	if last.Planned {
 		failure.Name = "Planned"
 	}

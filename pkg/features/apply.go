@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package features
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,10 +49,7 @@ func Apply(gate featuregate.MutableFeatureGate, values map[string]bool) error {
 func Known(gate featuregate.MutableFeatureGate) []string {
 	var names []string
 	for name, spec := range gate.GetAll() {
-		stage := string(spec.PreRelease)
-		if stage == "" {
-			stage = "GA"
-		}
+		stage := cmp.Or(string(spec.PreRelease), "GA")
 		names = append(names, fmt.Sprintf("%s (%s, default %t)", name, stage, spec.Default))
 	}
 	slices.Sort(names)

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -38,9 +40,7 @@ func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at P
 	if HoldsAgent(spec) {
 		return out
 	}
-	if spec.RestartPolicy == "" {
-		spec.RestartPolicy = corev1.RestartPolicyNever
-	}
+	spec.RestartPolicy = cmp.Or(spec.RestartPolicy, corev1.RestartPolicyNever)
 	spec.ServiceAccountName = serviceAccount(spec) // required in a Pod with a token volume
 	env := environmentOf(policy, with, at, spec)
 	if ModeOf(policy) == jobset.ProcessMode {

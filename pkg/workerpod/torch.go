@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,12 +48,7 @@ func torchVariables(uid string) []variable {
 // TorchEnv returns the position of the first variable that the author of a container sets for torchrun, or -1. Such a
 // container gets none from us: a mix of both would be consistent by chance only.
 func TorchEnv(c *corev1.Container) int {
-	for i := range c.Env {
-		if strings.HasPrefix(c.Env[i].Name, torchPrefix) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return strings.HasPrefix(v.Name, torchPrefix) })
 }
 
 // CarriesTorch reports whether the Pods of a Job can have all variables of PyTorch: torchrun takes itself for the only

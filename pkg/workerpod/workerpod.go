@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -55,12 +57,8 @@ func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplate
 	}
 	out := template.DeepCopy()
 	spec := &out.Spec
-	if spec.RestartPolicy == "" {
-		spec.RestartPolicy = corev1.RestartPolicyNever
-	}
-	if spec.ServiceAccountName == "" {
-		spec.ServiceAccountName = opts.ServiceAccountName
-	}
+	spec.RestartPolicy = cmp.Or(spec.RestartPolicy, corev1.RestartPolicyNever)
+	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, opts.ServiceAccountName)
 	agent := agentIn(spec)
 	if agent.SecurityContext == nil {
 		agent.SecurityContext = restricted()
@@ -85,12 +83,7 @@ func PrepareJob(template *batchv1.JobTemplateSpec, opts Options) *batchv1.JobTem
 	setDefault(&job.BackoffLimit, BackoffLimit)
 	setDefault(&job.PodReplacementPolicy, batchv1.Failed)
 	setDefault(&job.CompletionMode, batchv1.IndexedCompletion)
-	workers := int32(1)
-	for _, given := range []*int32{job.Parallelism, job.Completions} {
-		if given != nil {
-			workers = *given
-		}
-	}
+	workers := ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1))
 	setDefault(&job.Completions, workers)
 	setDefault(&job.Parallelism, workers)
 	job.Template = *Prepare(&job.Template, opts)
@@ -132,12 +125,8 @@ func agentIn(spec *corev1.PodSpec) *corev1.Container {
 }
 
 func completeAgent(agent *corev1.Container, opts Options) {
-	if agent.Name == "" {
-		agent.Name = DefaultAgentName
-	}
-	if agent.Image == "" {
-		agent.Image = opts.AgentImage
-	}
+	agent.Name = cmp.Or(agent.Name, DefaultAgentName)
+	agent.Image = cmp.Or(agent.Image, opts.AgentImage)
 	setDefault(&agent.RestartPolicy, corev1.ContainerRestartPolicyAlways)
 	if len(agent.RestartPolicyRules) == 0 {
 		agent.RestartPolicyRules = RestartAllUnless(ConfigExitCode)

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 package useragent
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -27,12 +28,6 @@ func Default() string {
 // build leaves out pre-release suffixes, so that requests of one release count as one client.
 func build(gitVersion, gitCommit, goos, goarch string) string {
 	release, _, _ := strings.Cut(gitVersion, "-")
-	if release == "" {
-		release = unknown
-	}
 	commit := gitCommit[:min(len(gitCommit), commitLength)]
-	if commit == "" {
-		commit = unknown
-	}
-	return fmt.Sprintf("jobset/%s (%s/%s) %s", release, goos, goarch, commit)
+	return fmt.Sprintf("jobset/%s (%s/%s) %s", cmp.Or(release, unknown), goos, goarch, cmp.Or(commit, unknown))
 }

@@ -152,10 +152,5 @@ func allNew(pod, before *corev1.Pod) bool {
 	for i := range before.Status.ContainerStatuses {
 		was[before.Status.ContainerStatuses[i].ContainerID] = true
 	}
-	for i := range pod.Status.ContainerStatuses {
-		if was[pod.Status.ContainerStatuses[i].ContainerID] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return was[s.ContainerID] })
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -86,9 +87,7 @@ func Of(results []Result, rate Rate) Report {
 	var r Report
 	totals := map[Strategy]time.Duration{}
 	for i := range results {
-		if rate.Nodes == 0 {
-			rate.Nodes = results[i].Nodes
-		}
+		rate.Nodes = cmp.Or(rate.Nodes, results[i].Nodes)
 		if len(results[i].Restarts) > 0 {
 			_, totals[results[i].Strategy], _ = phases.Spread(each(results[i].Restarts, phases.Restart.Total))
 		}
