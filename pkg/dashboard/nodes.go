@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
@@ -99,9 +100,7 @@ func describe(byName map[string]*Node, nodes []corev1.Node) {
 			continue
 		}
 		n.State = notReady
-		switch ready := slices.ContainsFunc(nodes[i].Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		}); {
+		switch ready := facts.OfNode(&nodes[i]).Ready; {
 		case ready && nodes[i].Spec.Unschedulable:
 			n.State = "Cordoned"
 		case ready:

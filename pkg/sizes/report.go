@@ -25,6 +25,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Input is what was read.
@@ -197,7 +198,5 @@ func countOn(in *Input, name corev1.ResourceName, listed map[string]bool) Accele
 
 // usable reports whether the planner counts a node: it is ready and not cordoned.
 func usable(node *corev1.Node) bool {
-	return !node.Spec.Unschedulable && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
+	return !node.Spec.Unschedulable && facts.OfNode(node).Ready
 }
