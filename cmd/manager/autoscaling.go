@@ -20,10 +20,7 @@ func autoscalingOf(cfg *configapi.Configuration, g gates.Set) elasticcontroller.
 		ShrinkAfter: configapi.DefaultShrinkAfter, Accelerators: configapi.DefaultAccelerators(), ReservePercent: configapi.DefaultReservePercent,
 		Gates: g, NoForce: toleranceOf(cfg).NoForce, ForcesStuck: progressOf(cfg).ForcefulDeletion > 0,
 	}
-	given := cfg.ElasticAutoscaling
-	if given == nil {
-		return autoscaling
-	}
+	given := ptr.Deref(cfg.ElasticAutoscaling, configapi.ElasticAutoscaling{})
 	setGiven(&autoscaling.Interval, given.Interval)
 	setGiven(&autoscaling.CooldownUp, given.CooldownUp)
 	setGiven(&autoscaling.CooldownDown, given.CooldownDown)

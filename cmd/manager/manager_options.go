@@ -106,13 +106,11 @@ func progressOf(cfg *configapi.Configuration) policy.Progress {
 		Assembly: configapi.DefaultAssemblyGracePeriod, ForcefulDeletion: configapi.DefaultInPlaceForcefulDeletion,
 		NotReady: configapi.DefaultNotReadyGracePeriod, QuickFailurePause: configapi.DefaultQuickFailureMaxPause,
 	}
-	if cfg.InPlaceRestart == nil {
-		return progress
-	}
-	setGiven(&progress.Assembly, cfg.InPlaceRestart.AssemblyGracePeriod)
-	setGiven(&progress.ForcefulDeletion, cfg.InPlaceRestart.ForcefulDeletionGracePeriod)
-	setGiven(&progress.NotReady, cfg.InPlaceRestart.NotReadyGracePeriod)
-	setGiven(&progress.QuickFailurePause, cfg.InPlaceRestart.QuickFailureMaxPause)
+	given := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
+	setGiven(&progress.Assembly, given.AssemblyGracePeriod)
+	setGiven(&progress.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
+	setGiven(&progress.NotReady, given.NotReadyGracePeriod)
+	setGiven(&progress.QuickFailurePause, given.QuickFailureMaxPause)
 	return progress
 }
 

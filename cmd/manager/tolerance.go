@@ -18,10 +18,7 @@ import (
 // toleranceOf is what spec.faultTolerance of JobSets means under a configuration.
 func toleranceOf(cfg *configapi.Configuration) tolerance.Limits {
 	limits := tolerance.Builtin()
-	given := cfg.FaultTolerance
-	if given == nil {
-		return limits
-	}
+	given := ptr.Deref(cfg.FaultTolerance, configapi.FaultTolerance{})
 	setGiven(&limits.Maximum, given.GracePeriodMaximum)
 	setGiven(&limits.Defaults.Admission, given.AdmissionGracePeriod)
 	setGiven(&limits.Defaults.Warmup, given.WarmupGracePeriod)
