@@ -19,6 +19,7 @@ import (
 
 // badNodes: what a JobSet does about a node on which its workers, and no others, fail.
 func badNodes() {
+	// 30 s: the Job controller replaces a Pod that moves ten seconds after it was deleted.
 	It("P93: leave a node on which they failed three times, by the restart that the third failure costs anyway", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: avoiding(jobset.AvoidNodes{})})
 		round := group.RunsAt(1)
@@ -48,6 +49,7 @@ func badNodes() {
 		group.Told(corev1.EventTypeWarning, constants.NodeAvoidedReason, "2 restarts within 24h0m0s began on node "+bad)
 	}, SpecTimeout(specTime))
 
+	// 60 s: the node is given up after 40 s, and the Job controller takes its time to replace the Pod.
 	It("P94: run there again if there is no other, and say so", Label("slow"), func(ctx SpecContext) {
 		bad := OpenNodes(ctx)[0]
 		group := Create(ctx, Shape{Workers: 1, Change: func(js *jobset.JobSet) {

@@ -76,6 +76,7 @@ func Hangs() bool {
 			{"that is a step behind", "behind", `name=worker state=S `, "stands out: it reported step "},
 			{"that waits for a lock while its other threads run", "lock", `name=worker state=S `, ""},
 		} {
+			// 25 s: three hangs, each seen after five seconds.
 			It("P131 P133 P134 P135: start again in their Pods, and are told who it was, if it is one "+kind.name, func(ctx SpecContext) {
 				group := Create(ctx, Training(number(cmp.Or(os.Getenv(hangWorkersVariable), "4")), corev1.EnvVar{Name: "WORKER_HANG", Value: kind.hang}))
 				round := group.RunsAt(1)

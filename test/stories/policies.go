@@ -148,6 +148,7 @@ func suspension() {
 		Expect(group.record.status().Restarts).To(BeZero())
 	}, SpecTimeout(specTime))
 
+	// 30 s: the containers of four rounds start, in new Pods each.
 	It("C283: are charged nothing for three suspends and resumes with maxRestarts 2", func(ctx SpecContext) {
 		group := Create(ctx, Shape{MaxRestarts: 2})
 		round := group.RunsAt(1)

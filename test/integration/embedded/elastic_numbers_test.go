@@ -33,7 +33,8 @@ var _ = Describe("How long a resize by one takes", Serial, Label("numbers", "slo
 			reportTimes(fmt.Sprintf("resize of %d workers by one, in place", size), took)
 		}, SpecTimeout(5*time.Minute))
 
-		// Workers that stay would not be told of the new size, so all Pods are recreated, by a way that is not charged either.
+		// 30 to 50 s: workers that stay would not be told of the new size, so all Pods are recreated, five times, by a way that is
+		// not charged either.
 		It(fmt.Sprintf("P101: %d workers with Recreate, suspended, resized and resumed", size), func(ctx SpecContext) {
 			group := stories.Create(ctx, stories.Shape{Strategy: jobset.Recreate, Change: bounded(size, size+1), Workers: size})
 			group.RunsAttempt(0)

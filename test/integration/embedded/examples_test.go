@@ -76,6 +76,7 @@ var _ = Describe("The examples with accelerators", func() {
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 
+	// 30 s: until the node is not ready, until its Pods may be given up, and a new node.
 	It("P85 P104 P108: go on smaller when a node dies, and grow when one comes: elastic/in-place.yaml", Label("slow"), func(ctx SpecContext) {
 		runNode("survives", "3")
 		stop := runNode("dies", "1")
