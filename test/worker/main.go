@@ -165,9 +165,11 @@ func obey(received os.Signal) {
 	os.Exit(code)
 }
 
-// consume allocates and touches memory, and keeps it, until this process is killed.
+// held is the memory that consume keeps.
+var held [][]byte
+
+// consume allocates and touches memory until this process is killed.
 func consume() {
-	var held [][]byte
 	for {
 		block := make([]byte, 1<<20)
 		for i := 0; i < len(block); i += 4096 {
