@@ -113,7 +113,7 @@ func (g *Group) hangs(round *Round, victim int, kind hangKind) (Hang, *Round) {
 	next.IsInPlaceOf(round)
 	limit, broke := g.hungAt(pod, round.Epoch).Add(stall*time.Second), g.BrokeAt(round.Epoch)
 	h := Hang{Kind: kind.hang, Workers: len(round.Pods), Detect: broke.Sub(limit), Restart: next.LastStart().Sub(broke), Said: g.Says(round.Epoch)}
-	// The announced cause is a peer if all that the manager had seen at the break was how that ended, with its connection.
+	// The announced cause is a peer whose connection ended, if the manager had seen nothing else at the break.
 	announced := g.note(constants.InPlaceRestartStartedReason, fmt.Sprintf("; all workers of epoch %d restart in place", round.Epoch))
 	Expect(announced + "; " + h.Said).To(ContainSubstring("hung: no sign for %d s at step ", stall))
 	if kind.why == "" {
@@ -144,8 +144,8 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 	}}
 }
 
-// keepsTime expects that the ledger in the status counts what lies between the breaks and the lifts up to that of an epoch, each as
-// long ago as the manager wrote: a watch on a busy machine shows them seconds later, and never before.
+// keepsTime expects the ledger in the status to count the time between breaks and lifts, up to the lift of an epoch, as the manager
+// dated them: a watch on a busy machine shows them seconds later, but never earlier.
 func (g *Group) keepsTime(last int32) {
 	GinkgoHelper()
 	first := g.record.firstView(func(v view) bool { return v.JobSet != nil && v.JobSet.Status.Time != nil }).JobSet.Status.Time

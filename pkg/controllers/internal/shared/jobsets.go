@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,10 +46,11 @@ func JobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobse
 // NodeOf returns the Node of a name, nil if it is not in the cache.
 func NodeOf(ctx context.Context, reader client.Reader, name string) (*corev1.Node, error) {
 	node := &corev1.Node{}
-	if err := reader.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading Node %s: %w", name, err)
-	} else if err != nil {
+	switch err := reader.Get(ctx, types.NamespacedName{Name: name}, node, client.UnsafeDisableDeepCopy); {
+	case apierrors.IsNotFound(err):
 		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading Node %s: %w", name, err)
 	}
 	return node, nil
 }
