@@ -116,6 +116,8 @@ func (g *Group) hangs(round *Round, victim int, kind hangKind) (Hang, *Round) {
 	// The announced cause is a peer whose connection ended, if the manager had seen nothing else at the break.
 	announced := g.note(constants.InPlaceRestartStartedReason, fmt.Sprintf("; all workers of epoch %d restart in place", round.Epoch))
 	Expect(announced + "; " + h.Said).To(ContainSubstring("hung: no sign for %d s at step ", stall))
+	Expect(g.dated(phases.Breaks(round.Epoch))).To(BeTemporally(">", limit.Add(-stepTakes)), "P140: no break before a worker hung")
+	Expect(g.dated(phases.Lifts(next.Epoch))).To(BeTemporally("<=", slices.MinFunc(next.Started, time.Time.Compare)), "P140: no start before the lift")
 	if kind.why == "" {
 		Expect(h.Said + ";").To(HavePrefix("no worker stands out;"))
 	} else {
@@ -149,22 +151,25 @@ func Training(workers int, variables ...corev1.EnvVar) Shape {
 func (g *Group) keepsTime(last int32) {
 	GinkgoHelper()
 	first := g.record.firstView(func(v view) bool { return v.JobSet != nil && v.JobSet.Status.Time != nil }).JobSet.Status.Time
-	at := func(like func(view) bool) time.Time {
-		seen := g.record.firstView(like)
-		written := seen.JobSet.Status.Time.At.Time
-		Expect(written).To(BeTemporally("<=", seen.At), "P140: a time in the future")
-		return written
-	}
 	var running time.Duration
-	assembling := at(phases.Lifts(1)).Sub(first.At.Add(-first.Assembling.Duration))
+	assembling := g.dated(phases.Lifts(1)).Sub(first.At.Add(-first.Assembling.Duration))
 	for epoch := int32(1); epoch < last; epoch++ {
-		running += at(phases.Breaks(epoch)).Sub(at(phases.Lifts(epoch)))
-		assembling += at(phases.Lifts(epoch + 1)).Sub(at(phases.Breaks(epoch)))
+		running += g.dated(phases.Breaks(epoch)).Sub(g.dated(phases.Lifts(epoch)))
+		assembling += g.dated(phases.Lifts(epoch + 1)).Sub(g.dated(phases.Breaks(epoch)))
 	}
 	kept := g.Status().Time
 	Expect(kept.Running.Duration).To(BeNumerically("~", running, time.Millisecond), "P140: running")
 	Expect(kept.Assembling.Duration).To(BeNumerically("~", assembling, time.Millisecond), "P140: assembling")
 	Expect(kept.Paused.Duration).To(BeZero(), "P140: paused")
+}
+
+// dated is when the manager says that it wrote the first status like this.
+func (g *Group) dated(like func(view) bool) time.Time {
+	GinkgoHelper()
+	seen := g.record.firstView(like)
+	at := seen.JobSet.Status.Time.At.Time
+	Expect(at).To(BeTemporally("<=", seen.At), "P140: a time in the future")
+	return at
 }
 
 // TakesSteps waits until all workers of a round have taken steps together, some of them after a moment.
