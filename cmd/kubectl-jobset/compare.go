@@ -130,8 +130,9 @@ func (o *compareOptions) read(flags *genericclioptions.ConfigFlags, in io.Reader
 // connectionFlags are the flags by which another kubectl reaches the same cluster as the same user.
 func connectionFlags(command *cobra.Command) []string {
 	var args []string
-	command.InheritedFlags().Visit(func(f *pflag.Flag) {
-		if f.Name == "namespace" {
+	// Not Visit: it walks what this set of flags has parsed, and it is the command's own that parses.
+	command.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed || f.Name == "namespace" {
 			return
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {

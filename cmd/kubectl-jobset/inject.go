@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/version"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -37,8 +38,9 @@ func newInject(flags *genericclioptions.ConfigFlags, streams genericiooptions.IO
 		Long: `Show the Jobs that a JobSet becomes: with its defaults, and with the agent, its
 token and its rules in the Pods of a JobSet that restarts in place. It is the code
 by which the manager builds them. A file is read without a cluster, and is checked
-as at admission with all feature gates on. Of Jobs that differ in their index only
-the first is shown.`,
+as at admission with all feature gates on. What the configuration of the manager
+says is taken to be its default but for what the flags give. Of Jobs that differ in
+their index only the first is shown.`,
 		Example: `  # What does this manifest become?
   kubectl jobset inject -f train.yaml
 
@@ -56,13 +58,16 @@ the first is shown.`,
 			if err != nil {
 				return err
 			}
-			for _, js := range sets {
+			for i, js := range sets {
 				text, warnings, err := o.show(js)
 				for _, warning := range warnings {
 					fmt.Fprintln(streams.ErrOut, "Warning:", warning)
 				}
 				if err != nil {
 					return fmt.Errorf("JobSet %s: %w", js.stored.Name, err)
+				}
+				if i > 0 && o.output == "yaml" {
+					text = "---\n" + text
 				}
 				if _, err := fmt.Fprint(streams.Out, text); err != nil {
 					return err
@@ -135,13 +140,14 @@ func (o *injectOptions) show(m manifest) (string, []string, error) {
 	if err != nil {
 		return "", warnings, err
 	}
-	with := workerpod.Injection{Image: o.image, Environment: jobset.WorkerEnvironment(o.environment)}
+	with := workerpod.Injection{Image: o.image, Environment: jobset.WorkerEnvironment(o.environment), LeaseReportsFrom: int64(configapi.DefaultLeaseReportsFrom)}
 	after, err := renderJobs(m.stored, with, o.all)
 	if err != nil || o.output == "yaml" {
 		return strings.Join(after, "---\n"), warnings, err
 	}
-	// Another strategy adds nothing.
+	// Another strategy adds nothing, nor does a JobSet that tolerates no faults.
 	bare := m.written.DeepCopy()
+	bare.Spec.FaultTolerance = nil
 	if bare.Spec.FailurePolicy != nil {
 		bare.Spec.FailurePolicy.RestartStrategy = jobset.Recreate
 	}

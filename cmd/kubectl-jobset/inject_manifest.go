@@ -25,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/webhooks"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -37,7 +38,7 @@ type manifest struct{ written, stored *jobset.JobSet }
 // a JobSet that says so, since it costs variables of workers (P120).
 func gatesOf(js *jobset.JobSet) gates.Set {
 	elastic := slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })
-	return gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: elastic}
+	return gates.Set{InPlaceRestart: true, RestartJob: true, FaultTolerance: true, ElasticJobSet: elastic}
 }
 
 // readManifests returns the JobSets among YAML documents, with defaults.
@@ -99,7 +100,10 @@ func (m manifest) admit(image string) ([]string, error) {
 
 // renderJobs renders the first Job of each ReplicatedJob, or all of them.
 func renderJobs(js *jobset.JobSet, with workerpod.Injection, all bool) ([]string, error) {
-	builder := children.NewBuilder(js).InjectAgents(with)
+	builder := children.NewBuilder(js).InjectAgents(with).Elastic(gatesOf(js).ElasticJobSet)
+	if js.Spec.FaultTolerance != nil {
+		builder.KeepAway(nodehealth.DefaultRules())
+	}
 	var out []string
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]

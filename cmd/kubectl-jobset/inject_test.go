@@ -158,6 +158,69 @@ func TestInjectShowsWhatIsAdded(t *testing.T) {
 	}
 }
 
+func TestP58EveryExampleIsShown(t *testing.T) {
+	t.Parallel()
+	examples, err := filepath.Glob("../../examples/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, name := range examples {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, err := readManifests(text, "research")
+		if err != nil || len(sets) == 0 {
+			continue // of another kind, or for other tools
+		}
+		out, err := injectFile(t, string(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want := 0
+		for _, set := range sets {
+			want += len(set.stored.Spec.ReplicatedJobs)
+		}
+		if got := jobsIn(t, out); len(got) != want {
+			t.Errorf("%s: %d Jobs, want %d", name, len(got), want)
+		}
+		shown++
+	}
+	if shown < 20 {
+		t.Errorf("%d examples have JobSets", shown)
+	}
+}
+
+func TestInjectShowsWhatTheDefaultsOfTheConfigurationAdd(t *testing.T) {
+	t.Parallel()
+	many := strings.Replace(tenLines, "parallelism: 2", "parallelism: 86", 1) // 258 workers
+	tolerant := strings.Replace(strings.Replace(tenLines, "{command", "{resources: {limits: {nvidia.com/gpu: 8}}, command", 1), "spec:\n", "spec:\n  faultTolerance: {}\n", 1)
+	for name, tc := range map[string]struct {
+		text, want string
+		shown      bool
+	}{
+		"P150: many workers report in Leases":         {many, "JOBSET_REPORTS", true},
+		"P150: few on their Pods":                     {tenLines, "JOBSET_REPORTS", false},
+		"P90: workers keep away from sick nodes":      {tolerant, "requiredDuringSchedulingIgnoredDuringExecution", true},
+		"P90: those that ask for nothing go anywhere": {tenLines, "requiredDuringSchedulingIgnoredDuringExecution", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, output := range []string{"yaml", "diff"} {
+				out, err := injectFile(t, tc.text, "-o", output)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Contains(out, tc.want); got != tc.shown {
+					t.Errorf("-o %s shows %s: %t, want %t, in:\n%s", output, tc.want, got, tc.shown, out)
+				}
+			}
+		})
+	}
+}
+
 func TestInjectShowsTheEnvironment(t *testing.T) {
 	t.Parallel()
 	asked := strings.Replace(tenLines, "restartStrategy: InPlaceRestart", "restartStrategy: InPlaceRestart, inPlaceRestart: {environment: Torch}", 1)

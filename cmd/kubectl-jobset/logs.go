@@ -132,10 +132,11 @@ func (o *logsOptions) run(ctx context.Context, c *cluster, streams genericioopti
 	filter, printed := o.filter(), false
 	for i := range read {
 		if s := &read[i]; filter.Takes(s.Marks) {
-			printed = true
-			if err := c.printLog(ctx, s, o.sinceSeconds(), filter, streams.Out, epochs); err != nil {
+			found, err := c.printLog(ctx, s, o.sinceSeconds(), filter, streams.Out, epochs)
+			if err != nil {
 				return err
 			}
+			printed = printed || found
 		}
 	}
 	if !printed {

@@ -163,17 +163,18 @@ func (c *cluster) marks(ctx context.Context, s *source, sinceSeconds *int64) ([]
 	return logs.Marks(stream)
 }
 
-// printLog prints the sections of a log that are wanted.
-func (c *cluster) printLog(ctx context.Context, s *source, sinceSeconds *int64, filter logs.Filter, out io.Writer, epochs []logs.Epoch) error {
+// printLog prints the sections of a log that are wanted, and reports whether there were any.
+func (c *cluster) printLog(ctx context.Context, s *source, sinceSeconds *int64, filter logs.Filter, out io.Writer, epochs []logs.Epoch) (bool, error) {
 	stream, err := c.open(ctx, s, sinceSeconds)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = stream.Close() }()
 	buffered := bufio.NewWriter(out)
 	title := func(section logs.Section) string { return logs.Title(epochs, &s.Log, section) }
-	if err := logs.Cut(stream, buffered, logs.First(s.Marks), filter, title); err != nil {
-		return err
+	found, err := logs.Cut(stream, buffered, logs.First(s.Marks), filter, title)
+	if err != nil {
+		return found, err
 	}
-	return buffered.Flush()
+	return found, buffered.Flush()
 }

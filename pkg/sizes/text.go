@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // Text is a report for a terminal.
@@ -38,7 +39,7 @@ func Text(r *Report) string {
 		out.WriteString("\n")
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&out, "Note: %s.\n", oneLine(note))
+		fmt.Fprintf(&out, "Note: %s.\n", restarts.OneLine(note))
 	}
 	return out.String()
 }
@@ -52,7 +53,7 @@ func (r *Report) table(w *tabwriter.Writer) {
 			since = duration.HumanDuration(r.Time.Sub(job.Since.Time))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%d\t%d\t%d-%d\t%s\t%s\t%s\t%s\n", job.Namespace, job.JobSet, job.ReplicatedJob, job.Score,
-			job.Current, job.Desired, job.Min, job.Max, job.each(), job.State, since, cmp.Or(oneLine(job.Because), "-"))
+			job.Current, job.Desired, job.Min, job.Max, job.each(), job.State, since, cmp.Or(restarts.OneLine(job.Because), "-"))
 	}
 }
 
@@ -68,8 +69,3 @@ func (j *Job) each() string {
 
 // flush writes to a strings.Builder, which never fails.
 func flush(w *tabwriter.Writer) { _ = w.Flush() }
-
-// oneLine keeps text from the API from breaking a table.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
-}

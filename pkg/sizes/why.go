@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // Limit is what keeps a job from one more Pod.
@@ -58,7 +59,7 @@ func WhyText(r *Report) string {
 		job := &r.Jobs[i]
 		why := "it has its maximum"
 		if job.Limit != nil {
-			why = job.Limit.Reason + ": " + oneLine(job.Limit.Message)
+			why = job.Limit.Reason + ": " + restarts.OneLine(job.Limit.Message)
 		}
 		fmt.Fprintf(&out, "%s/%s/%s has %d Pods, is to have %d, and may have %d to %d\n  %s\n", job.Namespace, job.JobSet, job.ReplicatedJob,
 			job.Current, job.Desired, job.Min, job.Max, why)

@@ -129,14 +129,15 @@ var _ = Describe("kubectl jobset compare", func() {
 				Expect(err).NotTo(HaveOccurred())
 			}
 		}()
-		got := run(command(ctx, path, namespace, "compare", "-f", file, "--restarts=1", "--between=0s", "--keep", "-o", "json", "--exec", "kill me"))
+		got := run(command(ctx, path, namespace, "compare", "-f", file, "--restarts=1", "--between=0s", "--keep", "-o", "json", "--exec", "kill me",
+			"--kubeconfig="+shown.plane.Kubeconfig))
 		<-done
 		Expect(got).To(HaveField("Code", 0))
 		rows := compared(got.Out)
 		Expect(rows).To(HaveExactElements(
 			And(HaveField("Refused", ContainSubstring("command")), HaveField("Restarts", 0)),
 			measured("InPlaceRestart Container", 1, BeNil()), measured("Recreate", 1, BeNil())))
-		Expect(os.ReadFile(called)).To(ContainSubstring("--container=worker -- sh -c kill me\n"))
+		Expect(os.ReadFile(called)).To(ContainSubstring("--container=worker --kubeconfig="+shown.plane.Kubeconfig+" -- sh -c kill me\n"))
 		Expect(left(ctx)).To(HaveLen(2))
 	}, SpecTimeout(2*specTime))
 

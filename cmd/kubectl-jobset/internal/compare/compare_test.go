@@ -77,6 +77,10 @@ func TestCopiesDifferInNothingButTheStrategy(t *testing.T) {
 			}
 		})
 	}
+	limited := written(func(js *jobset.JobSet) { js.Spec.FaultTolerance = &jobset.FaultTolerance{RetryLimit: ptr.To[int32](5)} })
+	if got := Strategies[0].Copy(limited, "x", 3).Spec; got.FaultTolerance.RetryLimit != nil || got.FailurePolicy.MaxRestarts != 6 {
+		t.Errorf("P128 P82: a limit under two names: %+v", got)
+	}
 	if diff := cmp.Diff(before, js); diff != "" {
 		t.Errorf("P128: the manifest is changed (-before, +after):\n%s", diff)
 	}

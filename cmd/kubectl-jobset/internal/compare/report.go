@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // Result is what was measured of one strategy.
@@ -159,10 +160,10 @@ func (r *Report) Text() string {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Refused != "" {
-			fmt.Fprintf(&out, "%s was refused: %s\n", row.Strategy, row.Refused)
+			fmt.Fprintf(&out, "%s was refused: %s\n", row.Strategy, restarts.OneLine(row.Refused))
 		}
 		if row.Failed != "" {
-			fmt.Fprintf(&out, "%s was not measured to the end: %s\n", row.Strategy, row.Failed)
+			fmt.Fprintf(&out, "%s was not measured to the end: %s\n", row.Strategy, restarts.OneLine(row.Failed))
 		}
 	}
 	for _, note := range r.Notes {

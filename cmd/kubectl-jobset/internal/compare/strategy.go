@@ -48,6 +48,9 @@ func (s Strategy) Copy(js *jobset.JobSet, name string, failures int32) *jobset.J
 	c.Spec.Suspend = nil
 	if c.Spec.FailurePolicy == nil {
 		c.Spec.FailurePolicy = &jobset.FailurePolicy{}
+		if c.Spec.FaultTolerance != nil {
+			c.Spec.FaultTolerance.RetryLimit = nil // the same limit under another name, which admission refuses beside it
+		}
 	}
 	policy := c.Spec.FailurePolicy
 	policy.RestartStrategy, policy.MaxRestarts = s.Restart, max(policy.MaxRestarts, 2*failures)

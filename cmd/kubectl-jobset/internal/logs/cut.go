@@ -48,14 +48,15 @@ func (f Filter) Takes(marks []protocol.Mark) bool {
 }
 
 // Cut copies the sections that are wanted from a log to out, each behind the line that title returns for it.
-func Cut(log io.Reader, out io.Writer, first Section, filter Filter, title func(Section) string) error {
+// It reports whether there were any: what stands before the first mark may be nothing.
+func Cut(log io.Reader, out io.Writer, first Section, filter Filter, title func(Section) string) (found bool, err error) {
 	section, titled := first, false
 	write := func(text []byte) error {
 		if !filter.takes(section) {
 			return nil
 		}
 		if !titled {
-			titled = true
+			titled, found = true, true
 			if _, err := io.WriteString(out, title(section)); err != nil {
 				return err
 			}
@@ -63,10 +64,11 @@ func Cut(log io.Reader, out io.Writer, first Section, filter Filter, title func(
 		_, err := out.Write(text)
 		return err
 	}
-	return Walk(log, write, func(m protocol.Mark, line []byte) error {
+	err = Walk(log, write, func(m protocol.Mark, line []byte) error {
 		if m.Run == protocol.RunStart {
 			section, titled = of(m), false
 		}
 		return write(line)
 	})
+	return found, err
 }

@@ -75,6 +75,7 @@ func TestLogsAreCutByEpochAndRank(t *testing.T) {
 		"P129: a rank is that of the worker in the epoch": {whole, Filter{Rank: ptr.To[int32](1)}, "[3 1]" + line(s3) + "no newline"},
 		"P129: both":                        {whole, Filter{Epoch: ptr.To[int32](3), Rank: ptr.To[int32](0)}, ""},
 		"P129: no epoch is what came first": {whole, Filter{Epoch: ptr.To[int32](0)}, "[0 -1]kubelet\n"},
+		"P129: nothing came first":          {line(s1) + "a\n", Filter{Epoch: ptr.To[int32](0)}, ""},
 		"P129: a log whose beginning is missing belongs to the epoch that ends first": {"b\n" + line(e1) + line(s2), Filter{Epoch: ptr.To[int32](1)},
 			"[1 0]b\n" + line(e1)},
 		"P129: an empty log": {"", Filter{}, ""},
@@ -86,14 +87,15 @@ func TestLogsAreCutByEpochAndRank(t *testing.T) {
 			}
 			var out strings.Builder
 			title := func(s Section) string { return fmt.Sprintf("[%d %d]", s.Epoch, s.Rank) }
-			if err := Cut(strings.NewReader(tc.log), &out, First(marks), tc.filter, title); err != nil {
+			found, err := Cut(strings.NewReader(tc.log), &out, First(marks), tc.filter, title)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
 				t.Errorf("(-want, +got):\n%s", diff)
 			}
-			if got := tc.filter.Takes(marks); got != (tc.want != "") && tc.log != "" {
-				t.Errorf("Takes is %t", got)
+			if found != (tc.want != "") || found && !tc.filter.Takes(marks) {
+				t.Errorf("Cut reports %t, Takes %t", found, tc.filter.Takes(marks))
 			}
 		})
 	}
@@ -124,7 +126,7 @@ func TestLongLinesAreReadInParts(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var copied count
-	if err := Cut(endless(64<<20, want[0]), &copied, Section{}, Filter{}, func(Section) string { return "" }); err != nil {
+	if _, err := Cut(endless(64<<20, want[0]), &copied, Section{}, Filter{}, func(Section) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
