@@ -16,6 +16,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // failurePolicy applies one action because of one failed Job: the earliest failed Job that the
@@ -87,11 +88,11 @@ func restartAll(conditionReason, eventReason, message string) result {
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty
-// filter passes every Job; a pattern that is not a regular expression matches none.
+// filter passes every Job; a pattern that is not a regular expression, or too large a one, matches none.
 func matching(rule *jobset.FailurePolicyRule, failed []*batchv1.Job) []*batchv1.Job {
 	var patterns []*regexp.Regexp
 	for _, source := range rule.OnJobFailureMessagePatterns {
-		if pattern, err := regexp.Compile(source); err == nil {
+		if pattern, _, err := facts.CompilePattern(source); err == nil {
 			patterns = append(patterns, pattern)
 		}
 	}

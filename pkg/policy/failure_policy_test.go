@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,7 @@ func TestFailurePolicy(t *testing.T) {
 		"C126: one pattern of several is enough":                         {failing(recreated(patterns(failRule, "nothing", "main")), two), failedBy("js-b-0")},
 		"C126, O287: no pattern is found":                                {failing(recreated(patterns(failRule, "^exit")), two), byDefault("js-b-0")},
 		"C126: an invalid pattern is no match":                           {failing(recreated(patterns(failRule, "(")), two), byDefault("js-b-0")},
+		"C126, C387: a pattern that is too large is no match":            {failing(recreated(patterns(failRule, "main|(?:"+strings.Repeat("a", 3000)+"){1000}")), two), byDefault("js-b-0")},
 		"C126: an invalid pattern does not hide a valid one":             {failing(recreated(patterns(failRule, "(", "main")), two), failedBy("js-b-0")},
 
 		"C130, O285: FailJobSet ignores the budget left": {failing(recreated(failRule), one), failedBy("js-a-1")},

@@ -8,6 +8,7 @@ package validation
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -108,6 +109,13 @@ var maxima = map[string]maximum{
 	"patterns of a rule": {50, "spec.failurePolicy.rules[0].onJobFailureMessagePatterns", "entries", func(js *jobset.JobSet, count int) {
 		js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{{Name: "r", Action: jobset.FailJobSet,
 			OnJobFailureMessagePatterns: slices.Repeat([]string{"a"}, count)}}}
+	}},
+	"patterns in all rules": {10_000, "spec.failurePolicy.rules", "characters in all patterns", func(js *jobset.JobSet, count int) {
+		rule := func(name, pattern string) jobset.FailurePolicyRule {
+			return jobset.FailurePolicyRule{Name: name, Action: jobset.FailJobSet, OnJobFailureMessagePatterns: []string{pattern}}
+		}
+		js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{
+			rule("a", "(?:ab){500}|c"), rule("b", strings.Repeat("d", count-1502))}}
 	}},
 	"targets of the success policy": {1000, "spec.successPolicy.targetReplicatedJobs", "names", func(js *jobset.JobSet, count int) {
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll, TargetReplicatedJobs: slices.Repeat([]string{js.Spec.ReplicatedJobs[0].Name}, count)}

@@ -78,6 +78,13 @@ func TestCreateFailurePolicy(t *testing.T) {
 				invalid("spec.failurePolicy.rules[1].onJobFailureMessagePatterns[1]", "must be a regular expression in RE2 syntax"),
 			},
 		},
+		"W140: a short pattern that compiles to hundreds of megabytes": {
+			mut: rules(jobset.FailurePolicyRule{Name: "b", Action: jobset.FailJobSet, OnJobFailureMessagePatterns: []string{"(?:" + strings.Repeat("a", 3000) + "){1000}"}}),
+			want: []violation{
+				invalid("spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "must be at most 10000 characters with its repetitions written out"),
+				invalid("spec.failurePolicy.rules", "must be at most 10000 characters in all patterns"),
+			},
+		},
 		"Q21, W58: patterns that compile, and the number of restarts, are free": {
 			mut: func(js *jobset.JobSet) {
 				js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1<<31 - 1, Rules: []jobset.FailurePolicyRule{

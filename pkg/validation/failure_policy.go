@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -151,19 +152,26 @@ func uniqueRuleNames(rules []jobset.FailurePolicyRule) field.ErrorList {
 	return errs
 }
 
-// failureMessagePatterns refuses patterns that do not compile.
+// failureMessagePatterns refuses patterns that do not compile, or that compile to too much (W140).
 func failureMessagePatterns(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if js.Spec.FailurePolicy == nil {
 		return nil
 	}
 	var errs field.ErrorList
+	var total int64
+	rules := failurePolicyPath.Child("rules")
 	for i, r := range js.Spec.FailurePolicy.Rules {
 		for j, pattern := range r.OnJobFailureMessagePatterns {
-			if _, err := regexp.Compile(pattern); err != nil {
-				path := failurePolicyPath.Child("rules").Index(i).Child("onJobFailureMessagePatterns").Index(j)
-				errs = append(errs, field.Invalid(path, pattern, "must be a regular expression in RE2 syntax: "+err.Error()))
+			if total > facts.MaxPatternSize {
+				break // to compile more costs, and says nothing new
+			}
+			_, size, err := facts.CompilePattern(pattern)
+			total += size
+			if err != nil {
+				errs = append(errs, field.Invalid(rules.Index(i).Child("onJobFailureMessagePatterns").Index(j), pattern, err.Error()))
 			}
 		}
 	}
-	return errs
+	return append(errs, atMost(rules, total, facts.MaxPatternSize, "characters in all patterns, with their repetitions written out",
+		"use * and + instead of numbers, or fewer patterns")...)
 }
