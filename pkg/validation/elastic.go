@@ -156,12 +156,8 @@ func otherSizes(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
 	}
 	var errs field.ErrorList
 	bounds := js.Spec.ReplicatedJobs[i].Elastic
-	is, shrunk, grown := sized(nil), sized(&bounds.MinInstances), sized(&bounds.MaxInstances)
-	if c := js.Spec.Coordinator; c != nil && c.ReplicatedJob == js.Spec.ReplicatedJobs[i].Name &&
-		len(coordinator(is, g)) == 0 && len(coordinator(shrunk, g)) > 0 {
-		errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "minInstances"), bounds.MinInstances,
-			fmt.Sprintf("must be above spec.coordinator.podIndex, which is %d: the Pods with the highest indexes leave first", c.PodIndex)))
-	}
+	is, grown := sized(nil), sized(&bounds.MaxInstances)
+	errs = append(errs, coordinatorStays(js, i)...)
 	for _, check := range []func(*jobset.JobSet, int) field.ErrorList{podCount, podName} {
 		if wrong := check(grown, 0); len(wrong) > 0 && len(check(is, 0)) == 0 {
 			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "maxInstances"), bounds.MaxInstances,
@@ -169,6 +165,17 @@ func otherSizes(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// coordinatorStays refuses a coordinator that would leave if its ReplicatedJob had its least size. One that does
+// not exist is refused as such.
+func coordinatorStays(js *jobset.JobSet, i int) field.ErrorList {
+	c, bounds := js.Spec.Coordinator, js.Spec.ReplicatedJobs[i].Elastic
+	if c == nil || bounds == nil || c.ReplicatedJob != js.Spec.ReplicatedJobs[i].Name || c.PodIndex < int(bounds.MinInstances) || coordinatorPod(js, c) != "" {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(replicatedJobPath(i).Child("elastic", "minInstances"), bounds.MinInstances,
+		fmt.Sprintf("must be above spec.coordinator.podIndex, which is %d: the Pods with the highest indexes leave first", c.PodIndex))}
 }
 
 // isCoordinatorResized reports whether the Job of the coordinator changes its size.

@@ -262,11 +262,19 @@ func TestElasticBounds(t *testing.T) {
 			want:  []violation{invalid(rjob+".elastic.maxInstances", "is too large: JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")},
 		},
 	})
+	coordinatedBy := func(index int) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "leader", PodIndex: index}
+		}
+	}
 	elasticJobSet := func() *jobset.JobSet { js := plainJobSet(); each(bounded(2, 4), leaderSize(2))(js); return js }
 	runUpdate(t, elasticJobSet, map[string]updateCase{
 		"P100: it grows to its largest size":                                 {gates: elastic, mut: leaderSize(4)},
 		"P100: and not beyond":                                               {gates: elastic, mut: leaderSize(5), want: []violation{invalid(rjob+".template.spec.completions", "which are 2 and 4")}},
 		"P100: it does not shrink below either":                              {gates: elastic, mut: leaderSize(1), want: []violation{invalid(rjob+".template.spec.completions", "which are 2 and 4")}},
+		"P100: a coordinator that stays may come":                            {gates: elastic, mut: coordinatedBy(1)},
+		"P100: one that would leave may not":                                 {gates: elastic, old: leaderSize(4), mut: coordinatedBy(2), want: []violation{invalid(rjob+".elastic.minInstances", "must be above spec.coordinator.podIndex, which is 2")}},
+		"P100: one that is stored does not keep the JobSet from changing":    {gates: elastic, old: each(leaderSize(4), coordinatedBy(3)), mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
 		"P100: the bounds do not change":                                     {gates: elastic, mut: bounded(2, 5), want: []violation{invalid(replicatedJobs, "field is immutable, changed: "+rjob+".elastic.maxInstances")}},
 		"P100: with the gate off other fields of one that has bounds change": {mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},
 		"P100: a size outside that is stored is left alone":                  {gates: elastic, old: leaderSize(9), mut: func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }},

@@ -144,6 +144,14 @@ func TestWarningsOfProgress(t *testing.T) {
 			if diff := cmp.Diff(tc.want, progressWarnings(js)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			before := js.DeepCopy()
+			if got := ChangedProgressWarnings(before, js, gateOn); len(got) > 0 {
+				t.Errorf("warnings %q of what an update leaves as it is", got)
+			}
+			before.Spec.FailurePolicy.InPlaceRestart.Progress = nil
+			if diff := cmp.Diff(tc.want, ChangedProgressWarnings(before, js, gateOn)); diff != "" {
+				t.Errorf("on update (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

@@ -176,8 +176,15 @@ func unchanged(path *field.Path, old, new any) field.ErrorList {
 // coordinatorIfChanged checks a coordinator that changed, which is allowed at any time, or whose
 // Job was resized.
 func coordinatorIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
-	if apiequality.Semantic.DeepEqual(old.Spec.Coordinator, new.Spec.Coordinator) && !isCoordinatorResized(old, new, g) {
+	changed := !apiequality.Semantic.DeepEqual(old.Spec.Coordinator, new.Spec.Coordinator)
+	if !changed && !isCoordinatorResized(old, new, g) {
 		return nil
 	}
-	return coordinator(new, g)
+	errs := coordinator(new, g)
+	for i := range new.Spec.ReplicatedJobs {
+		if changed && isElastic(&new.Spec.ReplicatedJobs[i], g) {
+			errs = append(errs, coordinatorStays(new, i)...)
+		}
+	}
+	return errs
 }

@@ -91,10 +91,11 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	return warnings, validation.ToStatusError(js, errs)
 }
 
-// ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance if that
-// changes: the fields that other warnings are about cannot change.
+// ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance and progress if they
+// change: the fields that other warnings are about cannot change.
 func (v jobSetValidator) ValidateUpdate(_ context.Context, oldJS, newJS *jobset.JobSet) (admission.Warnings, error) {
-	return validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
+	warnings := append(validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.ChangedProgressWarnings(oldJS, newJS, v.gates)...)
+	return warnings, validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
 }
 
 // ValidateDelete allows every deletion; the webhook is not registered for it.
