@@ -64,7 +64,15 @@ func validateWebhook(cfg *configapi.Configuration) field.ErrorList {
 	if cfg.Webhook.Port == nil {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	return validateMessages(path, *cfg.Webhook.Port, validation.IsValidPortNum(*cfg.Webhook.Port))
+	errs := validateMessages(path, *cfg.Webhook.Port, validation.IsValidPortNum(*cfg.Webhook.Port))
+	for _, server := range []struct{ field, address string }{
+		{"metrics.bindAddress", cfg.Metrics.BindAddress}, {"health.healthProbeBindAddress", cfg.Health.HealthProbeBindAddress},
+	} {
+		if clash(net.JoinHostPort(cfg.Webhook.Host, strconv.Itoa(*cfg.Webhook.Port)), server.address) {
+			errs = append(errs, field.Invalid(path, *cfg.Webhook.Port, "must differ from the port of "+server.field))
+		}
+	}
+	return errs
 }
 
 func validateMetrics(cfg *configapi.Configuration) field.ErrorList {
@@ -82,7 +90,7 @@ func validateHealth(cfg *configapi.Configuration) field.ErrorList {
 	if ready == live {
 		errs = append(errs, field.Invalid(path.Child("livenessEndpointName"), live, "must differ from readinessEndpointName"))
 	}
-	if addressesClash(cfg) {
+	if clash(cfg.Health.HealthProbeBindAddress, cfg.Metrics.BindAddress) {
 		errs = append(errs, field.Invalid(path.Child("healthProbeBindAddress"), cfg.Health.HealthProbeBindAddress,
 			"must differ from metrics.bindAddress"))
 	}
@@ -106,9 +114,15 @@ func validateEndpoint(name string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-func addressesClash(cfg *configapi.Configuration) bool {
-	health, metrics := cfg.Health.HealthProbeBindAddress, cfg.Metrics.BindAddress
-	return health == metrics && health != disabledAddress && health != "" && !strings.HasSuffix(health, ":0")
+// clash reports whether two servers cannot listen at the same time. Port 0 is any that is free, and "0" no server.
+func clash(one, other string) bool {
+	host, port, err := net.SplitHostPort(one)
+	otherHost, otherPort, otherErr := net.SplitHostPort(other)
+	if err != nil || otherErr != nil || port != otherPort || port == "0" {
+		return false
+	}
+	everywhere := []string{"", "0.0.0.0", "::"}
+	return host == otherHost || slices.Contains(everywhere, host) || slices.Contains(everywhere, otherHost)
 }
 
 // validateAddress allows port 0, with which the kernel picks a free one.

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package config
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -62,6 +63,23 @@ func TestValidate(t *testing.T) {
 		"metrics and probes on one address (O24, O26)": {
 			change: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = ":8081" },
 			want:   []string{"health.healthProbeBindAddress"},
+		},
+		"metrics and probes on one port of overlapping addresses (O24, O26)": {
+			change: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = "0.0.0.0:8081" },
+			want:   []string{"health.healthProbeBindAddress"},
+		},
+		"metrics and probes on one port of two addresses (O24, O26)": {
+			change: func(cfg *configapi.Configuration) {
+				cfg.Metrics.BindAddress, cfg.Health.HealthProbeBindAddress = "127.0.0.1:8081", "127.0.0.2:8081"
+			},
+		},
+		"webhooks on the port of metrics (O21, O24)": {
+			change: func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = fmt.Sprintf(":%d", *cfg.Webhook.Port) },
+			want:   []string{"webhook.port"},
+		},
+		"webhooks on the port of probes (O21, O26)": {
+			change: func(cfg *configapi.Configuration) { cfg.Webhook.Port = ptr.To(8081) },
+			want:   []string{"webhook.port"},
 		},
 		"endpoint names with slashes and segments (O27, O28)": {
 			change: func(cfg *configapi.Configuration) {
