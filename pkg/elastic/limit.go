@@ -57,7 +57,7 @@ func (p *planner) limitOf(j *job, d *Decision) *Limit {
 	case j.ceiling != nil && d.Desired >= j.most:
 		return limit(LimitCeiling, j.ceiling.String(), "")
 	case d.State == Cools:
-		return limit(LimitCooldown, fmt.Sprintf("its size was changed at %s, and changes again after %s", stamp(j.Resized), stamp(d.Until)), "")
+		return limit(LimitCooldown, fmt.Sprintf("%s at %s, and changes again after %s", j.whatChanged(), stamp(j.JobSetResized), stamp(d.Until)), "")
 	}
 	if j.quota != nil {
 		if at, lacks := j.quota.lacks(j.quotaNeeds, 1, nil); lacks {

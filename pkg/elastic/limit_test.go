@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 	}
 	reserved := planOf(nodesOf(4), job(2, 0, 0))
 	reserved.ReservePercent = 50
-	cooling := planOf(nodesOf(8), with(job(2, 0, 0), func(j *Job) { j.Resized = start.Add(-time.Minute) }))
+	cooling := planOf(nodesOf(8), with(job(2, 0, 0), func(j *Job) { j.Resized, j.JobSetResized = start.Add(-time.Minute), start.Add(-time.Minute) }))
 	cooling.Now, cooling.CooldownUp = start, 5*time.Minute
 	ceiling := &Ceiling{Size: 2, Refusals: 1, Nodes: 1, Until: start.Add(time.Minute), Message: "too spread"}
 	capped := planOf(nodesOf(8), with(job(2, 0, 0), func(j *Job) { j.Ceiling = ceiling }))

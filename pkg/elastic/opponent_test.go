@@ -256,7 +256,7 @@ func (a *arena) carryOut(plan Plan) {
 			t.ups, t.grown = t.ups+1, a.now
 		}
 		t.job.Running = false
-		t.job.Size, t.job.Resized = d.Size, a.now
+		t.job.Size, t.job.Resized, t.job.JobSetResized = d.Size, a.now, a.now
 		t.node = t.node[:min(len(t.node), int(d.Size))]
 		t.created = t.created[:len(t.node)]
 	}

@@ -112,9 +112,17 @@ func (p *planner) plan(sizes []int32, scores []score) Plan {
 	return plan
 }
 
-// cools reports whether the last change of size is less than a time ago.
+// cools reports whether the last change of a size of the JobSet is less than a time ago.
 func (p *planner) cools(j *Job, cooldown time.Duration) bool {
-	return !j.Resized.IsZero() && p.in.Now.Before(j.Resized.Add(cooldown))
+	return !j.JobSetResized.IsZero() && p.in.Now.Before(j.JobSetResized.Add(cooldown))
+}
+
+// whatChanged says what cools.
+func (j *Job) whatChanged() string {
+	if j.JobSetResized.After(j.Resized) {
+		return "a size of its JobSet was changed"
+	}
+	return "its size was changed"
 }
 
 func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]score) Decision {
@@ -153,8 +161,8 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		d.State, d.Refused, d.Because = Stuck, true, j.refusal
 	}
 	if change != 0 && p.cools(j.Job, cooldown) {
-		d.State, d.Size, d.Ceiling, d.Until = Cools, j.now, j.ceiling, j.Resized.Add(cooldown)
-		d.Because = fmt.Sprintf("from %d to %d not before %s, since its size was changed at %s: %s", j.now, desired, stamp(d.Until), stamp(j.Resized), d.Because)
+		d.State, d.Size, d.Ceiling, d.Until = Cools, j.now, j.ceiling, j.JobSetResized.Add(cooldown)
+		d.Because = fmt.Sprintf("from %d to %d not before %s, since %s at %s: %s", j.now, desired, stamp(d.Until), j.whatChanged(), stamp(j.JobSetResized), d.Because)
 	}
 	return d
 }
@@ -200,11 +208,12 @@ func firstOf(names []string) string {
 func (p *planner) countAccelerators(plan *Plan) {
 	c := p.cluster
 	for _, name := range p.in.Accelerators {
+		plan.Assigned[name] = 0
 		column, known := c.columns[name]
 		if !known {
-			continue // no job requests it
+			continue // no job requests it, so nobody has looked for it on nodes
 		}
-		plan.Free[name], plan.Assigned[name] = 0, 0
+		plan.Free[name] = 0
 		for row, node := range c.nodes {
 			if node.Usable {
 				plan.Free[name] += max(0, c.free[row*c.width+column])

@@ -250,7 +250,11 @@ func TestCapacity(t *testing.T) {
 
 func TestCooldown(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
-	resized := func(j Job, ago time.Duration) Job { j.Resized = start.Add(-ago); return j }
+	resized := func(j Job, ago time.Duration) Job {
+		j.Resized, j.JobSetResized = start.Add(-ago), start.Add(-ago)
+		return j
+	}
+	besides := func(j Job, ago time.Duration) Job { j.JobSetResized = start.Add(-ago); return j }
 	with := func(in Input, up, down time.Duration) Input { in.CooldownUp, in.CooldownDown = up, down; return in }
 	for name, tc := range map[string]struct {
 		in   Input
@@ -258,6 +262,10 @@ func TestCooldown(t *testing.T) {
 	}{
 		"P107: a job that cools down grows later, and what it will get is not given away": {
 			with(planOf(nodesOf(8), resized(on(gpuJob("a", 2, 6, 2), 0, 0), time.Minute), on(gpuJob("b", 2, 6, 2), 0, 0)), 5*time.Minute, 0),
+			sizes{"a": "2, desired 4 Cools", "b": "4 Grows"},
+		},
+		"P107: nor does one grow whose JobSet was restarted a moment ago for another of its jobs": {
+			with(planOf(nodesOf(8), besides(on(gpuJob("a", 2, 6, 2), 0, 0), time.Minute), on(gpuJob("b", 2, 6, 2), 0, 0)), 5*time.Minute, 0),
 			sizes{"a": "2, desired 4 Cools", "b": "4 Grows"},
 		},
 		"P107: it grows once it has cooled down": {

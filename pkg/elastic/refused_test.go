@@ -25,7 +25,7 @@ func TestRefusals(t *testing.T) {
 	// group ran with a size, and was given another three minutes ago.
 	group := func(size, ran int32, nodes ...int) Job {
 		j := on(gpuJob("a", 2, 8, size), nodes...)
-		j.Shrinks, j.Ran, j.Resized = true, ran, start.Add(-3*time.Minute)
+		j.Shrinks, j.Ran, j.Resized, j.JobSetResized = true, ran, start.Add(-3*time.Minute), start.Add(-3*time.Minute)
 		return j
 	}
 	refused := func(j Job, count int32, ago time.Duration) Job {
@@ -42,7 +42,9 @@ func TestRefusals(t *testing.T) {
 		return &Ceiling{Size: size, Refusals: refusals, Nodes: nodes, Since: start.Add(-since), Until: start.Add(pause - since), Message: said}
 	}
 	has := func(c *Ceiling) func(*Job) { return func(j *Job) { j.Ceiling = c } }
-	runs := func(j *Job) { j.Running, j.Ran, j.Refused, j.Resized = true, j.Size, nil, time.Time{} }
+	runs := func(j *Job) {
+		j.Running, j.Ran, j.Refused, j.Resized, j.JobSetResized = true, j.Size, nil, time.Time{}, time.Time{}
+	}
 	never := func(j *Job) { j.Started, j.Ran = false, 0 }
 	const long, retry = 2 * time.Minute, ", and more are tried after 1970-01-12T13:51:40Z, or when a node comes"
 	for name, tc := range map[string]struct {

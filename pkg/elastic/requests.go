@@ -54,12 +54,17 @@ func sum(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList, o
 	return total
 }
 
-// Of returns the amounts of a list.
+// Of returns the amounts of a list, none above mostOwed: nobody has as much, and sums must not overflow.
 func Of(list corev1.ResourceList) Resources {
 	amounts := make(Resources, len(list))
 	for name, quantity := range list {
-		if amounts[name] = quantity.Value(); name == corev1.ResourceCPU {
+		switch {
+		case quantity.CmpInt64(mostOwed/1000) > 0:
+			amounts[name] = mostOwed
+		case name == corev1.ResourceCPU:
 			amounts[name] = quantity.MilliValue()
+		default:
+			amounts[name] = quantity.Value()
 		}
 	}
 	return amounts
@@ -68,7 +73,7 @@ func Of(list corev1.ResourceList) Resources {
 // Add adds the amounts of others.
 func (r Resources) Add(more Resources) {
 	for name, of := range more {
-		r[name] += of
+		r[name] = plus(r[name], of)
 	}
 }
 

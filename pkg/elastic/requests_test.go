@@ -32,6 +32,10 @@ func TestRequests(t *testing.T) {
 			corev1.PodSpec{Containers: []corev1.Container{container("1", "1"), container("500m", "2")}},
 			Resources{corev1.ResourceCPU: 1500, gpu: 3},
 		},
+		"P106: what nobody has does not overflow": {
+			corev1.PodSpec{Containers: []corev1.Container{container("9E", "4611686018427387904"), container("1", "4611686018427387904"), container("0", "10E")}},
+			Resources{corev1.ResourceCPU: mostOwed, gpu: mostOwed},
+		},
 		"P106: sidecars run beside them, and an init container before": {
 			corev1.PodSpec{
 				InitContainers: []corev1.Container{sidecar(container("100m", "0")), container("4", "0"), sidecar(container("200m", "0"))},

@@ -80,6 +80,8 @@ type Job struct {
 	Absent bool
 	// Resized is when its size was changed last, zero if never.
 	Resized time.Time
+	// JobSetResized is when any size of its JobSet was changed last: each change restarts all of it (P107).
+	JobSetResized time.Time
 	// Running: its group runs. Then it lacks no instance, whatever its nodes and its Pods look like (P108b).
 	Running bool
 	// Shrinks: it may go on without the instances that no node can take, because it restarts in place (P108).

@@ -61,6 +61,7 @@ func init() {
 
 // ElasticPlanned reports a plan.
 func ElasticPlanned(plan elastic.Plan) {
+	elasticAccelerators.Reset() // what is free of a resource that no job requests is not known
 	for resource, amount := range plan.Free {
 		elasticAccelerators.WithLabelValues(string(resource), "free").Set(float64(amount))
 	}

@@ -9,9 +9,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
+
+func TestWhatNoJobRequestsIsNotReportedAsFree(t *testing.T) {
+	ElasticPlanned(elastic.Plan{Free: elastic.Resources{"nvidia.com/gpu": 3}, Assigned: elastic.Resources{"nvidia.com/gpu": 5}})
+	ElasticPlanned(elastic.Make(elastic.Input{Accelerators: []corev1.ResourceName{"nvidia.com/gpu"}}))
+	want := []series{{Labels: map[string]string{"resource": "nvidia.com/gpu", "state": "assigned"}, Value: 0}}
+	if diff := cmp.Diff(want, gather(t, "jobset_elastic_accelerators")); diff != "" {
+		t.Errorf("P109: after the last job ended (-want +got):\n%s", diff)
+	}
+}
 
 func TestPlansAreReported(t *testing.T) {
 	ElasticPlanned(elastic.Plan{

@@ -125,8 +125,12 @@ func (d *Verdict) condition() metav1.Condition {
 	if len(messages) > 0 {
 		next.Message = strings.Join(messages, "; ")
 	}
-	if next.Status == metav1.ConditionFalse && len(d.Decisions) > 0 && d.Held {
+	switch {
+	case !d.Held || len(d.Decisions) == 0:
+	case next.Status == metav1.ConditionFalse:
 		next.Reason, next.Message = constants.ElasticHeldReason, constants.ElasticHeldMessage
+	default:
+		next.Message += "; " + constants.ElasticHeldMessage
 	}
 	return next
 }

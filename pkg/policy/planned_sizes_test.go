@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
@@ -89,10 +90,14 @@ func TestVerdicts(t *testing.T) {
 		ceiling   *jobset.ElasticCeiling
 		condition string
 	}{
-		"P108a: a ceiling, also while the group assembles":               {said(1, 1, &jobset.ElasticSize{}, elastic.Decision{Ceiling: ceiling}), kept, refused},
-		"P108a: also one that has no place in the status yet":            {said(1, 1, nil, elastic.Decision{Ceiling: ceiling}), kept, refused},
-		"P108a: one that is over is forgotten":                           {said(0, 1, &jobset.ElasticSize{Ceiling: kept}, elastic.Decision{}), nil, ""},
-		"P109: that it waits":                                            {said(1, 1, nil, elastic.Decision{State: elastic.Waits, Because: "it does not fit"}), nil, "True MinimumDoesNotFit ReplicatedJob w: it does not fit"},
+		"P108a: a ceiling, also while the group assembles":    {said(1, 1, &jobset.ElasticSize{}, elastic.Decision{Ceiling: ceiling}), kept, refused},
+		"P108a: also one that has no place in the status yet": {said(1, 1, nil, elastic.Decision{Ceiling: ceiling}), kept, refused},
+		"P108a: one that is over is forgotten":                {said(0, 1, &jobset.ElasticSize{Ceiling: kept}, elastic.Decision{}), nil, ""},
+		"P109: that it waits":                                 {said(1, 1, nil, elastic.Decision{State: elastic.Waits, Because: "it does not fit"}), nil, "True MinimumDoesNotFit ReplicatedJob w: it does not fit"},
+		"P111: that it waits, and that a user keeps it from continuing with fewer": {
+			said(1, 1, nil, elastic.Decision{State: elastic.Stuck, Because: "it waits for nodes"}, func(in *Input) { in.JobSet.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }),
+			nil, "True LostPods ReplicatedJob w: it waits for nodes; " + constants.ElasticHeldMessage,
+		},
 		"P109: and that it does not any more":                            {said(0, 1, nil, elastic.Decision{}, waited), nil, "False ElasticRoomFound it waits no longer"},
 		"P109: without a verdict, as at a start, the status stays":       {said(0, 1, &jobset.ElasticSize{Ceiling: kept}, elastic.Decision{}, waited, none), kept, "True r m"},
 		"P108a: nothing about a spec that has changed since":             {said(1, 1, nil, elastic.Decision{}, late(func(js *jobset.JobSet) { js.Generation++ })), nil, ""},

@@ -207,6 +207,16 @@ func TestAutoscaler(t *testing.T) {
 			all(nodes, scaled("a", 2, 1, func(_ *jobset.JobSet, job *batchv1.Job) { job.Status.CompletedIndexes = "0" }), boundPods("a", "n", 2)),
 			map[string]int32{"a": 2}, nil,
 		},
+		"P107: that a worker failed and was replaced keeps no size": {
+			all(nodes, scaled("a", 2, 1, func(js *jobset.JobSet, job *batchv1.Job) { js.Spec.FailurePolicy, job.Status.Failed = nil, 1 }), boundPods("a", "n", 2)), map[string]int32{"a": 6},
+			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 6 Pods: 4 more fit: score 0.00"},
+		},
+		"P104 P100: nobody gives its coordinator, even one that admission would refuse": {
+			all([]client.Object{gpuNode("n", "12")}, scaled("a", 6, 1, func(js *jobset.JobSet, _ *batchv1.Job) {
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "w", PodIndex: 5}
+			}), boundPods("a", "n", 6), scaled("b", 6, 1), boundPods("b", "n", 6), scaled("c", 2, 0), boundPods("c", "", 2)), map[string]int32{"a": 6, "b": 4, "c": 2},
+			[]string{"patch JobSet b", "event Normal ElasticResized Reconciling: ReplicatedJob w from 6 to 4 Pods: gave 2 instances to ns/c/w: score -0.50, ours 1.00"},
+		},
 		"P107: one that was resized a minute ago grows later": {
 			all(nodes, scaled("a", 2, 1, at(time.Minute)), boundPods("a", "n", 2)), map[string]int32{"a": 2},
 			[]string{"event Normal ElasticCoolingDown Reconciling: ReplicatedJob w: from 2 to 6 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 4 more fit: score 0.00", "update status JobSet a"},

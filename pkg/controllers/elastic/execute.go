@@ -27,8 +27,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/metrics"
 )
 
-// carryOut changes each JobSet whose plan differs, by one write, and tells why. Jobs that give come before
-// those that grow, but nothing waits: what does not fit yet is pending until it does.
+// carryOut changes each JobSet whose plan differs, by one write, and tells why. Nothing waits for those that give:
+// what does not fit yet is pending until it does.
 func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elastic.Plan, owners []*jobset.JobSet, says *verdicts) error {
 	var errs []error
 	for first := 0; first < len(owners); {
@@ -62,7 +62,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 	if !says.say(js, decisions, len(changed) > 0) || len(changed) == 0 {
 		return nil
 	}
-	patch, err := resizePatch(js, jobs, decisions, changed, a.clock.Now())
+	patch, err := resizePatch(js, decisions, changed, a.clock.Now())
 	if err != nil {
 		return fmt.Errorf("resizing JobSet %s: %w", klog.KObj(js), err)
 	}
@@ -91,19 +91,17 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// resizePatch changes sizes that are still as they were, and notes when, for users. It is one write.
-func resizePatch(js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision, changed []int, now time.Time) ([]byte, error) {
-	ops := []operation{{"test", "/metadata/uid", js.UID}}
+// resizePatch changes the sizes of a JobSet that is still as it was, and notes when, for users. It is one write.
+func resizePatch(js *jobset.JobSet, decisions []elastic.Decision, changed []int, now time.Time) ([]byte, error) {
+	ops := []operation{{"test", "/metadata/uid", js.UID}, {"test", "/metadata/resourceVersion", js.ResourceVersion}}
 	for _, i := range changed {
 		for k := range js.Spec.ReplicatedJobs {
 			if js.Spec.ReplicatedJobs[k].Name != decisions[i].ReplicatedJob {
 				continue
 			}
-			path := fmt.Sprintf("/spec/replicatedJobs/%d/", k)
-			ops = append(ops, operation{"test", path + "name", decisions[i].ReplicatedJob})
+			path := fmt.Sprintf("/spec/replicatedJobs/%d/template/spec/", k)
 			for _, field := range []string{"parallelism", "completions"} {
-				ops = append(ops, operation{"test", path + "template/spec/" + field, jobs[i].Size},
-					operation{"replace", path + "template/spec/" + field, decisions[i].Size})
+				ops = append(ops, operation{"replace", path + field, decisions[i].Size})
 			}
 		}
 	}

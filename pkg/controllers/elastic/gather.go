@@ -125,7 +125,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			continue
 		}
 		builtFor := func(rjob string) []*batchv1.Job { return byOwner[shared.InNamespace(js.Namespace, js.UID)+"/"+rjob] }
-		pinned := isPinned(js, builtFor)
+		pinned, resized := isPinned(js, builtFor), a.lastResized(js)
 		for k := range js.Spec.ReplicatedJobs {
 			rjob := &js.Spec.ReplicatedJobs[k]
 			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
@@ -134,6 +134,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			job.JobSetResized = resized
 			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
@@ -224,10 +225,13 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		Key: elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name},
 		Min: rjob.Elastic.MinInstances, Max: rjob.Elastic.MaxInstances, Size: *rjob.Template.Spec.Completions,
 	}
+	if c := js.Spec.Coordinator; c != nil && c.ReplicatedJob == rjob.Name { // stored before admission saw to it
+		job.Min = min(max(job.Min, int32(c.PodIndex)+1), job.Size)
+	}
 	template := &rjob.Template.Spec.Template
 	if built != nil {
 		template, job.Exist = &built.Spec.Template, built.Status.Active
-		if built.Status.CompletedIndexes != "" || built.Status.Failed > 0 && !workerpod.WantsInPlace(js) {
+		if built.Status.CompletedIndexes != "" || ptr.Deref(built.Status.FailedIndexes, "") != "" {
 			job.Min, job.Max = job.Size, job.Size // a worker that has finished would have to start again
 		}
 		job.Started = ptr.Deref(built.Status.Ready, 0) > 0

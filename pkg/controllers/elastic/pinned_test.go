@@ -19,6 +19,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
+	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
 // TestSizesBesideFinishedJobs: beside a Job that is done, a change of size would recreate everything (P101b).
@@ -98,4 +99,29 @@ func TestHeld(t *testing.T) {
 	}
 	rounds(true, 2, constants.ElasticHeldReason)
 	rounds(false, 6, constants.ElasticRoomFoundReason)
+}
+
+// TestAPlanOfWhatHasChangedIsNotCarriedOut: a user who holds the sizes between the plan and its write keeps them, and all annotations (P107, P111).
+func TestAPlanOfWhatHasChangedIsNotCarriedOut(t *testing.T) {
+	s := testshell.New(t, append(append(scaled("a", 2, 1), gpuNode("n", "6")), boundPods("a", "n", 2)...)...)
+	key, planned, stored := client.ObjectKey{Namespace: "ns", Name: "a"}, &jobset.JobSet{}, &jobset.JobSet{}
+	if err := s.Fake.Get(t.Context(), key, planned); err != nil {
+		t.Fatal(err)
+	}
+	held := planned.DeepCopy()
+	held.Annotations = map[string]string{jobset.ElasticHoldKey: "", "note": "mine"}
+	if err := s.Fake.Update(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	patch, err := resizePatch(planned, []elastic.Decision{{Key: elastic.Key{ReplicatedJob: "w"}, Size: 6}}, []int{0}, testshell.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := s.Fake.Patch(t.Context(), planned.DeepCopy(), client.RawPatch(types.JSONPatchType, patch))
+	if err := s.Fake.Get(t.Context(), key, stored); err != nil {
+		t.Fatal(err)
+	}
+	if refused == nil || len(stored.Annotations) != 2 || *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions != 2 {
+		t.Errorf("error %v, annotations %v, size %d", refused, stored.Annotations, *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions)
+	}
 }

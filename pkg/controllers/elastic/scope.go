@@ -152,3 +152,14 @@ func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
 	}
 	return at
 }
+
+// lastResized returns when a size of a JobSet was last changed: each change restarts all of it.
+func (a *autoscaler) lastResized(js *jobset.JobSet) (last time.Time) {
+	for i := range js.Spec.ReplicatedJobs {
+		at := a.resizedAt(js, elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: js.Spec.ReplicatedJobs[i].Name})
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
