@@ -29,24 +29,25 @@ func inPlaceAgent(js *jobset.JobSet, i int) field.ErrorList {
 	if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
 		return nil
 	}
-	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec)
+	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, asYAML)
 	return errs
 }
 
-// findAgent returns the agent of a Pod that has one, or the violations.
-func findAgent(path *field.Path, spec *corev1.PodSpec) (*corev1.Container, field.ErrorList) {
+// findAgent returns the agent of a Pod that has one, or the violations. Those of the first candidate show what to write;
+// of the others nobody reads them, and thousands of examples take seconds.
+func findAgent(path *field.Path, spec *corev1.PodSpec, show func(any) string) (*corev1.Container, field.ErrorList) {
 	path = path.Child("initContainers")
 	var first field.ErrorList
 	for _, i := range agentCandidates(spec) {
-		errs := agentProblems(path.Index(i), &spec.InitContainers[i])
+		errs := agentProblems(path.Index(i), &spec.InitContainers[i], show)
 		if workerpod.LooksLikeAgent(&spec.InitContainers[i]) {
-			errs = append(errs, ownAgentProblems(path.Index(i), &spec.InitContainers[i])...)
+			errs = append(errs, ownAgentProblems(path.Index(i), &spec.InitContainers[i], show)...)
 		}
 		if len(errs) == 0 {
 			return &spec.InitContainers[i], nil
 		}
 		if first == nil {
-			first = errs
+			first, show = errs, asNothing
 		}
 	}
 	return nil, first
@@ -78,26 +79,25 @@ func agentCandidates(spec *corev1.PodSpec) []int {
 	return sidecars
 }
 
-func agentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
+func agentProblems(path *field.Path, c *corev1.Container, show func(any) string) field.ErrorList {
 	wanted := workerpod.Agent(workerpod.Options{})
 	var errs field.ErrorList
 	if !workerpod.IsSidecar(c) {
 		errs = append(errs, field.Required(path.Child("restartPolicy"), fmt.Sprintf(
 			"the agent must run alongside the workers %s; remove this container, since %s, or add:\n%s", because, addedAgent,
-			asYAML(map[string]any{"restartPolicy": wanted.RestartPolicy}))))
+			show(map[string]any{"restartPolicy": wanted.RestartPolicy}))))
 	}
-	errs = append(errs, agentRestartRules(path, c, &wanted)...)
+	errs = append(errs, agentRestartRules(path, c, func() string { return show(map[string]any{"restartPolicyRules": wanted.RestartPolicyRules}) })...)
 	if c.StartupProbe == nil {
 		errs = append(errs, field.Required(path.Child("startupProbe"), fmt.Sprintf(
 			"is the barrier that holds the workers back %s; add:\n%s", because,
-			asYAML(map[string]any{"startupProbe": wanted.StartupProbe}))))
+			show(map[string]any{"startupProbe": wanted.StartupProbe}))))
 	}
 	return errs
 }
 
-func agentRestartRules(path *field.Path, c, wanted *corev1.Container) field.ErrorList {
+func agentRestartRules(path *field.Path, c *corev1.Container, lines func() string) field.ErrorList {
 	rulesPath := path.Child("restartPolicyRules")
-	lines := asYAML(map[string]any{"restartPolicyRules": wanted.RestartPolicyRules})
 	code, known, err := workerpod.RestartExitCode(c)
 	switch {
 	case err != nil:
@@ -107,21 +107,24 @@ func agentRestartRules(path *field.Path, c, wanted *corev1.Container) field.Erro
 		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
 			"the agent takes its restart exit code from %s, whose value cannot be seen here: "+
 				"write the value as a number, or restart all containers on every exit code but %d %s:\n%s",
-			workerpod.RestartExitCodeEnv, workerpod.ConfigExitCode, because, lines))}
+			workerpod.RestartExitCodeEnv, workerpod.ConfigExitCode, because, lines()))}
 	case known && len(c.RestartPolicyRules) == 0:
 		return field.ErrorList{field.Required(rulesPath, fmt.Sprintf(
-			"all containers must restart when the agent exits with %d %s; add:\n%s", code, because, lines))}
+			"all containers must restart when the agent exits with %d %s; add:\n%s", code, because, lines()))}
 	case known && !workerpod.RestartsPodOn(c.RestartPolicyRules, code):
 		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
 			"all containers must restart when the agent exits with %d, its restart exit code, %s; the first rule that matches decides; use:\n%s",
-			code, because, lines))}
+			code, because, lines()))}
 	case !workerpod.RestartsPodOn(c.RestartPolicyRules, workerpod.KilledExitCode):
 		return field.ErrorList{field.Invalid(rulesPath, noValue, fmt.Sprintf(
 			"all containers must restart when the agent is killed (exit code %d, out of memory for instance) %s: "+
-				"otherwise it restarts alongside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines))}
+				"otherwise it restarts alongside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines()))}
 	}
 	return nil
 }
+
+// asNothing is asYAML for messages that nobody reads.
+func asNothing(any) string { return "" }
 
 // asYAML renders what is missing as the lines a user would write.
 func asYAML(value any) string {

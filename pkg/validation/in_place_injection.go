@@ -41,7 +41,7 @@ func halfAgents(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 		if workerpod.IsSidecar(c) || !isAgentButForItsPolicy(c) {
 			continue
 		}
-		errs = append(errs, agentProblems(path.Child("initContainers").Index(i), c)...)
+		errs = append(errs, agentProblems(path.Child("initContainers").Index(i), c, asYAML)...)
 	}
 	return errs
 }

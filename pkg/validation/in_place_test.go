@@ -261,7 +261,7 @@ func TestWarnings(t *testing.T) {
 			mut: func(js *jobset.JobSet) {
 				pod(js, 0).ServiceAccountName = ""
 				agent := &pod(js, 0).InitContainers[0]
-				agent.Env = append(agent.Env, corev1.EnvVar{Name: kubeconfigEnv, Value: "/etc/agent/kubeconfig"})
+				agent.Env = append(agent.Env, corev1.EnvVar{Name: workerpod.KubeconfigEnv, Value: "/etc/agent/kubeconfig"})
 			},
 		},
 		"P15: no restart at all": {
