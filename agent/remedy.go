@@ -9,6 +9,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // operation names a request of an agent, for the log.
@@ -32,6 +34,9 @@ const (
 // addedByManager is what to do about rights that the manager grants. The agent cannot know who wrote its template.
 const addedByManager = "if the manager added this agent to the Pod, see condition AgentAccessDenied of the JobSet; otherwise "
 
+// reportKeys are the annotations in which agents report. In container mode they write only the first.
+const reportKeys = "the annotations " + epochKey + ", " + protocol.WorkerExitKey + ", " + protocol.ProgressKey + " and " + protocol.AddressKey
+
 // remedy returns what a person has to do about an error of the API server, or "" for an error that
 // may go away by itself. The agent keeps retrying in any case: most of these problems can be fixed
 // while it runs.
@@ -43,14 +48,14 @@ func remedy(what operation, err error) string {
 	switch message := status.message; {
 	case strings.Contains(message, byWebhook):
 		return "webhook " + quoted(message, byWebhook, `"`) + " refuses the report: let it pass updates of Pods that change " +
-			"nothing but the annotation " + epochKey
+			"nothing but " + reportKeys
 	case strings.Contains(message, byDeadWebhook):
 		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude updates of Pods from its rules"
 	case strings.Contains(message, byOurPolicy):
 		return byAgentPolicy(message)
 	case strings.Contains(message, byPolicy):
 		return "admission policy " + quoted(message, byPolicy, "'") + " refuses the report: let it pass updates of Pods that change " +
-			"nothing but the annotation " + epochKey
+			"nothing but " + reportKeys
 	}
 	switch {
 	case status.code == http.StatusUnauthorized:
@@ -110,7 +115,7 @@ func byAgentPolicy(message string) string {
 	case strings.Contains(message, "must be a decimal number"):
 		return "agent and admission policy jobset-agent are of different versions: install the policy of this version"
 	}
-	return "the agent sent nothing but the annotation " + epochKey + ", so a mutating webhook changed more of the Pod in the same " +
+	return "the agent sent nothing but " + reportKeys + ", so a mutating webhook changed more of the Pod in the same " +
 		"request: exclude updates of Pods, or this account, from its rules"
 }
 

@@ -48,10 +48,12 @@ func TestTheRemedy(t *testing.T) {
 			"agent and admission policy jobset-agent are of different versions"},
 		"P36: the policy of somebody else": {reporting,
 			answer(422, `pods "a" is forbidden: ValidatingAdmissionPolicy 'owners.example.com' with binding 'all' denied request: no`),
-			"admission policy owners.example.com refuses the report"},
+			"admission policy owners.example.com refuses the report: let it pass updates of Pods that change nothing but the annotations " +
+				"jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address"},
 		"P36: a webhook that refuses": {reporting,
 			answer(403, `admission webhook "pods.example.com" denied the request: no`),
-			"webhook pods.example.com refuses the report: let it pass"},
+			"webhook pods.example.com refuses the report: let it pass updates of Pods that change nothing but the annotations " +
+				"jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address"},
 		"P36: a webhook that is away": {reporting,
 			answer(500, `Internal error occurred: failed calling webhook "pods.example.com": failed to call webhook: connection refused`),
 			"webhook pods.example.com does not respond"},

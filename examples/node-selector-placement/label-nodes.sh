@@ -3,7 +3,7 @@
 # domain of its own, by a label and a taint on all nodes of the domain.
 #
 #   label-nodes.sh [--namespace NAMESPACE] [--dry-run] TOPOLOGY JOB...
-#   label-nodes.sh [--dry-run] --undo JOB...
+#   label-nodes.sh [--namespace NAMESPACE] [--dry-run] --undo JOB...
 #
 #   label-nodes.sh topology.kubernetes.io/zone training-workers-{0..2}
 #
@@ -35,7 +35,10 @@ if [ -n "$undo" ]; then
   [ $# -gt 0 ] || usage
   for job in "$@"; do
     for node in $(kubectl get nodes --selector="$label=${namespace}_$job" --output=name); do
-      $run kubectl taint "${node%%/*}" "${node#*/}" "$taint-"
+      # An earlier run may have ended between the two, and kubectl fails for a taint that is not there.
+      case " $(kubectl get "$node" --output=jsonpath='{.spec.taints[*].key}') " in
+      *" $taint "*) $run kubectl taint "${node%%/*}" "${node#*/}" "$taint-" ;;
+      esac
       $run kubectl label "$node" "$label-"
     done
   done

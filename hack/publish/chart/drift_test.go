@@ -33,7 +33,7 @@ var installs = map[string]struct {
 	},
 	"flow control": {
 		kustomizations: []string{"config/overlays/large"},
-		values:         `flowControl: {enable: true}`,
+		values:         `{flowControl: {enable: true}, controller: {featureGates: {InPlaceRestart: true}}}`,
 	},
 	"cert-manager": {
 		kustomizations: []string{"config/overlays/certmanager"},
@@ -100,6 +100,9 @@ var allowed = []struct {
 	{"Deployment", "spec/template/spec/containers/controller/ports/health-probe", "users rely on its name; the port is open with or without it"},
 	{"Deployment", "spec/template/spec/containers/controller/imagePullPolicy", "a value; the default is that of Kubernetes"},
 	{"Deployment", "spec/revisionHistoryLimit", "a value; the default is that of Kubernetes"},
+
+	{"Deployment", "spec/template/spec/containers/controller/args/2", "overlays turn the gate on by an argument, which works with any configuration"},
+	{"ConfigMap", "data/controller_manager_config.yaml/featureGates/InPlaceRestart", "the chart turns the gate on in the configuration"},
 }
 
 // TestChartInstallsWhatKustomizeInstalls compares both installs object by object. Where they

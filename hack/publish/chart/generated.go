@@ -22,7 +22,7 @@ const (
 	agentAccess = "config/components/agent-access"
 	prometheus  = "config/prometheus"
 	grafana     = "config/grafana"
-	large       = "config/overlays/large" // the install with flow control; a component has no build of its own
+	large       = "config/overlays/large" // an install with flow control; a component has no build of its own
 )
 
 // template is a file of the chart that is made from objects of a kustomization.

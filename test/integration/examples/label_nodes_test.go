@@ -18,6 +18,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -88,6 +89,20 @@ var _ = Describe("O438: label-nodes.sh", Serial, func() {
 		_, err = labelNodes("--undo", "js-workers-0")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(reserved(ctx)).To(Equal(map[string]string{"b1": "default_other-workers-0"}))
+	})
+
+	It("finishes an --undo that ended after it had removed the taint of a node, and not yet the label", func(ctx SpecContext) {
+		_, err := labelNodes("--namespace", "team", zone, "js-workers-0")
+		Expect(err).NotTo(HaveOccurred())
+		node := &corev1.Node{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKey{Name: "a1"}, node)).To(Succeed())
+		node.Spec.Taints = nil
+		Expect(cluster.Client.Update(ctx, node)).To(Succeed())
+		Expect(reserved(ctx)).To(HaveKeyWithValue("a1", "half team_js-workers-0"))
+
+		_, err = labelNodes("--namespace", "team", "--undo", "js-workers-0")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(reserved(ctx)).To(BeEmpty())
 	})
 
 	It("explains itself when it is called in a wrong way", func() {
