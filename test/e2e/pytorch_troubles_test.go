@@ -17,8 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/stories"
 )
 
@@ -111,14 +111,16 @@ var _ = Describe("a training with PyTorch ends with the same weights as one that
 		t.Tell(syscall.SIGSTOP, before.Agent(3)) // so that the group does not come together before
 		at := t.kill(before.Pods[0])
 		t.Breaks(1)
+		t.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "restart in place") // or it is lost with the manager
 		manager, err := live.managerPod(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(live.client.CoreV1().Pods(managerNamespace).Delete(ctx, manager.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})).To(Succeed())
+		// Not by deletion: for a second it would go on, lift the group, and take the event of that with it.
+		t.Tell(syscall.SIGKILL, stories.Container{Pod: manager, Name: "manager"})
 		t.Tell(syscall.SIGCONT, before.Agent(3))
 		after := t.RunsAt(2)
 		after.IsInPlaceOf(before)
 		t.Charged(1)
-		same(t, after, "the manager is replaced while the group assembles", at)
+		same(t, after, "the manager is killed while the group assembles", at)
 	}, SpecTimeout(specTime))
 
 	It("P123: when the node of rank 0 is lost, and comes back with the old rank 0", Label("node-loss"), func(ctx SpecContext) {

@@ -137,7 +137,7 @@ var _ = Describe("kubectl jobset compare", func() {
 		Expect(rows).To(HaveExactElements(
 			And(HaveField("Refused", ContainSubstring("command")), HaveField("Restarts", 0)),
 			measured("InPlaceRestart Container", 1, BeNil()), measured("Recreate", 1, BeNil())))
-		Expect(os.ReadFile(called)).To(ContainSubstring("--container=worker --kubeconfig="+shown.plane.Kubeconfig+" -- sh -c kill me\n"))
+		Expect(os.ReadFile(called)).To(ContainSubstring("--container=worker --kubeconfig=" + shown.plane.Kubeconfig + " -- sh -c kill me\n"))
 		Expect(left(ctx)).To(HaveLen(2))
 	}, SpecTimeout(2*specTime))
 
