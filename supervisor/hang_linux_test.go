@@ -99,21 +99,27 @@ func newMailbox(t *testing.T, p *pod) *mailbox {
 	return m
 }
 
+// sender returns a function that sends a datagram to a mailbox, with a descriptor if there are rights.
+func sender(t *testing.T, m *mailbox) func(datagram string, rights []byte) {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	return func(datagram string, rights []byte) {
+		t.Helper()
+		if err := syscall.Sendmsg(socket, []byte(datagram), rights, &syscall.SockaddrUnix{Name: m.path}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAMailbox(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
 	m := newMailbox(t, p)
-	sender, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Close(sender) }()
-	send := func(datagram string, rights []byte) {
-		t.Helper()
-		if err := syscall.Sendmsg(sender, []byte(datagram), rights, &syscall.SockaddrUnix{Name: m.path}, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
+	send := sender(t, m)
 	for _, datagram := range []string{"WATCHDOG=1", "", strings.Repeat("x", 4*maxDatagram), "X_JOBSET_STEP=12"} {
 		send(datagram, nil)
 	}
@@ -137,6 +143,26 @@ func TestAMailbox(t *testing.T) {
 	}
 	if got := m.take(); got != (Signs{}) {
 		t.Errorf("P130: the same signs are taken again: %+v", got)
+	}
+}
+
+// It takes a second: the signs come as slowly as those of a trainer whose steps are short.
+func TestAWorkerThatGivesFewSignsIsNoFlood(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t, newPod(t))
+	send := sender(t, m)
+	for range burst {
+		send("STATUS=x", nil)
+		time.Sleep(4 * time.Millisecond)
+	}
+	send("X_JOBSET_STEP=12", nil)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if got := m.take(); got.Stepped {
+			return
+		}
+		if waited := time.Since(began); waited > 900*time.Millisecond {
+			t.Fatalf("P130: the supervisor has not read a sign after %s, as if its worker flooded it", waited)
+		}
 	}
 }
 

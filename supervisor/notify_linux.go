@@ -24,6 +24,8 @@ const (
 	maxDatagram = 512
 	// burst is how many datagrams are read before a sender who floods the socket has to wait as long as reading them took.
 	burst = 256
+	// idle is how long a read waits at an empty socket, at least, for what came before to be no flood.
+	idle = time.Millisecond
 	// maxProgressFile is how much of the progress file counts.
 	maxProgressFile = 256
 )
@@ -79,9 +81,13 @@ func (m *mailbox) read() {
 			<-time.After(min(time.Since(began), time.Second))
 			began, count = time.Now(), 0
 		}
+		asked := time.Now()
 		n, err := m.socket.Read(buffer)
 		if err != nil && !errors.Is(err, io.EOF) { // an empty datagram looks like the end of a file
 			return
+		}
+		if time.Since(asked) > idle { // time spent waiting is no work: a sender of few signs would wait as long
+			began, count = time.Now(), 0
 		}
 		m.mu.Lock()
 		m.signs.add(buffer[:n])
