@@ -63,6 +63,10 @@ func (p *process) round(ctx context.Context) {
 		after, sends := view.Apply(action)
 		switch action.Kind {
 		case Wait:
+			// A decision that could not be noted is, also while nobody is connected who could be told.
+			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
+				return
+			}
 			p.hold(action.Because)
 			return
 		case Report:
