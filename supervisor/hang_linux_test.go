@@ -146,6 +146,35 @@ func TestAMailbox(t *testing.T) {
 	}
 }
 
+func TestALongDatagramCountsUpToItsLastWholeLine(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t, newPod(t))
+	send := sender(t, m)
+	const step, extend = "X_JOBSET_STEP=12\n", "EXTEND_TIMEOUT_USEC=600000000"
+	status := func(size int) string { return "STATUS=" + strings.Repeat("x", size-len("STATUS=\n")) + "\n" }
+	for _, tc := range []struct {
+		name, datagram string
+		want           Signs
+	}{
+		{"P130: a number that fits", step + status(maxDatagram-len(step+extend)) + extend, Signs{Step: 12, Stepped: true, Extend: 10 * time.Minute}},
+		{"P130: a number that is cut", step + status(maxDatagram-len(step+extend)+1) + extend, Signs{Step: 12, Stepped: true}},
+		{"P130: nothing but a part of a line", strings.Repeat("x", 4*maxDatagram), Signs{}},
+		{"P130: a line that ends where the reading does", step + status(maxDatagram-len(step)) + extend, Signs{Step: 12, Stepped: true}},
+	} {
+		send(tc.datagram, nil)
+		send("WATCHDOG=1", nil)
+		var got Signs
+		waitFor(t, "both are read", func() bool {
+			signs := m.take()
+			got.Step, got.Stepped, got.Extend = max(got.Step, signs.Step), got.Stepped || signs.Stepped, max(got.Extend, signs.Extend)
+			return signs.Alive
+		})
+		if got != tc.want {
+			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
 // It takes a second: the signs come as slowly as those of a trainer whose steps are short.
 func TestAWorkerThatGivesFewSignsIsNoFlood(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -20,7 +21,7 @@ import (
 )
 
 const (
-	// maxDatagram bounds what is read of one; the rest of a longer one is lost.
+	// maxDatagram bounds what is read of one; the rest of a longer one is lost, with the line that it would cut.
 	maxDatagram = 512
 	// burst is how many datagrams are read before a sender who floods the socket has to wait as long as reading them took.
 	burst = 256
@@ -75,7 +76,7 @@ func openMailbox(set Settings, r Run) (*mailbox, error) {
 // read returns when the socket is closed. It reads without a buffer for control messages, so the kernel drops
 // file descriptors that are sent along.
 func (m *mailbox) read() {
-	buffer := make([]byte, maxDatagram)
+	buffer := make([]byte, maxDatagram+1) // of a longer datagram one byte more arrives, which tells that it was cut
 	for began, count := time.Now(), 0; ; count++ {
 		if count == burst {
 			<-time.After(min(time.Since(began), time.Second))
@@ -90,10 +91,18 @@ func (m *mailbox) read() {
 			began, count = time.Now(), 0
 		}
 		m.mu.Lock()
-		m.signs.add(buffer[:n])
+		m.signs.add(wholeLines(buffer[:n]))
 		m.last = time.Now()
 		m.mu.Unlock()
 	}
+}
+
+// wholeLines returns the lines of a datagram that were not cut: the first digits of a number are another number.
+func wholeLines(datagram []byte) []byte {
+	if len(datagram) <= maxDatagram {
+		return datagram
+	}
+	return datagram[:bytes.LastIndexByte(datagram, '\n')+1]
 }
 
 // take returns the signs since the last call.
