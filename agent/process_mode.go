@@ -67,6 +67,9 @@ func (p *process) round(ctx context.Context) {
 			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
 				return
 			}
+			if p.jobSet.Ended && !p.self.EndReported {
+				p.cancelReport() // nobody reads its repetitions any more (P34a)
+			}
 			p.hold(action.Because)
 			return
 		case Report:
