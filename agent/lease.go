@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -26,6 +27,20 @@ type leasePlace struct {
 	api *api
 	// name is its own, pod and podUID are its only owner, jobSetUID is its label.
 	name, pod, podUID, jobSetUID string
+
+	mu sync.Mutex
+	// refused is why the last report was refused in the Lease, "" if it was not.
+	refused string
+}
+
+// changed notes why a report is refused in the Lease, and reports whether that is not what was noted before. A report that is
+// refused on the Pod, too, is tried again and again, and says so once (P36).
+func (l *leasePlace) changed(refused string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.refused
+	l.refused = refused
+	return refused != before
 }
 
 // newLeasePlace returns nil for an agent that reports on its Pod.
@@ -88,10 +103,11 @@ func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string,
 	err = r.lease.write(ctx, says)
 	switch {
 	case err == nil && says.where != inBoth:
+		r.lease.changed("")
 		return "", nil
 	case err != nil && !refusesLease(err):
 		return "", err
-	case err != nil && says.where != inBoth:
+	case err != nil && says.where != inBoth && r.lease.changed(err.Error()):
 		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
 			"fix", leaseRemedy(err))
 	}
