@@ -101,17 +101,24 @@ func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string,
 		return r.api.patch(ctx, says)
 	}
 	err = r.lease.write(ctx, says)
-	switch {
-	case err == nil && says.where != inBoth:
+	if err == nil {
 		r.lease.changed("")
+	}
+	switch {
+	case says.where == inBoth, says.where == anywhere: // whatever the Lease's answer was: the Pod's may be another
+	case err == nil:
 		return "", nil
-	case err != nil && !refusesLease(err):
+	case !refusesLease(err):
 		return "", err
-	case err != nil && says.where != inBoth && r.lease.changed(err.Error()):
+	case r.lease.changed(err.Error()):
 		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
 			"fix", leaseRemedy(err))
 	}
-	return r.api.patch(ctx, says)
+	jobSetUID, podErr := r.api.patch(ctx, says)
+	if says.where == anywhere && err == nil {
+		return jobSetUID, nil
+	}
+	return jobSetUID, podErr
 }
 
 // where is where a report goes.
@@ -123,6 +130,8 @@ const (
 	onPod
 	// inBoth is for the first repeat: a manager of an earlier version does not read Leases (P154).
 	inBoth
+	// anywhere is for what was not accepted until the first repeat is due: it goes to both places, and one of them is enough.
+	anywhere
 )
 
 // isLast reports whether a statement ends the reports of a Pod.

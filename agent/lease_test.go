@@ -214,6 +214,17 @@ func TestTheReportInALease(t *testing.T) {
 		pass(25 * time.Second)
 		c.wantPatches(2)
 	})
+	bubble(t, "P154: it goes to the Pod, too, if the Lease could not be written until then", func(t *testing.T, fake *fakeAPI) {
+		fake.meddle(refusing(http.StatusServiceUnavailable, "create lease", "patch lease"))
+		c := leasing(t, fake)
+		pass(15 * time.Second)
+		c.wantPatches(0)
+		pass(15 * time.Second)
+		c.wantPatches(1)
+		wantReport(t, fake, "a", "1")
+		c.move(at(0, 1))
+		wantRuns(t, c.agent, 1, c.actors...)
+	})
 	bubble(t, "P152: a Lease that somebody deletes is created again by the repeat", func(t *testing.T, fake *fakeAPI) {
 		leasing(t, fake)
 		fake.mu.Lock()
