@@ -67,7 +67,7 @@ func (p *process) round(ctx context.Context) {
 			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
 				return
 			}
-			if p.jobSet.Ended && !p.self.EndReported {
+			if p.jobSet.Ended && p.self.Reported {
 				p.cancelReport() // nobody reads its repetitions any more (P34a)
 			}
 			p.hold(action.Because)
