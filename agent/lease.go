@@ -97,7 +97,7 @@ func refusesLease(err error) bool {
 // That all workers have finished, and that the Pod must be replaced, is told on the Pod: once in its life, and then no Lease
 // that is not seen yet can make a success look like a loss.
 func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string, err error) {
-	if r.lease == nil || says.where == onPod || says.isLast() {
+	if r.lease == nil || says.isLast() {
 		return r.api.patch(ctx, says)
 	}
 	err = r.lease.write(ctx, says)
@@ -127,7 +127,6 @@ type where int
 const (
 	// inLease if the agent reports in one, else on the Pod.
 	inLease where = iota
-	onPod
 	// inBoth is for the first repeat: a manager of an earlier version does not read Leases (P154).
 	inBoth
 	// anywhere is for what was not accepted until the first repeat is due: it goes to both places, and one of them is enough.

@@ -29,12 +29,8 @@ func (p *process) beginRounds(cfg Config, deps Deps) (broken <-chan error, err e
 }
 
 func (p *process) view() View {
-	v := View{Self: p.self, JobSet: p.jobSet}
-	if p.supervisors != nil {
-		p.supervisors.readDone(p.workers)
-		v.Workers, v.Now = p.workers, time.Now()
-	}
-	return v
+	p.supervisors.readDone(p.workers)
+	return View{Self: p.self, JobSet: p.jobSet, Workers: p.workers, Now: time.Now()}
 }
 
 // events returns the channel of what supervisors say; nil in container mode.

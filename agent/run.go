@@ -51,8 +51,6 @@ type Outcome struct {
 	Kind OutcomeKind
 	// Cause is the reason of the restart, or the cause of the context.
 	Cause error
-	// Self is the state of the agent at its end.
-	Self Self
 }
 
 // Run is one agent process: it holds the barrier, watches the JobSet, decides and acts
@@ -190,9 +188,9 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		select {
 		case <-ctx.Done():
 			p.log.Info("stopped", "cause", context.Cause(ctx), "epoch", p.self.Epoch)
-			return Outcome{Kind: Stopped, Cause: context.Cause(ctx), Self: p.self}, nil
+			return Outcome{Kind: Stopped, Cause: context.Cause(ctx)}, nil
 		case err := <-broken:
-			return Outcome{Self: p.self}, err
+			return Outcome{}, err
 		case p.jobSet = <-states:
 			p.self.UID = cmp.Or(p.self.UID, p.jobSet.UID)
 		case report := <-p.reported:
@@ -209,10 +207,10 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		action := Decide(View{Self: p.self, JobSet: p.jobSet})
 		if action.Kind == Restart {
 			p.log.Info("restart", "reason", action.Because)
-			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because), Self: p.self}, nil
+			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because)}, nil
 		}
 		if err := p.perform(ctx, action); err != nil {
-			return Outcome{Self: p.self}, err
+			return Outcome{}, err
 		}
 	}
 }
