@@ -100,7 +100,7 @@ func FromEnv(lookup func(string) (string, bool)) (Config, error) {
 		cfg.StopGrace = time.Duration(env.Number(protocol.StopGraceEnv, protocol.DefaultStopGraceSeconds, 0, protocol.MaxStopGraceSeconds)) * time.Second
 	} else {
 		cfg.BarrierPort = env.Number(envBarrierPort, defaultBarrierPort, 1, 65535)
-		cfg.BarrierAddress = env.address(envBarrierAddress)
+		cfg.BarrierAddress = env.barrierAddress()
 	}
 	if cfg.RestartExitCode == setting.ExitCode {
 		env.Reject(envRestartExitCode, fmt.Sprintf("is %d, which the agent uses for wrong settings", setting.ExitCode),
@@ -175,13 +175,13 @@ func (e *environment) master() string {
 	return name
 }
 
-func (e *environment) address(variable string) string {
-	text := e.Get(variable)
+func (e *environment) barrierAddress() string {
+	text := e.Get(envBarrierAddress)
 	if text == "" {
 		return ""
 	}
 	if _, err := netip.ParseAddr(text); err != nil {
-		e.Reject(variable, fmt.Sprintf("is %q, which is not an IP address", text),
+		e.Reject(envBarrierAddress, fmt.Sprintf("is %q, which is not an IP address", text),
 			"set an address of the Pod, or leave it out for all addresses")
 	}
 	return text

@@ -98,7 +98,7 @@ func (f *fakeAPI) set(js JobSet) {
 			"failurePolicy":  map[string]any{"restartStrategy": strategy},
 			"replicatedJobs": []any{map[string]any{"replicas": js.Workers}},
 		},
-		"status": map[string]any{"conditions": conditions, "deprecatedEpoch": js.Deprecated, "syncedEpoch": js.Synced, "inPlaceRestarts": js.Restarts},
+		"status": map[string]any{"conditions": conditions, "terminalState": map[bool]string{true: "Completed"}[js.Ended], "deprecatedEpoch": js.Deprecated, "syncedEpoch": js.Synced, "inPlaceRestarts": js.Restarts},
 	}
 	f.record(kind)
 }

@@ -7,6 +7,7 @@ package agent
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,6 +129,29 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 		wantReport(t, fake, "a", "1")
 		c.move(at(0, 1))
 		wantRuns(t, c.agent, 1, x, y)
+	})
+	bubble(t, "P70: the decision about a container that does not come back is written until it is on the disk, and told", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		moved := c.pod.dir + "-away"
+		if err := os.Rename(c.pod.dir, moved); err != nil {
+			t.Fatal(err)
+		}
+		c.actors[0].kill()
+		pass(70 * time.Second)
+		c.wantPatches(1)
+		if n := strings.Count(c.agent.log.String(), "leaving failed, retrying"); n != 1 {
+			t.Errorf("P36: the log says %d times that it failed", n)
+		}
+		if err := os.Rename(moved, c.pod.dir); err != nil {
+			t.Fatal(err)
+		}
+		pass(2 * time.Second)
+		c.wantLeft("container x has not come back for 1m0s")
+		if exit := fake.lastExit("a"); exit.Container != "x" || exit.LeaveReason != protocol.ContainerLost {
+			t.Errorf("the exit is %+v", exit)
+		}
+		pass(time.Hour)
+		c.wantPatches(2)
 	})
 	bubble(t, "P70: nobody leaves before the decision is on the disk", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -26,6 +27,20 @@ type leasePlace struct {
 	api *api
 	// name is its own, pod and podUID are its only owner, jobSetUID is its label.
 	name, pod, podUID, jobSetUID string
+
+	mu sync.Mutex
+	// refused is why the last report was refused in the Lease, "" if it was not.
+	refused string
+}
+
+// changed notes why a report is refused in the Lease, and reports whether that is not what was noted before. A report that is
+// refused on the Pod, too, is tried again and again, and says so once (P36).
+func (l *leasePlace) changed(refused string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.refused
+	l.refused = refused
+	return refused != before
 }
 
 // newLeasePlace returns nil for an agent that reports on its Pod.
@@ -82,20 +97,28 @@ func refusesLease(err error) bool {
 // That all workers have finished, and that the Pod must be replaced, is told on the Pod: once in its life, and then no Lease
 // that is not seen yet can make a success look like a loss.
 func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string, err error) {
-	if r.lease == nil || says.where == onPod || says.isLast() {
+	if r.lease == nil || says.isLast() {
 		return r.api.patch(ctx, says)
 	}
 	err = r.lease.write(ctx, says)
+	if err == nil {
+		r.lease.changed("")
+	}
 	switch {
-	case err == nil && says.where != inBoth:
+	case says.where == inBoth, says.where == anywhere: // whatever the Lease's answer was: the Pod's may be another
+	case err == nil:
 		return "", nil
-	case err != nil && !refusesLease(err):
+	case !refusesLease(err):
 		return "", err
-	case err != nil && says.where != inBoth:
+	case r.lease.changed(err.Error()):
 		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
 			"fix", leaseRemedy(err))
 	}
-	return r.api.patch(ctx, says)
+	jobSetUID, podErr := r.api.patch(ctx, says)
+	if says.where == anywhere && err == nil {
+		return jobSetUID, nil
+	}
+	return jobSetUID, podErr
 }
 
 // where is where a report goes.
@@ -104,9 +127,10 @@ type where int
 const (
 	// inLease if the agent reports in one, else on the Pod.
 	inLease where = iota
-	onPod
 	// inBoth is for the first repeat: a manager of an earlier version does not read Leases (P154).
 	inBoth
+	// anywhere is for what was not accepted until the first repeat is due: it goes to both places, and one of them is enough.
+	anywhere
 )
 
 // isLast reports whether a statement ends the reports of a Pod.

@@ -144,6 +144,26 @@ func TestTheReportInALease(t *testing.T) {
 			c.wantPatches(1)
 		})
 	}
+	bubble(t, "P36: refused in both places for an hour it is logged once, and again once it had worked", func(t *testing.T, fake *fakeAPI) {
+		said := func(c *crew, want int) {
+			t.Helper()
+			if n := strings.Count(c.agent.log.String(), "the report in the Lease was refused"); n != want {
+				t.Errorf("the log says %d times that the Lease was refused, want %d", n, want)
+			}
+		}
+		fake.meddle(refusing(http.StatusForbidden, "create lease", "patch lease", "patch"))
+		c := leasing(t, fake)
+		pass(time.Hour)
+		said(c, 1)
+		fake.meddle(nil)
+		pass(10 * time.Second)
+		wantLease(t, fake, "1")
+		c.move(at(0, 1))
+		fake.meddle(refusing(http.StatusForbidden, "create lease", "patch lease"))
+		c.actors[0].fails(1)
+		wantReport(t, fake, "a", "2")
+		said(c, 2)
+	})
 	bubble(t, "P151: a server in trouble is tried again, and the Pod is left alone", func(t *testing.T, fake *fakeAPI) {
 		fake.meddle(refusing(http.StatusServiceUnavailable, "create lease", "patch lease"))
 		c := leasing(t, fake)
@@ -193,6 +213,17 @@ func TestTheReportInALease(t *testing.T) {
 		c := leasing(t, fake)
 		pass(25 * time.Second)
 		c.wantPatches(2)
+	})
+	bubble(t, "P154: it goes to the Pod, too, if the Lease could not be written until then", func(t *testing.T, fake *fakeAPI) {
+		fake.meddle(refusing(http.StatusServiceUnavailable, "create lease", "patch lease"))
+		c := leasing(t, fake)
+		pass(15 * time.Second)
+		c.wantPatches(0)
+		pass(15 * time.Second)
+		c.wantPatches(1)
+		wantReport(t, fake, "a", "1")
+		c.move(at(0, 1))
+		wantRuns(t, c.agent, 1, c.actors...)
 	})
 	bubble(t, "P152: a Lease that somebody deletes is created again by the repeat", func(t *testing.T, fake *fakeAPI) {
 		leasing(t, fake)

@@ -160,9 +160,8 @@ func (d *probeServer) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
-			// The node is short of a resource, which is no reason to end the agent.
-			<-time.After(d.limits.requestTimeout / 20)
+		case isShort(err):
+			<-time.After(acceptAgain)
 			continue
 		case err != nil:
 			d.broken <- fmt.Errorf("serving the startup probe on %s: %w", d.listener.Addr(), err)

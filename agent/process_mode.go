@@ -29,12 +29,8 @@ func (p *process) beginRounds(cfg Config, deps Deps) (broken <-chan error, err e
 }
 
 func (p *process) view() View {
-	v := View{Self: p.self, JobSet: p.jobSet}
-	if p.supervisors != nil {
-		p.supervisors.readDone(p.workers)
-		v.Workers, v.Now = p.workers, time.Now()
-	}
-	return v
+	p.supervisors.readDone(p.workers)
+	return View{Self: p.self, JobSet: p.jobSet, Workers: p.workers, Now: time.Now()}
 }
 
 // events returns the channel of what supervisors say; nil in container mode.
@@ -63,6 +59,13 @@ func (p *process) round(ctx context.Context) {
 		after, sends := view.Apply(action)
 		switch action.Kind {
 		case Wait:
+			// A decision that could not be noted is, also while nobody is connected who could be told.
+			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
+				return
+			}
+			if p.jobSet.Ended && p.self.Reported {
+				p.cancelReport() // nobody reads its repetitions any more (P34a)
+			}
 			p.hold(action.Because)
 			return
 		case Report:

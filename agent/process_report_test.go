@@ -166,6 +166,24 @@ func TestTheReportInProcessMode(t *testing.T) {
 		pass(time.Hour)
 		c.wantPatches(patches)
 	})
+	bubble(t, "P34a: it is not repeated after the end of the JobSet", func(t *testing.T, fake *fakeAPI) {
+		c := assembled(t, fake, "x")
+		c.move(with(at(0, 0), endedNow))
+		pass(time.Hour)
+		c.wantPatches(1)
+	})
+	bubble(t, "P34a: the success of a Pod is told, also if its JobSet has ended meanwhile", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.meddle(failing("patch"))
+		c.actors[0].finishes()
+		c.move(with(at(0, 1), endedNow))
+		pass(time.Second)
+		fake.meddle(nil)
+		pass(10 * time.Second)
+		if exit := fake.lastExit("a"); !exit.Done {
+			t.Errorf("the exit is %+v", exit)
+		}
+	})
 	bubble(t, "P72: 5,000 agents wait until an API server of one core can have heard them all", func(t *testing.T, fake *fakeAPI) {
 		c := crewOf(t, fake, with(at(0, 0), func(js *JobSet) { js.Workers = 5000 }), "x")
 		pass(2 * time.Minute)

@@ -139,6 +139,16 @@ func TestAgentsComeBackSpread(t *testing.T) {
 			t.Errorf("%d requests in a minute by %d agents", asked, size)
 		}
 	})
+	bubble(t, "P155: one whose worker fails while it waits to reconnect comes back as one that holds", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x")
+		fake.drop() // it would come back after 16 s
+		pass(time.Second)
+		c.actors[0].fails(1)
+		wantReport(t, fake, "a", "2")
+		c.move(at(1, 2))
+		pass(5 * time.Second)
+		wantRuns(t, c.agent, 2, c.actors...)
+	})
 	bubble(t, "P155: a watch that ends in due time is begun again at once, lifted or not: each has another length", func(t *testing.T, fake *fakeAPI) {
 		fake.set(at(0, 0))
 		fake.meddle(func(w http.ResponseWriter, r *http.Request) bool {

@@ -35,7 +35,10 @@ type reporter struct {
 func (r *reporter) run(ctx context.Context, says statement, workers int) (jobSetUID string, ok bool) {
 	retries := backoff{timing: r.timing, rand: r.rand}
 	errs := retryLog{log: r.log.With("epoch", says.epoch)}
-	for {
+	for began := time.Now(); ; {
+		if says.where == inLease && time.Since(began) >= r.firstRepeat(workers) {
+			says.where = anywhere // the Pod hears the first repeat whether or not the Lease could be written (P154)
+		}
 		uid, err := r.once(ctx, says)
 		if less := says.less(); len(less) > 0 && isRefusal(err) {
 			if says.epoch == 0 {
@@ -83,15 +86,19 @@ func (r *reporter) withLess(ctx context.Context, less []statement, refused error
 	return "", err
 }
 
+// firstRepeat is the delay before an accepted report is repeated. A large group takes longer to report: its agents would repeat
+// themselves while others still wait for their turn, and make them wait longer.
+func (r *reporter) firstRepeat(workers int) time.Duration {
+	return min(r.timing.Repeat+time.Duration(workers)*r.timing.RepeatPerWorker, r.timing.RepeatCap)
+}
+
 // repeat repeats a report until the context ends, ever more rarely (P72). It overwrites a
-// patch of an agent that died while that was on its way. A large group takes longer to report: its
-// agents would repeat themselves while others still wait for their turn, and make them wait longer.
+// patch of an agent that died while that was on its way.
 func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
-	first := r.timing.Repeat + time.Duration(workers)*r.timing.RepeatPerWorker
 	if r.lease != nil {
 		says.where = inBoth
 	}
-	for delay := min(first, r.timing.RepeatCap); ; delay = min(2*delay, r.timing.RepeatCap) {
+	for delay := r.firstRepeat(workers); ; delay = min(2*delay, r.timing.RepeatCap) {
 		// Agents that reported together do not come back together.
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return

@@ -8,6 +8,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -50,8 +51,6 @@ type Outcome struct {
 	Kind OutcomeKind
 	// Cause is the reason of the restart, or the cause of the context.
 	Cause error
-	// Self is the state of the agent at its end.
-	Self Self
 }
 
 // Run is one agent process: it holds the barrier, watches the JobSet, decides and acts
@@ -82,6 +81,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer p.children.Wait()
 	defer cancel()
+	defer p.lastWords(ctx)
 
 	p.reporter = reporter{api: api, lease: newLeasePlace(api, cfg), timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
 	states := make(chan JobSet)
@@ -146,7 +146,16 @@ type process struct {
 	reported chan reported
 	// stopReport ends a report in progress.
 	stopReport context.CancelFunc
-	children   sync.WaitGroup
+	// success is the report that all workers have finished.
+	success  success
+	children sync.WaitGroup
+}
+
+// success is a report that nothing but the end of the agent ends (P151). The zero value is none.
+type success struct {
+	// over is closed once it is.
+	over chan struct{}
+	stop context.CancelFunc
 }
 
 // reported is a report that the API server has accepted.
@@ -179,9 +188,9 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		select {
 		case <-ctx.Done():
 			p.log.Info("stopped", "cause", context.Cause(ctx), "epoch", p.self.Epoch)
-			return Outcome{Kind: Stopped, Cause: context.Cause(ctx), Self: p.self}, nil
+			return Outcome{Kind: Stopped, Cause: context.Cause(ctx)}, nil
 		case err := <-broken:
-			return Outcome{Self: p.self}, err
+			return Outcome{}, err
 		case p.jobSet = <-states:
 			p.self.UID = cmp.Or(p.self.UID, p.jobSet.UID)
 		case report := <-p.reported:
@@ -198,10 +207,10 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		action := Decide(View{Self: p.self, JobSet: p.jobSet})
 		if action.Kind == Restart {
 			p.log.Info("restart", "reason", action.Because)
-			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because), Self: p.self}, nil
+			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because)}, nil
 		}
 		if err := p.perform(ctx, action); err != nil {
-			return Outcome{Self: p.self}, err
+			return Outcome{}, err
 		}
 	}
 }
@@ -245,11 +254,17 @@ func (p *process) hold(because string) {
 // the report of an epoch is repeated until the next one or the lift.
 func (p *process) report(ctx context.Context, says statement) {
 	p.cancelReport()
-	ctx, p.stopReport = context.WithCancel(ctx)
-	epoch := says.epoch
-	repeat, workers := p.supervisors != nil && epoch != 0 && (says.exit == nil || !says.exit.Done), p.jobSet.Workers
+	epoch, succeeded, over := says.epoch, says.exit != nil && says.exit.Done, make(chan struct{})
+	if succeeded {
+		ctx, p.success.stop = context.WithCancel(context.WithoutCancel(ctx))
+		p.success.over = over
+	} else {
+		ctx, p.stopReport = context.WithCancel(ctx)
+	}
+	repeat, workers := p.supervisors != nil && epoch != 0 && !succeeded, p.jobSet.Workers
 	p.children.Go(func() {
 		owner, ok := p.reporter.run(ctx, says, workers)
+		close(over)
 		if !ok {
 			return
 		}
@@ -264,7 +279,28 @@ func (p *process) report(ctx context.Context, says statement) {
 	})
 }
 
-// cancelReport ends a report in progress and its repetitions.
+// lastWordsWithin is how long an agent that was told to end goes on reporting that all workers have finished. The kubelet tells it
+// to as soon as they have, perhaps while the API server has asked the agent to come back in a second.
+const lastWordsWithin = 5 * time.Second
+
+// lastWords ends the report that all workers have finished, if it is not accepted in time. A context that no signal has ended
+// stands for a process that was killed, which says nothing more.
+func (p *process) lastWords(ctx context.Context) {
+	if p.success.stop == nil {
+		return
+	}
+	defer p.success.stop()
+	var told stopSignal
+	if cause := context.Cause(ctx); cause != nil && !errors.As(cause, &told) {
+		return
+	}
+	select {
+	case <-p.success.over:
+	case <-time.After(lastWordsWithin):
+	}
+}
+
+// cancelReport ends a report in progress and its repetitions, but not that of a success.
 func (p *process) cancelReport() {
 	if p.stopReport != nil {
 		p.stopReport()

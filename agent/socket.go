@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -106,17 +107,33 @@ func (s *server) accept() {
 			return
 		}
 		conn, err := s.listener.Accept()
-		if err != nil {
-			if s.ctx.Err() == nil {
-				s.broken <- fmt.Errorf("accepting connections of supervisors: %w", err)
+		switch {
+		case err == nil:
+			s.readers.Go(func() {
+				s.read(conn)
+				<-s.slots
+			})
+		case s.ctx.Err() != nil:
+			return
+		case isShort(err):
+			<-s.slots
+			if !sleep(s.ctx, acceptAgain) {
+				return
 			}
+		default:
+			s.broken <- fmt.Errorf("accepting connections of supervisors: %w", err)
 			return
 		}
-		s.readers.Go(func() {
-			s.read(conn)
-			<-s.slots
-		})
 	}
+}
+
+// acceptAgain is how long a node that is short of a resource has until the next connection is accepted.
+const acceptAgain = 100 * time.Millisecond
+
+// isShort reports whether a connection was not accepted because the node, or the container, is short of a resource, which is
+// no reason to end the agent.
+func isShort(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
 }
 
 // read delivers what one connection says, and its end.

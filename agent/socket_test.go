@@ -14,7 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -237,6 +239,45 @@ func TestTheSocket(t *testing.T) {
 		s.stop()
 		c.ends()
 	})
+}
+
+// shortListener is the socket of a node that is short of a resource, until its errors are used up.
+type shortListener struct {
+	*pipeListener
+	errors []error
+}
+
+func (l *shortListener) Accept() (net.Conn, error) {
+	if len(l.errors) > 0 {
+		err := l.errors[0]
+		l.errors = l.errors[1:]
+		return nil, &net.OpError{Op: "accept", Net: "unix", Err: os.NewSyscallError("accept4", err)}
+	}
+	return l.pipeListener.Accept()
+}
+
+func TestANodeThatIsShortOfAResource(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM, syscall.ENOBUFS} {
+		t.Run("P61: a connection that cannot be accepted ends no agent: "+errno.Error(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				listener := &shortListener{pipeListener: &pipeListener{connections: make(chan net.Conn), closed: make(chan struct{})}}
+				for range 2 * (1 + strangers) { // more often than there are slots
+					listener.errors = append(listener.errors, errno)
+				}
+				s := serve(listener, 1)
+				defer s.close()
+				ours, theirs := net.Pipe()
+				defer func() { _ = ours.Close() }()
+				select {
+				case listener.connections <- theirs:
+				case err := <-s.broken:
+					t.Fatal(err)
+				case <-time.After(time.Minute):
+					t.Fatal("nothing is accepted")
+				}
+			})
+		})
+	}
 }
 
 func TestWhatIsNoSupervisorIsSentAway(t *testing.T) {

@@ -143,11 +143,9 @@ func (s *supervisors) writeLeave(because string) error {
 	if err != nil {
 		return fmt.Errorf("writing that this Pod must be replaced: %w", err)
 	}
-	_, err = file.WriteString(because)
-	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(path) // it is written again
-		return fmt.Errorf("writing that this Pod must be replaced: %w", err)
-	}
+	// The file counts even if there is no room for the reason: a volume that is full may stay so.
+	_, _ = file.WriteString(because)
+	_ = file.Close()
 	return nil
 }
 

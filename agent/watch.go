@@ -100,10 +100,24 @@ func (w *watcher) run(ctx context.Context) {
 		if !errors.Is(err, errEnded) && !errors.Is(err, errDue) {
 			w.errs.failed(watching, err, delay)
 		}
-		if !sleep(ctx, delay) {
+		if !w.pause(ctx, delay, func() time.Duration { return retries.next(err, true, w.workers) }) {
 			return
 		}
 	}
+}
+
+// pause waits before the next attempt. An agent that begins to hold meanwhile does not wait on as if its worker ran, since a
+// group may wait for it now (P155).
+func (w *watcher) pause(ctx context.Context, delay time.Duration, held func() time.Duration) bool {
+	for w.lifted() && delay > checkInterval {
+		if !sleep(ctx, checkInterval) {
+			return false
+		}
+		if delay -= checkInterval; !w.lifted() {
+			delay = min(delay, held())
+		}
+	}
+	return sleep(ctx, delay)
 }
 
 // once reads the initial state and follows it until an error; it never returns nil.

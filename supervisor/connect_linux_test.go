@@ -7,10 +7,13 @@ package supervisor
 
 import (
 	"errors"
+	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -176,4 +179,67 @@ func TestAnAgentThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	if m := p.hello(); m.State != protocol.Ended || m.Epoch != 1 {
 		t.Errorf("P61: it says hello as %+v, want ended at 1", m)
 	}
+}
+
+// late is a host that does not notice that its worker has ended, until the supervisor looks because of something else.
+type late struct {
+	Host
+	ended, told bool
+}
+
+func (*late) Start(Run) *protocol.Exit  { return nil }
+func (*late) Kill()                     {}
+func (*late) Changed() <-chan os.Signal { return nil }
+func (h *late) Look() (*protocol.Exit, bool) {
+	if !h.ended || h.told {
+		return nil, h.ended
+	}
+	h.told = true
+	return &protocol.Exit{Code: 7}, true
+}
+
+func TestNothingIsSaidBeforeTheHello(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		host, agents, terminate := &late{}, make(chan net.Conn), make(chan os.Signal, 1)
+		s := Supervisor{Settings: Settings{Container: "worker", KillTimeout: time.Minute}, Host: host, Log: slog.New(slog.DiscardHandler), Terminate: terminate}
+		s.Dial = func() (Conn, error) {
+			ours, theirs := net.Pipe()
+			agents <- theirs
+			return ours, nil
+		}
+		over := make(chan int)
+		go func() {
+			code, _ := s.Run()
+			over <- code
+		}()
+		hears := func(agent *protocol.Reader, want protocol.Type) protocol.Message {
+			t.Helper()
+			m, err := agent.Next()
+			if err != nil || m.Type != want {
+				t.Errorf("P65: the supervisor says %+v, %v, want %s", m, err, want)
+			}
+			return m
+		}
+		first := <-agents
+		agent := protocol.NewReader(first)
+		hears(agent, protocol.Hello)
+		start, err := protocol.Encode(protocol.Message{Type: protocol.Start, Epoch: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = first.Write(start)
+		hears(agent, protocol.Running)
+		_ = first.Close()
+		synctest.Wait() // the end of the connection is known, and the supervisor looks when it has the next one
+		host.ended = true
+		second := <-agents
+		if m := hears(protocol.NewReader(second), protocol.Hello); m.State != protocol.Ended || m.Exit == nil || m.Exit.Code != 7 {
+			t.Errorf("P65: it says hello as %+v, want ended with code 7", m)
+		}
+		terminate <- syscall.SIGTERM
+		if code := <-over; code != exitTerminated {
+			t.Errorf("P69: it ends with %d", code)
+		}
+	})
 }

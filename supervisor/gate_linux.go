@@ -30,6 +30,8 @@ type gate struct {
 	pipe int
 	// abandoned: nobody is to be let through any more; passed: somebody was.
 	abandoned, passed atomic.Bool
+	// attended is closed when nobody attends the gate any more; nil if nobody ever has.
+	attended chan struct{}
 }
 
 // newGate makes a gate that no other program has.
@@ -74,7 +76,9 @@ func (g *gate) attend(line []byte, changed chan os.Signal) error {
 		return os.NewSyscallError("dup", err)
 	}
 	syscall.CloseOnExec(pipe)
+	g.attended = make(chan struct{})
 	go func() {
+		defer close(g.attended)
 		defer func() { _ = syscall.Close(pipe) }()
 		if g.open(pipe, line, 0) == nil {
 			nudge(changed)
@@ -107,14 +111,22 @@ func (g *gate) open(pipe int, line []byte, how int) error {
 	return nil
 }
 
-// abandon lets nobody through any more. It frees a thread that attends the gate.
+// abandon lets nobody through any more. It frees a thread that attends the gate. One that had just looked whether the gate is
+// abandoned opens the pipe later, and would block without limit if no reader stayed until then.
 func (g *gate) abandon() {
 	if g == nil || g.abandoned.Swap(true) {
 		return
 	}
 	_ = os.Remove(g.path)
 	if from, err := syscall.Open(link(g.pipe), syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0); err == nil {
-		_ = syscall.Close(from)
+		if g.attended != nil {
+			go func() {
+				<-g.attended
+				_ = syscall.Close(from)
+			}()
+		} else {
+			_ = syscall.Close(from)
+		}
 	}
 	_ = syscall.Close(g.pipe)
 }

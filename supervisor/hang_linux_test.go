@@ -99,21 +99,27 @@ func newMailbox(t *testing.T, p *pod) *mailbox {
 	return m
 }
 
+// sender returns a function that sends a datagram to a mailbox, with a descriptor if there are rights.
+func sender(t *testing.T, m *mailbox) func(datagram string, rights []byte) {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	return func(datagram string, rights []byte) {
+		t.Helper()
+		if err := syscall.Sendmsg(socket, []byte(datagram), rights, &syscall.SockaddrUnix{Name: m.path}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAMailbox(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
 	m := newMailbox(t, p)
-	sender, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Close(sender) }()
-	send := func(datagram string, rights []byte) {
-		t.Helper()
-		if err := syscall.Sendmsg(sender, []byte(datagram), rights, &syscall.SockaddrUnix{Name: m.path}, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
+	send := sender(t, m)
 	for _, datagram := range []string{"WATCHDOG=1", "", strings.Repeat("x", 4*maxDatagram), "X_JOBSET_STEP=12"} {
 		send(datagram, nil)
 	}
@@ -137,6 +143,55 @@ func TestAMailbox(t *testing.T) {
 	}
 	if got := m.take(); got != (Signs{}) {
 		t.Errorf("P130: the same signs are taken again: %+v", got)
+	}
+}
+
+func TestALongDatagramCountsUpToItsLastWholeLine(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t, newPod(t))
+	send := sender(t, m)
+	const step, extend = "X_JOBSET_STEP=12\n", "EXTEND_TIMEOUT_USEC=600000000"
+	status := func(size int) string { return "STATUS=" + strings.Repeat("x", size-len("STATUS=\n")) + "\n" }
+	for _, tc := range []struct {
+		name, datagram string
+		want           Signs
+	}{
+		{"P130: a number that fits", step + status(maxDatagram-len(step+extend)) + extend, Signs{Step: 12, Stepped: true, Extend: 10 * time.Minute}},
+		{"P130: a number that is cut", step + status(maxDatagram-len(step+extend)+1) + extend, Signs{Step: 12, Stepped: true}},
+		{"P130: nothing but a part of a line", strings.Repeat("x", 4*maxDatagram), Signs{}},
+		{"P130: a line that ends where the reading does", step + status(maxDatagram-len(step)) + extend, Signs{Step: 12, Stepped: true}},
+	} {
+		send(tc.datagram, nil)
+		send("WATCHDOG=1", nil)
+		var got Signs
+		waitFor(t, "both are read", func() bool {
+			signs := m.take()
+			got.Step, got.Stepped, got.Extend = max(got.Step, signs.Step), got.Stepped || signs.Stepped, max(got.Extend, signs.Extend)
+			return signs.Alive
+		})
+		if got != tc.want {
+			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// It takes a second: the signs come as slowly as those of a trainer whose steps are short.
+func TestAWorkerThatGivesFewSignsIsNoFlood(t *testing.T) {
+	t.Parallel()
+	m := newMailbox(t, newPod(t))
+	send := sender(t, m)
+	for range burst {
+		send("STATUS=x", nil)
+		time.Sleep(4 * time.Millisecond)
+	}
+	send("X_JOBSET_STEP=12", nil)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if got := m.take(); got.Stepped {
+			return
+		}
+		if waited := time.Since(began); waited > 900*time.Millisecond {
+			t.Fatalf("P130: the supervisor has not read a sign after %s, as if its worker flooded it", waited)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ package supervisor
 
 import (
 	"cmp"
-	"syscall"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -58,8 +57,11 @@ func (s *Supervisor) examine(e *Event) {
 			s.state.Seen = seen
 		}
 	}
+	if e.Hung == nil || !s.state.Watched() {
+		return
+	}
 	limits := s.state.Run.Progress
-	if number, ok := dumpSignal(limits); ok && e.Hung != nil && s.state.Watched() && s.Host.Dump(number) > 0 {
+	if number, ok := protocol.DumpSignals[limits.DumpSignal]; ok && s.Host.Dump(number) > 0 {
 		e.Dumping = time.Duration(cmp.Or(min(max(0, limits.DumpSeconds), protocol.MaxDumpSeconds), protocol.DefaultDumpSeconds)) * time.Second
 	}
 }
@@ -72,13 +74,4 @@ func (s *Supervisor) retell() {
 	}
 	s.report, s.told = report, s.watch.now
 	s.send(protocol.Message{Type: protocol.Progressed, Epoch: report.Epoch, Report: report})
-}
-
-// dumpSignal returns the signal at which the program writes its stacks, if one is known.
-func dumpSignal(limits *protocol.Progress) (number syscall.Signal, ok bool) {
-	if limits == nil {
-		return 0, false
-	}
-	number, ok = protocol.DumpSignals[limits.DumpSignal]
-	return number, ok
 }

@@ -65,8 +65,9 @@ type Supervisor struct {
 	finished bool
 	code     int
 
-	// conn leads to the agent; nil while there is none.
+	// conn leads to the agent; nil while there is none. coming is one that is accepted, on which nothing was said yet.
 	conn     Conn
+	coming   Conn
 	arrivals chan arrival
 	// lastProblem of a connection, which is logged once and not at each attempt.
 	lastProblem string
@@ -135,6 +136,9 @@ func (s *Supervisor) Run() (code int, leave string) {
 		}
 		s.handle(Event{Empty: empty})
 		s.lookAtGates()
+		if happened.Connected { // only now, so that nothing is said before the hello
+			s.conn = s.coming
+		}
 		s.handle(happened)
 	}
 	s.disconnect()
@@ -244,7 +248,7 @@ func (s *Supervisor) receive(a arrival) Event {
 			s.Log.Warn("no connection to the agent", "error", text)
 		}
 	case a.message == nil:
-		s.conn = a.conn
+		s.coming = a.conn
 		return Event{Connected: true}
 	case a.conn == s.conn:
 		s.lastProblem = ""

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -20,10 +21,12 @@ import (
 )
 
 const (
-	// maxDatagram bounds what is read of one; the rest of a longer one is lost.
+	// maxDatagram bounds what is read of one; the rest of a longer one is lost, with the line that it would cut.
 	maxDatagram = 512
 	// burst is how many datagrams are read before a sender who floods the socket has to wait as long as reading them took.
 	burst = 256
+	// idle is how long a read waits at an empty socket, at least, for what came before to be no flood.
+	idle = time.Millisecond
 	// maxProgressFile is how much of the progress file counts.
 	maxProgressFile = 256
 )
@@ -73,21 +76,33 @@ func openMailbox(set Settings, r Run) (*mailbox, error) {
 // read returns when the socket is closed. It reads without a buffer for control messages, so the kernel drops
 // file descriptors that are sent along.
 func (m *mailbox) read() {
-	buffer := make([]byte, maxDatagram)
+	buffer := make([]byte, maxDatagram+1) // of a longer datagram one byte more arrives, which tells that it was cut
 	for began, count := time.Now(), 0; ; count++ {
 		if count == burst {
 			<-time.After(min(time.Since(began), time.Second))
 			began, count = time.Now(), 0
 		}
+		asked := time.Now()
 		n, err := m.socket.Read(buffer)
 		if err != nil && !errors.Is(err, io.EOF) { // an empty datagram looks like the end of a file
 			return
 		}
+		if time.Since(asked) > idle { // time spent waiting is no work: a sender of few signs would wait as long
+			began, count = time.Now(), 0
+		}
 		m.mu.Lock()
-		m.signs.add(buffer[:n])
+		m.signs.add(wholeLines(buffer[:n]))
 		m.last = time.Now()
 		m.mu.Unlock()
 	}
+}
+
+// wholeLines returns the lines of a datagram that were not cut: the first digits of a number are another number.
+func wholeLines(datagram []byte) []byte {
+	if len(datagram) <= maxDatagram {
+		return datagram
+	}
+	return datagram[:bytes.LastIndexByte(datagram, '\n')+1]
 }
 
 // take returns the signs since the last call.

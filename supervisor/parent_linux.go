@@ -6,10 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -19,6 +21,8 @@ import (
 const (
 	// parentCommand is the first argument of this program where it is the parent of one program only (P162).
 	parentCommand = "parent"
+	// parentPatience is how long it may take to say that its program has ended. The supervisor does nothing else meanwhile.
+	parentPatience = time.Second
 	// parentSocket is where it is told what it does and asked to end.
 	parentSocket = 3
 )
@@ -93,6 +97,8 @@ type tree struct {
 	pid  int
 	exit *protocol.Exit
 	told bool
+	// awaited: the parent had its time to say how the program ended.
+	awaited bool
 }
 
 // plant starts a program below a parent of its own.
@@ -142,7 +148,7 @@ func (t *tree) look() *protocol.Exit {
 			select {
 			case b, open = <-t.news:
 			default:
-				open = false
+				b, open = t.await()
 			}
 		}
 		if b.Pid != 0 {
@@ -160,6 +166,27 @@ func (t *tree) look() *protocol.Exit {
 	}
 	t.told = true
 	return t.exit
+}
+
+// await gives a parent whose program has ended some time to say so: it may have had no processor since, and a stop that is
+// heard first would make a program that is done run again (P67). It does so once, since a program whose first thread has ended
+// before the others looks the same.
+func (t *tree) await() (b born, open bool) {
+	if t.pid == 0 || t.exit != nil || t.awaited || !hasEnded(t.pid) {
+		return b, false
+	}
+	t.awaited = true
+	select {
+	case b, open = <-t.news:
+	case <-time.After(parentPatience):
+	}
+	return b, open
+}
+
+// hasEnded reports whether a process has: it is a zombie, or not there any more.
+func hasEnded(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
 // clean reports whether a parent that is gone ended because nothing was left below it.

@@ -218,7 +218,6 @@ func (w *warm) Look() (exited *protocol.Exit, empty bool) {
 		exited.OOMKilled = oomKills() > w.oomKills
 		w.program.gate.abandon()
 	}
-	w.child = w.program.pid
 	if !w.program.gone {
 		return exited, false
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
@@ -256,6 +257,36 @@ func TestStandbysThatEndEarlyAreToldAndGivenUp(t *testing.T) {
 	}
 	// What it killed itself is no part of the worker, and may take its time to go.
 	waitFor(t, "nobody is left", func() bool { alive, zombies := p.below(); return len(alive) == 0 && zombies == 0 })
+}
+
+func TestAProgramThatEndsBeforeAStopIsDoneThoughItsParentIsLate(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, place option) {
+		g := &faultyGroup{pod: supervise(t, imports+`read -r line < "$JOBSET_SUPERVISOR_DIR/end"; exit 0`, warmly(place)), epoch: 1}
+		end := g.path("end")
+		if err := syscall.Mkfifo(end, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g.begins()
+		program := g.said("runs epoch=1", 1)
+		parent, is := g.parentOf(program), g.host(program)
+		if err := syscall.Kill(parent, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(end, []byte("x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "the program has ended", func() bool { return hasEnded(is) })
+		g.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 3600})
+		time.Sleep(100 * time.Millisecond) // the supervisor hears it, and the parent has no processor
+		if err := syscall.Kill(parent, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		if m := g.pod.next(protocol.Done); m.Epoch != 1 {
+			t.Errorf("P67: it is done with %+v, want epoch 1", m)
+		}
+		g.exits(0)
+	})
 }
 
 func TestAProgramThatKillsItsParentIsReplacedAsAWhole(t *testing.T) {
