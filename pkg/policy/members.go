@@ -29,6 +29,9 @@ func (v *view) lookAtGroup() groupState {
 		room = g.addJob(v, job, room)
 	}
 	done := v.doneDependencies()
+	if v.joinedAsPlanned(done) {
+		return g
+	}
 	for _, job := range v.observed.Successful {
 		if !done[replicatedJobOf(job)] { // else others waited for it to end: the group goes on without it
 			g.success.addComplete(job, v.JobSet.Status.LastSyncTime)
