@@ -29,8 +29,7 @@ func overdue(v *view, _ result) result {
 	populated := map[*batchv1.Job]bool{}
 	v.eachPod(func(pod *corev1.Pod, job *batchv1.Job) {
 		populated[job] = true
-		// One that was deleted by force already is held by somebody else.
-		if m := facts.Of(pod); m.Terminating() && !m.ByForce {
+		if m := facts.Of(pod); m.Terminating() && !isForced(&m) {
 			leaving = append(leaving, pod)
 		}
 	})
@@ -56,6 +55,11 @@ func overdue(v *view, _ result) result {
 	}
 	return r
 }
+
+// isForced reports whether all that is done here was done to a Pod, so that somebody else holds it. Grace period 0 alone
+// does not show that: a user may have set it, or the template. A Job with podReplacementPolicy Failed leaves its
+// finalizer on such a Pod for as long as it counts as running.
+func isForced(m *facts.Member) bool { return m.ByForce && (m.Ended() || !m.Tracked) }
 
 // forces reports whether this JobSet wants what is overdue to be deleted by force, and may.
 func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
