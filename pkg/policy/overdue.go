@@ -70,8 +70,9 @@ func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod
 	return over, requeueAfter(next)
 }
 
+// forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
 func forced(pods []*corev1.Pod, message string) result {
-	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Force: true, Event: Event{
-		Type: corev1.EventTypeWarning, Reason: constants.ForcefulDeletionReason, Message: message,
-	}}}}}
+	r := requeueAfter(gatherNodes)
+	r.writes.DeletePods = []PodDeletion{{Pods: pods, Force: true, Event: warning(constants.ForcefulDeletionReason, message).event}}
+	return r
 }

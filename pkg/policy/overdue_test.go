@@ -39,7 +39,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 	waits := func(after time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = after } }
 	goes := func(pods ...string) func(*summary) {
 		return func(w *summary) {
-			w.Outcomes = []Outcome{DeletedByForce}
+			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, gatherNodes
 			for _, pod := range pods {
 				w.Pods = append(w.Pods, pod+"!")
 			}

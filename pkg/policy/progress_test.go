@@ -260,7 +260,7 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 	}
 	deleted := func(w *summary) {
 		assembling(w)
-		w.Pods = []string{"js-w-0-1!"}
+		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, gatherNodes
 		w.Told = []Event{{"Warning", "ForcefulDeletion",
 			"1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
 	}
