@@ -43,6 +43,9 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	if err := shared.Each(c, plan.ForceJobs, func(job *batchv1.Job) error { return r.forceJob(ctx, job) }); err != nil {
 		return err
 	}
+	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
+		return err
+	}
 	if plan.CreateService != nil {
 		if err := r.createService(ctx, js, plan.CreateService); err != nil {
 			return err
@@ -63,9 +66,6 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 			r.tellTrouble(ctx, js, constants.JobCreationFailedReason, err)
 			return err
 		}
-	}
-	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
-		return err
 	}
 	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
 		return err

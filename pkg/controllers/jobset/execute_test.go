@@ -56,8 +56,8 @@ func TestExecuteInOrder(t *testing.T) {
 	if err := s.execute(t.Context(), js, &plan); err != nil {
 		t.Fatal(err)
 	}
-	s.Record.Expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
-		"create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
+	s.Record.Expect(t, "delete Job js-a-0", "patch Job js-a-3", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
+		"create Job js-a-1", "create Job js-a-2", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
 	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
 		t.Errorf("P22: what the cache holds changed:\n%s", diff)
 	}
@@ -76,7 +76,7 @@ func TestExecuteInOrder(t *testing.T) {
 func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
-	all := []string{"delete Job js-a-0", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch Job js-a-4", "delete JobSet js"}
+	all := []string{"delete Job js-a-0", "patch Job js-a-3", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-4", "delete JobSet js"}
 	serviceFailed := "event Warning HeadlessServiceCreationFailed Reconciling: down"
 	jobFailed := func(name string) string {
 		return `event Warning JobCreationFailed Reconciling: job "` + name + `" creation failed with error: down`
@@ -86,10 +86,10 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 		told []string
 	}{
 		"C38: a Job is not deleted":               {0, nil},
-		"C95: the Service is not created":         {1, []string{serviceFailed}},
-		"C64: a Job is not created":               {2, []string{jobFailed("js-a-1")}},
-		"C64: a Job of the second is not created": {3, []string{jobFailed("js-a-2")}},
-		"C163: a Job is not suspended":            {4, nil},
+		"C163: a Job is not suspended":            {1, nil},
+		"C95: the Service is not created":         {2, []string{serviceFailed}},
+		"C64: a Job is not created":               {3, []string{jobFailed("js-a-1")}},
+		"C64: a Job of the second is not created": {4, []string{jobFailed("js-a-2")}},
 		"C166: a Job is not resumed":              {5, nil},
 		"C173: the JobSet is not deleted":         {6, nil},
 	}
