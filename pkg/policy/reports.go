@@ -36,7 +36,7 @@ type Reports struct {
 	Replaced []Replacement
 }
 
-// Outcome is counted by the metrics once the status is written.
+// Outcome is counted by the metrics once the status is written, or, of deletions by force, once they are made.
 type Outcome string
 
 const (

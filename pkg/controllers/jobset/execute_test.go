@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
@@ -190,4 +191,42 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeletionsByForceAreCounted is not parallel: the metric is that of the process.
+func TestDeletionsByForceAreCounted(t *testing.T) {
+	js, job := workers()
+	pod := builders.MakePod(job, 0).Obj()
+	s := newShell(t, js, pod)
+	s.client = s.Fake // the record wants foreground deletions
+	before := deletionsByForce(t)
+	js = stored(t, s, js)
+	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{Outcomes: []policy.Outcome{policy.DeletedByForce}}, Writes: policy.Writes{
+		DeletePods: []policy.PodDeletion{{Pods: []*corev1.Pod{stored(t, s, pod)}, Force: true}},
+	}}
+	if err := s.execute(t.Context(), js, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.report(t.Context(), js, &plan); err != nil { // the status stays as it is
+		t.Fatal(err)
+	}
+	if got := deletionsByForce(t) - before; got != 1 {
+		t.Errorf("P89: counted %v times, want once", got)
+	}
+}
+
+func deletionsByForce(t *testing.T) (count float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if family.GetName() == "jobset_fault_tolerance_steps_total" && metric.GetLabel()[0].GetValue() == string(policy.DeletedByForce) {
+				count += metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return count
 }

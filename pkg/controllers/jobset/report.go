@@ -139,7 +139,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 		case policy.GroupLifted:
 			metrics.InPlaceRestartCompleted(plan.GroupRestart)
 			metrics.WorkersStarted(plan.WarmStarts)
-		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce, policy.AvoidsNode, policy.GaveUpNode:
+		case policy.WasReset, policy.BecameUnhealthy, policy.AvoidsNode, policy.GaveUpNode:
 			metrics.FaultTolerated(outcome)
 		case policy.MovedInPlace:
 			metrics.Moved(metrics.InPlace)
