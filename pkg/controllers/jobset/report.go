@@ -143,6 +143,9 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 			metrics.FaultTolerated(outcome)
 		case policy.MovedInPlace:
 			metrics.Moved(metrics.InPlace)
+// mostRemembered is how much is remembered of an annotation that is no epoch, which may have 256 KiB.
+const mostRemembered = 64
+
 		case policy.MovedByReset:
 			metrics.Moved(metrics.ByReset)
 		case policy.MoveRefused:
@@ -154,7 +157,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		value := pod.Annotations[jobset.EpochKey]
-		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
+		if !r.memory.forJobSet(js).reported.changed(pod.UID, strings.Clone(value[:min(len(value), mostRemembered)])) {
 			continue
 		}
 		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
