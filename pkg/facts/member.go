@@ -23,7 +23,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/placement"
@@ -32,7 +31,6 @@ import (
 // Member is what is read of a Pod of a JobSet.
 type Member struct {
 	Name    string
-	UID     types.UID
 	Created time.Time
 	// Index is its completion index, -1 if it has none.
 	Index int32
@@ -95,7 +93,7 @@ type Reported struct {
 // Of returns the facts of a Pod.
 func Of(pod *corev1.Pod) Member {
 	m := Member{
-		Name: pod.Name, UID: pod.UID, Created: moment(&pod.CreationTimestamp),
+		Name: pod.Name, Created: moment(&pod.CreationTimestamp),
 		Index: IndexOf(pod), Node: NodeOf(pod),
 		Standing:   StandingOf(pod),
 		ByForce:    pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,

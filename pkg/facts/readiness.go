@@ -87,7 +87,7 @@ func IsPulling(pod *corev1.Pod) bool {
 		switch {
 		case status.State.Waiting != nil:
 			return true
-		case status.State.Running != nil && (!isSidecar(pod, status.Name) || !ptr.Deref(status.Started, false)):
+		case status.State.Running != nil && (!IsSidecar(pod, status.Name) || !ptr.Deref(status.Started, false)):
 			return false
 		}
 	}
@@ -99,7 +99,8 @@ func IsPulling(pod *corev1.Pod) bool {
 	return false
 }
 
-func isSidecar(pod *corev1.Pod, name string) bool {
+// IsSidecar reports whether a container of a Pod runs beside its workers, started before them.
+func IsSidecar(pod *corev1.Pod, name string) bool {
 	for i := range pod.Spec.InitContainers {
 		if c := &pod.Spec.InitContainers[i]; c.Name == name {
 			return workerpod.IsSidecar(c)

@@ -132,17 +132,18 @@ func (d dice) statuses(names ...string) (all []corev1.ContainerStatus) {
 	return all
 }
 
-// others is what is read of a cached Pod besides its facts: by exclusive placement, and to know who waits for a node.
+// others is what is read of a cached Pod besides its facts: by exclusive placement, to know who waits for a node, and to delete it.
 type others struct {
 	name, jobSet             string
 	topology, domain         string
 	exclusive, leads, lives  bool
 	marked, selected, gated  bool
 	namespace, version, node string
+	uid                      types.UID
 }
 
 func othersOf(pod *corev1.Pod) others {
-	o := others{jobSet: pod.Labels[jobset.JobSetNameKey] + pod.Labels[jobset.JobSetUIDKey], namespace: pod.Namespace, version: pod.ResourceVersion, node: pod.Spec.NodeName}
+	o := others{jobSet: pod.Labels[jobset.JobSetNameKey] + pod.Labels[jobset.JobSetUIDKey], namespace: pod.Namespace, version: pod.ResourceVersion, node: pod.Spec.NodeName, uid: pod.UID}
 	o.name, _ = placement.PodNameKey(pod)
 	o.topology, o.exclusive = placement.Topology(pod)
 	if o.exclusive {

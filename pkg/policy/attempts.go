@@ -54,7 +54,7 @@ func newAttempts(js *jobset.JobSet, g gates.Set) attempts {
 
 // previous reports whether a Job belongs to an earlier attempt.
 func (a *attempts) previous(job *batchv1.Job) (bool, error) {
-	attempt, err := number(job, constants.RestartsKey)
+	attempt, err := attemptOf(job, constants.RestartsKey, a.restarts)
 	if err != nil {
 		return false, err
 	}
@@ -71,8 +71,9 @@ func (a *attempts) previous(job *batchv1.Job) (bool, error) {
 		// action, taken once, replaces it.
 		return restartsAt(a.jobRestarts[rjob], index) > 0, nil
 	}
-	jobAttempt, err := number(job, constants.JobRestartAttemptKey)
-	return jobAttempt < int64(restartsAt(a.jobRestarts[rjob], index)), err
+	current := restartsAt(a.jobRestarts[rjob], index)
+	jobAttempt, err := attemptOf(job, constants.JobRestartAttemptKey, current)
+	return jobAttempt < int64(current), err
 }
 
 // position returns which Job of which ReplicatedJob this is.
@@ -97,6 +98,19 @@ func restartsAt(counters []int32, index int) int32 {
 		return counters[index]
 	}
 	return 0
+}
+
+// mostAhead is how far the attempt of a Job may be ahead of a status that was lost. A label that says more was edited, and
+// counting on from it would overflow.
+const mostAhead = 1 << 20
+
+// attemptOf reads the attempt that a Job was built for, of which the status counts the current one.
+func attemptOf(job *batchv1.Job, key string, current int32) (int64, error) {
+	attempt, err := number(job, key)
+	if err == nil && attempt > int64(current)+mostAhead {
+		err = unreadable(job, key, fmt.Errorf("attempt %d is far above the current one, %d", attempt, current))
+	}
+	return attempt, err
 }
 
 // number reads a counter that the controller wrote on a Job.

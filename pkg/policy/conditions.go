@@ -36,6 +36,9 @@ type notice struct {
 	event Event
 }
 
+// mostMessage is how long the schema lets the message of a condition be. A status with a longer one would never be written.
+const mostMessage = 32768
+
 // apply writes the condition and reports whether the event is to be recorded. The transition time
 // moves only when the status of the condition does.
 func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
@@ -44,6 +47,7 @@ func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
 			return false
 		}
 		n.condition.LastTransitionTime = metav1.NewTime(now)
+		n.condition.Message = shortened(n.condition.Message, mostMessage)
 		changed := apimeta.SetStatusCondition(conditions, n.condition)
 		if n.again {
 			apimeta.FindStatusCondition(*conditions, n.condition.Type).LastTransitionTime = n.condition.LastTransitionTime

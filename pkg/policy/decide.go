@@ -87,6 +87,9 @@ func Decide(in Input) (Plan, error) {
 	case sum.ask.Confirm != nil:
 		return Plan{Questions: Questions{Confirm: sum.ask.Confirm}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
+	if sum.changes.any(deprecate | failsJobSet) {
+		sum.writes.forgetAids()
+	}
 	sum.ends = false
 	if sum = v.runSteps(lastSteps, sum); sum.ask.ReadChildren {
 		return Plan{Questions: Questions{ReadChildren: true}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil

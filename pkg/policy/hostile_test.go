@@ -76,6 +76,22 @@ func bytesOf(t *testing.T, in Input) uint64 {
 	return costOf(t, in, 1)
 }
 
+// Not parallel: the time is that of the whole process.
+func TestForeignJobsCostAsMuchEach(t *testing.T) {
+	of := make([]batchv1.Job, 50_000)
+	foreign := make([]*batchv1.Job, len(of))
+	for i := range of {
+		foreign[i] = &of[i]
+	}
+	started := cpuTime(t)
+	if left := withoutForeign(foreign, foreign); len(left) > 0 {
+		t.Errorf("C97: %d Jobs are left, want none", len(left))
+	}
+	if took := cpuTime(t) - started; took > 200*time.Millisecond { // each compared with each, they would take seconds
+		t.Errorf("C97: leaving out %d foreign Jobs took %s of a processor", len(foreign), took)
+	}
+}
+
 func TestMissingWorkersAreCountedAndTheFirstAreNamed(t *testing.T) {
 	t.Parallel()
 	in := inPlace(1, 1, "2 t1 .", sinceAgo(20*time.Minute))

@@ -47,5 +47,9 @@ func withoutForeign(jobs, foreign []*batchv1.Job) []*batchv1.Job {
 	if len(foreign) == 0 {
 		return jobs
 	}
-	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return slices.Contains(foreign, job) })
+	isForeign := make(map[*batchv1.Job]bool, len(foreign)) // whoever creates one may create thousands
+	for _, job := range foreign {
+		isForeign[job] = true
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return isForeign[job] })
 }

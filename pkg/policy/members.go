@@ -29,6 +29,9 @@ func (v *view) lookAtGroup() groupState {
 		room = g.addJob(v, job, room)
 	}
 	done := v.doneDependencies()
+	if v.joinedAsPlanned(done) {
+		return g
+	}
 	for _, job := range v.observed.Successful {
 		if !done[replicatedJobOf(job)] { // else others waited for it to end: the group goes on without it
 			g.success.addComplete(job, v.JobSet.Status.LastSyncTime)
@@ -122,7 +125,7 @@ func (v *view) stuck() []*corev1.Pod {
 func due(pods []*corev1.Pod, left func(*corev1.Pod) time.Duration) (over []*corev1.Pod, next time.Duration) {
 	for _, pod := range pods {
 		if wait := left(pod); wait > 0 {
-			next = sooner(next, wait)
+			next = Sooner(next, wait)
 			continue
 		}
 		over = append(over, pod)
@@ -135,7 +138,7 @@ func (v *view) graceEnds() time.Duration {
 	var first time.Duration
 	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving }) {
 		if is := facts.StandingOf(pod); is.Terminating() && is.Phase != corev1.PodFailed {
-			first = sooner(first, v.until(is.Deadline))
+			first = Sooner(first, v.until(is.Deadline))
 		}
 	}
 	return first

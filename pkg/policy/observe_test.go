@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,6 +72,10 @@ func TestObserveWantsReadableAttempts(t *testing.T) {
 	tests := map[string]func(*batchv1.Job){
 		"C97: no label":               func(job *batchv1.Job) { delete(job.Labels, constants.RestartsKey) },
 		"C97: a label that is a word": func(job *batchv1.Job) { job.Labels[constants.RestartsKey] = "one" },
+		"C327: an attempt that nobody built, after which the next would overflow": func(job *batchv1.Job) {
+			withCondition(batchv1.JobFailed)(job)
+			job.Labels[constants.RestartsKey] = "2147483647"
+		},
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +85,19 @@ func TestObserveWantsReadableAttempts(t *testing.T) {
 				t.Errorf("no error but plan %+v", plan)
 			}
 		})
+	}
+}
+
+func TestObserveReadsTheAttemptsOfALostStatus(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 3).Restarts(2, 2).ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
+	for attempt, readable := range map[int]bool{2 + mostAhead: true, 3 + mostAhead: false} {
+		job := builders.MakeJob(js, "a", 0).Change(withCondition(batchv1.JobFailed)).Obj()
+		job.Labels[constants.RestartsKey] = strconv.Itoa(attempt)
+		plan, err := Decide(Input{JobSet: js, Jobs: []*batchv1.Job{job}, Now: now})
+		if (err == nil) != readable || readable && int(plan.Status.Restarts) != attempt+1 {
+			t.Errorf("C327: after attempt %d, error %v, restarts %d", attempt, err, plan.Status.Restarts)
+		}
 	}
 }
 

@@ -29,8 +29,7 @@ func overdue(v *view, _ result) result {
 	populated := map[*batchv1.Job]bool{}
 	v.eachPod(func(pod *corev1.Pod, job *batchv1.Job) {
 		populated[job] = true
-		// One that was deleted by force already is held by somebody else.
-		if m := facts.Of(pod); m.Terminating() && !m.ByForce {
+		if m := facts.Of(pod); m.Terminating() && !isForced(&m) {
 			leaving = append(leaving, pod)
 		}
 	})
@@ -57,6 +56,11 @@ func overdue(v *view, _ result) result {
 	return r
 }
 
+// isForced reports whether all that is done here was done to a Pod, so that somebody else holds it. Grace period 0 alone
+// does not show that: a user may have set it, or the template. A Job with podReplacementPolicy Failed leaves its
+// finalizer on such a Pod for as long as it counts as running.
+func isForced(m *facts.Member) bool { return m.ByForce && (m.Ended() || !m.Tracked) }
+
 // forces reports whether this JobSet wants what is overdue to be deleted by force, and may.
 func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
 
@@ -66,8 +70,9 @@ func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod
 	return over, requeueAfter(next)
 }
 
+// forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
 func forced(pods []*corev1.Pod, message string) result {
-	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Force: true, Event: Event{
-		Type: corev1.EventTypeWarning, Reason: constants.ForcefulDeletionReason, Message: message,
-	}}}}}
+	r := requeueAfter(gatherNodes)
+	r.writes.DeletePods = []PodDeletion{{Pods: pods, Force: true, Event: warning(constants.ForcefulDeletionReason, message).event}}
+	return r
 }

@@ -39,7 +39,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 	waits := func(after time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = after } }
 	goes := func(pods ...string) func(*summary) {
 		return func(w *summary) {
-			w.Outcomes = []Outcome{DeletedByForce}
+			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, gatherNodes
 			for _, pod := range pods {
 				w.Pods = append(w.Pods, pod+"!")
 			}
@@ -54,6 +54,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 		}
 	}
 	noPods := func(in *Input) { in.Pods = nil }
+	withoutGrace := func(in *Input) { in.Pods[in.Jobs[0].UID][1].DeletionGracePeriodSeconds = ptr.To[int64](0) }
 	stray := func(in *Input) {
 		in.Strays, in.Pods[in.Jobs[0].UID] = in.Pods[in.Jobs[0].UID][1:2], append(in.Pods[in.Jobs[0].UID][:1:1], in.Pods[in.Jobs[0].UID][2:]...)
 	}
@@ -63,8 +64,12 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 	}{
 		"P85: a Pod that stops has its time":                  {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace-time.Second)), waits(time.Second)},
 		"P85: then it is deleted by force, whatever its node": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace)), goes("js-w-0-1")},
-		"P85: once": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), func(in *Input) {
-			in.Pods[in.Jobs[0].UID][1].DeletionGracePeriodSeconds = ptr.To[int64](0)
+		"P85: once": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace, func(in *Input) {
+			in.Pods[in.Jobs[0].UID][1].Status.Phase = corev1.PodFailed
+		}), nil},
+		"P85: one that was deleted without grace, and that its Job keeps, too": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace), goes("js-w-0-1")},
+		"P85: but not one that only others keep": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace, func(in *Input) {
+			in.Pods[in.Jobs[0].UID][1].Finalizers = []string{"example.com/other"}
 		}), nil},
 		"P85: a Pod whose Job is gone, too": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), stray), goes("js-w-0-1")},
 		"P85: a cluster may switch it off":  {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), func(in *Input) { in.Tolerance.NoForce = true }), nil},

@@ -53,7 +53,7 @@ func (v *view) successPending() (pending bool, graceEnds time.Duration) {
 	for _, job := range v.observed.Active {
 		if about, left := v.aboutToComplete(job); about {
 			successful = append(successful, job)
-			graceEnds = sooner(graceEnds, left)
+			graceEnds = Sooner(graceEnds, left)
 		}
 	}
 	return len(successful) > len(v.observed.Successful) && v.successMet(successful), graceEnds
@@ -82,7 +82,7 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 			if left <= 0 {
 				continue
 			}
-			graceEnds = sooner(graceEnds, left)
+			graceEnds = Sooner(graceEnds, left)
 		}
 		succeeded[index] = true
 	}

@@ -62,7 +62,7 @@ type Pace struct {
 func (p Pace) and(next Pace) Pace {
 	return Pace{
 		CountsInterval: max(p.CountsInterval, next.CountsInterval),
-		RequeueAfter:   sooner(p.RequeueAfter, next.RequeueAfter),
+		RequeueAfter:   Sooner(p.RequeueAfter, next.RequeueAfter),
 	}
 }
 
@@ -98,8 +98,8 @@ type Step struct {
 	Ended bool
 }
 
-// sooner returns the shorter of two times to wait; 0 or less means no limit.
-func sooner(a, b time.Duration) time.Duration {
+// Sooner returns the shorter of two times to wait; 0 or less means no limit.
+func Sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return max(0, b)
 	}

@@ -137,8 +137,9 @@ func (v *view) clockStands() result {
 // whoIsStuck says what keeps the places of the group empty, and how to free them. This is reported once
 // a period: then the clock starts over.
 func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
+	// Deleting the Pod by force does not help: its Job keeps one that counts as running.
 	const advice = "its slot stays empty until it is gone. If its node is lost, taint the node with node.kubernetes.io/out-of-service " +
-		"or delete the Node object; or check that its containers have stopped and delete the Pod with --grace-period=0 --force"
+		"or delete the Node object"
 	if len(stuck) > 0 {
 		pod := facts.Of(stuck[0])
 		message := fmt.Sprintf("worker pod %s on node %s should have stopped by %s and still exists; %s",

@@ -101,8 +101,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 	stood := func(ago time.Duration) func(*Input) { return func(in *Input) { in.Clock.Stood = ago } }
 	ledFor := func(ago time.Duration) func(*Input) { return func(in *Input) { in.Clock.LedSince = now.Add(-ago) } }
 	stuckMessage := fmt.Sprintf("worker pod js-w-0-1 on node node-of-js-w-0-1 should have stopped by %s and still exists; its slot stays empty until it is gone. "+
-		"If its node is lost, taint the node with node.kubernetes.io/out-of-service or delete the Node object; "+
-		"or check that its containers have stopped and delete the Pod with --grace-period=0 --force", now.Format(time.RFC3339))
+		"If its node is lost, taint the node with node.kubernetes.io/out-of-service or delete the Node object", now.Format(time.RFC3339))
 	deletes := func(missing, of, epoch int, who string, pods ...string) func(*summary) {
 		return func(w *summary) {
 			waits(9 * time.Minute)(w)
@@ -255,19 +254,25 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 		})
 	}
 	assembling := func(w *summary) { w.CountsInterval = time.Second }
+	withoutGrace := func(in Input) Input {
+		in.Pods[in.Jobs[0].UID][1].DeletionGracePeriodSeconds = ptr.To[int64](0)
+		return in
+	}
+	deleted := func(w *summary) {
+		assembling(w)
+		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, gatherNodes
+		w.Told = []Event{{"Warning", "ForcefulDeletion",
+			"1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
+	}
 	tests := map[string]struct {
 		in   Input
 		want func(*summary)
 	}{
-		"P25: by default it is left to the node":  {held(1, 0, true), assembling},
-		"P25: a node that is ready is waited for": {held(1, time.Minute, false), assembling},
-		"P25: the grace is not over":              {held(1, 12*time.Minute, true), func(w *summary) { assembling(w); w.RequeueAfter = 2 * time.Minute }},
-		"P25: the grace is over: it is deleted by force": {held(1, time.Minute, true), func(w *summary) {
-			assembling(w)
-			w.Pods = []string{"js-w-0-1!"}
-			w.Told = []Event{{"Warning", "ForcefulDeletion",
-				"1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
-		}},
+		"P25: by default it is left to the node":                                           {held(1, 0, true), assembling},
+		"P25: a node that is ready is waited for":                                          {held(1, time.Minute, false), assembling},
+		"P25: the grace is not over":                                                       {held(1, 12*time.Minute, true), func(w *summary) { assembling(w); w.RequeueAfter = 2 * time.Minute }},
+		"P25: it is also if somebody has deleted it without grace, since its Job keeps it": {withoutGrace(held(1, time.Minute, true)), deleted},
+		"P25: the grace is over: it is deleted by force":                                   {held(1, time.Minute, true), deleted},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

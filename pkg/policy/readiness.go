@@ -101,7 +101,7 @@ func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r r
 			picked = append(picked, pod)
 			continue
 		}
-		next = sooner(next, left)
+		next = Sooner(next, left)
 	}
 	return picked, requeueAfter(next)
 }

@@ -20,6 +20,7 @@ import (
 // Reports are what users and operators learn: by events and metrics once the status is written, and, about Pods and
 // Jobs that the shell reports once each, in any case.
 type Reports struct {
+	// Events follow from the notices of the steps. No step sets them.
 	Events   []Event
 	Outcomes []Outcome
 	// Restart is the action by which the failure policy restarts Jobs; "" if it restarts none.
@@ -36,7 +37,7 @@ type Reports struct {
 	Replaced []Replacement
 }
 
-// Outcome is counted by the metrics once the status is written.
+// Outcome is counted by the metrics once the status is written, or, of deletions by force, once they are made.
 type Outcome string
 
 const (
@@ -99,7 +100,6 @@ func (s WarmStarts) String() string {
 
 func (r Reports) and(next Reports) Reports {
 	return Reports{
-		Events:        join(r.Events, next.Events),
 		Outcomes:      join(r.Outcomes, next.Outcomes),
 		Restart:       cmp.Or(next.Restart, r.Restart),
 		GroupRestart:  max(r.GroupRestart, next.GroupRestart),

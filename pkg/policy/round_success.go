@@ -8,12 +8,15 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -34,7 +37,8 @@ type roundSuccess struct {
 }
 
 // clockSkew is how far the clock of the Job controller may be behind the manager's. Allowing for it
-// is safe: a Job that completed before the last lift would have had the group recreated.
+// is safe: a Job that completed before the last lift would have had the group recreated. If others joined
+// the group at that lift, it would not, and a failure recreates more Jobs than it has to.
 const clockSkew = 10 * time.Second
 
 func (s *roundSuccess) any() bool { return s.pod != nil || s.index != nil || s.job != nil }
@@ -64,6 +68,26 @@ func completionTime(job *batchv1.Job) time.Time {
 	}
 	ended, _ := finishedCondition(job)
 	return ended.LastTransitionTime.Time
+}
+
+// joinedAsPlanned reports whether the group assembles only because others join it, who waited for one of its ReplicatedJobs
+// to complete. Nothing failed then, so whole Jobs that completed by themselves stay out (P17): recreating them would recreate
+// those that the others waited for, too, and end in the same place again. It is not so after a break, and not if the JobSet was
+// suspended since the last lift: workers that are told to stop may exit with 0 (C285).
+func (v *view) joinedAsPlanned(done map[string]bool) bool {
+	if v.running() || v.synced == 0 || v.JobSet.Status.BreakTime != nil || v.restartingInPlace() || v.sleptSinceLift() {
+		return false
+	}
+	ran := v.syncedWorkers()
+	return slices.ContainsFunc(v.JobSet.Spec.ReplicatedJobs, func(rjob jobset.ReplicatedJob) bool {
+		return ran[rjob.Name] == 0 && slices.ContainsFunc(rjob.DependsOn, func(first jobset.DependsOn) bool { return done[first.Name] })
+	})
+}
+
+// sleptSinceLift reports whether the JobSet was suspended or resumed after the last lift. Both times are whole seconds.
+func (v *view) sleptSinceLift() bool {
+	slept, lifted := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetSuspended)), v.JobSet.Status.LastSyncTime
+	return slept != nil && lifted != nil && !slept.LastTransitionTime.Before(lifted)
 }
 
 // words says which worker succeeded.

@@ -54,6 +54,7 @@ func lostSandboxes(v *view, before result) result {
 	if len(lost) == 0 || v.running() || before.changes.any(liftBarrier) {
 		return r
 	}
+	r = r.and(requeueAfter(gatherNodes)) // a Pod that changed since it was read is not deleted
 	return r.and(deletePods(lost, constants.WorkerReplacedReason,
 		fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",
 			len(lost), podNames(lost))))

@@ -47,10 +47,6 @@ func maxRestarts(n int32, rules ...jobset.FailurePolicyRule) func(*Input) {
 // TestWorkersThatAreDone: whose index ran to its end is not waited for.
 func TestWorkersThatAreDone(t *testing.T) {
 	t.Parallel()
-	later := func(in *Input) {
-		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs,
-			builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
-	}
 	tellAll(t, map[string]story{
 		"C261: a worker fails after another succeeded: all Jobs are recreated, charged once": {moments: []moment{
 			{"both run", "1 1", "0/1", nil},
@@ -74,13 +70,13 @@ func TestWorkersThatAreDone(t *testing.T) {
 			{"the old Pods are gone", "", "1/1, 1 restarts, 1 counted", gone()},
 			{"all report", "2 2", "1/2, 1 restarts, 1 counted", nil},
 		}},
-		"C262: who waits for others to complete joins them, and the first start does not wait": {given: []func(*Input){later}, moments: []moment{
+		"C262: who waits for others to complete joins them, and the first start does not wait": {given: []func(*Input){afterFirst}, moments: []moment{
 			{"the first report", "1 1", "0/1", nil},
 			{"they are done", "ok1 ok1", "1/1", onJob(0, isComplete)},
 			{"the next appears", "ok1 ok1|_", "1/1", nil},
 			{"it reports", "ok1 ok1|2", "1/2", nil},
 		}},
-		"C262: who runs beside them restarts with them, uncharged": {given: []func(*Input){later, withSecond}, moments: []moment{
+		"C262: who runs beside them restarts with them, uncharged": {given: []func(*Input){afterFirst, withSecond}, moments: []moment{
 			{"they start", "_ _", "0/0", nil},
 			{"all run", "1 1|1", "0/1", nil},
 			{"the first are done", "ok1 ok1|1", "1/1", onJob(0, isComplete)},

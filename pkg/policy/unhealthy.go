@@ -71,9 +71,9 @@ func (h *health) add(v *view, job *batchv1.Job) {
 	case mayRun <= 0:
 		h.idle += wanted - run
 	case wanted > exist:
-		h.next = sooner(h.next, mayExist)
+		h.next = Sooner(h.next, mayExist)
 	default:
-		h.next = sooner(h.next, mayRun)
+		h.next = Sooner(h.next, mayRun)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Writes are the changes of objects, in this order: deletes, of Pods too and by force, Service, claims, rights, scaling,
-// creates, suspends, resumes, and the JobSet itself. The status comes after them.
+// Writes are the changes of objects, in this order: deletes, of Pods too and by force, suspends, Service, claims, rights, scaling,
+// creates, resumes, and the JobSet itself. The status comes after them. A write that fails ends the pass, so what frees
+// resources comes before what a quota may refuse.
 type Writes struct {
 	DeleteJobs []*batchv1.Job
 	// TellDeleted, if not nil, is recorded when DeleteJobs are deleted: the status may not change with it.
@@ -21,6 +22,7 @@ type Writes struct {
 	DeletePods  []PodDeletion
 	// ForceJobs are being deleted and have no Pods left: the garbage collector has had its time.
 	ForceJobs     []*batchv1.Job
+	SuspendJobs   []*batchv1.Job
 	CreateService *corev1.Service
 	CreateClaims  []*corev1.PersistentVolumeClaim
 	// Grant is written before the first Job is created.
@@ -29,7 +31,6 @@ type Writes struct {
 	// CreateJobs are batches, one for each ReplicatedJob, to be created one after the other. More
 	// Jobs may be missing, see Uncreated.
 	CreateJobs   [][]*batchv1.Job
-	SuspendJobs  []*batchv1.Job
 	ResumeJobs   []Resume
 	DeleteJobSet bool
 
@@ -71,12 +72,12 @@ func (w Writes) and(next Writes) Writes {
 		TellDeleted:   cmp.Or(w.TellDeleted, next.TellDeleted),
 		DeletePods:    join(w.DeletePods, next.DeletePods),
 		ForceJobs:     join(w.ForceJobs, next.ForceJobs),
+		SuspendJobs:   join(w.SuspendJobs, next.SuspendJobs),
 		CreateService: cmp.Or(w.CreateService, next.CreateService),
 		CreateClaims:  join(w.CreateClaims, next.CreateClaims),
 		Grant:         cmp.Or(w.Grant, next.Grant),
 		ScaleJobs:     join(w.ScaleJobs, next.ScaleJobs),
 		CreateJobs:    join(w.CreateJobs, next.CreateJobs),
-		SuspendJobs:   join(w.SuspendJobs, next.SuspendJobs),
 		ResumeJobs:    join(w.ResumeJobs, next.ResumeJobs),
 		DeleteJobSet:  w.DeleteJobSet || next.DeleteJobSet,
 		Uncreated:     w.Uncreated + next.Uncreated,
@@ -98,6 +99,10 @@ func (w *Writes) touchesJobs() bool {
 func (w *Writes) jobsAsWanted() bool {
 	return !w.touchesJobs() && w.Uncreated == 0 && w.Unresumed == 0
 }
+
+// forgetAids drops what Jobs need beside them. A pass ends where one cannot be created, because of a quota perhaps, and that
+// would keep a group from breaking, or the JobSet from failing. The next pass creates them, if Jobs are still to run.
+func (w *Writes) forgetAids() { w.CreateService, w.CreateClaims = nil, nil }
 
 // forgetJobs drops every change of Jobs.
 func (w *Writes) forgetJobs() {

@@ -176,7 +176,7 @@ func waiting(pod *corev1.Pod) string {
 			return notStarted(status.Name)
 		case status.State.Running != nil && !ptr.Deref(status.Started, true):
 			return "" // what comes after it waits for it
-		case status.State.Running != nil && !isSidecar(pod, status.Name):
+		case status.State.Running != nil && !facts.IsSidecar(pod, status.Name):
 			return "init container " + status.Name + " has not ended"
 		}
 	}
@@ -197,10 +197,6 @@ func lastEnd(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		return fmt.Sprintf("; it exited with code %d and said: %s", end.ExitCode, end.Message)
 	}
 	return fmt.Sprintf("; it exited with code %d, see: kubectl logs %s -c %s --previous", end.ExitCode, pod.Name, status.Name)
-}
-
-func isSidecar(pod *corev1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name && workerpod.IsSidecar(&c) })
 }
 
 func because(reason, message string) string {

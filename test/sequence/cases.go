@@ -37,6 +37,7 @@ func cases() []searched {
 	oneJob := func(workers int8) []replicatedJob { return []replicatedJob{{"w", 1, workers, -1}} }
 	twoJobs := func(workers int8) []replicatedJob { return []replicatedJob{{"w", 2, workers, -1}} }
 	joining := []replicatedJob{{"w", 1, 1, -1}, {"v", 1, 1, 0}}
+	joiningTwo := []replicatedJob{{"w", 1, 1, -1}, {"e", 1, 1, -1}, {"v", 1, 1, 0}}
 	list := []searched{
 		{scenario{name: "first start, 2 workers, 1 failure", rjobs: oneJob(2), left: budgets{failures: 1}, lag: 2}, quick},
 		{scenario{name: "first start, 2 workers, 2 failures, lag 1", rjobs: oneJob(2), left: budgets{failures: 2}, lag: 1}, bounded},
@@ -71,6 +72,7 @@ func cases() []searched {
 		{scenario{name: "2 Jobs, Job failure, new leader, old caches", rjobs: twoJobs(1), left: budgets{jobFailures: 1, leaders: 1}, lag: 2, lagInAll: 2, oldCaches: true, lingering: true, running: true}, full},
 
 		{scenario{name: "dependsOn Complete, 2 failures", rjobs: joining, left: budgets{failures: 2}, lag: 2, lagInAll: 2}, quick},
+		{scenario{name: "dependsOn Complete beside one that ends, 2 exits", rjobs: joiningTwo, kinds: exitZero | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true}, quick},
 		{scenario{name: "dependsOn Complete, 3 failures", rjobs: joining, left: budgets{failures: 3}, lag: 2, lagInAll: 2}, full},
 		{scenario{name: "driver succeeds, worker exits", rjobs: driverAndWorker, success: success{targets: 1}, kinds: exitZero | workerExit, left: budgets{failures: 2}, lag: 2, lagInAll: 2, running: true, splitEnd: true}, quick},
 		{scenario{name: "driver succeeds, 3 exits, crash", rjobs: driverAndWorker, success: success{targets: 1}, kinds: exitZero | workerExit, left: budgets{failures: 3, leaders: 1}, lag: 2, lagInAll: 2, running: true, splitEnd: true}, full},

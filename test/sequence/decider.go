@@ -101,6 +101,9 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 		answer.ops = append(answer.ops, op{kind: opDelete, job: seen(j.UID)})
 	}
 	answer.ops = append(answer.ops, d.podDeletions(v, plan, seen)...)
+	for _, j := range plan.SuspendJobs {
+		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
+	}
 	for _, s := range plan.ScaleJobs {
 		answer.ops = append(answer.ops, op{kind: opScale, job: seen(s.Job.UID), workers: int8(s.Workers)})
 	}
@@ -112,9 +115,6 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 			}
 			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(i), job: created})
 		}
-	}
-	for _, j := range plan.SuspendJobs {
-		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
 	}
 	for _, r := range plan.ResumeJobs {
 		answer.ops = append(answer.ops, op{kind: opResume, job: seen(r.From.UID)})

@@ -76,7 +76,8 @@ func (e *encoder) jobSet(js *jobSet) {
 }
 
 func (e *encoder) status(s *status) {
-	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause), s.world[0], s.world[1])
+	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause))
+	e.byte(s.world[:]...)
 	e.tolerated(&s.tolerated)
 	e.bits(s.young, s.planned)
 	e.came(&s.came)

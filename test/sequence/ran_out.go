@@ -11,15 +11,24 @@ import (
 )
 
 // leftOut names a worker that ran to its end in an epoch and that a group of the next epoch
-// lacks (P17), "" if there is none. Others waited for the targets of dependsOn to end.
+// lacks (P17), "" if there is none. Others waited for the targets of dependsOn to end, and when they join, whole Jobs
+// that completed by themselves stay out.
 func (w *world) leftOut(epoch int8) string {
 	for _, r := range w.book.ranOut {
 		// An index that a resize took away, and gave back, has to be run again.
-		if j := w.jobOf(r.job); j != nil && r.epoch == epoch && r.index < j.size && w.isThrough(j, r.index) && !w.awaited(j) {
+		if j := w.jobOf(r.job); j != nil && r.epoch == epoch && r.index < j.size && w.isThrough(j, r.index) && !w.awaited(j) && !(j.complete && w.isJoined()) {
 			return fmt.Sprintf("%s-%d", jobName(w.sc, j), r.index)
 		}
 	}
 	return ""
+}
+
+// isJoined reports whether the group assembles with others whose turn it is because what they waited for is complete, and not
+// because it broke or was suspended.
+func (w *world) isJoined() bool {
+	js := w.jobSet.live()
+	return js.restarting != restartingInPlace && js.pause == noPause && js.suspended == absent && w.sc.order == complete &&
+		slices.ContainsFunc(w.sc.rjobs, func(r replicatedJob) bool { return r.after >= 0 && w.allComplete(r.after) })
 }
 
 // isThrough reports whether an index is done, or will be when its Pod is counted.

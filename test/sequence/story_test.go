@@ -131,6 +131,12 @@ func TestStories(t *testing.T) {
 			s.happens(workerExits0, 0, 0)
 			s.rest()
 		}, epochs(1, 2, 0)},
+		"depends-on-complete-joins-without-one-that-ended": {[]replicatedJob{workers(1), {"e", 1, 1, -1}, {"v", 1, 1, 0}}, func(s *story) {
+			s.happens(workerExits0, 1, 0)
+			s.rest()
+			s.happens(workerExits0, 0, 0)
+			s.rest()
+		}, epochs(1, 2, 0)},
 		"crash-between-break-and-effects": {[]replicatedJob{workers(2)}, func(s *story) {
 			s.does(step{kind: suspendJobSet})
 			s.until(func(w *world) bool { return w.jobSet.live().d == 1 })

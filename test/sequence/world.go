@@ -12,7 +12,7 @@ import (
 )
 
 // maxReplicatedJobs bounds the size of a spec, so that a jobSet is a comparable value.
-const maxReplicatedJobs = 2
+const maxReplicatedJobs = 3
 
 // world is all there is at a moment. Its slices are replaced, never changed, but for pods,
 // which every copy has for itself.

@@ -129,7 +129,7 @@ func (r *JobSetReconciler) grant(ctx context.Context, js *jobset.JobSet, plan *p
 		return err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "Cannot grant agents the rights that they need")
-	plan.RequeueAfter = earlier(grantRetry, plan.RequeueAfter)
+	plan.RequeueAfter = policy.Sooner(grantRetry, plan.RequeueAfter)
 	return nil
 }
 

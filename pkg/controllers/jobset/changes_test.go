@@ -11,10 +11,12 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -89,6 +91,49 @@ func TestTheNextPassWaitsForTheCache(t *testing.T) {
 			if _, err := s.Reconcile(t.Context(), request); err == nil {
 				t.Error("it waits for the Job that was created, want it to retry the other one")
 			}
+		}
+	})
+}
+
+func TestWhatCannotBeCreatedHoldsUpNothingElse(t *testing.T) {
+	t.Parallel()
+	refuse := func(s *shell, what string) {
+		s.Fail = func(request string) error {
+			if request == what {
+				return errors.New("quota")
+			}
+			return nil
+		}
+	}
+	t.Run("P84: a Job that cannot be created keeps no other from being suspended", func(t *testing.T) {
+		t.Parallel()
+		js := builders.MakeJobSet("js", "ns").Suspend(true).ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(2)).Obj()
+		job := builders.MakeJob(js, "a", 0).Obj()
+		s := newShell(t, js, job)
+		cached(t, s, []*batchv1.Job{job})
+		refuse(s, "create Job js-a-1")
+		if _, err := pass(t, s); err == nil {
+			t.Error("no error, want that the other is refused")
+		}
+		if got := stored(t, s, job).Spec.Suspend; got == nil || !*got {
+			t.Errorf("suspend of the Job that runs is %v, want true", got)
+		}
+	})
+	t.Run("P15: a Service that cannot be created keeps no group from breaking", func(t *testing.T) {
+		t.Parallel()
+		js, job := workers()
+		js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
+		s := newShell(t, js, job)
+		cached(t, s, []*batchv1.Job{job}, builders.MakePod(job, 0).Epoch("2").Obj(), builders.MakePod(job, 1).Epoch("1").Obj())
+		refuse(s, "create Service js")
+		if _, err := pass(t, s); err != nil {
+			t.Error(err)
+		}
+		if got := stored(t, s, js).Status; *got.DeprecatedEpoch != *got.SyncedEpoch || got.InPlaceRestarts != 1 {
+			t.Errorf("D is %d, charged %d, want %d and 1", *got.DeprecatedEpoch, got.InPlaceRestarts, *got.SyncedEpoch)
+		}
+		if _, err := pass(t, s); err == nil {
+			t.Error("the next pass does not try to create the Service")
 		}
 	})
 }

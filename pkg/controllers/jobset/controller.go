@@ -188,7 +188,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if plan.Confirm != nil { // for another Job than the one just confirmed: the next pass confirms it
+	if plan.Confirm != nil { // still another Job seems to lack workers: the next pass confirms it
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}
 	if current, err := r.isCurrent(ctx, js, &plan); err != nil || !current {
@@ -235,14 +235,18 @@ func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, pla
 	return err == nil && fresh.UID == js.UID && fresh.ResourceVersion == js.ResourceVersion, nil
 }
 
-// decide gathers and decides, and once more after it confirmed a loss if the decision asks for that.
+// mostConfirms is how many Jobs that seem to lack workers a pass reads past the cache. The next pass begins with the
+// first again, so a loss behind more of them is confirmed once the cache shows that these lack none.
+const mostConfirms = 5
+
+// decide gathers and decides, and again after each read past the cache that the decision asks for.
 func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (policy.Plan, error) {
 	in, err := r.gather(ctx, js)
 	if err != nil {
 		return policy.Plan{}, err
 	}
 	plan, err := decide(ctx, in)
-	if err == nil && plan.Confirm != nil {
+	for reads := 0; err == nil && plan.Confirm != nil && reads < mostConfirms; reads++ {
 		if in, err = r.confirm(ctx, in, plan.Confirm); err != nil {
 			return policy.Plan{}, err
 		}

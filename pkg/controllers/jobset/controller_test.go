@@ -168,6 +168,22 @@ func TestConfirm(t *testing.T) {
 			s.Record.Expect(t, append([]string{"update status JobSet js"}, tc.told...)...)
 		})
 	}
+	t.Run("P14: a Job that only seems to lack a worker hides no loss in another", func(t *testing.T) {
+		t.Parallel()
+		js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(0, 1).
+			ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(2).Workers(2)).Obj()
+		jobs := []*batchv1.Job{builders.MakeJob(js, "w", 0).Workers(2).Obj(), builders.MakeJob(js, "w", 1).Workers(2).Obj()}
+		unseen := builders.MakePod(jobs[0], 0).Epoch("1").Obj()
+		others := []*corev1.Pod{builders.MakePod(jobs[0], 1).Epoch("1").Obj(), builders.MakePod(jobs[1], 1).Epoch("1").Obj()}
+		s := newShell(t, js, jobs[0], jobs[1], unseen, others[0], others[1])
+		cached(t, s, jobs, others...)
+		if _, err := pass(t, s); err != nil {
+			t.Fatal(err)
+		}
+		if got := stored(t, s, js).Status; *got.DeprecatedEpoch != 1 || got.InPlaceRestarts != 1 {
+			t.Errorf("D is %d, charged %d, want 1 and 1", *got.DeprecatedEpoch, got.InPlaceRestarts)
+		}
+	})
 	t.Run("P14: no break when the read fails", func(t *testing.T) {
 		t.Parallel()
 		s := newShell(t, js.DeepCopy(), job.DeepCopy())

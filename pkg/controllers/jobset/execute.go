@@ -8,6 +8,7 @@ package jobset
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -43,6 +45,12 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	if err := shared.Each(c, plan.ForceJobs, func(job *batchv1.Job) error { return r.forceJob(ctx, job) }); err != nil {
 		return err
 	}
+	if slices.Contains(plan.Outcomes, policy.DeletedByForce) { // the status may not change with it
+		metrics.FaultTolerated(policy.DeletedByForce)
+	}
+	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
+		return err
+	}
 	if plan.CreateService != nil {
 		if err := r.createService(ctx, js, plan.CreateService); err != nil {
 			return err
@@ -63,9 +71,6 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 			r.tellTrouble(ctx, js, constants.JobCreationFailedReason, err)
 			return err
 		}
-	}
-	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
-		return err
 	}
 	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
@@ -56,8 +57,8 @@ func TestExecuteInOrder(t *testing.T) {
 	if err := s.execute(t.Context(), js, &plan); err != nil {
 		t.Fatal(err)
 	}
-	s.Record.Expect(t, "delete Job js-a-0", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
-		"create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
+	s.Record.Expect(t, "delete Job js-a-0", "patch Job js-a-3", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
+		"create Job js-a-1", "create Job js-a-2", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
 	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
 		t.Errorf("P22: what the cache holds changed:\n%s", diff)
 	}
@@ -76,7 +77,7 @@ func TestExecuteInOrder(t *testing.T) {
 func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
-	all := []string{"delete Job js-a-0", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-3", "patch Job js-a-4", "delete JobSet js"}
+	all := []string{"delete Job js-a-0", "patch Job js-a-3", "create Service js", "create Job js-a-1", "create Job js-a-2", "patch Job js-a-4", "delete JobSet js"}
 	serviceFailed := "event Warning HeadlessServiceCreationFailed Reconciling: down"
 	jobFailed := func(name string) string {
 		return `event Warning JobCreationFailed Reconciling: job "` + name + `" creation failed with error: down`
@@ -86,10 +87,10 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 		told []string
 	}{
 		"C38: a Job is not deleted":               {0, nil},
-		"C95: the Service is not created":         {1, []string{serviceFailed}},
-		"C64: a Job is not created":               {2, []string{jobFailed("js-a-1")}},
-		"C64: a Job of the second is not created": {3, []string{jobFailed("js-a-2")}},
-		"C163: a Job is not suspended":            {4, nil},
+		"C163: a Job is not suspended":            {1, nil},
+		"C95: the Service is not created":         {2, []string{serviceFailed}},
+		"C64: a Job is not created":               {3, []string{jobFailed("js-a-1")}},
+		"C64: a Job of the second is not created": {4, []string{jobFailed("js-a-2")}},
 		"C166: a Job is not resumed":              {5, nil},
 		"C173: the JobSet is not deleted":         {6, nil},
 	}
@@ -190,4 +191,42 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeletionsByForceAreCounted is not parallel: the metric is that of the process.
+func TestDeletionsByForceAreCounted(t *testing.T) {
+	js, job := workers()
+	pod := builders.MakePod(job, 0).Obj()
+	s := newShell(t, js, pod)
+	s.client = s.Fake // the record wants foreground deletions
+	before := deletionsByForce(t)
+	js = stored(t, s, js)
+	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{Outcomes: []policy.Outcome{policy.DeletedByForce}}, Writes: policy.Writes{
+		DeletePods: []policy.PodDeletion{{Pods: []*corev1.Pod{stored(t, s, pod)}, Force: true}},
+	}}
+	if err := s.execute(t.Context(), js, &plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.report(t.Context(), js, &plan); err != nil { // the status stays as it is
+		t.Fatal(err)
+	}
+	if got := deletionsByForce(t) - before; got != 1 {
+		t.Errorf("P89: counted %v times, want once", got)
+	}
+}
+
+func deletionsByForce(t *testing.T) (count float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if family.GetName() == "jobset_fault_tolerance_steps_total" && metric.GetLabel()[0].GetValue() == string(policy.DeletedByForce) {
+				count += metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return count
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +46,7 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	if interval := max(plan.CountsInterval, remembered.pace.countsDelay()); onlyCounts(&js.Status, plan) {
 		if wait := remembered.pace.untilWrite(r.clock.Now(), interval); wait > 0 {
 			ctrl.LoggerFrom(ctx).V(logSkipped).Info("Skipped the write of the status", "reason", "only counts changed", "wait", wait)
-			return ctrl.Result{RequeueAfter: earlier(wait, plan.RequeueAfter)}, nil
+			return ctrl.Result{RequeueAfter: policy.Sooner(wait, plan.RequeueAfter)}, nil
 		}
 	}
 	update := js.DeepCopy()
@@ -116,14 +115,7 @@ func decided(all []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type == string(jobset.JobSetWorkersNotReady) })
 }
 
-func earlier(a, b time.Duration) time.Duration {
-	if b > 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// measure updates the metrics after the status was written.
+// measure updates the metrics after the status was written. Deletions by force are counted when they are made.
 func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	key := client.ObjectKeyFromObject(js)
 	metrics.Restarted(plan.Restart)
@@ -139,7 +131,7 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 		case policy.GroupLifted:
 			metrics.InPlaceRestartCompleted(plan.GroupRestart)
 			metrics.WorkersStarted(plan.WarmStarts)
-		case policy.WasReset, policy.BecameUnhealthy, policy.DeletedByForce, policy.AvoidsNode, policy.GaveUpNode:
+		case policy.WasReset, policy.BecameUnhealthy, policy.AvoidsNode, policy.GaveUpNode:
 			metrics.FaultTolerated(outcome)
 		case policy.MovedInPlace:
 			metrics.Moved(metrics.InPlace)
@@ -151,10 +143,13 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	}
 }
 
+// mostRemembered is how much is remembered of an annotation that is no epoch, which may have 256 KiB.
+const mostRemembered = 64
+
 func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		value := pod.Annotations[jobset.EpochKey]
-		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
+		if !r.memory.forJobSet(js).reported.changed(pod.UID, strings.Clone(value[:min(len(value), mostRemembered)])) {
 			continue
 		}
 		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",

@@ -7,10 +7,30 @@ package jobset
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
+
+func TestLittleIsRememberedOfAnInvalidEpoch(t *testing.T) {
+	t.Parallel()
+	js, job := workers()
+	s := newShell(t, js)
+	pod := builders.MakePod(job, 0).Epoch(strings.Repeat("x", 1<<18)).Obj()
+	for range 2 {
+		s.tellInvalidEpochs(js, []*corev1.Pod{pod})
+	}
+	if got := len(s.memory.forJobSet(js).reported.values[pod.UID]); got != mostRemembered {
+		t.Errorf("P12: %d bytes are remembered, want %d", got, mostRemembered)
+	}
+	if got := len(s.Record.All()); got != 1 {
+		t.Errorf("P12: %d events, want 1", got)
+	}
+}
 
 func TestTold(t *testing.T) {
 	t.Parallel()

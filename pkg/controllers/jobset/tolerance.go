@@ -106,10 +106,48 @@ func (r *JobSetReconciler) readChildren(ctx context.Context, in policy.Input) (p
 	if err != nil {
 		return in, fmt.Errorf("reading the Pods of JobSet %s past the cache: %w", klog.KObj(js), err)
 	}
-	in.Jobs, in.ChildrenRead = slices.DeleteFunc(jobs, func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) }), true
+	unlisted, err := r.readUnlisted(ctx, js, in.Jobs, jobs)
+	if err != nil {
+		return in, err
+	}
+	in.Jobs = slices.DeleteFunc(append(jobs, unlisted...), func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) })
+	in.ChildrenRead = true
 	in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, in.Jobs)
 	r.withReports(js, in.Pods)
 	return in, err
+}
+
+// readUnlisted reads those of the cached Jobs that the API server did not list and that still exist: the cache finds them by
+// their owner, but somebody may have removed the label that they are listed by. Foreign Jobs are left out, of which there may
+// be thousands.
+func (r *JobSetReconciler) readUnlisted(ctx context.Context, js *jobset.JobSet, cached, listed []*batchv1.Job) ([]*batchv1.Job, error) {
+	known := make(map[types.UID]bool, len(listed))
+	for _, job := range listed {
+		known[job.UID] = true
+	}
+	if !slices.ContainsFunc(cached, func(job *batchv1.Job) bool { return !known[job.UID] }) {
+		return nil, nil
+	}
+	observed, err := policy.Observe(js, cached, r.gates)
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range observed.Foreign {
+		known[job.UID] = true
+	}
+	var found []*batchv1.Job
+	for _, job := range cached {
+		if known[job.UID] {
+			continue
+		}
+		fresh := &batchv1.Job{}
+		if err := r.live.Get(ctx, client.ObjectKeyFromObject(job), fresh); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading Job %s of JobSet %s past the cache: %w", klog.KObj(job), klog.KObj(js), err)
+		} else if err == nil && fresh.UID == job.UID {
+			found = append(found, fresh)
+		}
+	}
+	return found, nil
 }
 
 // allPages lists page by page, so that no answer of the API server gets too large.

@@ -37,6 +37,21 @@ var harm = []mutant{
 		new: "if true {",
 	},
 	{
+		name: "recreate who completed before others joined", file: membersFile, in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		old: "if v.joinedAsPlanned(done) {",
+		new: "if false && v.joinedAsPlanned(done) {",
+	},
+	{
+		name: "leave out who completed although the group broke", file: roundFile, in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		old: "v.JobSet.Status.BreakTime != nil || v.restartingInPlace() ||",
+		new: "",
+	},
+	{
+		name: "take what a user forced for our own deletion", file: "pkg/policy/overdue.go", in: decisions, by: "TestOverdueIsDeletedByForce/P85",
+		old: "return m.ByForce && (m.Ended() || !m.Tracked)",
+		new: "return m.ByForce",
+	},
+	{
 		name: "charge a resize that does not come together", file: intentFile, in: decisions, by: "TestChangesByIntent/P101a",
 		old: "return v.synced > 0 && !failed",
 		new: "return false && !failed",
