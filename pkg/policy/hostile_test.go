@@ -78,7 +78,7 @@ func bytesOf(t *testing.T, in Input) uint64 {
 
 // Not parallel: the time is that of the whole process.
 func TestForeignJobsCostAsMuchEach(t *testing.T) {
-	of := make([]batchv1.Job, 50_000)
+	of := make([]batchv1.Job, 100_000)
 	foreign := make([]*batchv1.Job, len(of))
 	for i := range of {
 		foreign[i] = &of[i]
@@ -87,7 +87,7 @@ func TestForeignJobsCostAsMuchEach(t *testing.T) {
 	if left := withoutForeign(foreign, foreign); len(left) > 0 {
 		t.Errorf("C97: %d Jobs are left, want none", len(left))
 	}
-	if took := cpuTime(t) - started; took > 200*time.Millisecond { // each compared with each, they would take seconds
+	if took := cpuTime(t) - started; took > time.Second { // each compared with each, they take two, and with the race detector many
 		t.Errorf("C97: leaving out %d foreign Jobs took %s of a processor", len(foreign), took)
 	}
 }

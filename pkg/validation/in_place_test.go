@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -327,5 +328,21 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("W6: warnings with the gate off: %q", off)
 			}
 		})
+	}
+}
+
+// TestTheFirstCandidateForAnAgentIsShownHowToBe: of a JobSet of a megabyte with 9,000 containers that might be the agent, examples
+// for all of them took seconds (C382).
+func TestTheFirstCandidateForAnAgentIsShownHowToBe(t *testing.T) {
+	sidecar := corev1.Container{Name: "a", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{{Name: workerpod.JobSetNameEnv, Value: "js"}}}
+	examples := func(candidates int) (shown int) {
+		spec := &corev1.PodSpec{InitContainers: slices.Repeat([]corev1.Container{sidecar}, candidates)}
+		if agent, errs := findAgent(podPath(0), spec, func(any) string { shown++; return "" }); agent != nil || len(errs) == 0 {
+			t.Errorf("%d candidates: agent %v, %d violations", candidates, agent, len(errs))
+		}
+		return shown
+	}
+	if one, nine := examples(1), examples(9); one == 0 || nine != one {
+		t.Errorf("%d examples for one candidate, %d for nine", one, nine)
 	}
 }

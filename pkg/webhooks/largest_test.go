@@ -7,20 +7,14 @@ package webhooks
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/validation"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 var everyGate = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true}
@@ -82,23 +76,5 @@ func TestTheLargestJobSetsAreAdmittedInTime(t *testing.T) {
 				t.Errorf("it took %s of a processor", took)
 			}
 		})
-	}
-}
-
-// TestCandidatesForAnAgentCostLittle: of thousands of containers that might be the agent and are not, few are shown how to be (C382).
-func TestCandidatesForAnAgentCostLittle(t *testing.T) {
-	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 1).Obj()
-	sidecar := corev1.Container{Name: "a", Image: "a", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{{Name: workerpod.JobSetNameEnv, Value: "js"}}}
-	for i := range 1000 {
-		rjob := jobset.ReplicatedJob{Name: fmt.Sprintf("w%d", i), Replicas: 1}
-		rjob.Template.Spec.Template.Spec = corev1.PodSpec{InitContainers: slices.Repeat([]corev1.Container{sidecar}, 9), Containers: []corev1.Container{{Name: "w", Image: "w"}}}
-		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, rjob)
-	}
-	started := cpuTime(t)
-	Default(js, everyGate)
-	errs := validation.Create(js, everyGate)
-	validation.Warnings(js, everyGate)
-	if took := cpuTime(t) - started; took > 2*time.Second || len(errs) < 1000 {
-		t.Errorf("%d violations; it took %s of a processor", len(errs), took)
 	}
 }
