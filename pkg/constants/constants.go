@@ -33,6 +33,9 @@ const (
 // MaxParallelism bounds how many Jobs are created, deleted or updated at a time.
 const MaxParallelism = 50
 
+// QueueNameKey is the label by which Kueue manages a JobSet.
+const QueueNameKey = "kueue.x-k8s.io/queue-name"
+
 // EventAction is the action of every event that the JobSet controller records.
 const EventAction = "Reconciling"
 

@@ -54,7 +54,7 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Lea
 			s.assembling++
 			s.longest = max(s.longest, now.Sub(since))
 		}
-		if gates.InPlaceRestart && workerpod.WantsInPlace(js) {
+		if workerpod.RestartsInPlace(js, gates) {
 			groups[string(js.UID)] = js
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -109,7 +110,7 @@ func busyCluster() Input {
 				"and Pods on lost keep their indexes: it waits until the nodes are ready, or are deleted with their Pods", 9*time.Minute)),
 			elasticJobSet("by-hand", 5, 6, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob trainer from 5 to 6 Pods", 6*time.Second)),
 			elasticJobSet("sleeper", 0, 2, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }),
-			elasticJobSet("queued", 2, 2, func(js *jobset.JobSet) { js.Labels = map[string]string{queueNameKey: "q"} }),
+			elasticJobSet("queued", 2, 2, func(js *jobset.JobSet) { js.Labels = map[string]string{constants.QueueNameKey: "q"} }),
 			elasticJobSet("done", 6, 6, func(js *jobset.JobSet) { js.Status.TerminalState = "Completed" }),
 			elasticJobSet("fixed", 2, 2, func(js *jobset.JobSet) {
 				js.Spec.ReplicatedJobs[0].Elastic.MaxInstances = 2

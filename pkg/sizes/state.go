@@ -40,9 +40,6 @@ const (
 	Keeps State = "Keeps"
 )
 
-// queueNameKey is the label by which Kueue manages a JobSet.
-const queueNameKey = "kueue.x-k8s.io/queue-name"
-
 // sizeOf returns the size that a ReplicatedJob runs with and the one that it is to have, as the manager wrote
 // them. One without the gate ElasticJobSet writes none. Then the size that is wanted is that of the spec; a group
 // that restarts in place gets it with its next epoch, others as soon as their Job has it.
@@ -65,7 +62,7 @@ func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int
 // stateOf says what becomes of a size, and what the manager said about it. Conditions say what lasts; events
 // say why a size was changed, as long as the API server keeps them.
 func stateOf(js *jobset.JobSet, rjob string, current, desired int32, last *news) (State, *news) {
-	_, queued := js.Labels[queueNameKey]
+	_, queued := js.Labels[constants.QueueNameKey]
 	switch {
 	case ptr.Deref(js.Spec.Suspend, false):
 		return Suspended, nil

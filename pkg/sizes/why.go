@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
@@ -26,7 +27,7 @@ type Limit struct {
 // limitOf returns what keeps a ReplicatedJob small, nil if it is to have its maximum. Only the manager knows what binds
 // first; what the spec says comes before, because then nobody plans.
 func limitOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, desired int32) *Limit {
-	_, queued := js.Labels[queueNameKey]
+	_, queued := js.Labels[constants.QueueNameKey]
 	_, held := js.Annotations[jobset.ElasticHoldKey]
 	switch {
 	case desired >= rjob.Elastic.MaxInstances:
@@ -34,7 +35,7 @@ func limitOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, desired int32) *Limi
 	case ptr.Deref(js.Spec.Suspend, false):
 		return &Limit{"Suspended", "the JobSet is suspended"}
 	case queued:
-		return &Limit{"Queued", "the label " + queueNameKey + " leaves its size to a queue"}
+		return &Limit{"Queued", "the label " + constants.QueueNameKey + " leaves its size to a queue"}
 	}
 	for i := range js.Status.ReplicatedJobsStatus {
 		if status := &js.Status.ReplicatedJobsStatus[i]; status.Name == rjob.Name && status.Elastic != nil && status.Elastic.Limit != nil {

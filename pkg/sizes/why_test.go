@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // TestWhy: users read what keeps a job from one more Pod (P113).
@@ -22,7 +23,7 @@ func TestWhy(t *testing.T) {
 	}
 	held := func(js *jobset.JobSet) { js.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }
 	suspended := func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }
-	queued := func(js *jobset.JobSet) { js.Labels = map[string]string{queueNameKey: "q"} }
+	queued := func(js *jobset.JobSet) { js.Labels = map[string]string{constants.QueueNameKey: "q"} }
 	const has = "research/llm/trainer has 4 Pods, is to have 4, and may have 2 to 6\n  "
 	for name, tc := range map[string]struct {
 		js   jobset.JobSet

@@ -37,7 +37,7 @@ var restartsAllFrom = version.MajorMinor(1, 36)
 
 // InCluster returns the violations of a new JobSet that come from where it is created.
 func InCluster(js *jobset.JobSet, g gates.Set, c Cluster) field.ErrorList {
-	if !restartsInPlace(js, g) {
+	if !workerpod.RestartsInPlace(js, g) {
 		return nil
 	}
 	errs := serverVersion(js, c.Server)

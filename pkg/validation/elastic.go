@@ -15,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // isElastic reports whether the size of a ReplicatedJob may change: Kubernetes can
@@ -47,7 +48,7 @@ func resizes(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 		errs = append(errs, withinBounds(i, rj)...)
 		errs = append(errs, podCount(new, i)...)
 		errs = append(errs, podName(new, i)...)
-		if restartsInPlace(new, g) {
+		if workerpod.RestartsInPlace(new, g) {
 			errs = append(errs, inPlaceSize(jobPath(i), rj)...)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/tolerance"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 var tolerancePath = specPath.Child("faultTolerance")
@@ -65,10 +66,10 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 		out = append(out, fmt.Sprintf("%s: %s is more than the manager's configuration faultTolerance.gracePeriodMaximum allows, and counts as %s",
 			tolerancePath.Child(c.Field), c.Asked, c.Got))
 	}
-	if restartsInPlace(js, g) {
+	if workerpod.RestartsInPlace(js, g) {
 		out = append(out, unreadPeriod(asked)...)
 	}
-	if p := js.Spec.FailurePolicy; p != nil && p.MaxRestarts == 0 && !restartsInPlace(js, g) { // else there is that warning already
+	if p := js.Spec.FailurePolicy; p != nil && p.MaxRestarts == 0 && !workerpod.RestartsInPlace(js, g) { // else there is that warning already
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and also the limit of faultTolerance: the first reset fails the JobSet; "+
 			"set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
@@ -97,7 +98,7 @@ func neverAvoided(js *jobset.JobSet, limits tolerance.Limits) []string {
 // slowToLeave says how long a group that restarts in place waits for a lost node, which its author may not know and can
 // change. Nothing is filled in: tolerations are the user's, and a short one makes workers leave nodes that would come back.
 func slowToLeave(js *jobset.JobSet, g gates.Set) []string {
-	if !restartsInPlace(js, g) {
+	if !workerpod.RestartsInPlace(js, g) {
 		return nil
 	}
 	for i := range js.Spec.ReplicatedJobs {

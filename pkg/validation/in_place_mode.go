@@ -57,7 +57,7 @@ func processMode(js *jobset.JobSet, policy *jobset.InPlaceRestartPolicy) field.E
 // DefaultWarnings says of a new JobSet, as its author wrote it, why containers restart and not
 // just processes. An author who brings an agent has chosen that.
 func DefaultWarnings(js *jobset.JobSet, g gates.Set) []string {
-	if !restartsInPlace(js, g) || js.Spec.FailurePolicy.InPlaceRestart != nil && js.Spec.FailurePolicy.InPlaceRestart.Mode != "" {
+	if !workerpod.RestartsInPlace(js, g) || js.Spec.FailurePolicy.InPlaceRestart != nil && js.Spec.FailurePolicy.InPlaceRestart.Mode != "" {
 		return nil
 	}
 	mode, obstacles := workerpod.DefaultMode(js)

@@ -16,11 +16,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// restartsInPlace reports whether a JobSet may restart in place and asks for it.
-func restartsInPlace(js *jobset.JobSet, g gates.Set) bool {
-	return g.InPlaceRestart && workerpod.WantsInPlace(js)
-}
-
 // because is part of every message of a rule that applies to InPlaceRestart only.
 const because = "when failurePolicy.restartStrategy is InPlaceRestart"
 

@@ -94,7 +94,7 @@ func withoutProgress(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
 // progressWarnings say what deadlines do that their author may not expect.
 // ChangedProgressWarnings are those about deadlines that an update changes (P131).
 func ChangedProgressWarnings(old, js *jobset.JobSet, g gates.Set) []string {
-	if !restartsInPlace(js, g) || apiequality.Semantic.DeepEqual(workerpod.ProgressOf(old.Spec.FailurePolicy), workerpod.ProgressOf(js.Spec.FailurePolicy)) {
+	if !workerpod.RestartsInPlace(js, g) || apiequality.Semantic.DeepEqual(workerpod.ProgressOf(old.Spec.FailurePolicy), workerpod.ProgressOf(js.Spec.FailurePolicy)) {
 		return nil
 	}
 	return progressWarnings(js)

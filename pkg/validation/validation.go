@@ -22,6 +22,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // rule returns the violations of one concern in a JobSet.
@@ -90,7 +91,7 @@ func eachReplicatedJob(check func(js *jobset.JobSet, i int) field.ErrorList) rul
 // itself is refused, and further errors would not help.
 func inPlace(r rule) rule {
 	return func(js *jobset.JobSet, g gates.Set) field.ErrorList {
-		if !restartsInPlace(js, g) {
+		if !workerpod.RestartsInPlace(js, g) {
 			return nil
 		}
 		return r(js, g)

@@ -25,7 +25,7 @@ func Warnings(js *jobset.JobSet, g gates.Set) []string {
 	if g.ElasticAutoscaling {
 		out = append(out, elasticWarnings(js)...)
 	}
-	if restartsInPlace(js, g) {
+	if workerpod.RestartsInPlace(js, g) {
 		out = append(out, inPlaceWarnings(js)...)
 	}
 	return out

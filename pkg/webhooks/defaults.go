@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Default fills in the defaults of a new JobSet. It is pure and never
@@ -21,7 +22,7 @@ import (
 // like a change of an immutable field.
 func Default(js *jobset.JobSet, g gates.Set) {
 	defaultElastic(js, g)
-	if restartsInPlace(js, g) {
+	if workerpod.RestartsInPlace(js, g) {
 		defaultInPlace(js)
 	}
 	setDefault(&js.Spec.SuccessPolicy, jobset.SuccessPolicy{Operator: jobset.DefaultSuccessPolicyOperator})

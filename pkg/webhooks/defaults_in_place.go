@@ -16,10 +16,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-func restartsInPlace(js *jobset.JobSet, g gates.Set) bool {
-	return g.InPlaceRestart && workerpod.WantsInPlace(js)
-}
-
 // defaultInPlace fills in what the strategy wants of every Job and can only be one way (P51).
 func defaultInPlace(js *jobset.JobSet) {
 	defaultMode(js)
@@ -47,7 +43,7 @@ func defaultMode(js *jobset.JobSet) {
 // defaultProgress gives a JobSet in process mode that names no deadlines those of the configuration (P121). A stored JobSet
 // gets them only if it had some: its program may give no signs.
 func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.ProgressPolicy) {
-	runsProcesses := restartsInPlace(js, g) && workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode
+	runsProcesses := workerpod.RestartsInPlace(js, g) && workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode
 	if configured != nil && runsProcesses && (old == nil || workerpod.ProgressOf(old.Spec.FailurePolicy) != nil) {
 		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
 	}
@@ -65,7 +61,7 @@ func defaultSize(job *batchv1.JobSpec, workers int32) {
 // that restarts in place changes nothing. Like Default it is pure and never rejects.
 func Keep(js, old *jobset.JobSet, g gates.Set) {
 	keepElastic(js, old, g)
-	if !restartsInPlace(js, g) || !restartsInPlace(old, g) {
+	if !workerpod.RestartsInPlace(js, g) || !workerpod.RestartsInPlace(old, g) {
 		return
 	}
 	is, was := &js.Spec, &old.Spec

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // Injection is what the configuration of the manager says about agents that it adds.
@@ -35,6 +36,11 @@ var containerPoliciesFrom = version.MajorMinor(1, 34)
 // such Pods. There a worker in process mode whose supervisor ends gets a new Pod (P57).
 func (with Injection) takesContainerPolicies() bool {
 	return with.Server == nil || with.Server.AtLeast(containerPoliciesFrom)
+}
+
+// RestartsInPlace reports whether a JobSet asks for restarts in place and gets them.
+func RestartsInPlace(js *jobset.JobSet, g gates.Set) bool {
+	return g.InPlaceRestart && WantsInPlace(js)
 }
 
 // WantsInPlace reports whether a JobSet asks for restarts in place. Whether it gets them, the feature gate says.

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
@@ -196,7 +197,7 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P107: a JobSet in a queue is left alone, and its Pods take room": {
 			all(nodes, scaled("a", 2, 1), boundPods("a", "n", 2), boundPods("b", "n", 3),
-				scaled("b", 3, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Labels = map[string]string{queueNameKey: "q"} })),
+				scaled("b", 3, 1, func(js *jobset.JobSet, _ *batchv1.Job) { js.Labels = map[string]string{constants.QueueNameKey: "q"} })),
 			map[string]int32{"a": 3, "b": 3},
 			[]string{"patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00"},
 		},

@@ -26,6 +26,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -33,9 +34,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
-
-// queueNameKey is the label by which Kueue manages a JobSet.
-const queueNameKey = "kueue.x-k8s.io/queue-name"
 
 // boundCacheOptions keep of nodes and Pods what planning reads.
 func boundCacheOptions(mgr ctrl.Manager) cache.Options {
@@ -204,7 +202,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 // isScaled reports whether the sizes of a JobSet are planned. Those that are suspended, or that a queue
 // manages, are left alone (P107).
 func isScaled(js *jobset.JobSet) bool {
-	_, queued := js.Labels[queueNameKey]
+	_, queued := js.Labels[constants.QueueNameKey]
 	return !queued && js.DeletionTimestamp == nil && shared.ManagedHere(js) && !ptr.Deref(js.Spec.Suspend, false) && js.Status.TerminalState == "" &&
 		!apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetSuspended)) &&
 		slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })

@@ -222,7 +222,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 // running group and be taken for failures (P16), and a status from before a reset
 // would create Jobs during its pause (P83).
 func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (bool, error) {
-	guarded := r.gates.InPlaceRestart && workerpod.WantsInPlace(js) || policy.Tolerates(js, r.gates)
+	guarded := workerpod.RestartsInPlace(js, r.gates) || policy.Tolerates(js, r.gates)
 	if !guarded || !plan.ChangesGroup() {
 		return true, nil
 	}

@@ -56,7 +56,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	if in.SickNodes, err = r.sickNodes(js); err != nil {
 		return policy.Input{}, err
 	}
-	inPlace := r.gates.InPlaceRestart && workerpod.WantsInPlace(js)
+	inPlace := workerpod.RestartsInPlace(js, r.gates)
 	switch {
 	case policy.Tolerates(js, r.gates):
 		in.Pods, in.Strays, err = r.podsAndStrays(ctx, js, owned)

@@ -97,7 +97,7 @@ func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSe
 }
 
 func (e *podEvents) inPlace(js *jobset.JobSet) bool {
-	return e.gates.InPlaceRestart && workerpod.WantsInPlace(js)
+	return workerpod.RestartsInPlace(js, e.gates)
 }
 
 // reports returns a Pod, nil or not, with what it reports, on itself or in a Lease.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // Strategy is a way to restart a group.
@@ -84,9 +85,6 @@ func recreated(job *batchv1.JobSpec) {
 	}
 }
 
-// queueNameKey is the label by which Kueue takes a JobSet.
-const queueNameKey = "kueue.x-k8s.io/queue-name"
-
 // Allow is what a user lets copies share with the original.
 type Allow struct{ Queue, Claims bool }
 
@@ -96,8 +94,8 @@ func Refusals(js *jobset.JobSet, allow Allow) []string {
 	if by := ptr.Deref(js.Spec.ManagedBy, jobset.JobSetControllerName); by != jobset.JobSetControllerName {
 		refusals = append(refusals, fmt.Sprintf("spec.managedBy is %s: another controller restarts it, by its own rules", by))
 	}
-	if queue := js.Labels[queueNameKey]; queue != "" && !allow.Queue {
-		refusals = append(refusals, fmt.Sprintf("label %s is %s: its copies would wait in that queue and use its quota; --allow-queue allows it", queueNameKey, queue))
+	if queue := js.Labels[constants.QueueNameKey]; queue != "" && !allow.Queue {
+		refusals = append(refusals, fmt.Sprintf("label %s is %s: its copies would wait in that queue and use its quota; --allow-queue allows it", constants.QueueNameKey, queue))
 	}
 	if claims := claimsOf(js); len(claims) > 0 && !allow.Claims {
 		refusals = append(refusals, fmt.Sprintf("it uses claims (%s): its copies would write to the same volumes, or leave claims behind; --allow-claims allows it", strings.Join(claims, ", ")))
