@@ -23,7 +23,7 @@ func TestAGateThatIsAbandonedHoldsNoThread(t *testing.T) {
 		if err := g.attend([]byte("{}\n"), make(chan os.Signal, 1)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(i%100) * time.Microsecond) // at any moment of whoever attends it
+		<-time.After(time.Duration(i%100) * time.Microsecond) // at any moment of whoever attends it
 		g.abandon()
 		select {
 		case <-g.attended:

@@ -175,24 +175,27 @@ func TestALongDatagramCountsUpToItsLastWholeLine(t *testing.T) {
 	}
 }
 
-// It takes a second: the signs come as slowly as those of a trainer whose steps are short.
+// It takes a second: the signs come as slowly as those of a trainer whose steps are short. A machine that has much else to do may
+// be as late as a supervisor that takes them for a flood, but not each time.
 func TestAWorkerThatGivesFewSignsIsNoFlood(t *testing.T) {
 	t.Parallel()
-	m := newMailbox(t, newPod(t))
-	send := sender(t, m)
-	for range burst {
-		send("STATUS=x", nil)
-		time.Sleep(4 * time.Millisecond)
-	}
-	send("X_JOBSET_STEP=12", nil)
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if got := m.take(); got.Stepped {
+	var took []time.Duration
+	for range 3 {
+		m := newMailbox(t, newPod(t))
+		send := sender(t, m)
+		steps := time.NewTicker(4 * time.Millisecond)
+		for range burst {
+			send("STATUS=x", nil)
+			<-steps.C
+		}
+		began := time.Now()
+		send("X_JOBSET_STEP=12", nil)
+		waitFor(t, "the sign is read", func() bool { return m.take().Stepped })
+		if took = append(took, time.Since(began)); took[len(took)-1] < 900*time.Millisecond {
 			return
 		}
-		if waited := time.Since(began); waited > 900*time.Millisecond {
-			t.Fatalf("P130: the supervisor has not read a sign after %s, as if its worker flooded it", waited)
-		}
 	}
+	t.Errorf("P130: signs were read after %s, as if the worker flooded its supervisor", took)
 }
 
 func TestAProgressFile(t *testing.T) {

@@ -278,7 +278,7 @@ func TestAProgramThatEndsBeforeAStopIsDoneThoughItsParentIsLate(t *testing.T) {
 		}
 		waitFor(t, "the program has ended", func() bool { return hasEnded(is) })
 		g.say(protocol.Message{Type: protocol.Stop, GraceSeconds: 3600})
-		time.Sleep(100 * time.Millisecond) // the supervisor hears it, and the parent has no processor
+		<-time.After(100 * time.Millisecond) // the supervisor hears it, and the parent has no processor
 		if err := syscall.Kill(parent, syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		errs = append(errs, newSize(jobPath(i), &rj.Template.Spec)...)
 		errs = append(errs, withinBounds(i, rj)...)
 		if len(errs) == 0 {
-			errs = append(errs, otherSizes(js, i, g)...)
+			errs = append(errs, otherSizes(js, i)...)
 		}
 	}
 	return errs
@@ -145,7 +145,7 @@ func withinBounds(i int, rj *jobset.ReplicatedJob) field.ErrorList {
 // otherSizes checks what depends on the size for the largest and the least one, so that no change of size
 // between the bounds is refused later. It looks at this ReplicatedJob alone: copies of the whole JobSet for each
 // of hundreds took seconds (C382).
-func otherSizes(js *jobset.JobSet, i int, g gates.Set) field.ErrorList {
+func otherSizes(js *jobset.JobSet, i int) field.ErrorList {
 	sized := func(size *int32) *jobset.JobSet {
 		only := js.Spec.ReplicatedJobs[i] // shallow, and only what is replaced is changed
 		if size != nil {

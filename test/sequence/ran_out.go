@@ -16,7 +16,7 @@ import (
 func (w *world) leftOut(epoch int8) string {
 	for _, r := range w.book.ranOut {
 		// An index that a resize took away, and gave back, has to be run again.
-		if j := w.jobOf(r.job); j != nil && r.epoch == epoch && r.index < j.size && w.isThrough(j, r.index) && !w.awaited(j) && !(j.complete && w.isJoined()) {
+		if j := w.jobOf(r.job); j != nil && r.epoch == epoch && r.index < j.size && w.isThrough(j, r.index) && !w.awaited(j) && (!j.complete || !w.isJoined()) {
 			return fmt.Sprintf("%s-%d", jobName(w.sc, j), r.index)
 		}
 	}
