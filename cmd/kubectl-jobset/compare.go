@@ -130,7 +130,7 @@ func (o *compareOptions) read(flags *genericclioptions.ConfigFlags, in io.Reader
 // connectionFlags are the flags by which another kubectl reaches the same cluster as the same user.
 func connectionFlags(command *cobra.Command) []string {
 	var args []string
-	// Not Visit: it walks what this set of flags has parsed, and it is the command's own that parses.
+	// Visit would find none: it walks the flags that this set has parsed, and the command parses them with its own set.
 	command.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Changed || f.Name == "namespace" {
 			return

@@ -38,9 +38,9 @@ func newInject(flags *genericclioptions.ConfigFlags, streams genericiooptions.IO
 		Long: `Show the Jobs that a JobSet becomes: with its defaults, and with the agent, its
 token and its rules in the Pods of a JobSet that restarts in place. It is the code
 by which the manager builds them. A file is read without a cluster, and is checked
-as at admission with all feature gates on. What the configuration of the manager
-says is taken to be its default but for what the flags give. Of Jobs that differ in
-their index only the first is shown.`,
+as at admission with all feature gates on. The manager is assumed to have its
+default configuration, except for what the flags set. Of Jobs that differ in their
+index only the first is shown.`,
 		Example: `  # What does this manifest become?
   kubectl jobset inject -f train.yaml
 

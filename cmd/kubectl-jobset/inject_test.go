@@ -166,13 +166,19 @@ func TestP58EveryExampleIsShown(t *testing.T) {
 	}
 	shown := 0
 	for _, name := range examples {
+		if filepath.Base(name) == "scale-to-4.yaml" {
+			continue // a patch
+		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sets, err := readManifests(text, "research")
-		if err != nil || len(sets) == 0 {
-			continue // of another kind, or for other tools
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(sets) == 0 {
+			continue // objects of other kinds
 		}
 		out, err := injectFile(t, string(text))
 		if err != nil {

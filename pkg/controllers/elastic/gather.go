@@ -123,7 +123,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			continue
 		}
 		builtFor := func(rjob string) []*batchv1.Job { return byOwner[shared.InNamespace(js.Namespace, js.UID)+"/"+rjob] }
-		pinned, resized := isPinned(js, builtFor), a.lastResized(js)
+		pinned, first := isPinned(js, builtFor), len(in.Jobs)
 		for k := range js.Spec.ReplicatedJobs {
 			rjob := &js.Spec.ReplicatedJobs[k]
 			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
@@ -132,7 +132,6 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
 			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
-			job.JobSetResized = resized
 			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
@@ -141,6 +140,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			}
 			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
+		shareResized(in.Jobs[first:])
 	}
 	a.started = started
 	return owners, built

@@ -125,3 +125,17 @@ func TestAPlanOfWhatHasChangedIsNotCarriedOut(t *testing.T) {
 		t.Errorf("error %v, annotations %v, size %d", refused, stored.Annotations, *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions)
 	}
 }
+
+func TestAChangeOfOneSizeCoolsTheWholeJobSet(t *testing.T) {
+	ago := func(d time.Duration) time.Time { return testshell.Now.Add(-d) }
+	jobs := []elastic.Job{{}, {Resized: ago(time.Minute)}, {Resized: ago(time.Hour)}}
+	shareResized(jobs)
+	for i := range jobs {
+		if !jobs[i].JobSetResized.Equal(ago(time.Minute)) {
+			t.Errorf("P107: job %d cools from %s on, want a minute ago", i, jobs[i].JobSetResized)
+		}
+	}
+	if !jobs[0].Resized.IsZero() || !jobs[2].Resized.Equal(ago(time.Hour)) {
+		t.Errorf("P108a: the times of the jobs themselves have changed: %v", jobs)
+	}
+}

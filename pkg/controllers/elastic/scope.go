@@ -153,13 +153,13 @@ func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
 	return at
 }
 
-// lastResized returns when a size of a JobSet was last changed: each change restarts all of it.
-func (a *autoscaler) lastResized(js *jobset.JobSet) (last time.Time) {
-	for i := range js.Spec.ReplicatedJobs {
-		at := a.resizedAt(js, elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: js.Spec.ReplicatedJobs[i].Name})
-		if at.After(last) {
-			last = at
-		}
+// shareResized notes when any size of a JobSet was changed last: each change restarts all of it (P107).
+func shareResized(jobs []elastic.Job) {
+	var last time.Time
+	for i := range jobs {
+		last = later(last, jobs[i].Resized)
 	}
-	return last
+	for i := range jobs {
+		jobs[i].JobSetResized = last
+	}
 }
