@@ -148,7 +148,7 @@ demo-run: cluster build
 
 .PHONY: check
 check: ## Run verify, test, test-sequence, test-integration without the slow ones, test-faults and demo
-	@hack/run-parts.sh 'make verify' 'make test' 'make test-sequence' "make test-integration INTEGRATION_LABELS='!slow'" 'make test-faults' 'make demo'
+	@hack/check.sh
 
 # Each tool is built when it is first needed and when its pin changes.
 tool-%:

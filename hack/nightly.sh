@@ -14,6 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/timed.sh
+. hack/lanes.sh
 
 # What is missing is said now, and not by a part that fails after hours.
 missing=()
@@ -86,17 +87,11 @@ PAGE
   printf '%s\n' "$earlier"
 }
 
-lanes=() state='ENDED EARLY'
-# The lanes are in process groups of their own, so that all that a part has started ends with it, and may clean up first.
+state='ENDED EARLY'
 finish() {
-  local status=$? lane
+  local status=$?
   trap - EXIT
-  trap '' INT TERM
-  for lane in "${lanes[@]}"; do kill -TERM -- "-$lane" 2>/dev/null && echo "ending what still runs" >&2 || true; done
-  for lane in "${lanes[@]}"; do
-    for _ in {1..300}; do kill -0 -- "-$lane" 2>/dev/null || break; sleep 1; done
-    kill -KILL -- "-$lane" 2>/dev/null || true
-  done
+  end_lanes
   record "$state" >"$page"
   printf '\n'
   sed -n '/^- /p; /^| /p; /^## /q' "$page"
@@ -107,40 +102,28 @@ trap finish EXIT
 trap 'state="ENDED EARLY by a signal"; exit 130' INT
 trap 'state="ENDED EARLY by a signal"; exit 143' TERM
 
-# lane NICENESS PART...: starts those that have not passed, one after the other.
-lane() {
+# rest NICENESS PART...: a lane of those that have not passed.
+rest() {
   local part parts=()
   for part in "${@:2}"; do told "$part" || parts+=("$part"); done
-  [ ${#parts[@]} -gt 0 ] || return 0
-  set -m
-  PARTS_REPORT=$table PARTS_LOGS=$logs nice -n "$1" hack/run-parts.sh "${parts[@]}" &
-  set +m
-  lanes+=($!)
+  [ ${#parts[@]} = 0 ] || PARTS_REPORT=$table PARTS_LOGS=$logs lane "$1" "${parts[@]}"
 }
 
-# ended: waits for the lanes, and keeps a record meanwhile, for a run that is killed.
-ended() {
-  local lane
-  for lane in "${lanes[@]}"; do
-    while kill -0 "$lane" 2>/dev/null; do
-      record 'under way' >"$logs/record.md"
-      [ "$SECONDS" -lt $((${NIGHTLY_LIMIT:-180} * 60)) ] || { state="ENDED EARLY after ${NIGHTLY_LIMIT:-180} min"; exit 1; }
-      sleep "${TICK_SECONDS:-15}" &
-      wait $! || true
-    done
-    wait "$lane" || failed=1
-  done
-  lanes=()
+# goes_on keeps a record for a run that is killed, and ends one that takes too long.
+goes_on() {
+  record 'under way' >"$logs/record.md"
+  [ "$SECONDS" -lt $((${NIGHTLY_LIMIT:-180} * 60)) ] || { state="ENDED EARLY after ${NIGHTLY_LIMIT:-180} min"; exit 1; }
 }
 
 failed=0
-lane 0 "${first[@]}"
+ended() { wait_lanes "${TICK_SECONDS:-15}" goes_on || failed=1; }
+rest 0 "${first[@]}"
 ended
-lane 0 "${kubelets[@]}"
-lane 2 "${waiting[@]}"
-lane 10 "${computing[@]}"
+rest 0 "${kubelets[@]}"
+rest 2 "${waiting[@]}"
+rest 10 "${computing[@]}"
 ended
-lane 0 "${alone[@]}"
+rest 0 "${alone[@]}"
 ended
 state=$([ "$failed" = 0 ] && echo 'all parts passed' || echo 'FAILED')
 exit "$failed"

@@ -4,6 +4,7 @@
 #   lasted NAME                  says how long NAME took when it succeeded last
 #   lasted_seconds NAME          prints the number alone, nothing if there is none
 #   remember NAME [SECONDS]      NAME succeeded: keeps how long it took, or this shell has run, in bin/durations
+#   summarize FILE               prints what hack/run-parts.sh wrote of parts, slowest first
 #   building WHAT COMMAND...     for a command that prints nothing:  WHAT ... 30 s ... 60 s ... 71 s
 #   ticking COMMAND...           the middle part of that
 set -euo pipefail
@@ -30,6 +31,8 @@ remember() {
   mkdir -p "$DURATIONS"
   echo "${2:-$SECONDS}" >"$(duration_file "$1")"
 }
+
+summarize() { printf '\nresult  wall      CPU         last run  part, slowest first\n%s\n' "$(sort -k2,2nr "$1")"; }
 
 # tick EVERY: goes on with the line every so many seconds, until it is ended, or the script is no more. What it
 # sleeps in ends with it, and holds no pipe that somebody reads to its end.

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# A nightly run leaves a record, whether parts fail, or it is ended while they run; and goes on where it was. Its commands are played.
+# A nightly run leaves a record, whether parts fail, or it is ended while they run; and goes on where it was. A check runs all of
+# its parts, fails if one did, and ends them when it is ended. Their commands are played.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 . hack/verified.sh
-unchanged hack/nightly.sh hack/run-parts.sh hack/what-failed.sh hack/timed.sh
+unchanged hack/nightly.sh hack/check.sh hack/run-parts.sh hack/what-failed.sh hack/timed.sh hack/lanes.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tree/hack" "$work/tree/docs" "$work/played"
-cp hack/nightly.sh hack/run-parts.sh hack/what-failed.sh hack/timed.sh "$work/tree/hack"
+cp hack/nightly.sh hack/check.sh hack/run-parts.sh hack/what-failed.sh hack/timed.sh hack/lanes.sh "$work/tree/hack"
 for command in chromium docker go hack/build-cluster.sh; do
   printf '#!/bin/sh\n' >"$work/played/$(basename "$command")"
 done
@@ -65,5 +66,29 @@ has SIGTERM "$page" '^- result: ENDED EARLY by a signal; '
 has SIGTERM "$page" '^\| `make soak.*not ended \|$'
 has SIGTERM "$page" '^\| `make bench BENCH_JOBS.*not run \|$'
 has SIGTERM "$RAN" '^tidied$'
+
+# check: takes the place of its shell, too.
+check() {
+  : >"$RAN"
+  rm -f "$HANGS"
+  export PATH=$work/played:$PATH
+  exec "$work/tree/hack/check.sh" >"$work/said" 2>&1
+}
+PLAYED=fails FAULTY=test-sequence
+! (check) || { echo "hack/check.sh, a part that fails: it succeeds" >&2; status=1; }
+has 'a part that fails' "$work/said" '^FAILED .* nice make test-sequence$'
+has 'its log' "$work/said" '^    a \| b$'
+has 'a part behind one that fails' "$work/said" '^ok .* make test-faults$'
+has 'the other lane' "$work/said" '^ok .* make demo$'
+
+PLAYED='' FAULTY=''
+(check) || { echo "hack/check.sh: it fails" >&2; cat "$work/said" >&2; status=1; }
+
+PLAYED=hangs FAULTY=test-faults
+check &
+until [ -e "$HANGS" ]; do sleep 0.1; done
+kill -TERM $!
+! wait $! || { echo "hack/check.sh, SIGTERM: it succeeds" >&2; status=1; }
+has 'SIGTERM to a check' "$RAN" '^tidied$'
 [ "$status" = 0 ] || exit 1
 passed

@@ -49,7 +49,7 @@ type Process struct {
 }
 
 // Start starts a program. It is in a process group of its own, so that an interrupt
-// from the keyboard reaches it through Stop only.
+// from the keyboard reaches it through Stop only. On Linux it does not outlive this process.
 func Start(c Command) (*Process, error) {
 	p := &Process{name: c.Name, LogFile: c.LogFile(), done: make(chan struct{})}
 	log, err := os.OpenFile(p.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -61,7 +61,7 @@ func Start(c Command) (*Process, error) {
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = c.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
+	if err := StartTogether(p.cmd); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
 	go func() {

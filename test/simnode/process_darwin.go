@@ -5,12 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package simnode
 
-import (
-	"os/exec"
-	"syscall"
-)
-
-func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+import "os/exec"
 
 // waitWithoutReaping has no portable form; what is left of the group is then killed only by Kill.
 func waitWithoutReaping(int) {}

@@ -18,10 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-}
-
 // shorten lets a process find what is in its working directory, where emptyDirs are, by a path short enough for a socket.
 func shorten(cmd *exec.Cmd) {
 	long := strings.NewReplacer(cmd.Dir+"/", "/proc/self/cwd/")

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -19,6 +18,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/test/process"
 )
 
 // ProcessRuntime runs containers as processes of this machine: no isolation, no mounts, no limits. Every container is
@@ -97,8 +98,8 @@ func (r *ProcessRuntime) Start(_ context.Context, req ContainerRequest) (Process
 		cmd.Dir = req.PodDir
 		shorten(cmd)
 	}
-	cmd.SysProcAttr = sysProcAttr()
-	if err := startOnLastingThread(cmd); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := process.StartTogether(cmd); err != nil {
 		return nil, fmt.Errorf("starting process of container %s: %w", req.Container.Name, err)
 	}
 	p := &osProcess{pid: cmd.Process.Pid, done: make(chan struct{})}
@@ -179,25 +180,4 @@ func (p *osProcess) signal(target int, sig syscall.Signal) {
 	if !p.reaped {
 		_ = syscall.Kill(target, sig)
 	}
-}
-
-var (
-	spawner     sync.Once
-	spawnOrders = make(chan func())
-)
-
-// startOnLastingThread starts a process from one thread that never ends, because the signal that makes a child die with
-// its parent is bound to the thread that started it.
-func startOnLastingThread(cmd *exec.Cmd) error {
-	spawner.Do(func() {
-		go func() {
-			runtime.LockOSThread()
-			for order := range spawnOrders {
-				order()
-			}
-		}()
-	})
-	result := make(chan error, 1)
-	spawnOrders <- func() { result <- cmd.Start() }
-	return <-result
 }
