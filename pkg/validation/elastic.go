@@ -88,7 +88,7 @@ func newSize(path *field.Path, job *batchv1.JobSpec) field.ErrorList {
 
 // elasticBounds checks the bounds of elastic ReplicatedJobs, and that they can be kept (P100).
 func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	var errs field.ErrorList
+	var all field.ErrorList
 	for i := range js.Spec.ReplicatedJobs {
 		rj := &js.Spec.ReplicatedJobs[i]
 		if rj.Elastic == nil {
@@ -96,11 +96,11 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		}
 		path := replicatedJobPath(i).Child("elastic")
 		if !g.ElasticJobSet {
-			errs = append(errs, field.Forbidden(path, "needs a feature gate of the manager: start it with "+
+			all = append(all, field.Forbidden(path, "needs a feature gate of the manager: start it with "+
 				"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration; or leave it out"))
 			continue
 		}
-		errs = append(errs, orderOfBounds(path, rj.Elastic)...)
+		errs := orderOfBounds(path, rj.Elastic)
 		if rj.Replicas != 1 {
 			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("replicas"), rj.Replicas,
 				"must be 1 with elastic: the number of Pods changes, not that of Jobs"))
@@ -112,10 +112,11 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		errs = append(errs, newSize(jobPath(i), &rj.Template.Spec)...)
 		errs = append(errs, withinBounds(i, rj)...)
 		if len(errs) == 0 {
-			errs = append(errs, otherSizes(js, i)...)
+			errs = otherSizes(js, i)
 		}
+		all = append(all, errs...)
 	}
-	return errs
+	return all
 }
 
 func orderOfBounds(path *field.Path, bounds *jobset.ElasticBounds) field.ErrorList {
@@ -143,27 +144,11 @@ func withinBounds(i int, rj *jobset.ReplicatedJob) field.ErrorList {
 }
 
 // otherSizes checks what depends on the size for the largest and the least one, so that no change of size
-// between the bounds is refused later. It looks at this ReplicatedJob alone: copies of the whole JobSet for each
-// of hundreds took seconds (C382).
+// between the bounds is refused later. There is one Job, so 32 bits hold the number of Pods of every size.
 func otherSizes(js *jobset.JobSet, i int) field.ErrorList {
-	sized := func(size *int32) *jobset.JobSet {
-		only := js.Spec.ReplicatedJobs[i] // shallow, and only what is replaced is changed
-		if size != nil {
-			only.Template.Spec.Parallelism, only.Template.Spec.Completions = size, size
-		}
-		return &jobset.JobSet{ObjectMeta: js.ObjectMeta, Spec: jobset.JobSetSpec{
-			ReplicatedJobs: []jobset.ReplicatedJob{only}, Network: js.Spec.Network, Coordinator: js.Spec.Coordinator,
-		}}
-	}
-	var errs field.ErrorList
-	bounds := js.Spec.ReplicatedJobs[i].Elastic
-	is, grown := sized(nil), sized(&bounds.MaxInstances)
-	errs = append(errs, coordinatorStays(js, i)...)
-	for _, check := range []func(*jobset.JobSet, int) field.ErrorList{podCount, podName} {
-		if wrong := check(grown, 0); len(wrong) > 0 && len(check(is, 0)) == 0 {
-			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "maxInstances"), bounds.MaxInstances,
-				"is too large: "+wrong[0].Detail))
-		}
+	errs, largest := coordinatorStays(js, i), js.Spec.ReplicatedJobs[i].Elastic.MaxInstances
+	if wrong := podNameWith(js, i, largest); len(wrong) > 0 && len(podName(js, i)) == 0 {
+		errs = append(errs, field.Invalid(replicatedJobPath(i).Child("elastic", "maxInstances"), largest, "is too large: "+wrong[0].Detail))
 	}
 	return errs
 }

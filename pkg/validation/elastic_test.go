@@ -261,6 +261,20 @@ func TestElasticBounds(t *testing.T) {
 			mut:   each(bounded(1, 1001), func(js *jobset.JobSet) { js.Name = strings.Repeat("j", 63-len("-leader-0-999-abcde")); leaderOnly(js) }),
 			want:  []violation{invalid(rjob+".elastic.maxInstances", "is too large: JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")},
 		},
+		"W2 P100: a violation of one ReplicatedJob hides none of the next": {
+			gates: elastic,
+			mut: each(bounded(2, 4), func(js *jobset.JobSet) {
+				next := js.Spec.ReplicatedJobs[0].DeepCopy()
+				next.Name = "next"
+				next.Template.Spec.Parallelism, next.Template.Spec.Completions = ptr.To[int32](3), ptr.To[int32](3)
+				js.Spec.ReplicatedJobs[1] = *next
+				js.Spec.Coordinator = &jobset.Coordinator{ReplicatedJob: "next", PodIndex: 2}
+			}),
+			want: []violation{
+				invalid(rjob+".template.spec.completions", "which are 2 and 4"),
+				invalid("spec.replicatedJobs[1].elastic.minInstances", "must be above spec.coordinator.podIndex, which is 2"),
+			},
+		},
 	})
 	coordinatedBy := func(index int) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) {

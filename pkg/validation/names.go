@@ -70,12 +70,16 @@ func jobName(js *jobset.JobSet, i int) field.ErrorList {
 
 // podName checks the longest Pod name of an Indexed Job.
 func podName(js *jobset.JobSet, i int) field.ErrorList {
-	rj := &js.Spec.ReplicatedJobs[i]
-	job := &rj.Template.Spec
+	job := &js.Spec.ReplicatedJobs[i].Template.Spec
 	if !isIndexed(job) || job.Completions == nil {
 		return nil
 	}
-	name := fmt.Sprintf("%s-%d-%s", lastJobName(js, rj), last(*job.Completions), randomSuffix)
+	return podNameWith(js, i, *job.Completions)
+}
+
+// podNameWith does so for a number of completions, which need not be the one in the template.
+func podNameWith(js *jobset.JobSet, i int, completions int32) field.ErrorList {
+	name := fmt.Sprintf("%s-%d-%s", lastJobName(js, &js.Spec.ReplicatedJobs[i]), last(completions), randomSuffix)
 	return dns1035Label(replicatedJobPath(i).Child("name"), name,
 		"JobSet name or ReplicatedJob name is too long, pod names generated for this JobSet will exceed 63 characters")
 }
