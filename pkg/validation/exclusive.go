@@ -49,32 +49,58 @@ func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	builder := children.NewBuilder(js)
 	for i := range js.Spec.ReplicatedJobs {
 		rj := &js.Spec.ReplicatedJobs[i]
-		if job := &rj.Template.Spec; !isIndexed(job) && placedByAffinity(builder, rj) {
-			errs = append(errs, field.Invalid(jobPath(i).Child("completionMode"), job.CompletionMode, fmt.Sprintf(
-				"must be Indexed with exclusive placement (annotation %s): the other Pods of a Job follow that of index 0; "+
-					"or label the nodes beforehand and set the annotation %s beside it", jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey)))
+		if !isIndexed(&rj.Template.Spec) && exclusivityOf(builder, rj).byAffinity() {
+			errs = append(errs, needsIndexes(js, i))
 		}
 	}
 	return errs
 }
 
-// placedByAffinity reports whether the Pods of a ReplicatedJob are placed by affinity. It builds a Job,
-// since annotations of several levels are merged there.
-func placedByAffinity(builder *children.Builder, rj *jobset.ReplicatedJob) bool {
+func needsIndexes(js *jobset.JobSet, i int) *field.Error {
+	return field.Invalid(jobPath(i).Child("completionMode"), js.Spec.ReplicatedJobs[i].Template.Spec.CompletionMode, fmt.Sprintf(
+		"must be Indexed with exclusive placement (annotation %s): the other Pods of a Job follow that of index 0; "+
+			"or label the nodes beforehand and set the annotation %s beside it", jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey))
+}
+
+// exclusivity is what the annotations of Pods say about their place.
+type exclusivity struct {
+	topology            string
+	exclusive, labelled bool
+}
+
+func (e exclusivity) byAffinity() bool { return e.exclusive && !e.labelled }
+
+// exclusivityOf returns that of the Pods of a ReplicatedJob. It builds a Job, since annotations of several
+// levels are merged there.
+func exclusivityOf(builder *children.Builder, rj *jobset.ReplicatedJob) exclusivity {
 	bare := &jobset.ReplicatedJob{Name: rj.Name, Template: batchv1.JobTemplateSpec{ObjectMeta: rj.Template.ObjectMeta}}
 	bare.Template.Spec.Template.ObjectMeta = rj.Template.Spec.Template.ObjectMeta
 	pods := builder.Job(bare, 0).Spec.Template.Annotations
-	_, exclusive := pods[jobset.ExclusiveKey]
-	_, labelled := pods[jobset.NodeSelectorStrategyKey]
-	return exclusive && !labelled
+	var e exclusivity
+	e.topology, e.exclusive = pods[jobset.ExclusiveKey]
+	_, e.labelled = pods[jobset.NodeSelectorStrategyKey]
+	return e
 }
 
-// exclusiveIfChanged checks a changed topology key. It may change at any time.
+// exclusiveIfChanged checks a changed topology key, which may change at any time, and the ReplicatedJobs whose
+// Pods would be placed in another way: the annotations of a Pod template may change, too, while suspended.
 func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
 	was, before := old.Annotations[jobset.ExclusiveKey]
 	is, after := new.Annotations[jobset.ExclusiveKey]
-	if before == after && was == is {
-		return nil
+	if before != after || was != is {
+		errs = topologyKey(field.NewPath("metadata", "annotations"), new.Annotations)
 	}
-	return topologyKey(field.NewPath("metadata", "annotations"), new.Annotations)
+	builder, formerly := children.NewBuilder(new), children.NewBuilder(old)
+	for i := range new.Spec.ReplicatedJobs {
+		rj := &new.Spec.ReplicatedJobs[i]
+		if isIndexed(&rj.Template.Spec) {
+			continue
+		}
+		place, from := exclusivityOf(builder, rj), predecessor(old, new, i)
+		if place.byAffinity() && from != nil && exclusivityOf(formerly, from) != place {
+			errs = append(errs, needsIndexes(new, i))
+		}
+	}
+	return errs
 }

@@ -81,14 +81,32 @@ func TestUpdateExclusive(t *testing.T) {
 	set := func(topology string) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) { js.Annotations = map[string]string{jobset.ExclusiveKey: topology} }
 	}
+	labelled := func(js *jobset.JobSet) {
+		js.Annotations = map[string]string{jobset.ExclusiveKey: "rack", jobset.NodeSelectorStrategyKey: "true"}
+	}
+	ofPods := func(js *jobset.JobSet) {
+		job(js, 1).Template.Annotations = map[string]string{jobset.ExclusiveKey: "rack"}
+	}
+	notIndexed := func(js *jobset.JobSet) { job(js, 1).CompletionMode = ptr.To(batchv1.NonIndexedCompletion) }
+	suspended := func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }
+	followNobody := []violation{invalid("spec.replicatedJobs[1].template.spec.completionMode", "must be Indexed with exclusive placement")}
 	refused := []violation{invalid(key, "must be the key of a node label")}
 	runUpdate(t, plainJobSet, map[string]updateCase{
-		"W72: the domain is set later":                        {mut: set("rack")},
-		"W72: the domain changes while the JobSet runs":       {old: set("rack"), mut: set("zone")},
-		"W72: the domain is taken away":                       {old: set("rack"), mut: func(js *jobset.JobSet) { js.Annotations = nil }},
-		"W72, Q27, Q4: the domain is set to what is no key":   {mut: set("a b"), want: refused},
-		"W72, Q27, Q4: the domain changes to what is no key":  {old: set("rack"), mut: set("/"), want: refused},
-		"Q27: a domain that was no key before does not block": {old: set("a b"), mut: func(js *jobset.JobSet) { js.Finalizers = nil }},
-		"Q27: a domain that was no key before is fixed":       {old: set("a b"), mut: set("rack")},
+		"W72: the domain is set later":                                                      {mut: set("rack")},
+		"W72: the domain changes while the JobSet runs":                                     {old: set("rack"), mut: set("zone")},
+		"W72: the domain is taken away":                                                     {old: set("rack"), mut: func(js *jobset.JobSet) { js.Annotations = nil }},
+		"W72, Q27, Q4: the domain is set to what is no key":                                 {mut: set("a b"), want: refused},
+		"W72, Q27, Q4: the domain changes to what is no key":                                {old: set("rack"), mut: set("/"), want: refused},
+		"Q27: a domain that was no key before does not block":                               {old: set("a b"), mut: func(js *jobset.JobSet) { js.Finalizers = nil }},
+		"Q27: a domain that was no key before is fixed":                                     {old: set("a b"), mut: set("rack")},
+		"W83, Q25: exclusive placement by affinity comes to a Job without indexes":          {old: notIndexed, mut: set("rack"), want: followNobody},
+		"W83, Q25: the domain of a Job without indexes changes":                             {old: each(notIndexed, set("rack")), mut: set("zone"), want: followNobody},
+		"W83, Q25: the nodes of a Job without indexes are no longer labelled beforehand":    {old: each(notIndexed, labelled), mut: set("rack"), want: followNobody},
+		"W83, Q25: the nodes of a Job without indexes are labelled beforehand from now on":  {old: each(notIndexed, set("rack")), mut: labelled},
+		"W83, Q25: the Pods of a suspended Job without indexes ask for it":                  {old: each(notIndexed, suspended), mut: ofPods, want: followNobody},
+		"W83, Q25: what was placed like that before does not keep the JobSet from changing": {old: each(notIndexed, set("rack")), mut: suspended},
+		"W83, Q25: other Pods may ask for it where one Job is without indexes": {old: each(notIndexed, suspended), mut: func(js *jobset.JobSet) {
+			job(js, 0).Template.Annotations = map[string]string{jobset.ExclusiveKey: "rack"}
+		}},
 	})
 }
