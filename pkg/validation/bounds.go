@@ -52,7 +52,7 @@ func atMost(path *field.Path, count, most int64, what, instead string) field.Err
 }
 
 // jobSetBounds are those of a whole JobSet.
-func jobSetBounds(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+func jobSetBounds(js *jobset.JobSet) field.ErrorList {
 	path := specPath.Child("replicatedJobs")
 	errs := atMost(path, int64(len(js.Spec.ReplicatedJobs)), maxReplicatedJobs, "ReplicatedJobs", "use replicas, or several JobSets")
 	errs = append(errs, workerBound(js, 0)...)

@@ -134,6 +134,10 @@ func TestMaxima(t *testing.T) {
 		maxima["tolerations"].set(js, 2000)
 	}, want: []violation{invalid("spec.failurePolicy.rules", "must be at most 100 rules, and there are 101: let one rule have several"),
 		invalid(maxima["tolerations"].path, "must be at most 1000 tolerations, and there are 2000: operator Exists")}}
+	cases["W2 W140: what is above a maximum is said alone"] = createCase{mut: func(js *jobset.JobSet) {
+		podOf(js, 0).RestartPolicy = corev1.RestartPolicyAlways
+		copies(js, 1001)
+	}, want: []violation{invalid("spec.replicatedJobs", "must be at most 1000 ReplicatedJobs")}}
 	negative := func(js *jobset.JobSet) { setSize(js, 1, -1) }
 	cases["W141: sizes below 0"] = createCase{mut: negative, want: []violation{
 		invalid("spec.replicatedJobs[1].template.spec.parallelism", "must be >= 0"), invalid("spec.replicatedJobs[1].template.spec.completions", "must be >= 0")}}

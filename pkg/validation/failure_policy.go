@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -79,20 +80,30 @@ const maxJobRestartCounters = 1024
 // restartJobCounters: a Job that restarts alone is counted in the status, which
 // has room for so many Jobs of each ReplicatedJob. One violation is enough.
 func restartJobCounters(js *jobset.JobSet) field.ErrorList {
+	var first *jobset.ReplicatedJob
+	tooMany := map[string]*jobset.ReplicatedJob{} // each rule looks up its targets (C382)
+	for i := range js.Spec.ReplicatedJobs {
+		if rj := &js.Spec.ReplicatedJobs[i]; rj.Replicas > maxJobRestartCounters {
+			first = cmp.Or(first, rj)
+			tooMany[rj.Name] = rj
+		}
+	}
 	for _, r := range js.Spec.FailurePolicy.Rules {
 		if !restartsOneJob(r) {
 			continue
 		}
-		targets := sets.New(r.TargetReplicatedJobs...)
-		for i := range js.Spec.ReplicatedJobs {
-			rj := &js.Spec.ReplicatedJobs[i]
-			targeted := len(targets) == 0 || targets.Has(rj.Name)
-			if replicas := rj.Replicas; targeted && replicas > maxJobRestartCounters {
-				return field.ErrorList{plain(fmt.Sprintf(
-					"a failure policy rule with action %s cannot be combined with a replicated job with replicas > %d: "+
-						"rule '%s' applies to replicatedJob '%s' with %d replicas; restrict its targetReplicatedJobs, or use another action",
-					r.Action, maxJobRestartCounters, r.Name, rj.Name, replicas))}
-			}
+		rj := first
+		if len(r.TargetReplicatedJobs) > 0 {
+			rj = nil
+		}
+		for _, name := range r.TargetReplicatedJobs {
+			rj = cmp.Or(rj, tooMany[name])
+		}
+		if rj != nil {
+			return field.ErrorList{plain(fmt.Sprintf(
+				"a failure policy rule with action %s cannot be combined with a replicated job with replicas > %d: "+
+					"rule '%s' applies to replicatedJob '%s' with %d replicas; restrict its targetReplicatedJobs, or use another action",
+				r.Action, maxJobRestartCounters, r.Name, rj.Name, rj.Replicas))}
 		}
 	}
 	return nil

@@ -14,8 +14,23 @@ import (
 	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
+
+// inPlaceAgents checks the agents that templates bring, and that the others can get one.
+func inPlaceAgents(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	var errs field.ErrorList
+	show := fewExamples()
+	for i := range js.Spec.ReplicatedJobs {
+		check := inPlaceAgent
+		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
+			check = inPlaceInjection
+		}
+		errs = append(errs, check(js, i, show)...)
+	}
+	return errs
+}
 
 // inPlaceAgent checks an agent that a template brings: a sidecar whose
 // restart exit code restarts all containers and whose startup probe holds the
@@ -25,38 +40,38 @@ import (
 // if none does: an agent built by others may have other variables and paths, and
 // must only do what the protocol needs. One candidate without problems is enough; if
 // there is none, the problems of the first candidate are reported.
-func inPlaceAgent(js *jobset.JobSet, i int) field.ErrorList {
-	if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
-		return nil
-	}
-	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, asYAML)
+func inPlaceAgent(js *jobset.JobSet, i int, show func(any) string) field.ErrorList {
+	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, show)
 	return errs
 }
 
-// findAgent returns the agent of a Pod that has one, or the violations. Those of the first candidate show what to write;
-// of the others nobody reads them, and thousands of examples take seconds.
+// findAgent returns the agent of a Pod that has one, or the violations of the first candidate. Only these show what to
+// write: thousands of examples take seconds.
 func findAgent(path *field.Path, spec *corev1.PodSpec, show func(any) string) (*corev1.Container, field.ErrorList) {
 	path = path.Child("initContainers")
-	var first field.ErrorList
-	for _, i := range agentCandidates(spec) {
+	problems := func(i int, show func(any) string) field.ErrorList {
 		errs := agentProblems(path.Index(i), &spec.InitContainers[i], show)
 		if workerpod.LooksLikeAgent(&spec.InitContainers[i]) {
 			errs = append(errs, ownAgentProblems(path.Index(i), &spec.InitContainers[i], show)...)
 		}
-		if len(errs) == 0 {
+		return errs
+	}
+	candidates := agentCandidates(spec)
+	for _, i := range candidates {
+		if len(problems(i, asNothing)) == 0 {
 			return &spec.InitContainers[i], nil
 		}
-		if first == nil {
-			first, show = errs, asNothing
-		}
 	}
-	return nil, first
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	return nil, problems(candidates[0], show)
 }
 
-// wantedAgent returns an agent for this Pod, with a security context like that of the other containers.
-func wantedAgent(spec *corev1.PodSpec) []corev1.Container {
-	bare := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{SecurityContext: spec.SecurityContext, Containers: spec.Containers}}
-	return workerpod.Prepare(bare, workerpod.Options{AgentImage: "<image of the agent>"}).Spec.InitContainers
+// wantedAgent returns the lines that add an agent to this Pod.
+func wantedAgent(spec *corev1.PodSpec) any {
+	agent := workerpod.AgentFor(spec, workerpod.Options{AgentImage: "<image of the agent>"})
+	return map[string]any{"initContainers": []corev1.Container{agent}}
 }
 
 // agentCandidates returns the positions of the init containers that may be the
@@ -121,6 +136,25 @@ func agentRestartRules(path *field.Path, c *corev1.Container, lines func() strin
 				"otherwise it restarts alongside a worker of an older epoch; use:\n%s", workerpod.KilledExitCode, because, lines()))}
 	}
 	return nil
+}
+
+// maxExamples are those of one list of violations: enough for the mistakes of some templates. Those of thousands took
+// seconds, and tens of megabytes (C382).
+const (
+	maxExamples    = 10
+	noMoreExamples = "(as in the examples above)"
+)
+
+// fewExamples returns a function that is asYAML in its first calls.
+func fewExamples() func(any) string {
+	left := maxExamples
+	return func(value any) string {
+		if left == 0 {
+			return noMoreExamples
+		}
+		left--
+		return asYAML(value)
+	}
 }
 
 // asNothing is asYAML for messages that nobody reads.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -344,5 +345,46 @@ func TestTheFirstCandidateForAnAgentIsShownHowToBe(t *testing.T) {
 	}
 	if one, nine := examples(1), examples(9); one == 0 || nine != one {
 		t.Errorf("%d examples for one candidate, %d for nine", one, nine)
+	}
+}
+
+// TestExamplesAreFew: of 20,000 templates without an agent, all examples were tens of megabytes.
+func TestExamplesAreFew(t *testing.T) {
+	create := func(js *jobset.JobSet) field.ErrorList { return Create(js, gateOn) }
+	for name, tc := range map[string]struct {
+		base  func() *jobset.JobSet
+		mut   func(spec *corev1.PodSpec)
+		check func(js *jobset.JobSet) field.ErrorList
+	}{
+		"W2 C382: containers with the name of the agent": {oneLineJobSet, func(spec *corev1.PodSpec) {
+			spec.InitContainers = []corev1.Container{{Name: workerpod.DefaultAgentName}}
+		}, create},
+		"W2 C382: agents that are no sidecars": {oneLineJobSet, func(spec *corev1.PodSpec) {
+			spec.InitContainers = []corev1.Container{workerpod.Agent(workerpod.Options{})}
+			spec.InitContainers[0].RestartPolicy = nil
+		}, create},
+		"W2 C382: agents without a probe": {inPlaceJobSet, func(spec *corev1.PodSpec) { spec.InitContainers[0].StartupProbe = nil }, create},
+		"W2 C382: templates without an agent, and no image": {oneLineJobSet, func(*corev1.PodSpec) {}, func(js *jobset.JobSet) field.ErrorList {
+			return InCluster(js, gateOn, Cluster{})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			js := tc.base()
+			leaderOnly(js)
+			tc.mut(pod(js, 0))
+			copies(js, 300)
+			told, shown := 0, 0
+			for _, err := range tc.check(js) {
+				if _, example, has := strings.Cut(err.Detail, "\n"); has {
+					told++
+					if example != noMoreExamples {
+						shown++
+					}
+				}
+			}
+			if told != 300 || shown != maxExamples {
+				t.Errorf("%d violations, %d examples, want 300 and %d", told, shown, maxExamples)
+			}
+		})
 	}
 }

@@ -37,8 +37,6 @@ var createRules = []rule{
 	subdomain,
 	managedBy,
 	successPolicyTargets,
-	jobSetBounds,
-	eachReplicatedJob(templateBounds),
 	eachReplicatedJob(podCount),
 	eachReplicatedJob(sizes),
 	eachReplicatedJob(groupName),
@@ -48,13 +46,12 @@ var createRules = []rule{
 	dependsOnEarlier,
 	inPlace(eachReplicatedJob(inPlaceJob)),
 	inPlace(eachReplicatedJob(inPlaceReports)),
-	inPlace(eachReplicatedJob(inPlaceAgent)),
+	inPlace(inPlaceAgents),
 	inPlace(inPlaceMode),
 	inPlace(inPlaceEnvironment),
 	inPlace(progress),
 	inPlace(plannedStop),
 	inPlace(warmStart),
-	inPlace(eachReplicatedJob(inPlaceInjection)),
 	inPlace(takenClaims),
 	inPlace(eachReplicatedJob(inPlaceToken)),
 	inPlace(inPlaceOrder),
@@ -115,9 +112,13 @@ var updateRules = []change{
 }
 
 // Create returns every violation of a new JobSet by itself. ExistingClaims
-// returns those that depend on objects in its namespace.
+// returns those that depend on objects in its namespace. What is above a maximum is said alone (W2): of 20,000
+// ReplicatedJobs, all that is wrong would be tens of megabytes.
 func Create(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	var errs field.ErrorList
+	errs := append(jobSetBounds(js), eachReplicatedJob(templateBounds)(js, g)...)
+	if len(errs) > 0 {
+		return errs
+	}
 	for _, check := range createRules {
 		errs = append(errs, check(js, g)...)
 	}

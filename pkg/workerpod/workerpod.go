@@ -97,6 +97,14 @@ func Agent(opts Options) corev1.Container {
 	return agent
 }
 
+// AgentFor returns the agent container that Prepare adds to a Pod without one.
+func AgentFor(spec *corev1.PodSpec, opts Options) corev1.Container {
+	agent := corev1.Container{SecurityContext: restricted()}
+	agent.SecurityContext.SeccompProfile = seccompProfile(spec)
+	completeAgent(&agent, opts)
+	return agent
+}
+
 // StartupProbe returns the probe that holds the workers until the barrier
 // lifts. It waits on the server side: a probe by ticks would release the
 // worker up to a second later. It never gives up by itself, a group may wait
