@@ -73,8 +73,13 @@ func takenNames(path *field.Path, spec *corev1.PodSpec, show func(any) string) f
 	return errs
 }
 
-// takenClaims finds claims whose volume would have the name of the one with the agent's token.
+// takenClaims finds claims whose volume would have the name of the one with the agent's token, which no Pod has if every
+// template brings its agent.
 func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	injected := func(rjob jobset.ReplicatedJob) bool { return workerpod.IsInjected(js, &rjob) }
+	if !slices.ContainsFunc(js.Spec.ReplicatedJobs, injected) {
+		return nil
+	}
 	var errs field.ErrorList
 	for _, t := range claimTemplates(js) {
 		if t.Name == workerpod.TokenVolumeName {

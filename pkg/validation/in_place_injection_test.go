@@ -46,6 +46,19 @@ func TestInjection(t *testing.T) {
 	mut := func(change func(spec *corev1.PodSpec)) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) { change(pod(js, 0)) }
 	}
+	claimsToken := func(js *jobset.JobSet) {
+		claim := corev1.PersistentVolumeClaim{}
+		claim.Name = "jobset-agent-token"
+		js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{Templates: []corev1.PersistentVolumeClaim{claim}}}
+		pod(js, 0).Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: claim.Name, MountPath: "/data"}}
+	}
+	runCreate(t, inPlaceJobSet, map[string]createCase{
+		"P50: a claim with the name of a volume that no Pod gets": {gates: gateOn, mut: claimsToken},
+		"P50: a claim with the name of a volume that one Pod gets": {
+			gates: gateOn, mut: func(js *jobset.JobSet) { claimsToken(js); pod(js, 1).InitContainers = nil },
+			want: []violation{invalid("spec.volumeClaimPolicies[0].templates[0].metadata.name", "so rename this claim")},
+		},
+	})
 	runCreate(t, oneLineJobSet, map[string]createCase{
 		"P50: a template without an agent is admitted": {gates: gateOn},
 		"P50: with the gate off nobody looks": {
@@ -86,12 +99,7 @@ func TestInjection(t *testing.T) {
 			want: []violation{invalid(leaderPod+".volumes[1].name", "so rename this volume")},
 		},
 		"P50: a claim with the name of the agent's volume": {
-			gates: gateOn, mut: func(js *jobset.JobSet) {
-				claim := corev1.PersistentVolumeClaim{}
-				claim.Name = "jobset-agent-token"
-				js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{Templates: []corev1.PersistentVolumeClaim{claim}}}
-				pod(js, 0).Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: claim.Name, MountPath: "/data"}}
-			},
+			gates: gateOn, mut: claimsToken,
 			want: []violation{invalid("spec.volumeClaimPolicies[0].templates[0].metadata.name", "so rename this claim")},
 		},
 		"P53: a code in both lists": {
