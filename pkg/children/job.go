@@ -143,7 +143,7 @@ func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) 
 	have.Labels = merged(have.Labels, want.Labels, ownKeys(job.Spec.Template.Labels))
 	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations))
 	have.Spec.NodeSelector = merged(have.Spec.NodeSelector, want.Spec.NodeSelector, ownKeys(job.Spec.Template.Spec.NodeSelector))
-	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, sameToleration)
+	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, SameToleration)
 	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) corev1.PodSchedulingGate { return g })
 	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
 	return resumed, changed
@@ -171,8 +171,8 @@ func union[T any, K comparable](have, want []T, key func(T) K) []T {
 	return all
 }
 
-// sameToleration is a toleration with its seconds as values in the place of a pointer.
-func sameToleration(t corev1.Toleration) (key struct {
+// SameToleration returns a toleration with its seconds as values in the place of a pointer, so that == compares by meaning.
+func SameToleration(t corev1.Toleration) (key struct {
 	corev1.Toleration
 	limited bool
 	seconds int64

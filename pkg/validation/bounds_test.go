@@ -81,7 +81,7 @@ var maxima = map[string]maximum{
 		podOf(js, 0).Containers = []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Limits: limits, Requests: limits}}}
 	}},
 	"tolerations": {1000, "spec.replicatedJobs[0].template.spec.template.spec.tolerations", "tolerations", func(js *jobset.JobSet, count int) {
-		podOf(js, 0).Tolerations = make([]corev1.Toleration, count)
+		podOf(js, 0).Tolerations = slices.Repeat([]corev1.Toleration{{Operator: corev1.TolerationOpExists}}, count)
 	}},
 	"terms of node affinity": {1000, "spec.replicatedJobs[0].template.spec.template.spec.affinity.nodeAffinity", "required node selector terms", func(js *jobset.JobSet, count int) {
 		podOf(js, 0).Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{

@@ -215,14 +215,20 @@ func TestUpdateSuspended(t *testing.T) {
 		"W84, Q4: the new entries, and those only, must be such as a Job can have": {
 			old: both(suspend(ptr.To(true)), func(js *jobset.JobSet) {
 				job(js, 0).Template.Labels = map[string]string{"old": "no value", "other": "b"}
+				pod(js, 0).Tolerations = []corev1.Toleration{{Key: "a", TolerationSeconds: ptr.To[int64](30)}}
+				pod(js, 0).SchedulingGates = []corev1.PodSchedulingGate{{Name: "a b"}}
 			}),
 			mut: func(js *jobset.JobSet) {
 				job(js, 0).Template.Labels["other"] = "no value"
 				job(js, 1).Template.Annotations = map[string]string{"a/b/c": ""}
 				pod(js, 1).NodeSelector = map[string]string{"a": "no value"}
+				pod(js, 0).Tolerations = append(pod(js, 0).Tolerations, corev1.Toleration{Key: "a", TolerationSeconds: ptr.To[int64](31)})
+				pod(js, 0).SchedulingGates = append(pod(js, 0).SchedulingGates, corev1.PodSchedulingGate{Name: "b c"})
 			},
 			want: []violation{
 				invalid("spec.replicatedJobs[0].template.spec.template.metadata.labels", "a valid label must be"),
+				invalid("spec.replicatedJobs[0].template.spec.template.spec.tolerations[1].effect", "must be NoExecute"),
+				invalid("spec.replicatedJobs[0].template.spec.template.spec.schedulingGates[1].name", "name part must consist of"),
 				invalid("spec.replicatedJobs[1].template.spec.template.metadata.annotations", "a valid label key must consist"),
 				invalid("spec.replicatedJobs[1].template.spec.template.spec.nodeSelector", "a valid label must be"),
 			},
