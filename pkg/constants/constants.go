@@ -156,6 +156,7 @@ const AgentPolicyRevisionKey = "jobset.sigs.k8s.io/policy-revision"
 // Reasons of events that announce no condition.
 const (
 	JobCreationFailedReason             = "JobCreationFailed"
+	JobResumeFailedReason               = "JobResumeFailed"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	PVCCreationFailedReason             = "PVCCreationFailed"
 	AgentAccessFailedReason             = "AgentAccessFailed"

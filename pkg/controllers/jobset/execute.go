@@ -73,6 +73,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 		}
 	}
 	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
+		r.tellTrouble(ctx, js, constants.JobResumeFailedReason, err)
 		return err
 	}
 	if plan.DeleteJobSet {

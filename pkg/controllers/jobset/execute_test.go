@@ -91,7 +91,7 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 		"C95: the Service is not created":         {2, []string{serviceFailed}},
 		"C64: a Job is not created":               {3, []string{jobFailed("js-a-1")}},
 		"C64: a Job of the second is not created": {4, []string{jobFailed("js-a-2")}},
-		"C166: a Job is not resumed":              {5, nil},
+		"C166: a Job is not resumed":              {5, []string{"event Warning JobResumeFailed Reconciling: resuming Job ns/js-a-4: down"}},
 		"C173: the JobSet is not deleted":         {6, nil},
 	}
 	for name, tc := range tests {
