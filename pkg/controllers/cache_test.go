@@ -80,29 +80,20 @@ func TestWhatIsCached(t *testing.T) {
 			t.Errorf("what is kept (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func TestOnlyPodsOfJobSetsAreCached(t *testing.T) {
-	t.Parallel()
-	t.Run("C6, C353, P23: by the jobset-name label", func(t *testing.T) {
+	t.Run("C6, C353, P23: only Pods with the label jobset-name", func(t *testing.T) {
 		t.Parallel()
-		wantOnlyPodsOfJobSets(t)
+		seen := false
+		for obj, options := range CacheOptions().ByObject {
+			if _, ok := obj.(*corev1.Pod); !ok {
+				continue
+			}
+			seen = true
+			if !options.Label.Matches(labels.Set{jobset.JobSetNameKey: "js"}) || options.Label.Matches(labels.Set{"app": "x"}) {
+				t.Errorf("Pods are selected by %s", options.Label)
+			}
+		}
+		if !seen {
+			t.Error("Pods have no options of their own")
+		}
 	})
-}
-
-func wantOnlyPodsOfJobSets(t *testing.T) {
-	t.Helper()
-	seen := false
-	for obj, options := range CacheOptions().ByObject {
-		if _, ok := obj.(*corev1.Pod); !ok {
-			continue
-		}
-		seen = true
-		if !options.Label.Matches(labels.Set{jobset.JobSetNameKey: "js"}) || options.Label.Matches(labels.Set{"app": "x"}) {
-			t.Errorf("P23: Pods are selected by %s", options.Label)
-		}
-	}
-	if !seen {
-		t.Error("P23: Pods have no options of their own")
-	}
 }
