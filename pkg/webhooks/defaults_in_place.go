@@ -9,7 +9,6 @@ import (
 	"cmp"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -20,11 +19,7 @@ import (
 func defaultInPlace(js *jobset.JobSet) {
 	defaultMode(js)
 	for i := range js.Spec.ReplicatedJobs {
-		job := &js.Spec.ReplicatedJobs[i].Template.Spec
-		setDefault(&job.BackoffLimit, workerpod.BackoffLimit)
-		setDefault(&job.PodReplacementPolicy, batchv1.Failed)
-		defaultSize(job, 1)
-		job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
+		workerpod.DefaultJob(&js.Spec.ReplicatedJobs[i].Template.Spec)
 	}
 }
 
@@ -47,13 +42,6 @@ func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.Pro
 	if configured != nil && runsProcesses && (old == nil || workerpod.ProgressOf(old.Spec.FailurePolicy) != nil) {
 		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
 	}
-}
-
-// defaultSize makes completions and parallelism follow one another.
-func defaultSize(job *batchv1.JobSpec, workers int32) {
-	workers = ptr.Deref(job.Parallelism, ptr.Deref(job.Completions, workers))
-	setDefault(&job.Completions, workers)
-	setDefault(&job.Parallelism, workers)
 }
 
 // Keep gives fields that an update leaves out, and that have defaults, their
@@ -122,7 +110,7 @@ func keepSize(is, was *batchv1.JobSpec) {
 		keep(&is.Completions, was.Completions)
 		keep(&is.Parallelism, was.Parallelism)
 	} else {
-		defaultSize(is, 1) // one of the two says how many workers there are to be
+		workerpod.DefaultSize(is, 1) // one of the two says how many workers there are to be
 	}
 }
 

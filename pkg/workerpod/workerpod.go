@@ -52,12 +52,9 @@ type Options struct {
 // The agent goes behind the other init containers: it reports when they are
 // done, so that nothing but the workers is left to start when the barrier lifts.
 func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplateSpec {
-	if template == nil {
-		template = &corev1.PodTemplateSpec{}
-	}
 	out := template.DeepCopy()
 	spec := &out.Spec
-	spec.RestartPolicy = cmp.Or(spec.RestartPolicy, corev1.RestartPolicyNever)
+	spec.RestartPolicy = cmp.Or(spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
 	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, opts.ServiceAccountName)
 	agent := agentIn(spec)
 	if agent.SecurityContext == nil {
@@ -75,19 +72,26 @@ func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplate
 // InPlaceRestart needs in the Job and in its Pods. What the template already
 // says wins, as with Prepare.
 func PrepareJob(template *batchv1.JobTemplateSpec, opts Options) *batchv1.JobTemplateSpec {
-	if template == nil {
-		template = &batchv1.JobTemplateSpec{}
-	}
 	out := template.DeepCopy()
-	job := &out.Spec
+	DefaultJob(&out.Spec)
+	out.Spec.Template = *Prepare(&out.Spec.Template, opts)
+	return out
+}
+
+// DefaultJob fills in what InPlaceRestart wants of a Job and can only be one way (P51).
+func DefaultJob(job *batchv1.JobSpec) {
 	setDefault(&job.BackoffLimit, BackoffLimit)
 	setDefault(&job.PodReplacementPolicy, batchv1.Failed)
-	setDefault(&job.CompletionMode, batchv1.IndexedCompletion)
-	workers := ptr.Deref(job.Completions, ptr.Deref(job.Parallelism, 1))
+	setDefault(&job.CompletionMode, jobset.DefaultCompletionMode)
+	DefaultSize(job, 1)
+	job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
+}
+
+// DefaultSize makes completions and parallelism follow one another.
+func DefaultSize(job *batchv1.JobSpec, workers int32) {
+	workers = ptr.Deref(job.Parallelism, ptr.Deref(job.Completions, workers))
 	setDefault(&job.Completions, workers)
 	setDefault(&job.Parallelism, workers)
-	job.Template = *Prepare(&job.Template, opts)
-	return out
 }
 
 // Agent returns the agent container alone, as Prepare adds it.

@@ -143,11 +143,6 @@ func TestPrepare(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nothing at all gives an agent and no panic", func(t *testing.T) {
-		if got := workerpod.Prepare(nil, workerpod.Options{}); len(got.Spec.InitContainers) != 1 {
-			t.Errorf("got %d init containers", len(got.Spec.InitContainers))
-		}
-	})
 }
 
 func apply[T any](change func(*T), to *T) {
@@ -157,49 +152,17 @@ func apply[T any](change func(*T), to *T) {
 }
 
 func TestPrepareJob(t *testing.T) {
-	cases := map[string]struct {
-		job  batchv1.JobSpec
-		want batchv1.JobSpec // without the Pod template
-	}{
-		"a Job of the user gets what the strategy needs": {
-			want: jobSpec(1, 1),
-		},
-		"parallelism becomes completions": {
-			job:  batchv1.JobSpec{Parallelism: ptr.To[int32](4)},
-			want: jobSpec(4, 4),
-		},
-		"completions become parallelism": {
-			job:  batchv1.JobSpec{Completions: ptr.To[int32](4)},
-			want: jobSpec(4, 4),
-		},
-		"what the user set wins, even where admission will refuse it": {
-			job:  batchv1.JobSpec{Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](2), BackoffLimit: ptr.To[int32](1)},
-			want: func() batchv1.JobSpec { j := jobSpec(2, 4); j.BackoffLimit = ptr.To[int32](1); return j }(),
-		},
-		"a podFailurePolicy of the user stays": {
-			job:  batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{}},
-			want: func() batchv1.JobSpec { j := jobSpec(1, 1); j.PodFailurePolicy = &batchv1.PodFailurePolicy{}; return j }(),
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			tc.job.Template = *userPod()
-			got := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: tc.job}, options)
-			tc.want.Template = *workerpod.Prepare(userPod(), options)
-			if diff := cmp.Diff(&batchv1.JobTemplateSpec{Spec: tc.want}, got); diff != "" {
-				t.Errorf("Job (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func jobSpec(parallelism, completions int32) batchv1.JobSpec {
-	return batchv1.JobSpec{
-		Parallelism: &parallelism, Completions: &completions,
-		BackoffLimit:         ptr.To[int32](2147483647),
-		CompletionMode:       ptr.To(batchv1.IndexedCompletion),
-		PodReplacementPolicy: ptr.To(batchv1.Failed),
-	}
+	t.Run("P51: the Job gets the defaults of admission, and its Pods the agent", func(t *testing.T) {
+		want := &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+			Parallelism: ptr.To[int32](4), Completions: ptr.To[int32](4),
+			BackoffLimit: ptr.To[int32](2147483647), CompletionMode: ptr.To(batchv1.IndexedCompletion), PodReplacementPolicy: ptr.To(batchv1.Failed),
+			Template: *wantPod(),
+		}}
+		got := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4), Template: *userPod()}}, options)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Job (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestPreparedIsAdmitted(t *testing.T) {
