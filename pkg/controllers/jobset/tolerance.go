@@ -39,8 +39,17 @@ func (r *JobSetReconciler) podsAndStrays(ctx context.Context, js *jobset.JobSet,
 func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*corev1.Pod, jobs []*batchv1.Job) (
 	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
 ) {
-	ofJobs, others := byJob(pods, jobs)
-	for _, pod := range others {
+	ofJobs = make(map[types.UID][]*corev1.Pod, len(jobs))
+	for _, job := range jobs {
+		ofJobs[job.UID] = nil
+	}
+	for _, pod := range pods {
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			if _, known := ofJobs[owner.UID]; known {
+				ofJobs[owner.UID] = append(ofJobs[owner.UID], pod)
+				continue
+			}
+		}
 		isStray, err := r.isStray(ctx, js, pod)
 		if err != nil {
 			return nil, nil, err
@@ -73,24 +82,6 @@ func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *
 		return true, nil
 	}
 	return metav1.IsControlledBy(job, js), nil
-}
-
-// byJob sorts the Pods of a JobSet by the Jobs that control them, and apart those of no Job of the list.
-func byJob(pods []*corev1.Pod, jobs []*batchv1.Job) (ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod) {
-	ofJobs = make(map[types.UID][]*corev1.Pod, len(jobs))
-	for _, job := range jobs {
-		ofJobs[job.UID] = nil
-	}
-	for _, pod := range pods {
-		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-			if _, known := ofJobs[owner.UID]; known {
-				ofJobs[owner.UID] = append(ofJobs[owner.UID], pod)
-				continue
-			}
-		}
-		strays = append(strays, pod)
-	}
-	return ofJobs, strays
 }
 
 // readChildren reads all Jobs and Pods of a JobSet past the cache, page by page, and returns the input with
