@@ -19,10 +19,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	jobsetscheme "sigs.k8s.io/jobset/client-go/clientset/versioned/scheme"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
@@ -40,6 +42,9 @@ func gatesOf(js *jobset.JobSet) gates.Set {
 	elastic := slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })
 	return gates.Set{InPlaceRestart: true, RestartJob: true, FaultTolerance: true, ElasticJobSet: elastic}
 }
+
+// strict decodes as an API server does, to which a key in another case is unknown.
+var strict = serializer.NewCodecFactory(jobsetscheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
 // readManifests returns the JobSets among YAML documents, with defaults.
 func readManifests(text []byte, namespace string) ([]manifest, error) {
@@ -62,7 +67,7 @@ func readManifests(text []byte, namespace string) ([]manifest, error) {
 			continue
 		}
 		written := &jobset.JobSet{}
-		if err := yaml.UnmarshalStrict(document, written); err != nil {
+		if err := runtime.DecodeInto(strict, document, written); err != nil {
 			return nil, fmt.Errorf("reading JobSet %s: %w", raw.GetName(), err)
 		}
 		written.Namespace = cmp.Or(written.Namespace, namespace)

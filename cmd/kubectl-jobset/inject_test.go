@@ -283,12 +283,15 @@ func TestInjectRefuses(t *testing.T) {
 	}{
 		"P58: what admission refuses, with the path": {text: strings.Replace(tenLines, "parallelism: 2", "parallelism: 2, completions: 3", 1),
 			want: "JobSet train: spec.replicatedJobs[0].template.spec.completions: Invalid value: 3: replicatedJob workers: completions and parallelism must be set and equal"},
-		"P58: no image":                {text: tenLines, args: []string{"--agent-image="}, want: "the manager adds it if inPlaceRestart.agentImage of its configuration names an image"},
-		"P58: a field with a typo":     {text: strings.Replace(tenLines, "maxRestarts", "maxrestart", 1), want: `unknown field "maxrestart"`},
-		"P58: no JobSet":               {text: "kind: Namespace\napiVersion: v1\n", want: "train.yaml: no JobSet of jobset.x-k8s.io/v1alpha2"},
-		"P58: a name and a file":       {text: tenLines, args: []string{"train"}, want: "name one JobSet, or a file, as in: kubectl jobset inject -f FILE"},
-		"P121: an unknown environment": {text: tenLines, args: []string{"--environment=torch"}, want: `--environment is "torch", it must be Torch or None`},
-		"P58: an unknown format":       {text: tenLines, args: []string{"-o", "json"}, want: `--output is "json", it must be yaml or diff`},
+		"P58: no image":                  {text: tenLines, args: []string{"--agent-image="}, want: "the manager adds it if inPlaceRestart.agentImage of its configuration names an image"},
+		"P58: a field with a typo":       {text: strings.Replace(tenLines, "maxRestarts", "maxrestart", 1), want: `unknown field "spec.failurePolicy.maxrestart"`},
+		"P58: a list in the wrong case":  {text: strings.Replace(tenLines, "replicatedJobs", "replicatedjobs", 1), want: `unknown field "spec.replicatedjobs"`},
+		"P58: a field in the wrong case": {text: strings.Replace(tenLines, "restartStrategy", "restartstrategy", 1), want: `unknown field "spec.failurePolicy.restartstrategy"`},
+		"P58: a field given twice":       {text: strings.Replace(tenLines, "maxRestarts: 10", "maxRestarts: 10, maxRestarts: 11", 1), want: `"maxRestarts" already set`},
+		"P58: no JobSet":                 {text: "kind: Namespace\napiVersion: v1\n", want: "train.yaml: no JobSet of jobset.x-k8s.io/v1alpha2"},
+		"P58: a name and a file":         {text: tenLines, args: []string{"train"}, want: "name one JobSet, or a file, as in: kubectl jobset inject -f FILE"},
+		"P121: an unknown environment":   {text: tenLines, args: []string{"--environment=torch"}, want: `--environment is "torch", it must be Torch or None`},
+		"P58: an unknown format":         {text: tenLines, args: []string{"-o", "json"}, want: `--output is "json", it must be yaml or diff`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

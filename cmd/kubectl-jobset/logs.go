@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,15 +130,30 @@ func (o *logsOptions) run(ctx context.Context, c *cluster, streams genericioopti
 	if o.epoch == all && o.rank == all {
 		return write(streams.Out, o.output, epochs, func() string { return logs.Text(epochs) })
 	}
+	return o.print(ctx, c, streams, read, epochs, name)
+}
+
+// print prints the sections that are wanted, and a note about each log that is gone since it was read first.
+func (o *logsOptions) print(ctx context.Context, c *cluster, streams genericiooptions.IOStreams, read []source, epochs []logs.Epoch, name string) error {
 	filter, printed := o.filter(), false
+	var gone error
 	for i := range read {
-		if s := &read[i]; filter.Takes(s.Marks) {
-			found, err := c.printLog(ctx, s, o.sinceSeconds(), filter, streams.Out, epochs)
-			if err != nil {
-				return err
-			}
-			printed = printed || found
+		s := &read[i]
+		if !filter.Takes(s.Marks) {
+			continue
 		}
+		found, unread, err := c.printLog(ctx, s, o.sinceSeconds(), filter, streams.Out, epochs)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if unread != nil {
+			gone = unread
+			fmt.Fprintln(streams.ErrOut, "Note:", unread)
+		}
+		printed = printed || found
+	}
+	if !printed && gone != nil {
+		return gone
 	}
 	if !printed {
 		return fmt.Errorf("no log has this epoch and rank; `kubectl jobset logs %s` shows the epochs that the logs contain", name)

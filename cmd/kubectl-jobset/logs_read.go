@@ -99,12 +99,13 @@ func logsOf(pod *corev1.Pod, container string) []source {
 	status := &pod.Status.ContainerStatuses[i]
 	one := logs.Log{ReplicatedJob: pod.Labels[jobset.ReplicatedJobNameKey], Pod: pod.Name, Node: pod.Spec.NodeName, Container: container}
 	var found []source
+	// A kubelet starts no container of a Pod that is being deleted. So one that was started again had ended before, unasked.
 	add := func(previous bool, state *corev1.ContainerStateTerminated) {
 		l := one
 		l.Previous = previous
 		if state != nil {
 			l.Ended = &protocol.Exit{Code: int(state.ExitCode), Signal: int(state.Signal), OOMKilled: state.Reason == "OOMKilled",
-				Stopped: pod.DeletionTimestamp != nil, Time: state.FinishedAt.Time}
+				Stopped: pod.DeletionTimestamp != nil && !previous, Time: state.FinishedAt.Time}
 		}
 		found = append(found, source{l, pod.Namespace})
 	}
@@ -122,9 +123,13 @@ func (c *cluster) open(ctx context.Context, s *source, sinceSeconds *int64) (io.
 	options := &corev1.PodLogOptions{Container: s.Container, Previous: s.Previous, SinceSeconds: sinceSeconds}
 	stream, err := c.kubernetes.CoreV1().Pods(s.namespace).GetLogs(s.Pod, options).Stream(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading the log of container %s of Pod %s: %w", s.Container, s.Pod, err)
+		return nil, s.unread(err)
 	}
 	return stream, nil
+}
+
+func (s *source) unread(err error) error {
+	return fmt.Errorf("reading the log of container %s of Pod %s: %w", s.Container, s.Pod, err)
 }
 
 // readMarks reads all logs, and returns those that could be read with their marks, and a note about each other one. It fails if
@@ -160,21 +165,25 @@ func (c *cluster) marks(ctx context.Context, s *source, sinceSeconds *int64) ([]
 		return nil, err
 	}
 	defer func() { _ = stream.Close() }()
-	return logs.Marks(stream)
+	marks, err := logs.Marks(stream)
+	if err != nil {
+		return nil, s.unread(err)
+	}
+	return marks, nil
 }
 
-// printLog prints the sections of a log that are wanted, and reports whether there were any.
-func (c *cluster) printLog(ctx context.Context, s *source, sinceSeconds *int64, filter logs.Filter, out io.Writer, epochs []logs.Epoch) (bool, error) {
+// printLog prints the sections of a log that are wanted, and reports whether there were any. Unread is why the log could not be read
+// to its end: then what was read is printed.
+func (c *cluster) printLog(ctx context.Context, s *source, sinceSeconds *int64, filter logs.Filter, out io.Writer, epochs []logs.Epoch) (found bool, unread, err error) {
 	stream, err := c.open(ctx, s, sinceSeconds)
 	if err != nil {
-		return false, err
+		return false, err, nil
 	}
 	defer func() { _ = stream.Close() }()
 	buffered := bufio.NewWriter(out)
 	title := func(section logs.Section) string { return logs.Title(epochs, &s.Log, section) }
-	found, err := logs.Cut(stream, buffered, logs.First(s.Marks), filter, title)
-	if err != nil {
-		return found, err
+	if found, unread = logs.Cut(stream, buffered, logs.First(s.Marks), filter, title); unread != nil {
+		unread = s.unread(unread)
 	}
-	return found, buffered.Flush()
+	return found, unread, buffered.Flush() // which fails if any write did
 }

@@ -6,6 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +20,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/logs"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -38,6 +44,7 @@ func TestLogsOfAContainer(t *testing.T) {
 		"P129: one that was started again":       {corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}, {}}},
 		"P129: one that has ended":               {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, false, []log{{false, exit}}},
 		"P129: one whose Pod was told to end":    {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, true, []log{{false, &stopped}}},
+		"P129: and had failed once before":       {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}, LastTerminationState: corev1.ContainerState{Terminated: killed}}, true, []log{{true, exit}, {false, &stopped}}},
 		"P129: none of one that has not started": {corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}, false, nil},
 		"P129: the one before, while it waits":   {corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}}},
 	} {
@@ -58,6 +65,45 @@ func TestLogsOfAContainer(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want, +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALogMayVanishBeforeItIsPrinted(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("train", "research").FailurePolicy(jobset.InPlaceRestart, 3).ReplicatedJob(builders.MakeReplicatedJob("w").Workers(2)).Obj()
+	job := builders.MakeJob(js, "w", 0).Workers(2).Obj()
+	for name, tc := range map[string]struct {
+		vanish []int
+		want   string
+	}{
+		"P129: the others are printed": {[]int{0}, "step of worker 1"},
+		"P129: all":                    {[]int{0, 1}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pods, answers := make([]corev1.Pod, 2), map[string]func(http.ResponseWriter){jobSetPath: object(js)}
+			for i := range pods {
+				pods[i] = *builders.MakePod(job, i).Obj()
+				pods[i].Spec.Containers = []corev1.Container{{Name: "worker", Command: []string{path.Join(protocol.Dir, protocol.Binary)}}}
+				pods[i].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+				reads := 0
+				answers[podsPath+"/"+pods[i].Name+"/log"] = func(w http.ResponseWriter) {
+					if reads++; reads > 1 && slices.Contains(tc.vanish, i) {
+						refuse(http.StatusNotFound, "NotFound", "it is gone")(w)
+						return
+					}
+					fmt.Fprintf(w, "time=2026-03-14T12:00:00Z level=INFO msg=\"%sthe worker starts\" run=start epoch=1 rank=%d\nstep of worker %d\n", protocol.LogPrefix, i, i)
+				}
+			}
+			answers[podsPath] = object(map[string]any{"apiVersion": "v1", "kind": "PodList", "items": pods})
+			out, err := kubectlJobSet(t, serving(jobset.InPlaceRestart, answers), "logs", "train", "--epoch=1")
+			if (err == nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), "it is gone") {
+				t.Errorf("error %v", err)
+			}
+			if !strings.Contains(out, tc.want) || strings.Contains(out, "step of worker 0") {
+				t.Errorf("no %q, or what is gone, in:\n%s", tc.want, out)
 			}
 		})
 	}

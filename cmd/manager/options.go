@@ -52,7 +52,6 @@ type options struct {
 // its default is.
 func parseOptions(args []string, usage io.Writer) (options, error) {
 	opts := options{zap: zap.Options{Development: true}}
-	values := overrideValues{}
 
 	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // a wrong flag prints one line, without pages of help
@@ -64,7 +63,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	fs.Var(cliflag.NewMapStringBool(&opts.gates), "feature-gates",
 		"Feature gates as name=true|false, separated by commas. Each wins over its entry in the configuration. Gates: "+
 			strings.Join(features.Known(features.New()), ", ")+".")
-	values.bind(fs)
+	overrides, burst := bindOverrides(fs)
 	opts.zap.BindFlags(fs)
 
 	if err := fs.Parse(args); err != nil {
@@ -77,10 +76,9 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	if fs.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected arguments: %s", strings.Join(fs.Args(), " "))
 	}
-	if err := values.check(); err != nil {
-		return options{}, err
+	if *burst > math.MaxInt32 || *burst < math.MinInt32 { // config.Validate checks the rest
+		return options{}, fmt.Errorf("--%s=%d: must be at most %d", kubeAPIBurstFlag, *burst, math.MaxInt32)
 	}
-	overrides := values.overrides()
 	fs.Visit(func(typed *flag.Flag) {
 		if override := overrides[typed.Name]; override != nil {
 			opts.overrides = append(opts.overrides, override)
@@ -89,45 +87,26 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	return opts, nil
 }
 
-// overrideValues are the values of the flags that override the configuration.
-type overrideValues struct {
-	metricsBindAddress     string
-	healthProbeBindAddress string
-	leaderElect            bool
-	kubeAPIQPS             float64
-	kubeAPIBurst           int
-}
-
-func (v *overrideValues) bind(fs *flag.FlagSet) {
-	fs.StringVar(&v.metricsBindAddress, metricsBindAddressFlag, configapi.DefaultMetricsBindAddress,
+// bindOverrides adds the flags that override the configuration, and returns what each writes there, by its name, and the burst,
+// which may not fit.
+func bindOverrides(fs *flag.FlagSet) (overrides map[string]func(*configapi.Configuration), burst *int) {
+	metrics := fs.String(metricsBindAddressFlag, configapi.DefaultMetricsBindAddress,
 		`Address of the metrics server; "0" disables it. Wins over metrics.bindAddress.`)
-	fs.StringVar(&v.healthProbeBindAddress, healthProbeBindAddressFlag, configapi.DefaultHealthProbeBindAddress,
+	health := fs.String(healthProbeBindAddressFlag, configapi.DefaultHealthProbeBindAddress,
 		`Address of the health probe server; "0" disables it. Wins over health.healthProbeBindAddress.`)
-	fs.BoolVar(&v.leaderElect, leaderElectFlag, false,
+	elect := fs.Bool(leaderElectFlag, false,
 		"Run only while being the leader. Wins over leaderElection.leaderElect, which is true unless the configuration says otherwise.")
-	fs.Float64Var(&v.kubeAPIQPS, kubeAPIQPSFlag, float64(configapi.DefaultClientConnectionQPS),
+	qps := fs.Float64(kubeAPIQPSFlag, float64(configapi.DefaultClientConnectionQPS),
 		"Requests per second to the API server; negative for no limit. Wins over clientConnection.qps.")
-	fs.IntVar(&v.kubeAPIBurst, kubeAPIBurstFlag, int(configapi.DefaultClientConnectionBurst),
+	burst = fs.Int(kubeAPIBurstFlag, int(configapi.DefaultClientConnectionBurst),
 		"Requests to the API server at once. Wins over clientConnection.burst.")
-}
-
-// check refuses values that do not fit into the types of the configuration; config.Validate checks the rest.
-func (v *overrideValues) check() error {
-	if v.kubeAPIBurst > math.MaxInt32 || v.kubeAPIBurst < math.MinInt32 {
-		return fmt.Errorf("--%s=%d: must be at most %d", kubeAPIBurstFlag, v.kubeAPIBurst, math.MaxInt32)
-	}
-	return nil
-}
-
-// overrides returns what each flag that overrides the configuration writes there, by its name.
-func (v *overrideValues) overrides() map[string]func(*configapi.Configuration) {
 	return map[string]func(*configapi.Configuration){
-		metricsBindAddressFlag:     func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = v.metricsBindAddress },
-		healthProbeBindAddressFlag: func(cfg *configapi.Configuration) { cfg.Health.HealthProbeBindAddress = v.healthProbeBindAddress },
-		leaderElectFlag:            func(cfg *configapi.Configuration) { cfg.LeaderElection.LeaderElect = ptr.To(v.leaderElect) },
-		kubeAPIQPSFlag:             func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(v.kubeAPIQPS)) },
-		kubeAPIBurstFlag:           func(cfg *configapi.Configuration) { cfg.ClientConnection.Burst = ptr.To(int32(v.kubeAPIBurst)) },
-	}
+		metricsBindAddressFlag:     func(cfg *configapi.Configuration) { cfg.Metrics.BindAddress = *metrics },
+		healthProbeBindAddressFlag: func(cfg *configapi.Configuration) { cfg.Health.HealthProbeBindAddress = *health },
+		leaderElectFlag:            func(cfg *configapi.Configuration) { cfg.LeaderElection.LeaderElect = elect },
+		kubeAPIQPSFlag:             func(cfg *configapi.Configuration) { cfg.ClientConnection.QPS = ptr.To(float32(*qps)) },
+		kubeAPIBurstFlag:           func(cfg *configapi.Configuration) { cfg.ClientConnection.Burst = ptr.To(int32(*burst)) },
+	}, burst
 }
 
 // configuration returns the effective configuration: flags win over the file, and the file over the

@@ -7,7 +7,7 @@ package dashboard
 
 import (
 	"fmt"
-	"strings"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,6 +15,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -46,11 +47,13 @@ type Board struct {
 	scope Scope
 	now   func() time.Time
 
-	mu        sync.Mutex
-	entries   map[string]*entry
-	nodes     map[string]*corev1.Node
-	jobEvents map[string]*corev1.Event
-	leases    map[string]*coordinationv1.Lease
+	mu      sync.Mutex
+	entries map[string]*entry
+	nodes   map[string]*corev1.Node
+	leases  map[string]*coordinationv1.Lease
+	// jobEvents are by the UID of the Job that they are about, ofJob is to whom that Job belongs.
+	jobEvents map[types.UID]map[string]*corev1.Event
+	ofJob     map[types.UID]*entry
 	// unread says why a kind cannot be read, waiting which kinds have not been read yet.
 	unread  map[Kind]error
 	waiting map[Kind]bool
@@ -74,8 +77,8 @@ type entry struct {
 // NewBoard returns a board without objects, which waits for all kinds.
 func NewBoard(scope Scope, now func() time.Time) *Board {
 	return &Board{
-		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, jobEvents: map[string]*corev1.Event{},
-		leases: map[string]*coordinationv1.Lease{},
+		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, leases: map[string]*coordinationv1.Lease{},
+		jobEvents: map[types.UID]map[string]*corev1.Event{}, ofJob: map[types.UID]*entry{},
 		unread: map[Kind]error{}, waiting: map[Kind]bool{JobSets: true, Jobs: true, Pods: true, Events: true, JobEvents: true, Nodes: true, Leases: true},
 		changed: make(chan struct{}),
 	}
@@ -116,6 +119,10 @@ func (b *Board) Replace(kind Kind, objects []metav1.Object) {
 	defer b.mu.Unlock()
 	delete(b.waiting, kind)
 	switch kind {
+	case JobSets:
+		b.removeOthers(objects)
+	case Jobs:
+		clear(b.ofJob)
 	case Nodes:
 		clear(b.nodes)
 	case JobEvents:
@@ -125,12 +132,12 @@ func (b *Board) Replace(kind Kind, objects []metav1.Object) {
 	}
 	for _, e := range b.entries {
 		switch kind {
-		case JobSets:
-			e.js = nil
 		case Jobs:
 			clear(e.jobs)
 		case Pods:
 			clear(e.pods)
+		case Events:
+			maps.DeleteFunc(e.events, func(_ string, event *corev1.Event) bool { return !e.outlives(event) })
 		}
 		e.fresh = e.fresh && kind == Nodes
 	}
@@ -138,6 +145,19 @@ func (b *Board) Replace(kind Kind, objects []metav1.Object) {
 		b.set(o, false)
 	}
 	b.wake()
+}
+
+// removeOthers removes the JobSets that are not listed.
+func (b *Board) removeOthers(listed []metav1.Object) {
+	exists := map[types.UID]bool{}
+	for _, o := range listed {
+		exists[o.GetUID()] = true
+	}
+	for _, e := range b.entries {
+		if e.js != nil && !exists[e.js.UID] {
+			b.set(e.js, true)
+		}
+	}
 }
 
 // Unread says why a kind cannot be read; nil if it can be read again.
@@ -160,11 +180,20 @@ func (b *Board) set(o metav1.Object, gone bool) {
 	key := idOf(o)
 	switch o := o.(type) {
 	case *jobset.JobSet:
-		if b.entry(key).js = o; gone {
-			b.entry(key).js = nil
+		e := b.entry(key)
+		if was := e.js; was != nil && (gone || was.UID != o.UID) {
+			maps.DeleteFunc(e.events, func(_ string, event *corev1.Event) bool { return event.InvolvedObject.UID == was.UID })
+		}
+		if e.js = o; gone {
+			e.js = nil
 		}
 	case *batchv1.Job:
-		put(b.entry(jobSetIDOf(o)).jobs, key, o, gone)
+		e := b.entry(jobSetIDOf(o))
+		if was := e.jobs[key]; was != nil {
+			delete(b.ofJob, was.UID)
+		}
+		put(e.jobs, key, o, gone)
+		put(b.ofJob, o.UID, e, gone)
 	case *corev1.Pod:
 		put(b.entry(jobSetIDOf(o)).pods, key, o, gone)
 	case *corev1.Node:
@@ -178,17 +207,29 @@ func (b *Board) set(o metav1.Object, gone bool) {
 		about := o.InvolvedObject
 		if about.Kind == jobset.Kind {
 			e := b.entry(about.Namespace + "/" + about.Name)
-			put(e.events, key, o, gone && (e.js == nil || len(e.events) > mostEvents))
+			put(e.events, key, o, gone && !e.outlives(o))
 			return
 		}
-		put(b.jobEvents, key, o, gone)
-		for id, e := range b.entries {
-			e.fresh = e.fresh && !strings.HasPrefix(about.Namespace+"/"+about.Name, id+"-")
+		events := b.jobEvents[about.UID]
+		if events == nil {
+			events = map[string]*corev1.Event{}
+			b.jobEvents[about.UID] = events
+		}
+		if put(events, key, o, gone); len(events) == 0 {
+			delete(b.jobEvents, about.UID)
+		}
+		if e := b.ofJob[about.UID]; e != nil {
+			e.fresh = false
 		}
 	}
 }
 
-func put[T any](to map[string]*T, key string, o *T, gone bool) {
+// outlives reports whether an event that the API server has forgotten is kept.
+func (e *entry) outlives(event *corev1.Event) bool {
+	return e.js != nil && event.InvolvedObject.UID == e.js.UID && len(e.events) <= mostEvents
+}
+
+func put[K comparable, T any](to map[K]*T, key K, o *T, gone bool) {
 	if to[key] = o; gone {
 		delete(to, key)
 	}

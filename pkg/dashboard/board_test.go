@@ -19,9 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	corefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	jobsetfake "sigs.k8s.io/jobset/client-go/clientset/versioned/fake"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
@@ -139,5 +141,75 @@ func TestAViewIsMadeAgainOnlyIfSomethingChanged(t *testing.T) {
 	clock = clock.Add(patience + time.Second) // how long a grace period lasts is told in words
 	if third := b.View(); third.JobSets[0] == first.JobSets[0] {
 		t.Error("what is said of a group that assembles got old")
+	}
+}
+
+func TestABoardForgetsTheEventsOfAJobSetWithIt(t *testing.T) {
+	t.Parallel()
+	again := func() *jobset.JobSet { return training(2, 1, 2).UID("again").Obj() }
+	ofAgain := func() *corev1.Event {
+		e := started(now, 1)
+		e.InvolvedObject.UID = "again"
+		return &e
+	}
+	for name, tc := range map[string]struct {
+		change func(*Board, restarts.Input)
+		want   int
+	}{
+		"as long as it exists they are kept":        {func(b *Board, _ restarts.Input) { b.Replace(Events, nil) }, 2},
+		"it is deleted":                             {func(b *Board, in restarts.Input) { b.Remove(in.JobSet) }, 0},
+		"it was deleted while nothing was read":     {func(b *Board, _ restarts.Input) { b.Replace(JobSets, nil) }, 0},
+		"another of its name has its own":           {func(b *Board, _ restarts.Input) { b.Put(ofAgain(), again()) }, 1},
+		"so has one that came while nothing was":    {func(b *Board, _ restarts.Input) { b.Put(ofAgain()); b.Replace(JobSets, []metav1.Object{again()}) }, 1},
+		"events of nothing end with those listed":   {func(b *Board, in restarts.Input) { b.Remove(in.JobSet); b.Put(ofAgain()); b.Replace(Events, nil) }, 0},
+		"those of an earlier one end in the server": {func(b *Board, in restarts.Input) { b.Put(again()); b.Put(&in.Events[0]); b.Remove(&in.Events[0]) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := input(training(2, 1, 2).Obj())
+			in.Jobs, in.Events = nil, []corev1.Event{started(now.Add(-time.Minute), 1), completed(now.Add(-time.Second), 2, 59)}
+			b := boardOf(in)
+			b.Remove(&in.Events[0]) // as an API server does after an hour
+			tc.change(b, in)
+			shown, kept := len(b.View().JobSets), 0
+			for _, e := range b.entries {
+				kept += len(e.events)
+			}
+			if kept != tc.want || len(b.entries) != shown {
+				t.Errorf("%d events and %d entries of %d JobSets are kept, want %d events", kept, len(b.entries), shown, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnEventOfAJobIsThatOfItsJobSet(t *testing.T) {
+	t.Parallel()
+	in := input(training(1, 1, 2).Obj(), 2)
+	in.Pods = nil
+	b := boardOf(in)
+	before := b.View().JobSets[0]
+	about := func(uid types.UID) *corev1.Event {
+		e := event(now, "FailedCreate", "Error creating: no quota")
+		e.Name, e.InvolvedObject = string(uid), corev1.ObjectReference{Kind: "Job", Namespace: "research", Name: in.Jobs[0].Name, UID: uid}
+		return &e
+	}
+	b.Put(about("another"))
+	if b.View().JobSets[0] != before {
+		t.Error("an event of a Job of the same name made the JobSet again")
+	}
+	own := about(in.Jobs[0].UID)
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   bool
+	}{
+		{"an event of its Job", func() { b.Put(own) }, true},
+		{"an event that has expired", func() { b.Remove(own) }, false},
+		{"an event before its Job", func() { b.Replace(Jobs, nil); b.Put(own); b.Put(&in.Jobs[0]) }, true},
+	} {
+		step.change()
+		if got := strings.Contains(b.View().JobSets[0].Cells[0].Message, "no quota"); got != step.want {
+			t.Errorf("%s says why there is no Pod: %t, want %t", step.name, got, step.want)
+		}
 	}
 }

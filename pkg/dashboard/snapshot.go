@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -32,7 +31,7 @@ func (b *Board) View() *View {
 				delete(b.entries, id)
 			}
 		case !e.fresh || e.seen.Summary.State != restarts.Running && now.Sub(e.at) > patience:
-			e.seen, e.at, e.fresh = JobSetOf(b.inputOf(id, e, now), e.seen), now, true
+			e.seen, e.at, e.fresh = JobSetOf(b.inputOf(e, now), e.seen), now, true
 			b.view = nil
 		}
 	}
@@ -54,7 +53,7 @@ func (b *Board) View() *View {
 	return b.view
 }
 
-func (b *Board) inputOf(id string, e *entry, now time.Time) restarts.Input {
+func (b *Board) inputOf(e *entry, now time.Time) restarts.Input {
 	in := restarts.Input{
 		JobSet: e.js, Jobs: sorted(e.jobs), Pods: sorted(e.pods), Now: now,
 		JobsUnread: b.never(Jobs), PodsUnread: b.never(Pods), EventsUnread: b.never(Events),
@@ -68,10 +67,8 @@ func (b *Board) inputOf(id string, e *entry, now time.Time) restarts.Input {
 			in.Events = append(in.Events, event)
 		}
 	}
-	for _, key := range sortedKeys(b.jobEvents) {
-		if about := b.jobEvents[key].InvolvedObject; strings.HasPrefix(about.Namespace+"/"+about.Name, id+"-") {
-			in.JobEvents = append(in.JobEvents, *b.jobEvents[key])
-		}
+	for i := range in.Jobs {
+		in.JobEvents = append(in.JobEvents, sorted(b.jobEvents[in.Jobs[i].UID])...)
 	}
 	return in
 }

@@ -131,19 +131,7 @@ func groupOf(in Input, input policy.Input, observed policy.Observed) (map[worker
 	for i := range slots {
 		slot := &slots[i]
 		grouped[slot.Job.UID] = sizeOf(&slot.Job.Spec)
-		var w Worker
-		switch {
-		case !slot.Back:
-			w = missing(slot, failures, epochs, in.Now)
-			w.explainAgent(in.JobSet, slot.Pod)
-		case epochs.Deprecated >= epochs.Synced:
-			w = workerOf(slot)
-			w.State, w.Message = HeldAtBarrier, "restarted, waits for the others to restart"
-		default:
-			w = workerOf(slot)
-			w.ready(in.JobSet, slot.Pod)
-		}
-		workers[worker{slot.Job.UID, int64(slot.Index)}] = w
+		workers[worker{slot.Job.UID, int64(slot.Index)}] = slotWorker(in.JobSet, slot, failures, epochs, in.Now)
 	}
 	return workers, grouped, nil
 }

@@ -102,20 +102,15 @@ func podsByOwner(pods []corev1.Pod) map[types.UID][]*corev1.Pod {
 func workersOf(js *jobset.JobSet, slots []policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) *Workers {
 	w := &Workers{Total: len(slots)}
 	for i := range slots {
-		slot := &slots[i]
-		if !slot.Back {
+		worker := slotWorker(js, &slots[i], failures, epochs, now)
+		if !slots[i].Back {
 			w.NotBack++
-			worker := missing(slot, failures, epochs, now)
-			worker.explainAgent(js, slot.Pod)
 			w.Missing = append(w.Missing, worker)
 			continue
 		}
 		w.Back++
-		if epochs.Deprecated < epochs.Synced {
-			worker := workerOf(slot)
-			if worker.ready(js, slot.Pod); worker.State != Working {
-				w.NotReady = append(w.NotReady, worker)
-			}
+		if epochs.Deprecated < epochs.Synced && worker.State != Working {
+			w.NotReady = append(w.NotReady, worker)
 		}
 	}
 	inOrder(js, w.Missing)
@@ -164,6 +159,22 @@ func workerOf(slot *policy.WorkerSlot) Worker {
 	w.JobIndex, _ = strconv.Atoi(children.OwnValue(slot.Job, jobset.JobIndexKey))
 	if slot.Pod != nil {
 		w.Pod, w.Node = slot.Pod.Name, slot.Pod.Spec.NodeName
+	}
+	return w
+}
+
+// slotWorker says how the worker of a slot is: why it is not back, or how it is in a group that assembles, or runs.
+func slotWorker(js *jobset.JobSet, slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) Worker {
+	if !slot.Back {
+		w := missing(slot, failures, epochs, now)
+		w.explainAgent(js, slot.Pod)
+		return w
+	}
+	w := workerOf(slot)
+	if epochs.Deprecated >= epochs.Synced {
+		w.State, w.Message = HeldAtBarrier, "restarted, waits for the others to restart"
+	} else {
+		w.ready(js, slot.Pod)
 	}
 	return w
 }

@@ -76,6 +76,9 @@ type autoscaler struct {
 	config Autoscaling
 	// wake has room for one.
 	wake chan struct{}
+	// planned are the jobs of the last plan, with the UIDs of their JobSets. What is remembered below is of these only, see
+	// forgetOthers.
+	planned map[elastic.Key]types.UID
 	// reported is the last reason recorded for each job that waits or cools down.
 	reported map[elastic.Key]string
 	// lacking is since when each plan has said that a job lacks instances. Another leader starts counting again (P21).
@@ -84,9 +87,9 @@ type autoscaler struct {
 	missing map[elastic.Key]time.Time
 	// noRoom is when a plan last had no room for Pods of a job that the scheduler refuses.
 	noRoom map[elastic.Key]time.Time
-	// started are the jobs that a plan found running, with the UIDs of their JobSets. Another leader knows of those that have
-	// Pods that are ready, or a restart in their status (P104a).
-	started map[elastic.Key]types.UID
+	// started are the jobs that a plan found running. Another leader knows of those that have Pods that are ready, or a restart
+	// in their status (P104a).
+	started map[elastic.Key]bool
 	// resized is when this manager changed the size of each job. Another leader finds it in the status.
 	resized map[elastic.Key]time.Time
 	// owed are the JobSets whose sizes change once their statuses say why.
@@ -166,7 +169,7 @@ func (a *autoscaler) round(ctx context.Context) error {
 	return err
 }
 
-// remember keeps since when jobs lack instances, and when they had no room, and forgets what is not planned any more.
+// remember keeps since when jobs lack instances, and when they had no room.
 func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
 	lacking, noRoom := map[elastic.Key]time.Time{}, map[elastic.Key]time.Time{}
 	for _, d := range plan.Decisions {
@@ -181,4 +184,32 @@ func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
 		}
 	}
 	a.lacking, a.noRoom = lacking, noRoom
+}
+
+// forgetOthers drops what is remembered of jobs that are not planned any more, as while their JobSet is suspended, and of those
+// of which another JobSet has the name now: times of before would make the first lack of either look old.
+func (a *autoscaler) forgetOthers(jobSets []jobset.JobSet) {
+	planned := map[elastic.Key]types.UID{}
+	for i := range jobSets {
+		js := &jobSets[i]
+		if !isScaled(js) {
+			continue
+		}
+		for k := range js.Spec.ReplicatedJobs {
+			if rjob := &js.Spec.ReplicatedJobs[k]; hasSize(rjob) {
+				planned[keyOf(js, rjob)] = js.UID
+			}
+		}
+	}
+	for key, uid := range a.planned {
+		if planned[key] != uid {
+			delete(a.reported, key)
+			delete(a.lacking, key)
+			delete(a.missing, key)
+			delete(a.noRoom, key)
+			delete(a.started, key)
+			delete(a.resized, key)
+		}
+	}
+	a.planned = planned
 }

@@ -24,7 +24,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
-	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
 const someGPU corev1.ResourceName = "nvidia.com/gpu"
@@ -372,19 +371,6 @@ func TestRestartsTakeNothing(t *testing.T) {
 				t.Errorf("the other has %d, want %d", got, tc.want)
 			}
 		})
-	}
-}
-
-// TestAutoscalerYields: a size that somebody changed meanwhile is left alone.
-func TestAutoscalerYields(t *testing.T) {
-	js := scaled("a", 2, 1)[0].(*jobset.JobSet)
-	s := testshell.New(t, js)
-	a := newAutoscaler(s, Autoscaling{})
-	stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
-	_ = a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}, &verdicts{}) // the fake API server fails in another way
-	s.Record.Expect(t, "patch JobSet a")
-	if got := *testshell.Stored(t, s.Fake, js).Spec.ReplicatedJobs[0].Template.Spec.Completions; got != 2 {
-		t.Errorf("P107: size %d, want 2 as it was", got)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -39,7 +38,6 @@ func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elasti
 		errs = append(errs, a.change(ctx, owners[first], in.Jobs[first:last], plan.Decisions[first:last], says))
 		first = last
 	}
-	a.forget(plan)
 	return errors.Join(errs...)
 }
 
@@ -67,7 +65,7 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 		return fmt.Errorf("resizing JobSet %s: %w", klog.KObj(js), err)
 	}
 	switch err := a.client.Patch(ctx, js.DeepCopy(), client.RawPatch(types.JSONPatchType, patch)); {
-	case apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
 		return nil // it has changed meanwhile, which starts the next round
 	case err != nil:
 		return fmt.Errorf("resizing JobSet %s: %w", klog.KObj(js), err)
@@ -91,9 +89,10 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// resizePatch changes the sizes of a JobSet that is still as it was, and notes when, for users. It is one write.
+// resizePatch changes the sizes of a JobSet that is still as it was, and notes when, for users. It is one write. If the JobSet has
+// changed, its resourceVersion makes this a conflict. A "test" that fails would be Invalid, as what a schema or a policy refuses.
 func resizePatch(js *jobset.JobSet, decisions []elastic.Decision, changed []int, now time.Time) ([]byte, error) {
-	ops := []operation{{"test", "/metadata/uid", js.UID}, {"test", "/metadata/resourceVersion", js.ResourceVersion}}
+	ops := []operation{{"replace", "/metadata/resourceVersion", js.ResourceVersion}}
 	for _, i := range changed {
 		for k := range js.Spec.ReplicatedJobs {
 			if js.Spec.ReplicatedJobs[k].Name != decisions[i].ReplicatedJob {
@@ -110,16 +109,6 @@ func resizePatch(js *jobset.JobSet, decisions []elastic.Decision, changed []int,
 	}
 	key := strings.ReplaceAll(jobset.LastResizeKey, "/", "~1")
 	return json.Marshal(append(ops, operation{"add", "/metadata/annotations/" + key, now.UTC().Format(time.RFC3339)}))
-}
-
-// forget drops what was reported about jobs that are not planned any more.
-func (a *autoscaler) forget(plan elastic.Plan) {
-	planned := map[elastic.Key]bool{}
-	for _, d := range plan.Decisions {
-		planned[d.Key] = true
-	}
-	maps.DeleteFunc(a.reported, func(key elastic.Key, _ string) bool { return !planned[key] })
-	maps.DeleteFunc(a.resized, func(key elastic.Key, _ time.Time) bool { return !planned[key] })
 }
 
 func eventAbout(state elastic.State) (kind, reason string) {

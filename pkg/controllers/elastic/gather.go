@@ -18,7 +18,6 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -96,7 +95,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 	if err := a.client.List(ctx, jobSets, client.UnsafeDisableDeepCopy); err != nil {
 		return in, nil, fmt.Errorf("listing JobSets: %w", err)
 	}
-	if !slices.ContainsFunc(jobSets.Items, func(js jobset.JobSet) bool { return isScaled(&js) }) {
+	if a.forgetOthers(jobSets.Items); len(a.planned) == 0 {
 		return in, nil, nil // nothing to plan, and no Pods to look at
 	}
 	if err := a.client.List(ctx, jobs, client.UnsafeDisableDeepCopy); err != nil {
@@ -116,7 +115,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 
 // addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
 func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []batchv1.Job) (owners []*jobset.JobSet, built [][]*batchv1.Job) {
-	byOwner, started := builtJobs(jobs), map[elastic.Key]types.UID{}
+	byOwner, started := builtJobs(jobs), map[elastic.Key]bool{}
 	for i := range jobSets {
 		js := &jobSets[i]
 		if !isScaled(js) {
@@ -126,7 +125,7 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 		pinned, first := isPinned(js, builtFor), len(in.Jobs)
 		for k := range js.Spec.ReplicatedJobs {
 			rjob := &js.Spec.ReplicatedJobs[k]
-			if rjob.Elastic == nil || rjob.Template.Spec.Completions == nil {
+			if !hasSize(rjob) {
 				continue
 			}
 			all := builtFor(rjob.Name)
@@ -135,8 +134,8 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
-			if job.Started = job.Started || a.started[job.Key] == js.UID; job.Started {
-				started[job.Key] = js.UID
+			if job.Started = job.Started || a.started[job.Key]; job.Started {
+				started[job.Key] = true
 			}
 			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
@@ -208,6 +207,15 @@ func isScaled(js *jobset.JobSet) bool {
 		slices.ContainsFunc(js.Spec.ReplicatedJobs, func(r jobset.ReplicatedJob) bool { return r.Elastic != nil })
 }
 
+// hasSize reports whether the size of a ReplicatedJob is planned if sizes of its JobSet are.
+func hasSize(rjob *jobset.ReplicatedJob) bool {
+	return rjob.Elastic != nil && rjob.Template.Spec.Completions != nil
+}
+
+func keyOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) elastic.Key {
+	return elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name}
+}
+
 // hasRestarted reports whether Jobs of a JobSet were restarted. What was started before stays so while it restarts: it keeps
 // its room, and takes nothing from others (P104a).
 func hasRestarted(js *jobset.JobSet) bool {
@@ -220,7 +228,7 @@ func hasRestarted(js *jobset.JobSet) bool {
 // have an agent that the template has not.
 func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Job) elastic.Job {
 	job := elastic.Job{
-		Key: elastic.Key{Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name},
+		Key: keyOf(js, rjob),
 		Min: rjob.Elastic.MinInstances, Max: rjob.Elastic.MaxInstances, Size: *rjob.Template.Spec.Completions,
 	}
 	if c := js.Spec.Coordinator; c != nil && c.ReplicatedJob == rjob.Name { // stored before admission saw to it

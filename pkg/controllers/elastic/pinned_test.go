@@ -6,14 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package elastic
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -121,8 +124,37 @@ func TestAPlanOfWhatHasChangedIsNotCarriedOut(t *testing.T) {
 	if err := s.Fake.Get(t.Context(), key, stored); err != nil {
 		t.Fatal(err)
 	}
-	if refused == nil || len(stored.Annotations) != 2 || *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions != 2 {
+	if !apierrors.IsConflict(refused) || len(stored.Annotations) != 2 || *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions != 2 {
 		t.Errorf("error %v, annotations %v, size %d", refused, stored.Annotations, *stored.Spec.ReplicatedJobs[0].Template.Spec.Completions)
+	}
+}
+
+// TestAutoscalerYields: a size that somebody changed meanwhile is left alone, and the next round plans it again.
+func TestAutoscalerYields(t *testing.T) {
+	refused := apierrors.NewInvalid(jobset.GroupVersion.WithKind(jobset.Kind).GroupKind(), "a", field.ErrorList{field.Invalid(field.NewPath("spec"), 6, "no")})
+	for name, tc := range map[string]struct {
+		version string
+		refused error
+	}{
+		"P107: what has changed is no error":                    {"1", nil},
+		"P107: what a schema, policy or webhook refuses is one": {"999", refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			js := scaled("a", 2, 1)[0].(*jobset.JobSet)
+			s := testshell.New(t, js)
+			s.Fail = func(string) error { return tc.refused }
+			a := newAutoscaler(s, Autoscaling{})
+			stale := []elastic.Job{{Key: elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}, Size: 5}}
+			js.ResourceVersion = tc.version
+			err := a.change(t.Context(), js, stale, []elastic.Decision{{Key: stale[0].Key, Size: 6, Desired: 6}}, &verdicts{})
+			if !errors.Is(err, tc.refused) {
+				t.Errorf("error %v, want %v", err, tc.refused)
+			}
+			s.Record.Expect(t, "patch JobSet a")
+			if got := *testshell.Stored(t, s.Fake, js).Spec.ReplicatedJobs[0].Template.Spec.Completions; got != 2 {
+				t.Errorf("P107: size %d, want 2 as it was", got)
+			}
+		})
 	}
 }
 

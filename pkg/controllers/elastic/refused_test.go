@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package elastic
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -119,6 +120,55 @@ func TestRefusedPods(t *testing.T) {
 			}
 			if got != want {
 				t.Errorf("P108a: condition %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestWhatIsRememberedEndsWithItsJobSet: Pods are missing since the first round that missed them while their JobSet is planned (P108a).
+func TestWhatIsRememberedEndsWithItsJobSet(t *testing.T) {
+	key := elastic.Key{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}
+	suspended := func(suspend bool) func(*testing.T, *testshell.API) {
+		return func(t *testing.T, s *testshell.API) {
+			js := testshell.Stored(t, s.Fake, &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}})
+			js.Spec.Suspend = &suspend
+			if err := s.Fake.Update(t.Context(), js); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again := func(t *testing.T, s *testshell.API) {
+		for _, object := range scaled("a", 6, 1, assemblesAt4, func(js *jobset.JobSet, job *batchv1.Job) {
+			js.UID, job.OwnerReferences[0].UID = "again", "again"
+		}) {
+			if err := errors.Join(s.Fake.Delete(t.Context(), object), s.Fake.Create(t.Context(), object)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, changes := range map[string][]func(*testing.T, *testshell.API){
+		"P108a: it is suspended, and resumes":             {suspended(true), suspended(false)},
+		"P108a: it is deleted, and created again at once": {again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testshell.New(t, append(append(scaled("a", 6, 1, assemblesAt4), gpuNode("n", "6")), boundPods("a", "n", 4)...)...)
+			for _, pod := range boundPods("a", "n", 4) {
+				s.Cached(t, nil, pod.(*corev1.Pod))
+			}
+			a := newAutoscaler(s, Autoscaling{ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}})
+			round(t, s, a)
+			a.reported[key], a.resized[key], a.lacking[key], a.noRoom[key] = "reported", testshell.Now, testshell.Now, testshell.Now
+			s.Clock.SetTime(testshell.Now.Add(time.Hour))
+			for _, change := range changes {
+				change(t, s)
+				round(t, s, a)
+			}
+			s.Record.Expect(t)
+			if got := a.missing[key]; !got.Equal(s.Clock.Now()) {
+				t.Errorf("Pods are missing since %s, want now", got)
+			}
+			if n := len(a.reported) + len(a.resized) + len(a.lacking) + len(a.noRoom); n > 0 {
+				t.Errorf("%d times and reasons are remembered of what is gone", n)
 			}
 		})
 	}

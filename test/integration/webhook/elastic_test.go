@@ -6,10 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -64,6 +68,22 @@ var _ = Describe("An elastic JobSet", func() {
 		js := two()
 		js.Spec.ReplicatedJobs[1].Elastic = &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 4}
 		ofWebhook(u.refuses(js), forbidden("spec.replicatedJobs[1].elastic", "--feature-gates=ElasticJobSet=true"))
+	})
+
+	It("P107: is not patched as planned if it has changed since, or is another one", func(ctx SpecContext) {
+		u := newUser(ctx)
+		js := u.admits(two())
+		planned := func() error { // as the planner does
+			return u.Client.Patch(ctx, js.DeepCopy(), client.RawPatch(types.JSONPatchType, fmt.Appendf(nil, `[
+				{"op": "replace", "path": "/metadata/resourceVersion", "value": %q},
+				{"op": "replace", "path": "/spec/replicatedJobs/1/template/spec/parallelism", "value": 3},
+				{"op": "replace", "path": "/spec/replicatedJobs/1/template/spec/completions", "value": 3}]`, js.ResourceVersion)))
+		}
+		Expect(planned()).To(Succeed())
+		Expect(planned()).To(MatchError(apierrors.IsConflict, "IsConflict"))
+		Expect(u.Client.Delete(ctx, js)).To(Succeed())
+		u.admits(two())
+		Expect(planned()).To(MatchError(apierrors.IsConflict, "IsConflict"))
 	})
 
 	DescribeTable("W92: does not change any more once it is",
