@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +43,13 @@ func retryPause(v *view, _ result) result {
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
 		return result{holdsJobs: true, ask: Questions{ReadChildren: true}}
 	}
-	gone := cmp.Or(reset.JobsGoneTime, ptr.To(metav1.NewTime(wholeSecond(v.Now))))
+	gone := ptr.To(metav1.NewTime(wholeSecond(v.Now)))
+	if reset.JobsGoneTime.Before(gone) { // else the clock was put back, and the pause would last until it has caught up
+		gone = reset.JobsGoneTime
+	}
 	pause := v.tolerance.RetryPause
 	until := gone.Add(pause)
-	left := min(pause, v.until(until)) // a clock that was put back does not make it longer
+	left := min(pause, v.until(until)) // the second is rounded up, and 0 is no pause
 	if left <= 0 {
 		return result{reset: &resetProgress{}}
 	}

@@ -169,10 +169,14 @@ func (v *view) tellTrouble(reason, message string) result {
 		r := tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits()))
 		r.reports.Outcomes = []Outcome{BecameUnhealthy}
 		return r
-	case reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()):
+	}
+	ahead := reported.LastTransitionTime.After(v.Now) // the clock was put back, so the time begins again
+	if !ahead && reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()) {
 		return result{}
 	}
-	return tell(silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits()))
+	n := silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits())
+	n.again = ahead
+	return tell(n)
 }
 
 func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }
