@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -177,6 +178,7 @@ func TestDeletedJobs(t *testing.T) {
 			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
 		}},
 		"P81: gate off, it is created again": {tolerant(complete(0), has(0, 0), gateOff), func(w *summary) { creates(w); nobodyKeeps(w) }},
+			w.Status.FaultTolerance.CompleteAttempt = nil
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -190,6 +192,42 @@ func TestResourcesDeployed(t *testing.T) {
 	t.Parallel()
 	fresh := func(in *Input) { in.JobSet.Status.Conditions = nil }
 	says := func(in bool, reason, message string) func(*summary) {
+// TestAJobDeletedWhileSuspended disappears only after the JobSet was resumed.
+func TestAJobDeletedWhileSuspended(t *testing.T) {
+	t.Parallel()
+	for name, seen := range map[string]bool{
+		"P81: it is created again": true,
+		"P81: also if no pass saw the JobSet suspended since it was deleted": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := tolerant(has(0, 0, 1), suspend, read)
+			in.JobSet.Status.FaultTolerance.CompleteAttempt = ptr.To[int64](0)
+			in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, suspendedNow())
+			for _, job := range in.Jobs {
+				job.Spec.Suspend = ptr.To(true)
+			}
+			in.Jobs[1].DeletionTimestamp = ptr.To(metav1Time(now))
+			pass := func() summary {
+				plan := decideOnce(t, in)
+				in.JobSet.Status = plan.Status
+				return summarize(plan)
+			}
+			if seen {
+				pass()
+			}
+			resume(&in)
+			pass() // that the JobSet uses resources may have to be written first (P86)
+			pass()
+			in.Jobs = in.Jobs[:1]
+			last := pass()
+			if got := fmt.Sprint(last.Creates, last.Status.TerminalState); got != "[[js-w-1]]" {
+				t.Errorf("creates, and ends as: %s, want [[js-w-1]] and no end", got)
+			}
+		})
+	}
+}
+
 		return func(w *summary) {
 			w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetResourcesDeployed, in, reason, message, now)}, w.Status.Conditions[min(1, len(w.Status.Conditions)):]...)
 			w.Events = append(w.Events, Event{"Normal", reason, message})
