@@ -159,6 +159,7 @@ const (
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	PVCCreationFailedReason             = "PVCCreationFailed"
 	AgentAccessFailedReason             = "AgentAccessFailed"
+	PVCTerminatingReason                = "PVCTerminating"
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
 	// InPlaceRestartPlannedReason: the group restarts in place although nothing failed, and its workers save their state first.
