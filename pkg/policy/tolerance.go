@@ -140,7 +140,7 @@ func (v *view) forgetTolerance(status *jobset.JobSetStatus) {
 		return
 	}
 	status.FaultTolerance = nil
-	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetUnhealthy, jobset.JobSetResourcesDeployed} {
+	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetUnhealthy, jobset.JobSetResourcesDeployed, jobset.JobSetOnSickNodes} {
 		if apimeta.FindStatusCondition(status.Conditions, string(kind)) != nil {
 			n := silently(kind, metav1.ConditionUnknown, constants.FaultToleranceOffReason, constants.FaultToleranceOffMessage)
 			n.apply(&status.Conditions, v.Now)
