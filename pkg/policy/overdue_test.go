@@ -124,6 +124,10 @@ func TestFinishedJobsAreKept(t *testing.T) {
 			deletes(w)
 			w.Status.FaultTolerance.PodsKeptUntil = nil
 		}},
+		"P87: if no Job runs, nothing is kept or told": {pods(time.Hour, "R R", over, keeps, ends(jobset.JobSetFailed, 40*time.Second)), nil},
+		"P87: nor from when the last has ended": {pods(time.Hour, "R R", over, keeps, noted, ends(jobset.JobSetFailed, 40*time.Second)), func(w *summary) {
+			w.Status.FaultTolerance.PodsKeptUntil = nil
+		}},
 		"P87: completion keeps nothing that runs":   {pods(time.Hour, "R R", keeps, ends(jobset.JobSetCompleted, 0)), func(w *summary) { deletes(w); w.RequeueAfter = 7 * 24 * time.Hour }},
 		"P88: Jobs that ended are kept for a while": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, 59*time.Second)), func(w *summary) { w.RequeueAfter = time.Second }},
 		"P88: then they are deleted, and the JobSet is not": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, time.Minute)), func(w *summary) {
@@ -174,11 +178,11 @@ func TestDeletedJobs(t *testing.T) {
 		"P81: suspended, it is created again": {tolerant(complete(0), has(0, 0), suspend), func(w *summary) {
 			creates(w)
 			w.Suspends = []string{"js-w-0"}
+			w.Status.FaultTolerance.CompleteAttempt = nil
 			w.Status.Conditions = append(w.Status.Conditions, suspendedNow())
 			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
 		}},
 		"P81: gate off, it is created again": {tolerant(complete(0), has(0, 0), gateOff), func(w *summary) { creates(w); nobodyKeeps(w) }},
-			w.Status.FaultTolerance.CompleteAttempt = nil
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -188,10 +192,6 @@ func TestDeletedJobs(t *testing.T) {
 	}
 }
 
-func TestResourcesDeployed(t *testing.T) {
-	t.Parallel()
-	fresh := func(in *Input) { in.JobSet.Status.Conditions = nil }
-	says := func(in bool, reason, message string) func(*summary) {
 // TestAJobDeletedWhileSuspended disappears only after the JobSet was resumed.
 func TestAJobDeletedWhileSuspended(t *testing.T) {
 	t.Parallel()
@@ -228,6 +228,10 @@ func TestAJobDeletedWhileSuspended(t *testing.T) {
 	}
 }
 
+func TestResourcesDeployed(t *testing.T) {
+	t.Parallel()
+	fresh := func(in *Input) { in.JobSet.Status.Conditions = nil }
+	says := func(in bool, reason, message string) func(*summary) {
 		return func(w *summary) {
 			w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetResourcesDeployed, in, reason, message, now)}, w.Status.Conditions[min(1, len(w.Status.Conditions)):]...)
 			w.Events = append(w.Events, Event{"Normal", reason, message})
