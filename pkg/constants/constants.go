@@ -111,6 +111,7 @@ const (
 	MoveRefusedReason         = "MoveRefused"
 	NotOnSickNodesReason      = "NotOnSickNodes"
 	NotOnSickNodesMessage     = "no Pod runs on a node that it has to leave, or it can be moved again"
+	MovesNotWatchedMessage    = "the JobSet has ended or is suspended, or in-place restart is disabled: its Pods are not moved off sick nodes"
 	AgentAccessGrantedMessage = "the service accounts of the worker Pods may do what their agents need"
 )
 
@@ -125,7 +126,7 @@ const (
 	// PodsUnscheduledReason: Pods of a group that restarts in place find no node.
 	PodsUnscheduledReason = "PodsUnscheduled"
 	PodsHealthyReason     = "PodsHealthy"
-	// HealthNotWatchedReason: the JobSet is reset, suspended, or a group that restarts in place.
+	// HealthNotWatchedReason: the JobSet is reset, suspended, or a group that restarts in place. MovesNotWatchedMessage has it, too.
 	HealthNotWatchedReason  = "NotWatched"
 	HealthNotWatchedMessage = "the JobSet has ended, is reset or suspended, or its group restarts in place"
 	// ResourcesInUseReason and ResourcesReleasedReason: Jobs may run, or nothing of the JobSet does any more.
@@ -159,6 +160,7 @@ const (
 	JobResumeFailedReason               = "JobResumeFailed"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	PVCCreationFailedReason             = "PVCCreationFailed"
+	PVCTerminatingReason                = "PVCTerminating"
 	AgentAccessFailedReason             = "AgentAccessFailed"
 	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
 	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"

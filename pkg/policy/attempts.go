@@ -58,10 +58,18 @@ func (a *attempts) previous(job *batchv1.Job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.newest = max(a.newest, int32(attempt))
-	if attempt < int64(a.restarts) || !a.byJob {
-		return attempt < int64(a.restarts), nil
+	previous := attempt < int64(a.restarts)
+	if !previous && a.byJob {
+		if previous, err = a.restartedAlone(job); err != nil {
+			return false, err // it may be foreign, and says nothing about our attempts then
+		}
 	}
+	a.newest = max(a.newest, int32(attempt))
+	return previous, nil
+}
+
+// restartedAlone reports whether a Job was restarted alone since it was built.
+func (a *attempts) restartedAlone(job *batchv1.Job) (bool, error) {
 	rjob, index, err := a.position(job)
 	if err != nil {
 		return false, err

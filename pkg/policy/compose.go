@@ -48,8 +48,11 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 			status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))
 		}
 	}
-	if v.inPlace && v.suspendWanted() {
+	switch {
+	case v.inPlace && v.suspendWanted():
 		status.BreakTime = nil // whoever resumes the JobSet wants it to run
+	case v.breakIsAhead():
+		status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))
 	}
 	if r.changes.any(liftBarrier) {
 		status.BreakTime = nil

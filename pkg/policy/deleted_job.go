@@ -17,7 +17,7 @@ import (
 // created yet": the status has recorded that all Jobs of this attempt existed. A Job with a time to
 // live of its own may be missing.
 func deletedJob(v *view, _ result) result {
-	if !v.tolerant || v.suspendWanted() || len(v.observed.Previous) > 0 || v.JobSet.Status.FaultTolerance == nil {
+	if !v.tolerant || v.sleeps() || len(v.observed.Previous) > 0 || v.JobSet.Status.FaultTolerance == nil {
 		return result{}
 	}
 	complete := v.JobSet.Status.FaultTolerance.CompleteAttempt
@@ -56,19 +56,26 @@ func (v *view) attempt() int64 {
 	return n
 }
 
-// isComplete reports whether all Jobs of the attempt exist, and no others.
+// sleeps reports whether the JobSet is suspended, or was when its status was last written.
+func (v *view) sleeps() bool { return v.suspendWanted() || v.isTrue(jobset.JobSetSuspended) }
+
+// isComplete reports whether all Jobs of the attempt exist and stay, and no others do.
 func (v *view) isComplete() bool {
 	for _, rjob := range v.observed.byName {
 		if rjob.jobs != rjob.replicas {
 			return false
 		}
 	}
-	return len(v.observed.Previous) == 0
+	return len(v.observed.Previous) == 0 && !v.anyTerminating()
 }
 
-// rememberComplete records that all Jobs of an attempt exist.
+// rememberComplete records that all Jobs of an attempt exist, and forgets it if one is deleted while the JobSet is suspended:
+// the Job may disappear after the JobSet is resumed, and is created again (P81).
 func (r *result) rememberComplete(v *view, next *jobset.FaultToleranceStatus) {
-	if n := v.attempt(); v.isComplete() && (next.CompleteAttempt == nil || *next.CompleteAttempt != n) {
+	switch n := v.attempt(); {
+	case v.isComplete():
 		next.CompleteAttempt = &n
+	case v.sleeps():
+		next.CompleteAttempt = nil
 	}
 }

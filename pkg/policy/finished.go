@@ -47,7 +47,7 @@ func (v *view) finishedJobs() result {
 	r := result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
 	switch {
 	case !v.tolerant:
-	case failed && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
+	case failed && len(v.observed.Active) > 0 && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
 		return v.keepJobs(end.Add(v.tolerance.DeletionOnFailure))
 	case failed:
 		r.kept = &keptUntil{}

@@ -169,7 +169,7 @@ func TestLiftWaitsForTheJobsWanted(t *testing.T) {
 		},
 		"P46: a Job is missing and cannot be created while a claim terminates": {
 			inPlace(1, 1, "2 2|2 2", func(in *Input) { in.Jobs = in.Jobs[:1] }, claimTerminates),
-			func(w *summary) { assembling(w); w.RequeueAfter = time.Second },
+			func(w *summary) { assembling(w); waitsForClaim(w) },
 		},
 		"P46: no Job is missing, and a claim that terminates holds nobody back": {inPlace(1, 1, "2 2|2 2", claimTerminates), lifted(2)},
 		"P46: a Job whose turn has not come is not missing": {

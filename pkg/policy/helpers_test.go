@@ -53,6 +53,7 @@ type summary struct {
 	Moving         bool
 	ClockMoved     time.Duration
 	Events         []Event
+	Once           []Event
 	Outcomes       []Outcome
 	Restart        jobset.FailurePolicyAction
 	GroupRestart   time.Duration
@@ -66,7 +67,7 @@ type summary struct {
 func summarize(p Plan) summary {
 	s := summary{
 		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Forces: names(p.ForceJobs), Reads: p.ReadChildren, Suspends: names(p.SuspendJobs),
-		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Outcomes: p.Outcomes,
+		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Once: p.Once, Outcomes: p.Outcomes,
 		Restart: p.Restart, GroupRestart: p.GroupRestart, WarmStarts: p.WarmStarts, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess, AsksLeases: p.AskLeases,
 	}
 	if p.TellDeleted != nil {

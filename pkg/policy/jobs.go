@@ -9,6 +9,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
@@ -27,20 +28,26 @@ func createJobs(v *view, before result) result {
 	if v.restartStrategy() == jobset.BlockingRecreate && len(v.observed.Previous) > 0 {
 		return r
 	}
-	left := newRoom()
+	left, leaving, awaited := newRoom(), v.leavingClaims(), sets.New[string]()
 	indexes := make([][]int32, len(v.turn))
 	for i, rjob := range v.turn {
-		var missing int64
 		size := left.sizeOf(&rjob.Template.Spec)
-		indexes[i], missing = v.observed.taken.free(rjob.Name, rjob.Replicas, left.jobsOf(size))
-		left.take(len(indexes[i]), size)
+		free, missing := v.observed.taken.free(rjob.Name, rjob.Replicas, left.jobsOf(size))
 		r.writes.Uncreated += missing
+		if held := v.heldBy(leaving, rjob); missing > 0 && len(held) > 0 {
+			if len(awaited) < len(leaving) { // each ReplicatedJob may wait for thousands
+				awaited.Insert(sets.List(held)...)
+			}
+			continue
+		}
+		indexes[i] = free
+		left.take(len(free), size)
 	}
 	switch {
 	case r.writes.Uncreated == 0 || before.holdsJobs:
 		return r
-	case v.claimLeaving():
-		return r.and(requeueAfter(leavingClaimInterval))
+	case len(awaited) > 0:
+		r = r.and(awaitClaims(awaited))
 	}
 	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
 	for i, rjob := range v.turn {
@@ -53,7 +60,7 @@ func createJobs(v *view, before result) result {
 			r.writes.Uncreated -= int64(len(batch))
 		}
 	}
-	if r.writes.Uncreated > 0 {
+	if r.writes.Uncreated > 0 && len(awaited) == 0 {
 		return r.and(requeueAfter(nextBatch))
 	}
 	return r

@@ -101,6 +101,19 @@ func TestObserveReadsTheAttemptsOfALostStatus(t *testing.T) {
 	}
 }
 
+func TestAForeignJobSaysNothingAboutAttempts(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
+	theirs := builders.MakeJob(js, "a", 0).Attempt(7).Obj()
+	theirs.Name, theirs.UID, theirs.Annotations = "theirs", "theirs", nil
+	delete(theirs.Labels, jobset.JobIndexKey)
+	ours := builders.MakeJob(js, "a", 0).Change(withCondition(batchv1.JobFailed)).Obj()
+	plan := decideOnce(t, Input{JobSet: js, Jobs: []*batchv1.Job{ours, theirs}, Now: now, Gates: gates.Set{RestartJob: true}})
+	if len(plan.Foreign) != 1 || plan.Status.Restarts != 1 {
+		t.Errorf("C97, C327: %d foreign Jobs, restarts %d, want 1 and 1", len(plan.Foreign), plan.Status.Restarts)
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").Restarts(1, 1).ReplicatedJob(

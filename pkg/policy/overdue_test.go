@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -123,6 +124,10 @@ func TestFinishedJobsAreKept(t *testing.T) {
 			deletes(w)
 			w.Status.FaultTolerance.PodsKeptUntil = nil
 		}},
+		"P87: if no Job runs, nothing is kept or told": {pods(time.Hour, "R R", over, keeps, ends(jobset.JobSetFailed, 40*time.Second)), nil},
+		"P87: nor from when the last has ended": {pods(time.Hour, "R R", over, keeps, noted, ends(jobset.JobSetFailed, 40*time.Second)), func(w *summary) {
+			w.Status.FaultTolerance.PodsKeptUntil = nil
+		}},
 		"P87: completion keeps nothing that runs":   {pods(time.Hour, "R R", keeps, ends(jobset.JobSetCompleted, 0)), func(w *summary) { deletes(w); w.RequeueAfter = 7 * 24 * time.Hour }},
 		"P88: Jobs that ended are kept for a while": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, 59*time.Second)), func(w *summary) { w.RequeueAfter = time.Second }},
 		"P88: then they are deleted, and the JobSet is not": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, time.Minute)), func(w *summary) {
@@ -173,6 +178,7 @@ func TestDeletedJobs(t *testing.T) {
 		"P81: suspended, it is created again": {tolerant(complete(0), has(0, 0), suspend), func(w *summary) {
 			creates(w)
 			w.Suspends = []string{"js-w-0"}
+			w.Status.FaultTolerance.CompleteAttempt = nil
 			w.Status.Conditions = append(w.Status.Conditions, suspendedNow())
 			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
 		}},
@@ -182,6 +188,42 @@ func TestDeletedJobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, tc.in, tc.want)
+		})
+	}
+}
+
+// TestAJobDeletedWhileSuspended disappears only after the JobSet was resumed.
+func TestAJobDeletedWhileSuspended(t *testing.T) {
+	t.Parallel()
+	for name, seen := range map[string]bool{
+		"P81: it is created again": true,
+		"P81: also if no pass saw the JobSet suspended since it was deleted": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := tolerant(has(0, 0, 1), suspend, read)
+			in.JobSet.Status.FaultTolerance.CompleteAttempt = ptr.To[int64](0)
+			in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, suspendedNow())
+			for _, job := range in.Jobs {
+				job.Spec.Suspend = ptr.To(true)
+			}
+			in.Jobs[1].DeletionTimestamp = ptr.To(metav1Time(now))
+			pass := func() summary {
+				plan := decideOnce(t, in)
+				in.JobSet.Status = plan.Status
+				return summarize(plan)
+			}
+			if seen {
+				pass()
+			}
+			resume(&in)
+			pass() // that the JobSet uses resources may have to be written first (P86)
+			pass()
+			in.Jobs = in.Jobs[:1]
+			last := pass()
+			if got := fmt.Sprint(last.Creates, last.Status.TerminalState); got != "[[js-w-1]]" {
+				t.Errorf("creates, and ends as: %s, want [[js-w-1]] and no end", got)
+			}
 		})
 	}
 }

@@ -225,6 +225,9 @@ func (v *view) whoIsMissing() string {
 			states = append(states, fmt.Sprintf("%d %s: %s", n.count, state, n))
 		}
 	}
+	if leaving := v.leavingClaims(); len(leaving) > 0 && v.jobsToStart() {
+		states = append(states, untilGone(leaving))
+	}
 	if len(states) == 0 {
 		return "no worker is missing, but a Pod beyond the size of its Job still exists"
 	}

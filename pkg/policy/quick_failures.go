@@ -64,7 +64,13 @@ func (v *view) pauseLeft() time.Duration {
 		return 0
 	}
 	longest := v.pauseAfter(v.JobSet.Status.QuickFailures)
-	return max(0, min(longest, v.until(ends))) // a clock that was put back does not make it longer
+	return max(0, min(longest, v.until(ends))) // see breakIsAhead
+}
+
+// breakIsAhead reports whether the pause began later than now, because the clock was put back or a new leader's is behind. Then
+// it begins again: otherwise it would last until the clock has caught up.
+func (v *view) breakIsAhead() bool {
+	return v.watched && !v.pauseEnds().IsZero() && v.brokenAt().After(v.Now)
 }
 
 // brokenAt returns when the group broke, zero if it is not restarting. Managers before status.breakTime wrote only the

@@ -31,6 +31,8 @@ type Reports struct {
 	WarmStarts WarmStarts
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
 	InvalidEpochs []*corev1.Pod
+	// Once are events that are recorded when their message differs from the last one of their reason.
+	Once []Event
 	// Foreign are Jobs that name the JobSet as their controller, and that it did not create.
 	Foreign []*batchv1.Job
 	// Replaced are Pods that cannot restart in place.
@@ -105,6 +107,7 @@ func (r Reports) and(next Reports) Reports {
 		GroupRestart:  max(r.GroupRestart, next.GroupRestart),
 		WarmStarts:    cmp.Or(r.WarmStarts, next.WarmStarts),
 		InvalidEpochs: join(r.InvalidEpochs, next.InvalidEpochs),
+		Once:          join(r.Once, next.Once),
 		Foreign:       join(r.Foreign, next.Foreign),
 		Replaced:      join(r.Replaced, next.Replaced),
 	}

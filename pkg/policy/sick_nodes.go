@@ -51,10 +51,15 @@ const (
 	lastingMark   = time.Minute
 )
 
-// findMove looks for Pods to move. A group that is not watched is left alone (P20).
+// mayMove reports whether Pods of this JobSet are moved at all. A group that is not watched is left alone (P20).
+func (v *view) mayMove() bool {
+	return v.tolerant && !v.finished && !v.suspendWanted() && (v.watched || v.restartStrategy() != jobset.InPlaceRestart)
+}
+
+// findMove looks for Pods to move.
 func (v *view) findMove() move {
 	m := move{nodes: map[string]nodehealth.Mark{}}
-	if !v.tolerant || v.finished || v.suspendWanted() || v.restartStrategy() == jobset.InPlaceRestart && !v.watched {
+	if !v.mayMove() {
 		return m
 	}
 	if v.watched && v.running() && v.group.success.any() {
@@ -209,6 +214,9 @@ func (v *view) movedLately() bool {
 
 // moveRefused keeps the condition that says that Pods stay on sick nodes because the budget is spent.
 func moveRefused(v *view, before result) result {
+	if !v.tolerant {
+		return result{} // forgetTolerance ends it
+	}
 	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
 	reported := v.trueCondition(jobset.JobSetOnSickNodes)
 	switch {
@@ -221,6 +229,8 @@ func moveRefused(v *view, before result) result {
 			r.reports.Outcomes = []Outcome{MoveRefused}
 		}
 		return r
+	case reported != nil && (!v.mayMove() || before.terminal(v)):
+		return tell(silently(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.HealthNotWatchedReason, constants.MovesNotWatchedMessage))
 	case reported != nil:
 		return tell(silently(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason, constants.NotOnSickNodesMessage))
 	}

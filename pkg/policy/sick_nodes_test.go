@@ -13,6 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -260,6 +261,32 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checkMove(t, tc.in, tc.want)
+		})
+	}
+}
+
+// TestWhatWasRefusedEndsUnwatched: where Pods are not moved for another reason than the budget, the condition does not say
+// that none has to leave its node.
+func TestWhatWasRefusedEndsUnwatched(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		happens func(*Input)
+		status  metav1.ConditionStatus
+		reason  string
+	}{
+		"P89: faultTolerance is removed":                        {func(in *Input) { in.JobSet.Spec.FaultTolerance = nil }, metav1.ConditionUnknown, "FaultToleranceOff"},
+		"P89: its gate goes off":                                {func(in *Input) { in.Gates.FaultTolerance = false }, metav1.ConditionUnknown, "FaultToleranceOff"},
+		"P20, P92: a user looks after the group himself":        {disabled, metav1.ConditionFalse, "NotWatched"},
+		"P92: the JobSet is suspended":                          {suspend, metav1.ConditionFalse, "NotWatched"},
+		"P92: the JobSet fails, while its Pods are still there": {onJob(0, failed), metav1.ConditionFalse, "NotWatched"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inPlace(0, 1, "1 1", marked(second), budget(3, 0, 3), reportedOnNodes(oneSick), tc.happens)
+			c := apimeta.FindStatusCondition(decideOnce(t, in).Status.Conditions, string(jobset.JobSetOnSickNodes))
+			if c.Status != tc.status || c.Reason != tc.reason {
+				t.Errorf("OnSickNodes is %s because of %s: %s; want %s, %s", c.Status, c.Reason, c.Message, tc.status, tc.reason)
+			}
 		})
 	}
 }

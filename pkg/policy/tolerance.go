@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +43,13 @@ func retryPause(v *view, _ result) result {
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
 		return result{holdsJobs: true, ask: Questions{ReadChildren: true}}
 	}
-	gone := cmp.Or(reset.JobsGoneTime, ptr.To(metav1.NewTime(wholeSecond(v.Now))))
+	gone := ptr.To(metav1.NewTime(wholeSecond(v.Now)))
+	if reset.JobsGoneTime.Before(gone) { // else the clock was put back, and the pause would last until it has caught up
+		gone = reset.JobsGoneTime
+	}
 	pause := v.tolerance.RetryPause
 	until := gone.Add(pause)
-	left := min(pause, v.until(until)) // a clock that was put back does not make it longer
+	left := min(pause, v.until(until)) // the second is rounded up, and 0 is no pause
 	if left <= 0 {
 		return result{reset: &resetProgress{}}
 	}
@@ -138,7 +140,7 @@ func (v *view) forgetTolerance(status *jobset.JobSetStatus) {
 		return
 	}
 	status.FaultTolerance = nil
-	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetUnhealthy, jobset.JobSetResourcesDeployed} {
+	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetUnhealthy, jobset.JobSetResourcesDeployed, jobset.JobSetOnSickNodes} {
 		if apimeta.FindStatusCondition(status.Conditions, string(kind)) != nil {
 			n := silently(kind, metav1.ConditionUnknown, constants.FaultToleranceOffReason, constants.FaultToleranceOffMessage)
 			n.apply(&status.Conditions, v.Now)

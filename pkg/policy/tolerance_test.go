@@ -212,7 +212,10 @@ func TestAResetPauses(t *testing.T) {
 		"P83: which does not mean that names are reused early":   {tolerant(afterReset(time.Minute, -1), pauseOf(0), leaving), nil},
 		"P83: a clock that was put back makes no pause longer": {tolerant(afterReset(0, -1), func(in *Input) {
 			in.JobSet.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now.Add(time.Hour)))
-		}), pauses("1m30s", 90*time.Second, "2026-03-14T13:01:30Z")},
+		}), func(w *summary) {
+			pauses("1m30s", 90*time.Second, "2026-03-14T12:01:30Z")(w)
+			w.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now))
+		}},
 		"P83: it is not cut short by what the API cuts off": {
 			tolerant(afterReset(time.Minute, -1), pauseOf(1), read, func(in *Input) { in.Now = now.Add(-999 * time.Millisecond) }), func(w *summary) {
 				begins("1s", time.Second, "2026-03-14T12:00:01Z")(w)
@@ -233,6 +236,42 @@ func TestAResetPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, tc.in, tc.want)
+		})
+	}
+}
+
+// TestAClockThatWasPutBack: a wait that began later than now begins again, and is over when its time has passed (P21).
+func TestAClockThatWasPutBack(t *testing.T) {
+	t.Parallel()
+	goneLater := func(in *Input) {
+		in.JobSet.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now.Add(time.Hour)))
+	}
+	lifts := func(p Plan) bool { return *p.Status.SyncedEpoch == 2 }
+	for name, tc := range map[string]struct {
+		in   Input
+		wait time.Duration
+		over func(Plan) bool
+	}{
+		"P21, P83: the pause of a reset":                  {tolerant(afterReset(0, -1), goneLater), 90 * time.Second, func(p Plan) bool { return len(p.CreateJobs) > 0 }},
+		"P21, P71: the pause after quick failures":        {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAt(-time.Hour)), 4 * time.Second, lifts},
+		"P21, P71: that only the condition tells of":      {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(-time.Hour)), 4 * time.Second, lifts},
+		"P21, P80: the time in which Pods may still heal": {pods(time.Hour, "R F", unhealthySince(-time.Hour)), time.Minute, func(p Plan) bool { return p.Status.Restarts == 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := tc.in
+			for _, passed := range []time.Duration{0, tc.wait - time.Second} {
+				in.Now = now.Add(passed)
+				plan := decideOnce(t, in)
+				if left := tc.wait - passed; tc.over(plan) || plan.RequeueAfter != left {
+					t.Fatalf("after %s: over %v, looks again after %s, want %s", passed, tc.over(plan), plan.RequeueAfter, left)
+				}
+				in.JobSet.Status = plan.Status
+			}
+			in.Now = now.Add(tc.wait)
+			if plan := decideOnce(t, in); !tc.over(plan) {
+				t.Errorf("after %s it is not over, and looks again after %s", tc.wait, plan.RequeueAfter)
+			}
 		})
 	}
 }

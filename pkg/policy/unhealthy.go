@@ -95,8 +95,8 @@ func podsWanted(job *batchv1.Job, pods []*corev1.Pod, gone indexSet) int64 {
 		done += int64(len(uncounted.Succeeded))
 	}
 	for _, pod := range pods { // those that the Job controller has not seen yet
-		seen := uncounted != nil && slices.Contains(uncounted.Succeeded, pod.UID)
-		if is := facts.StandingOf(pod); is.Phase == corev1.PodSucceeded && is.Tracked && !seen {
+		is := facts.StandingOf(pod)
+		if is.Phase == corev1.PodSucceeded && is.Tracked && (uncounted == nil || !slices.Contains(uncounted.Succeeded, pod.UID)) {
 			done++
 		}
 	}
@@ -164,15 +164,19 @@ func unhealthyPods(v *view, _ result) result {
 // tellTrouble writes the condition, and again only for another kind of trouble, or if another time is waited for. The
 // numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
 func (v *view) tellTrouble(reason, message string) result {
-	switch reported := v.trueCondition(jobset.JobSetUnhealthy); {
-	case reported == nil:
+	reported := v.trueCondition(jobset.JobSetUnhealthy)
+	if reported == nil {
 		r := tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits()))
 		r.reports.Outcomes = []Outcome{BecameUnhealthy}
 		return r
-	case reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()):
+	}
+	ahead := reported.LastTransitionTime.After(v.Now) // the clock was put back, so the time begins again
+	if !ahead && reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()) {
 		return result{}
 	}
-	return tell(silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits()))
+	n := silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits())
+	n.again = ahead
+	return tell(n)
 }
 
 func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }

@@ -6,13 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // leavingClaimInterval is how often to look whether a claim that is being deleted is gone.
@@ -34,16 +39,47 @@ func createClaims(v *view, _ result) result {
 	return r
 }
 
-// claimLeaving reports whether a claim has to go before it can be created again: Jobs
-// that mounted it now would keep it from going, and never start.
-func (v *view) claimLeaving() bool {
+// leavingClaims returns the claims that have to go before they can be created again: Jobs
+// that mounted them now would keep them from going, and never start.
+func (v *view) leavingClaims() sets.Set[string] {
 	if len(v.Claims) == 0 {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(children.ClaimNames(v.JobSet), func(name string) bool {
+	leaving := sets.New[string]()
+	for _, name := range children.ClaimNames(v.JobSet) {
 		existing := v.Claims[name]
-		return existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, v.JobSet))
-	})
+		if existing != nil && (existing.DeletionTimestamp != nil || ofEarlierJobSet(existing, v.JobSet)) {
+			leaving.Insert(name)
+		}
+	}
+	return leaving
+}
+
+// heldBy returns those of the claims for which Jobs of a ReplicatedJob have to wait, because they mount them. A group starts
+// together: if some of its Jobs came earlier, it would restart once more, and the others would be late.
+func (v *view) heldBy(leaving sets.Set[string], rjob *jobset.ReplicatedJob) sets.Set[string] {
+	if v.inPlace || len(leaving) == 0 {
+		return leaving
+	}
+	held := sets.New[string]()
+	for volume := range workerpod.Mounted(&rjob.Template.Spec.Template.Spec) {
+		if name := placement.ClaimName(volume, v.JobSet.Name); leaving.Has(name) {
+			held.Insert(name)
+		}
+	}
+	return held
+}
+
+// awaitClaims says once which claims Jobs wait for, and looks again: claims that go wake nobody.
+func awaitClaims(claims sets.Set[string]) result {
+	r := requeueAfter(leavingClaimInterval)
+	r.reports.Once = []Event{normal(constants.PVCTerminatingReason, untilGone(claims)).event}
+	return r
+}
+
+// untilGone says that Jobs wait for claims.
+func untilGone(claims sets.Set[string]) string {
+	return fmt.Sprintf("Jobs wait until these PersistentVolumeClaims, which are being deleted or belong to a deleted JobSet, are gone: %s", firstOf(sets.List(claims)))
 }
 
 // ofEarlierJobSet reports whether an object belongs to a JobSet of the same name that

@@ -17,6 +17,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,6 +37,7 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	r.memory.forJobSet(js).reported.forgetMany(len(plan.InvalidEpochs) + len(plan.Replaced))
 	r.tellInvalidEpochs(js, plan.InvalidEpochs)
 	r.tellForeign(js, plan.Foreign)
+	r.tellOnce(js, plan.Once)
 	r.tellReplaced(js, plan.Replaced)
 	result := ctrl.Result{RequeueAfter: plan.RequeueAfter}
 	if apiequality.Semantic.DeepEqual(js.Status, plan.Status) {
@@ -154,6 +156,15 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 		}
 		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
 			jobset.EpochKey, r.reporting.Place(pod, value), value))
+	}
+}
+
+// tellOnce tells why something waits, and not in each pass.
+func (r *JobSetReconciler) tellOnce(js *jobset.JobSet, events []policy.Event) {
+	for _, event := range events {
+		if r.memory.forJobSet(js).reported.changed(js.UID+types.UID("/"+event.Reason), event.Message) {
+			r.tell(js, event)
+		}
 	}
 }
 

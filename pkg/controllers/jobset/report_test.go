@@ -242,6 +242,18 @@ func TestReplacedPodsAreToldOnce(t *testing.T) {
 		"event Warning WorkerReplaced Reconciling: worker pod js-w-0-0 on node n1 cannot restart in place and is replaced: container worker cannot be stopped") // P70
 }
 
+func TestWhatIsWaitedForIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s, js := seen(t, builders.MakeJobSet("js", "ns"))
+	waitsFor := func(claim string) policy.Plan {
+		return policy.Plan{Status: js.Status, Reports: policy.Reports{Once: []policy.Event{{Type: "Normal", Reason: "PVCTerminating", Message: claim}}}}
+	}
+	report(t, s, js, waitsFor("data-js"), ctrl.Result{})
+	report(t, s, js, waitsFor("data-js"), ctrl.Result{})
+	report(t, s, js, waitsFor("models-js"), ctrl.Result{})
+	s.Record.Expect(t, "event Normal PVCTerminating Reconciling: data-js", "event Normal PVCTerminating Reconciling: models-js") // C181
+}
+
 func TestInvalidEpochsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))

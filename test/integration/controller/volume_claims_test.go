@@ -196,15 +196,16 @@ var _ = Describe("The claims of a JobSet", func() {
 
 		js := isReplaced(w, first, withClaims(AB(), claimPolicy(deleted, "scratch")))
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{}, jobset.ReplicatedJobStatus{})
-		hasOnly(w, js)
+		hasOnly(w, js, "js-a-0")
 		Expect(w.Client.Delete(ctx, &old)).To(Succeed())
 		Expect(Now(w, &old).DeletionTimestamp).NotTo(BeNil(), "Pods could still use it")
-		hasOnly(w, js)
+		hasOnly(w, js, "js-a-0")
 		releaseClaim(w, &old)
 
 		w.HasJobs(js, 4)
 		Expect(metav1.IsControlledBy(ptr.To(claims(w)["scratch-js"]), js)).To(BeTrue())
-		Expect(w.Told(js)).To(BeEmpty())
+		w.HasEvents(js, Normal("PVCTerminating",
+			"Jobs wait until these PersistentVolumeClaims, which are being deleted or belong to a deleted JobSet, are gone: scratch-js"))
 	})
 
 	It("C24 C46 C180 C216: that cannot be made are told of, and no Job comes before them", func(ctx SpecContext) {
