@@ -130,7 +130,7 @@ func (p *process) retell(ctx context.Context, m protocol.Message) {
 	p.cancelReport() // a report of ours that is still on its way says less
 	ctx, p.stopReport = context.WithCancel(ctx)
 	p.children.Go(func() {
-		_, err := p.reporter.once(ctx, statement{progress: m.Report})
+		_, err := p.reporter.write(ctx, statement{progress: m.Report})
 		if err != nil && isRefusal(err) && !p.untold.Swap(true) {
 			p.log.Warn("reporting the progress of the running worker was refused, and is not retried", "error", err,
 				"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.ProgressKey)

@@ -39,7 +39,7 @@ func (r *reporter) run(ctx context.Context, says statement, workers int) (jobSet
 		if says.where == inLease && time.Since(began) >= r.firstRepeat(workers) {
 			says.where = anywhere // the Pod hears the first repeat whether or not the Lease could be written (P154)
 		}
-		uid, err := r.once(ctx, says)
+		uid, err := r.write(ctx, says)
 		if less := says.less(); len(less) > 0 && isRefusal(err) {
 			if says.epoch == 0 {
 				r.log.Warn("reporting how the workers of this Pod ended was refused", "error", err)
@@ -70,7 +70,7 @@ func isRefusal(err error) bool {
 // withLess reports what is let through. The group waits for the epoch, and for nothing else.
 func (r *reporter) withLess(ctx context.Context, less []statement, refused error) (jobSetUID string, err error) {
 	for _, says := range less {
-		if jobSetUID, err = r.once(ctx, says); err == nil {
+		if jobSetUID, err = r.write(ctx, says); err == nil {
 			left := "progress"
 			if says == says.bare() {
 				left = "how the worker ended, and the address"
@@ -108,10 +108,4 @@ func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 		}
 		says.where = inLease
 	}
-}
-
-func (r *reporter) once(ctx context.Context, says statement) (jobSetUID string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timing.Request)
-	defer cancel()
-	return r.write(ctx, says)
 }

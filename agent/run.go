@@ -73,7 +73,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("holding the worker: %w", err)
 	}
 	defer p.close()
-	api, err := newAPI(deps.API, cfg)
+	api, err := newAPI(deps.API, cfg, deps.Timing.Request)
 	if err != nil {
 		return Outcome{}, err
 	}
