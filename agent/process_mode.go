@@ -63,9 +63,6 @@ func (p *process) round(ctx context.Context) {
 			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
 				return
 			}
-			if p.jobSet.Ended && p.self.Reported {
-				p.cancelReport() // nobody reads its repetitions any more (P34a)
-			}
 			p.hold(action.Because)
 			return
 		case Report:
@@ -120,6 +117,9 @@ const retellAfter = 50 * time.Second
 func (p *process) retell(ctx context.Context, m protocol.Message) {
 	if m.Type != protocol.Progressed || m.Report == nil || !p.first || p.self.Lifted != ByEpoch || m.Epoch != p.self.Epoch || p.untold.Load() {
 		return
+	}
+	if p.self.Leaving != "" || quiet(p.self, p.jobSet) != "" {
+		return // the report that this Pod must be replaced is not to be canceled, and of others nobody would read it (P32a, P34a)
 	}
 	// A supervisor says it once a minute. Whoever else reaches the socket may say it more often.
 	now := time.Now()

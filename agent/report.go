@@ -23,6 +23,8 @@ type reporter struct {
 	timing Timing
 	rand   func() float64
 	log    *slog.Logger
+	// quiet reports whether nothing is repeated now.
+	quiet func() bool
 }
 
 // run returns true once the epoch is reported, with the UID of the Pod's JobSet if the response
@@ -102,6 +104,9 @@ func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 		// Agents that reported together do not come back together.
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return
+		}
+		if r.quiet() {
+			continue // a JobSet that is resumed before its Pods are deleted needs it again (P32a)
 		}
 		if _, ok := r.run(ctx, says, workers); !ok {
 			return
