@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/test/supervised"
 )
 
 // pod is a Pod in process mode, in a synctest bubble: its shared volume, and the way to the socket.
@@ -32,9 +33,8 @@ type pod struct {
 	name       string
 	containers []string
 	dir        string
-
-	mu       sync.Mutex
-	listener *pipeListener
+	// network is in memory: a bubble cannot wait for a real socket.
+	network supervised.Network
 }
 
 func newPod(t *testing.T, name string, containers ...string) *pod {
@@ -43,49 +43,16 @@ func newPod(t *testing.T, name string, containers ...string) *pod {
 	if err := os.Mkdir(filepath.Join(dir, protocol.RunDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &pod{name: name, containers: containers, dir: dir}
-}
-
-// pipeListener is a socket in memory: a bubble cannot wait for a real one.
-type pipeListener struct {
-	connections chan net.Conn
-	closed      chan struct{}
-	once        sync.Once
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.connections:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-func (l *pipeListener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
-
-func (p *pod) listen(string) (net.Listener, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.listener = &pipeListener{connections: make(chan net.Conn), closed: make(chan struct{})}
-	return p.listener, nil
+	return &pod{name: name, containers: containers, dir: dir, network: supervised.Pipes()}
 }
 
 // dial connects to the agent; nil if none listens.
 func (p *pod) dial() net.Conn {
-	p.mu.Lock()
-	listener := p.listener
-	p.mu.Unlock()
-	if listener == nil {
+	conn, err := p.network.Dial(filepath.Join(p.dir, protocol.Socket))
+	if err != nil {
 		return nil
 	}
-	ours, theirs := net.Pipe()
-	select {
-	case listener.connections <- theirs:
-		return ours
-	case <-listener.closed:
-		return nil
-	}
+	return conn
 }
 
 // start starts the agent of the Pod and waits until it is idle.
@@ -103,7 +70,7 @@ func (p *pod) start(t *testing.T, fake *fakeAPI) *agentProcess {
 	go func() {
 		defer close(a.ended)
 		a.outcome, a.err = Run(ctx, cfg, Deps{
-			API: &rest.Config{Host: "http://fake", Transport: inProcess{fake}}, Listen: p.listen, Log: log, Rand: half,
+			API: &rest.Config{Host: "http://fake", Transport: inProcess{fake}}, Listen: p.network.Listen, Log: log, Rand: half,
 		})
 	}()
 	t.Cleanup(func() {

@@ -43,11 +43,13 @@ type api struct {
 	jobSets string
 	pod     string
 	leases  string
+	// timeout is that of each report, one by one: a Lease that is not answered must leave its Pod the time to be (P154).
+	timeout time.Duration
 }
 
 // newAPI uses the parts of client-go that are hard to get right (credentials that rotate, TLS,
 // HTTP/2 with pings on idle connections), but not its codecs and discovery.
-func newAPI(config *rest.Config, cfg Config) (*api, error) {
+func newAPI(config *rest.Config, cfg Config, timeout time.Duration) (*api, error) {
 	config = rest.CopyConfig(config)
 	// A timeout of the client would end the watch; each request has its own.
 	config.Timeout = 0
@@ -67,6 +69,7 @@ func newAPI(config *rest.Config, cfg Config) (*api, error) {
 		jobSets: root + "/apis/" + jobSetGroupVersion + namespace + "/jobsets",
 		pod:     root + "/api/v1" + namespace + "/pods/" + url.PathEscape(cfg.PodName),
 		leases:  root + "/apis/" + leaseGroupVersion + namespace + "/leases",
+		timeout: timeout,
 	}, nil
 }
 
@@ -113,6 +116,8 @@ func (a *api) patch(ctx context.Context, says statement) (jobSetUID string, err 
 
 // write changes or creates an object, and returns the UID of a JobSet in its label.
 func (a *api) write(ctx context.Context, method, address string, body []byte) (jobSetUID string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
 	// Little of the response is needed, so ask for the metadata instead of the whole object.
 	response, err := a.do(ctx, method, address+"?fieldManager="+fieldManager, acceptMetadata, body)
 	if err != nil {

@@ -136,26 +136,13 @@ type Action struct {
 // whose JobSet is it, does it restart in place at all, and only then the epochs.
 func Decide(v View) Action {
 	self, js := v.Self, v.JobSet
+	keepsQuiet := quiet(self, js)
 	switch {
 	case self.Leaving != "":
 		return leaveAgain(v)
-	// A JobSet that is not ours, or no longer exists, is no reason to start our worker
-	// and none to stop it. Our Pod is about to be deleted.
-	case !js.Exists:
-		return wait("the JobSet does not exist")
-	case self.UID != "" && js.UID != self.UID:
-		return wait("the JobSet has UID %s, this Pod belongs to %s", js.UID, self.UID)
-	case js.Deleting:
-		return wait("the JobSet is being deleted")
-	// The epochs say restart, but the Pod will be deleted: whoever saves its state has the grace of
-	// the Pod for that, and only seconds before a restart (P32a).
-	case js.Suspended:
-		return wait("the JobSet is suspended")
-	// What still runs of it may be looked at, and nothing starts again, also not by a bypass (P34a).
-	case js.Ended:
-		return wait("the JobSet has ended")
-	}
-	if v.Workers != nil {
+	case keepsQuiet != "":
+		return wait("%s", keepsQuiet)
+	case v.Workers != nil:
 		return decideRound(v)
 	}
 	if off := bypass(js); off != "" {
@@ -172,6 +159,28 @@ func Decide(v View) Action {
 		return choose(js)
 	}
 	return compare(self, js)
+}
+
+// quiet returns why an agent starts, stops and reports nothing, or "".
+func quiet(self Self, js JobSet) string {
+	switch {
+	// A JobSet that is not ours, or no longer exists, is no reason to start our worker
+	// and none to stop it. Our Pod is about to be deleted.
+	case !js.Exists:
+		return "the JobSet does not exist"
+	case self.UID != "" && js.UID != self.UID:
+		return fmt.Sprintf("the JobSet has UID %s, this Pod belongs to %s", js.UID, self.UID)
+	case js.Deleting:
+		return "the JobSet is being deleted"
+	// The epochs say restart, but the Pod will be deleted: whoever saves its state has the grace of
+	// the Pod for that, and only seconds before a restart (P32a).
+	case js.Suspended:
+		return "the JobSet is suspended"
+	// What still runs of it may be looked at, and nothing starts again, also not by a bypass (P34a).
+	case js.Ended:
+		return "the JobSet has ended"
+	}
+	return ""
 }
 
 // bypass returns why the barrier does not apply to this JobSet, or "" (P34).

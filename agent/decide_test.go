@@ -22,6 +22,7 @@ func with(js JobSet, change func(*JobSet)) JobSet {
 	return js
 }
 
+// TestDecide has what the test in every small world does not decide, and one row for each id.
 func TestDecide(t *testing.T) {
 	fresh := Self{UID: "ours"}
 	unconfirmed := Self{UID: "ours", Epoch: 2}
@@ -29,9 +30,6 @@ func TestDecide(t *testing.T) {
 	running := Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByEpoch}
 	bypassed := Self{UID: "ours", Lifted: ByBypass}
 	plain := func(js *JobSet) { js.InPlace = false }
-	annotated := func(js *JobSet) { js.DisabledByAnnotation = true }
-	gateOff := func(js *JobSet) { js.DisabledByGate = true }
-	deleting := func(js *JobSet) { js.Deleting = true }
 	suspended := func(js *JobSet) { js.Suspended = true }
 	ended := func(js *JobSet) { js.Ended = true }
 	other := func(js *JobSet) { js.UID = "other" }
@@ -42,63 +40,21 @@ func TestDecide(t *testing.T) {
 		want   Kind
 		epoch  int32
 	}{
-		"P31: the first epoch is 1":                                         {fresh, at(0, 0), Report, 1},
-		"P31: the epoch is S+1 while the group runs":                        {fresh, at(3, 4), Report, 5},
-		"P31: the epoch is S+1 while the group assembles":                   {fresh, at(4, 4), Report, 5},
-		"P31: the last epoch is the largest int32":                          {fresh, at(0, math.MaxInt32-1), Report, math.MaxInt32},
-		"P31: after the largest int32 nothing overflows":                    {fresh, at(0, math.MaxInt32), Wait, 0},
-		"P31: an epoch that is deprecated before its time is held":          {fresh, at(5, 4), Wait, 0},
-		"P31: a second report is never decided":                             {held, at(1, 1), Wait, 0},
-		"P31: nor while the first is under way":                             {unconfirmed, at(1, 1), Wait, 0},
-		"P32: an epoch equal to D restarts":                                 {held, at(2, 2), Restart, 0},
-		"P32: an epoch below D restarts":                                    {held, at(3, 3), Restart, 0},
-		"P32: an epoch above D does not":                                    {held, at(1, 1), Wait, 0},
-		"P32: a running worker at D restarts":                               {running, at(2, 2), Restart, 0},
-		"P32: an epoch below S restarts":                                    {held, at(0, 3), Restart, 0},
-		"P32: a running worker below S restarts":                            {running, at(0, 3), Restart, 0},
-		"P32, C275: an epoch above S+1 restarts":                            {held, at(0, 0), Restart, 0},
-		"P32, C275: a running worker above S+1 restarts":                    {running, at(0, 0), Restart, 0},
-		"P32, C275: a running worker at S+1 restarts: the status went back": {running, at(0, 1), Restart, 0},
-		"P32: a report under way does not hide it":                          {unconfirmed, at(2, 2), Restart, 0},
-		"P32: S+1 at the largest int32 does not overflow":                   {Self{UID: "ours", Epoch: math.MaxInt32, Reported: true}, at(0, math.MaxInt32), Lift, 0},
-		"P32: it is checked before P33":                                     {held, at(2, 2), Restart, 0},
-		"P33: an epoch equal to S lifts":                                    {held, at(1, 2), Lift, 0},
-		"P33, C265: not before its report is accepted":                      {unconfirmed, at(1, 2), Wait, 0},
-		"P33: only once": {running, at(1, 2), Wait, 0},
+		"P31: the last epoch is the largest int32":                                   {fresh, at(0, math.MaxInt32-1), Report, math.MaxInt32},
+		"P31: after the largest int32 nothing overflows":                             {fresh, at(0, math.MaxInt32), Wait, 0},
+		"P31: an epoch that is deprecated before its time is held":                   {fresh, at(5, 4), Wait, 0},
+		"P32, C275: an epoch above S+1 restarts":                                     {held, at(0, 0), Restart, 0},
+		"P32: S+1 at the largest int32 does not overflow":                            {Self{UID: "ours", Epoch: math.MaxInt32, Reported: true}, at(0, math.MaxInt32), Lift, 0},
+		"P33, C265: not before its report is accepted":                               {unconfirmed, at(1, 2), Wait, 0},
 		"P34, O57: another strategy lifts without a report":                          {fresh, with(at(0, 0), plain), Bypass, 0},
-		"P34, O57: the annotation lifts without a report":                            {fresh, with(at(0, 0), annotated), Bypass, 0},
-		"P34, C280: the condition lifts without a report":                            {fresh, with(at(0, 0), gateOff), Bypass, 0},
-		"P34: a bypass lifts a worker that waits for its group":                      {held, with(at(1, 1), annotated), Bypass, 0},
-		"P34: a bypass obeys no epoch":                                               {held, with(at(2, 2), gateOff), Bypass, 0},
-		"P34: a worker that runs obeys no epoch during a bypass":                     {running, with(at(2, 2), gateOff), Wait, 0},
-		"P34: a worker lifted by a bypass runs on while it lasts":                    {bypassed, with(at(2, 2), annotated), Wait, 0},
 		"P34, C280, C281: a worker lifted by a bypass restarts when it ends":         {bypassed, at(0, 0), Restart, 0},
-		"P34: also when it had reported the epoch that is synced":                    {Self{UID: "ours", Epoch: 2, Reported: true, Lifted: ByBypass}, at(1, 2), Restart, 0},
-		"P34: a worker lifted by its epoch survives a bypass":                        {running, at(1, 2), Wait, 0},
-		"hold: the JobSet does not exist":                                            {fresh, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone and the worker waits":                              {held, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone and the worker runs":                               {running, JobSet{}, Wait, 0},
-		"hold: the JobSet is gone after a bypass":                                    {bypassed, JobSet{}, Wait, 0},
-		"hold: the JobSet is another one":                                            {fresh, with(at(0, 0), other), Wait, 0},
 		"C269: another JobSet does not lift":                                         {held, with(at(1, 2), other), Wait, 0},
-		"C269: another JobSet does not restart":                                      {running, with(at(0, 0), other), Wait, 0},
-		"hold: another JobSet's bypass is not ours":                                  {fresh, with(with(at(0, 0), other), plain), Wait, 0},
 		"hold: any UID will do as long as none is known":                             {Self{}, at(0, 0), Report, 1},
 		"hold: without JOBSET_UID, the JobSet was recreated":                         {Self{UID: "first read"}, at(0, 0), Wait, 0},
 		"hold: likewise once the epoch is reported":                                  {Self{UID: "of the Pod", Epoch: 2, Reported: true}, at(1, 2), Wait, 0},
 		"hold: likewise while the worker runs":                                       {Self{UID: "first read", Epoch: 2, Reported: true, Lifted: ByEpoch}, at(2, 2), Wait, 0},
-		"hold: the JobSet is being deleted":                                          {fresh, with(at(0, 0), deleting), Wait, 0},
-		"hold: a worker runs on while the JobSet is deleted":                         {running, with(at(2, 2), deleting), Wait, 0},
 		"P32a: a worker of a JobSet that is suspended runs until its Pod is deleted": {running, with(at(2, 2), suspended), Wait, 0},
-		"P32a: also one of no epoch":                                                 {bypassed, with(at(2, 2), suspended), Wait, 0},
-		"P32a: none is started either":                                               {held, with(at(1, 2), suspended), Wait, 0},
-		"P32a: nor by a bypass":                                                      {fresh, with(with(at(0, 0), suspended), plain), Wait, 0},
-		"P32a: D counts again when the suspension is taken back":                     {running, at(2, 2), Restart, 0},
 		"P34a: a JobSet that has ended starts no worker":                             {held, with(at(1, 2), ended), Wait, 0},
-		"P34a: nor by a bypass":                                                      {fresh, with(with(at(1, 2), annotated), ended), Wait, 0},
-		"P34a: nor by one that begins while its worker waits":                        {held, with(with(at(1, 1), gateOff), ended), Wait, 0},
-		"P34a: nor does it end one that runs":                                        {running, with(at(2, 2), ended), Wait, 0},
-		"hold: a deletion is stronger than a bypass":                                 {fresh, with(with(at(0, 0), deleting), annotated), Wait, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,10 +78,10 @@ func everyView(look func(View)) {
 		for epoch := int32(0); epoch <= top; epoch++ {
 			for _, reported := range bools {
 				self := Self{UID: "ours", Epoch: epoch, Reported: reported, Lifted: lifted}
-				for flags := range 1 << 7 {
+				for flags := range 1 << 8 {
 					js := JobSet{
 						Exists: flags&1 != 0, Deleting: flags&2 != 0, InPlace: flags&4 != 0,
-						DisabledByAnnotation: flags&8 != 0, DisabledByGate: flags&16 != 0, Suspended: flags&64 != 0, UID: "ours",
+						DisabledByAnnotation: flags&8 != 0, DisabledByGate: flags&16 != 0, Suspended: flags&64 != 0, Ended: flags&128 != 0, UID: "ours",
 					}
 					if flags&32 != 0 {
 						js.UID = "other"
@@ -147,15 +103,17 @@ func TestDecideInEverySmallWorld(t *testing.T) {
 	everyView(func(v View) {
 		count++
 		got, self, js := Decide(v), v.Self, v.JobSet
-		ours := js.Exists && !js.Deleting && !js.Suspended && js.UID == self.UID
+		ours := js.Exists && !js.Deleting && !js.Suspended && !js.Ended && js.UID == self.UID
 		bypassed := !js.InPlace || js.DisabledByAnnotation || js.DisabledByGate
 		obeys := ours && !bypassed
 		deprecated := self.Epoch <= js.Deprecated || self.Epoch < js.Synced || self.Epoch > js.Synced+1 || self.Epoch > js.Synced && self.Lifted != Held
 		for rule, broken := range map[string]bool{
 			"every decision has a reason":                     got.Because == "",
+			"no decision of process mode":                     got.Kind == StopWorkers || got.Kind == Leave,
 			"an epoch is set with Report and only then":       (got.Kind == Report) != (got.Epoch != 0),
 			"a JobSet that is not ours changes nothing":       !ours && got.Kind != Wait,
 			"P32a: nor does one that is deleted or suspended": (js.Deleting || js.Suspended) && got.Kind != Wait,
+			"P34a: nor does one that has ended":               js.Ended && got.Kind != Wait,
 			"P31: reports S+1":                                got.Kind == Report && got.Epoch != js.Synced+1,
 			"P31: never reports twice":                        got.Kind == Report && self.Epoch != 0,
 			"P31: never reports what must restart at once":    got.Kind == Report && got.Epoch <= js.Deprecated,

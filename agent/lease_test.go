@@ -225,6 +225,20 @@ func TestTheReportInALease(t *testing.T) {
 		c.move(at(0, 1))
 		wantRuns(t, c.agent, 1, c.actors...)
 	})
+	bubble(t, "P154: a request for the Lease that gets no response leaves the Pod its own time", func(t *testing.T, fake *fakeAPI) {
+		fake.meddle(func(_ http.ResponseWriter, r *http.Request) bool {
+			if kindOf(r) != "create lease" {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		})
+		c := leasing(t, fake)
+		pass(time.Minute + 10*time.Second) // two requests for the Lease that take 30 s each, and a wait between them
+		wantReport(t, fake, "a", "1")
+		c.move(at(0, 1))
+		wantRuns(t, c.agent, 1, c.actors...)
+	})
 	bubble(t, "P152: a Lease that somebody deletes is created again by the repeat", func(t *testing.T, fake *fakeAPI) {
 		leasing(t, fake)
 		fake.mu.Lock()

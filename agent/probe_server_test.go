@@ -253,6 +253,22 @@ func TestProbeServer(t *testing.T) {
 	})
 }
 
+// bufferSize remembers the largest buffer that it was to read into, and has nothing to read.
+type bufferSize int
+
+func (b *bufferSize) Read(into []byte) (int, error) {
+	*b = max(*b, bufferSize(len(into)))
+	return 0, io.EOF
+}
+
+func TestAConnectionThatWaitsTakesLittleMemory(t *testing.T) {
+	t.Parallel()
+	var largest bufferSize
+	if err := readToEnd(&largest); err != nil || largest > 256 {
+		t.Errorf("P35: it is read into %d bytes, want at most 256; error %v", largest, err)
+	}
+}
+
 func TestProbeServerLimitsConnections(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32

@@ -63,9 +63,6 @@ func (p *process) round(ctx context.Context) {
 			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
 				return
 			}
-			if p.jobSet.Ended && p.self.Reported {
-				p.cancelReport() // nobody reads its repetitions any more (P34a)
-			}
 			p.hold(action.Because)
 			return
 		case Report:
@@ -121,6 +118,9 @@ func (p *process) retell(ctx context.Context, m protocol.Message) {
 	if m.Type != protocol.Progressed || m.Report == nil || !p.first || p.self.Lifted != ByEpoch || m.Epoch != p.self.Epoch || p.untold.Load() {
 		return
 	}
+	if p.self.Leaving != "" || quiet(p.self, p.jobSet) != "" {
+		return // the report that this Pod must be replaced is not to be canceled, and of others nobody would read it (P32a, P34a)
+	}
 	// A supervisor says it once a minute. Whoever else reaches the socket may say it more often.
 	now := time.Now()
 	if !p.retold.IsZero() && now.Sub(p.retold) < retellAfter {
@@ -130,7 +130,7 @@ func (p *process) retell(ctx context.Context, m protocol.Message) {
 	p.cancelReport() // a report of ours that is still on its way says less
 	ctx, p.stopReport = context.WithCancel(ctx)
 	p.children.Go(func() {
-		_, err := p.reporter.once(ctx, statement{progress: m.Report})
+		_, err := p.reporter.write(ctx, statement{progress: m.Report})
 		if err != nil && isRefusal(err) && !p.untold.Swap(true) {
 			p.log.Warn("reporting the progress of the running worker was refused, and is not retried", "error", err,
 				"fix", "install the admission policy of this version, and let webhooks pass annotation "+protocol.ProgressKey)

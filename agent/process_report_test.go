@@ -166,11 +166,24 @@ func TestTheReportInProcessMode(t *testing.T) {
 		pass(time.Hour)
 		c.wantPatches(patches)
 	})
-	bubble(t, "P34a: it is not repeated after the end of the JobSet", func(t *testing.T, fake *fakeAPI) {
+	for name, change := range map[string]func(*JobSet){
+		"P34a: after the end of the JobSet": endedNow, "P32a: while it is being deleted": deletingNow, "P32a: while it is suspended": suspendedNow,
+	} {
+		bubble(t, name+" it is not repeated", func(t *testing.T, fake *fakeAPI) {
+			c := assembled(t, fake, "x")
+			c.move(with(at(0, 0), change))
+			pass(time.Hour)
+			c.wantPatches(1)
+		})
+	}
+	bubble(t, "P32a P72: a JobSet that is resumed before its Pods are deleted gets the next repetition", func(t *testing.T, fake *fakeAPI) {
 		c := assembled(t, fake, "x")
-		c.move(with(at(0, 0), endedNow))
-		pass(time.Hour)
-		c.wantPatches(1)
+		c.move(with(at(0, 0), suspendedNow))
+		pass(time.Minute)
+		c.move(at(0, 0))
+		fake.report("a", "0")
+		pass(2 * time.Minute)
+		wantReport(t, fake, "a", "1")
 	})
 	bubble(t, "P34a: the success of a Pod is told, also if its JobSet has ended meanwhile", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/pem"
@@ -31,6 +30,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	proc "sigs.k8s.io/jobset/test/process"
 )
 
 var (
@@ -328,7 +329,8 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		arrived := <-reports
-		memories = append(memories, highWater(cmd.Process.Pid))
+		peak, _ := proc.PeakResident(cmd.Process.Pid) // wait4 would include the process that forked it
+		memories = append(memories, peak/(1<<20))
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 		if cmd.ProcessState.ExitCode() != 143 {
@@ -377,23 +379,6 @@ func BenchmarkListen(b *testing.B) {
 	b.ReportMetric(walls[0], "ms-to-listen-min")
 	b.ReportMetric(walls[len(walls)/2], "ms-to-listen-median")
 	b.ReportMetric(walls[len(walls)-1], "ms-to-listen-max")
-}
-
-// highWater returns the peak resident memory of a process in MiB, 0 if /proc does not have
-// it. The value from wait4 would include the process that forked it.
-func highWater(pid int) float64 {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = file.Close() }()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var kib float64
-		if n, _ := fmt.Sscanf(lines.Text(), "VmHWM: %f kB", &kib); n == 1 {
-			return kib / 1024
-		}
-	}
-	return 0
 }
 
 // certificate returns the certificate of a test server in PEM.

@@ -27,12 +27,12 @@ func lastPatch(t *testing.T, fake *fakeAPI) string {
 
 func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 	at119 := &protocol.ProgressReport{Epoch: 1, Steps: &protocol.Steps{First: 100, Last: 119, Highest: 119}, StartMillis: 5200, LongestGapMillis: 900, SilentMillis: 12}
-	fails := func(s *actor, report *protocol.ProgressReport) {
-		exit := &protocol.Exit{Code: 1, Time: time.Now().UTC()}
+	fails := func(s *actor, m protocol.Message) {
+		m.Type, m.Epoch, m.Exit = protocol.Ready, s.epoch, &protocol.Exit{Code: 1, Time: time.Now().UTC()}
 		s.mu.Lock()
-		s.state, s.exit = protocol.Ended, exit
+		s.state, s.exit = protocol.Ended, m.Exit
 		s.mu.Unlock()
-		s.say(protocol.Message{Type: protocol.Ready, Epoch: s.epoch, Exit: exit, Report: report})
+		s.say(m)
 		synctest.Wait()
 	}
 	refusing := func(keys ...string) func(http.ResponseWriter, *http.Request, string) bool {
@@ -48,13 +48,7 @@ func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 	}
 	bubble(t, "P165: how it was started goes with it, also where nobody watches for signs", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
-		s := c.actors[0]
-		exit := &protocol.Exit{Code: 1, Time: time.Now().UTC()}
-		s.mu.Lock()
-		s.state, s.exit = protocol.Ended, exit
-		s.mu.Unlock()
-		s.say(protocol.Message{Type: protocol.Ready, Epoch: s.epoch, Exit: exit, Warm: &protocol.WarmStart{Warm: true, Early: 1, Code: 3}})
-		synctest.Wait()
+		fails(c.actors[0], protocol.Message{Warm: &protocol.WarmStart{Warm: true, Early: 1, Code: 3}})
 		c.wantPatches(2)
 		want := `"jobset.sigs.k8s.io/progress":"{\"epoch\":1,\"warm\":{\"warm\":true,\"early\":1,\"code\":3}}"`
 		if body := lastPatch(t, fake); !strings.Contains(body, want) {
@@ -63,7 +57,7 @@ func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 	})
 	bubble(t, "P137: with the report of the next epoch, in one patch, and not again with a later one", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
-		fails(c.actors[0], at119)
+		fails(c.actors[0], protocol.Message{Report: at119})
 		c.wantPatches(2)
 		want := `"jobset.sigs.k8s.io/progress":"{\"epoch\":1,\"steps\":{\"first\":100,\"last\":119,\"highest\":119},\"startMs\":5200,\"longestGapMs\":900,\"silentMs\":12}"`
 		if body := lastPatch(t, fake); !strings.Contains(body, want) || !strings.Contains(body, `"jobset.sigs.k8s.io/epoch":"2"`) || !strings.Contains(body, protocol.WorkerExitKey) {
@@ -79,7 +73,7 @@ func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 	bubble(t, "P137: refused, it is left out, and the exit is told", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
 		fake.meddleBody(refusing(protocol.ProgressKey))
-		fails(c.actors[0], at119)
+		fails(c.actors[0], protocol.Message{Report: at119})
 		c.wantPatches(3)
 		if exit := fake.lastExit("a"); exit.Code != 1 || fake.lastReport("a") != "2" {
 			t.Errorf("the exit is %+v, the report %s", exit, fake.lastReport("a"))
@@ -88,13 +82,13 @@ func TestTheProgressOfAWorkerIsTold(t *testing.T) {
 	bubble(t, "P137: refused again, the exit is left out, too", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
 		fake.meddleBody(refusing(protocol.ProgressKey, protocol.WorkerExitKey))
-		fails(c.actors[0], at119)
+		fails(c.actors[0], protocol.Message{Report: at119})
 		c.wantPatches(4)
 		wantReport(t, fake, "a", "2")
 	})
 	bubble(t, "P137: one that is forged by a neighbour does not keep the epoch from being reported", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x")
-		fails(c.actors[0], &protocol.ProgressReport{Epoch: 1, StartMillis: -1})
+		fails(c.actors[0], protocol.Message{Report: &protocol.ProgressReport{Epoch: 1, StartMillis: -1}})
 		wantReport(t, fake, "a", "2")
 		if exit := fake.lastExit("a"); exit.Code != 1 {
 			t.Errorf("the exit is %+v", exit)
@@ -162,6 +156,35 @@ func TestRankZeroTellsItsStepsWhileItRuns(t *testing.T) {
 		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 2, Job: 1})
 		progressed(c.actors[0], 1, 7)
 		c.wantPatches(1)
+	})
+	for name, change := range map[string]func(*JobSet){
+		"P34a: a JobSet that has ended": endedNow, "P32a: one that is being deleted": deletingNow, "P32a: one that is suspended": suspendedNow,
+	} {
+		bubble(t, name+" is told nothing", func(t *testing.T, fake *fakeAPI) {
+			c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})
+			c.move(with(at(0, 1), change))
+			progressed(c.actors[0], 1, 7)
+			c.wantPatches(1)
+		})
+	}
+	bubble(t, "P62: what comes before a hello is told to nobody", func(t *testing.T, fake *fakeAPI) {
+		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})
+		stranger := &actor{t: t, pod: c.pod, conn: c.pod.dial()}
+		progressed(stranger, 1, 7)
+		c.wantPatches(1)
+	})
+	bubble(t, "P70: it does not end the report that this Pod must be replaced", func(t *testing.T, fake *fakeAPI) {
+		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})
+		c.actors[0].deaf = true
+		fake.meddle(failing("patch"))
+		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "a process cannot be killed"})
+		synctest.Wait()
+		progressed(c.actors[0], 1, 7)
+		fake.meddle(nil)
+		pass(10 * time.Second)
+		if exit := fake.lastExit("a"); exit.Leave == "" {
+			t.Errorf("the exit is %+v, want that the Pod leaves; log:\n%s", exit, c.agent.log)
+		}
 	})
 	bubble(t, "P137: refused, it is not tried again", func(t *testing.T, fake *fakeAPI) {
 		c := crewAt(t, fake, Place{ReplicatedJob: "w", Jobs: 1})

@@ -23,6 +23,8 @@ type reporter struct {
 	timing Timing
 	rand   func() float64
 	log    *slog.Logger
+	// quiet reports whether nothing is repeated now.
+	quiet func() bool
 }
 
 // run returns true once the epoch is reported, with the UID of the Pod's JobSet if the response
@@ -39,7 +41,7 @@ func (r *reporter) run(ctx context.Context, says statement, workers int) (jobSet
 		if says.where == inLease && time.Since(began) >= r.firstRepeat(workers) {
 			says.where = anywhere // the Pod hears the first repeat whether or not the Lease could be written (P154)
 		}
-		uid, err := r.once(ctx, says)
+		uid, err := r.write(ctx, says)
 		if less := says.less(); len(less) > 0 && isRefusal(err) {
 			if says.epoch == 0 {
 				r.log.Warn("reporting how the workers of this Pod ended was refused", "error", err)
@@ -70,7 +72,7 @@ func isRefusal(err error) bool {
 // withLess reports what is let through. The group waits for the epoch, and for nothing else.
 func (r *reporter) withLess(ctx context.Context, less []statement, refused error) (jobSetUID string, err error) {
 	for _, says := range less {
-		if jobSetUID, err = r.once(ctx, says); err == nil {
+		if jobSetUID, err = r.write(ctx, says); err == nil {
 			left := "progress"
 			if says == says.bare() {
 				left = "how the worker ended, and the address"
@@ -103,15 +105,12 @@ func (r *reporter) repeat(ctx context.Context, says statement, workers int) {
 		if !sleep(ctx, delay+time.Duration(r.rand()*float64(delay)/4)) {
 			return
 		}
+		if r.quiet() {
+			continue // a JobSet that is resumed before its Pods are deleted needs it again (P32a)
+		}
 		if _, ok := r.run(ctx, says, workers); !ok {
 			return
 		}
 		says.where = inLease
 	}
-}
-
-func (r *reporter) once(ctx context.Context, says statement) (jobSetUID string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timing.Request)
-	defer cancel()
-	return r.write(ctx, says)
 }

@@ -73,7 +73,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("holding the worker: %w", err)
 	}
 	defer p.close()
-	api, err := newAPI(deps.API, cfg)
+	api, err := newAPI(deps.API, cfg, deps.Timing.Request)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -83,7 +83,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 	defer cancel()
 	defer p.lastWords(ctx)
 
-	p.reporter = reporter{api: api, lease: newLeasePlace(api, cfg), timing: *deps.Timing, rand: deps.Rand, log: deps.Log}
+	p.reporter = reporter{api: api, lease: newLeasePlace(api, cfg), timing: *deps.Timing, rand: deps.Rand, log: deps.Log, quiet: p.quiet.Load}
 	states := make(chan JobSet)
 	watch := watcher{
 		place: cfg.Place,
@@ -140,6 +140,8 @@ type process struct {
 	waiting string
 	// lifted is the part of self that other goroutines read.
 	lifted atomic.Bool
+	// quiet: the JobSet is one to which nothing is reported, as function quiet says. Other goroutines read it, too.
+	quiet atomic.Bool
 
 	reporter reporter
 	// reported receives when the API server has accepted a report.
@@ -196,10 +198,12 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 		case report := <-p.reported:
 			p.accepted(report)
 		case e := <-p.events():
-			p.supervisors.take(e, p.workers, time.Now())
-			p.retell(ctx, e.message)
+			if p.supervisors.take(e, p.workers, time.Now()) {
+				p.retell(ctx, e.message)
+			}
 		case <-p.later():
 		}
+		p.quiet.Store(quiet(p.self, p.jobSet) != "")
 		if p.supervisors != nil {
 			p.round(ctx)
 			continue

@@ -23,6 +23,7 @@ import (
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
+	"sigs.k8s.io/jobset/test/supervised"
 )
 
 // patience bounds how long a test of a real socket waits for something that should happen at once.
@@ -243,7 +244,7 @@ func TestTheSocket(t *testing.T) {
 
 // shortListener is the socket of a node that is short of a resource, until its errors are used up.
 type shortListener struct {
-	*pipeListener
+	net.Listener
 	errors []error
 }
 
@@ -253,27 +254,37 @@ func (l *shortListener) Accept() (net.Conn, error) {
 		l.errors = l.errors[1:]
 		return nil, &net.OpError{Op: "accept", Net: "unix", Err: os.NewSyscallError("accept4", err)}
 	}
-	return l.pipeListener.Accept()
+	return l.Listener.Accept()
 }
 
 func TestANodeThatIsShortOfAResource(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM, syscall.ENOBUFS} {
 		t.Run("P61: a connection that cannot be accepted ends no agent: "+errno.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				listener := &shortListener{pipeListener: &pipeListener{connections: make(chan net.Conn), closed: make(chan struct{})}}
+				network := supervised.Pipes()
+				pipes, err := network.Listen("x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				listener := &shortListener{Listener: pipes}
 				for range 2 * (1 + strangers) { // more often than there are slots
 					listener.errors = append(listener.errors, errno)
 				}
 				s := serve(listener, 1)
 				defer s.close()
-				ours, theirs := net.Pipe()
-				defer func() { _ = ours.Close() }()
+				accepted := make(chan error, 1)
+				go func() {
+					_, err := network.Dial("x")
+					accepted <- err
+				}()
 				select {
-				case listener.connections <- theirs:
-				case err := <-s.broken:
-					t.Fatal(err)
+				case err = <-accepted:
+				case err = <-s.broken:
 				case <-time.After(time.Minute):
-					t.Fatal("nothing is accepted")
+					err = errors.New("nothing is accepted")
+				}
+				if err != nil {
+					t.Fatal(err)
 				}
 			})
 		})

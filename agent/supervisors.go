@@ -59,14 +59,14 @@ func (s *supervisors) send(sends []Send) {
 	}
 }
 
-// take handles an event of the server.
-func (s *supervisors) take(e event, workers []Worker, now time.Time) {
+// take handles an event of the server. It reports whether that is a message of a supervisor that counts.
+func (s *supervisors) take(e event, workers []Worker, now time.Time) (counts bool) {
 	if e.from.container == "" {
 		s.welcome(e, workers, now)
-		return
+		return false
 	}
 	if s.links[e.from.container] != e.from {
-		return // What is unread of an earlier connection is dropped (P62).
+		return false // What is unread of an earlier connection is dropped (P62).
 	}
 	w := worker(workers, e.from.container)
 	err := e.err
@@ -83,6 +83,7 @@ func (s *supervisors) take(e event, workers []Worker, now time.Time) {
 		*w = w.Disconnected(now)
 		s.log.Info("a supervisor is disconnected", "container", w.Container, "error", err)
 	}
+	return err == nil
 }
 
 // welcome takes a connection that says hello, after the end of the earlier one of this supervisor (P62).

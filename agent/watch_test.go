@@ -32,7 +32,7 @@ func half() float64 { return 0.5 }
 // startWatch watches the fake until the test ends; the channel receives the states.
 func startWatch(t *testing.T, fake *fakeAPI) <-chan JobSet {
 	t.Helper()
-	client, err := newAPI(&rest.Config{Host: "http://fake", Transport: inProcess{fake}}, testConfig)
+	client, err := newAPI(&rest.Config{Host: "http://fake", Transport: inProcess{fake}}, testConfig, DefaultTiming().Request)
 	if err != nil {
 		t.Fatal(err)
 	}

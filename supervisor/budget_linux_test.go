@@ -6,16 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
+	proc "sigs.k8s.io/jobset/test/process"
 )
 
 // build builds the supervisor as its image does.
@@ -97,8 +96,6 @@ func report(b *testing.B, name string, values []float64) {
 
 // highWater returns the peak resident memory of a process in MiB.
 func highWater(pid int) (mib float64) {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, text, _ := strings.Cut(string(status), "VmHWM:")
-	_, _ = fmt.Sscan(text, &mib)
-	return mib / 1024
+	peak, _ := proc.PeakResident(pid)
+	return peak / (1 << 20)
 }

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -140,20 +139,16 @@ func observe(pid int) (observed, bool) {
 	return o, true
 }
 
-// parseObserved reads "pid (name) state ..." with user and system time as fields 14 and 15.
+// parseObserved reads user and system time in fields 14 and 15, besides name and state.
 func parseObserved(pid int, stat []byte) (observed, bool) {
-	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if open < 0 || end < open {
-		return observed{}, false
-	}
-	fields := bytes.Fields(stat[end+1:])
+	name, fields := splitStat(stat)
 	if len(fields) < 13 || len(fields[0]) != 1 {
 		return observed{}, false
 	}
 	user, err := strconv.ParseInt(string(fields[11]), 10, 64)
 	system, err2 := strconv.ParseInt(string(fields[12]), 10, 64)
 	return observed{
-		pid: pid, name: string(stat[open+1 : end]), state: fields[0][0], cpu: time.Duration(user+system) * tick,
+		pid: pid, name: string(name), state: fields[0][0], cpu: time.Duration(user+system) * tick,
 	}, err == nil && err2 == nil
 }
 

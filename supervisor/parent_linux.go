@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -186,7 +185,8 @@ func (t *tree) await() (b born, open bool) {
 // hasEnded reports whether a process has: it is a zombie, or not there any more.
 func hasEnded(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err != nil || bytes.Contains(stat, []byte(") Z "))
+	_, fields := splitStat(stat)
+	return err != nil || len(fields) > 0 && string(fields[0]) == "Z"
 }
 
 // clean reports whether a parent that is gone ended because nothing was left below it.

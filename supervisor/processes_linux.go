@@ -161,9 +161,17 @@ func readProcess(name string) (process, bool) {
 	return parseStat(pid, stat)
 }
 
-// parseStat reads "pid (name) state parent group ..."; the name may hold anything.
+// splitStat splits "pid (name) state parent group ..." into the name, which may hold anything, and the fields behind it.
+func splitStat(stat []byte) (name []byte, fields [][]byte) {
+	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if begin < 0 || end < begin {
+		return nil, nil
+	}
+	return stat[begin+1 : end], bytes.Fields(stat[end+1:])
+}
+
 func parseStat(pid int, stat []byte) (process, bool) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	_, fields := splitStat(stat)
 	if len(fields) < 3 {
 		return process{}, false
 	}

@@ -13,6 +13,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/progress"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
@@ -28,6 +29,9 @@ type Time struct {
 	Paused     float64 `json:"paused"`
 	// Lasts is which of them grows: running, assembling or paused; none if the JobSet has ended.
 	Lasts string `json:"lasts,omitempty"`
+	// Pauses are the parts of it that are paused instead, from when to when in milliseconds. They may overlap, and are in
+	// the order of their beginnings.
+	Pauses [][2]int64 `json:"pauses,omitempty"`
 	// Phases follow each other without a gap, from the first Job on.
 	Phases []Phase `json:"phases"`
 }
@@ -79,17 +83,21 @@ func timeOf(in restarts.Input, r *restarts.Report) *Time {
 	if ledger == nil || r.Strategy != jobset.InPlaceRestart {
 		return nil
 	}
+	lasting := restarts.LastingOf(in.JobSet)
 	t := &Time{
 		At: ledger.At.UnixMilli(), Running: ledger.Running.Seconds(), Starting: ledger.Starting.Seconds(),
 		Assembling: ledger.Assembling.Seconds(), Paused: ledger.Paused.Seconds(),
-		Lasts: map[restarts.StateName]string{restarts.Running: "running", restarts.Assembling: "assembling", restarts.Suspended: "paused"}[r.State.Name],
+		Lasts: string(lasting.Phase),
+	}
+	for _, pause := range lasting.Pauses {
+		t.Pauses = append(t.Pauses, [2]int64{pause.From.UnixMilli(), pause.To.UnixMilli()})
 	}
 	var marks marks
 	for _, restart := range slices.Backward(progress.Restarts(in, r.LastRestarts)) {
 		marks.addRestart(&restart)
 	}
 	marks.addSuspensions(in)
-	marks.addNow(in.JobSet, r)
+	marks.addNow(in.JobSet, r, lasting.Phase)
 	begin := ledger.At.Add(-ledger.Running.Duration - ledger.Assembling.Duration - ledger.Paused.Duration)
 	t.Phases = marks.phases(begin, ledger)
 	if r.Epochs.Synced <= 1 && len(t.Phases) > 0 && t.Phases[0].Text == untold {
@@ -145,7 +153,7 @@ func (m *marks) addSuspensions(in restarts.Input) {
 }
 
 // addNow adds what the status says of the phase that lasts: events that tell of its beginning may be gone.
-func (m *marks) addNow(js *jobset.JobSet, r *restarts.Report) {
+func (m *marks) addNow(js *jobset.JobSet, r *restarts.Report, lasts policy.Phase) {
 	since := r.State.Since
 	switch r.State.Name {
 	case restarts.Running:
@@ -160,6 +168,9 @@ func (m *marks) addNow(js *jobset.JobSet, r *restarts.Report) {
 		}
 	case restarts.Suspended:
 		m.addUnlessTold(since, Paused, "suspended")
+	case restarts.Bypassed, restarts.GateDisabled: // the ledger was written when its phase began
+		name := map[policy.Phase]PhaseName{policy.PhaseRunning: Training, policy.PhaseAssembling: Waiting, policy.PhasePaused: Paused}[lasts]
+		m.addUnlessTold(&metav1.Time{Time: js.Status.Time.At.Time}, name, r.State.Message)
 	case restarts.Completed, restarts.Failed, restarts.Deleting:
 		if since != nil {
 			m.add(since.Time, "", "")

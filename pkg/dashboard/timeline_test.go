@@ -33,6 +33,15 @@ func lifted(js *jobset.JobSet, ago time.Duration) *jobset.JobSet {
 	return js
 }
 
+// bypassed is a JobSet whose agents let their workers run without asking.
+func bypassed(deprecated, synced int32) *jobset.JobSet {
+	js := training(2, deprecated, synced).Obj()
+	js.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: "true"}
+	return js
+}
+
+const bypasses = "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"
+
 func TestTheTimeLine(t *testing.T) {
 	t.Parallel()
 	hung := func(at time.Time, epoch int, text string) corev1.Event {
@@ -79,6 +88,12 @@ func TestTheTimeLine(t *testing.T) {
 		"P141: without events, what the status tells": {
 			in: input(lifted(keeps(training(2, 2, 3).Obj(), 10*time.Second, time.Minute, 20*time.Second, 30*time.Second), 10*time.Second), 3, 3), lasts: "running",
 			want: []string{"Waiting 11:58:00 11:58:20 " + untold, "Paused 11:58:20 11:58:50 " + untold, "Training 11:58:50 11:59:50 " + untold, "Training 11:59:50 - "}},
+		"P140, P34: a bypass that began while it ran": {
+			in: input(keeps(bypassed(1, 2), 10*time.Second, time.Minute, 20*time.Second, 0), 2, 2), lasts: "running",
+			want: []string{"Waiting 11:58:30 11:58:50 " + untold, "Training 11:58:50 11:59:50 " + untold, "Training 11:59:50 - " + bypasses}},
+		"P140, P34: and one while it assembled": {
+			in: input(keeps(bypassed(2, 2), 10*time.Second, time.Minute, 20*time.Second, 0), 2, 2), lasts: "assembling",
+			want: []string{"Waiting 11:58:30 11:58:50 " + untold, "Training 11:58:50 11:59:50 " + untold, "Waiting 11:59:50 - " + bypasses}},
 		"P141: it ends with the JobSet": {
 			in:   input(lifted(keeps(training(2, 0, 1).Condition(jobset.JobSetCompleted, true, "", "", ago(10*time.Second)).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 70*time.Second), 1, 1),
 			want: []string{"Waiting 11:58:45 11:58:50 first start", "Training 11:58:50 11:59:50 " + untold}},
@@ -103,6 +118,21 @@ func TestTheTimeLine(t *testing.T) {
 				t.Errorf("%q lasts, want %q; phases (-want +got):\n%s", got.Lasts, tc.lasts, diff)
 			}
 		})
+	}
+}
+
+// TestThePausesOfWhatLasts: a page that adds the time since the ledger was written needs the pauses in it (P71, P83).
+func TestThePausesOfWhatLasts(t *testing.T) {
+	t.Parallel()
+	js := keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 0, 0)
+	js.Status.QuickFailures, js.Status.BreakTime = 5, ptr.To(metav1.NewMicroTime(now.Add(-10*time.Second)))
+	js.Spec.FaultTolerance = &jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](6)}
+	js.Status.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{JobsGoneTime: ptr.To(metav1.NewTime(now.Add(-5 * time.Second)))}}
+	at := func(s int) int64 { return now.Add(time.Duration(s) * time.Second).UnixMilli() }
+	want := [][2]int64{{at(-10), at(-2)}, {at(-5), at(1)}}
+	got := JobSetOf(input(js, 2, 2), nil).Detail.Time
+	if diff := cmp.Diff(want, got.Pauses); diff != "" || got.Lasts != "assembling" {
+		t.Errorf("%q lasts; its pauses (-want +got):\n%s", got.Lasts, diff)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/tolerance"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -28,8 +29,52 @@ import (
 //
 // It changes with the writes that end a phase, and never causes one.
 
-// span is a time from one moment to another.
-type span struct{ from, to time.Time }
+// Phase is one of those above.
+type Phase string
+
+// The phases of the ledger.
+const (
+	PhaseRunning    Phase = "running"
+	PhaseAssembling Phase = "assembling"
+	PhasePaused     Phase = "paused"
+)
+
+// Lasting is the phase that the stored status is in.
+type Lasting struct {
+	// Phase is empty if the JobSet has ended or is being deleted: no write adds any time.
+	Phase Phase
+	// Pauses are the parts of PhaseAssembling that are paused. They may overlap, and are in the order of their beginnings.
+	Pauses []Span
+}
+
+// Span is a time from one moment to another.
+type Span struct{ From, To time.Time }
+
+// LastingOf returns the phase of a JobSet that restarts in place, for readers. The longest pause after quick failures and what
+// holds for spec.faultTolerance are in the configuration of the manager, which they may not know.
+func LastingOf(js *jobset.JobSet, longestPause time.Duration, limits tolerance.Limits) Lasting {
+	if js.DeletionTimestamp != nil {
+		return Lasting{}
+	}
+	v := &view{Input: Input{JobSet: js, Progress: Progress{QuickFailurePause: longestPause}}}
+	_, v.finished = finishedBy(js)
+	v.deprecated, v.synced = epochsOf(js)
+	v.tolerant = js.Spec.FaultTolerance != nil
+	v.tolerance, _ = limits.Of(js.Spec.FaultTolerance)
+	return v.lasting()
+}
+
+func (v *view) lasting() Lasting {
+	switch {
+	case v.finished:
+		return Lasting{}
+	case wasSuspended(&v.JobSet.Status):
+		return Lasting{Phase: PhasePaused}
+	case v.running():
+		return Lasting{Phase: PhaseRunning}
+	}
+	return Lasting{Phase: PhaseAssembling, Pauses: v.pauses()}
+}
 
 // keepTime brings the ledger up to date if the next status ends a phase or starts the first.
 func (v *view) keepTime(allReported bool, next *jobset.JobSetStatus) {
@@ -48,7 +93,7 @@ func (v *view) keepTime(allReported bool, next *jobset.JobSetStatus) {
 		return
 	}
 	ledger := was.Time.DeepCopy()
-	v.spend(ledger)
+	v.lasting().Spend(ledger, v.Now)
 	if allReported {
 		addEpoch(ledger, v.endedReports())
 	}
@@ -69,37 +114,37 @@ func wasSuspended(s *jobset.JobSetStatus) bool {
 	return apimeta.IsStatusConditionTrue(s.Conditions, string(jobset.JobSetSuspended))
 }
 
-// spend adds the time since the last write. A clock that was put back adds nothing until it has caught up.
-func (v *view) spend(t *jobset.TimeStatus) {
-	now := v.Now.Truncate(time.Microsecond)
-	spent := span{t.At.Time, now}
-	if !spent.from.Before(spent.to) {
+// Spend adds the time since the last write. A clock that was put back adds nothing until it has caught up.
+func (l Lasting) Spend(t *jobset.TimeStatus, now time.Time) {
+	now = now.Truncate(time.Microsecond)
+	spent := Span{t.At.Time, now}
+	if l.Phase == "" || !spent.From.Before(spent.To) {
 		return
 	}
 	t.At = metav1.NewMicroTime(now)
-	length := spent.to.Sub(spent.from)
-	switch {
-	case wasSuspended(&v.JobSet.Status):
+	length := spent.To.Sub(spent.From)
+	switch l.Phase {
+	case PhasePaused:
 		t.Paused.Duration += length
-	case v.running():
+	case PhaseRunning:
 		t.Running.Duration += length
-	default:
-		paused := spent.within(v.pauses())
+	case PhaseAssembling:
+		paused := spent.within(l.Pauses)
 		t.Paused.Duration += paused
 		t.Assembling.Duration += length - paused
 	}
 }
 
 // pauses are the times in which the stored status lets a group that assembles wait, in the order of their beginnings.
-func (v *view) pauses() []span {
-	var found []span
+func (v *view) pauses() []Span {
+	var found []Span
 	if ends := v.pauseEnds(); !ends.IsZero() {
-		found = append(found, span{v.brokenAt(), ends})
+		found = append(found, Span{v.brokenAt(), ends})
 	}
 	if reset := v.resetUnderWay(); reset != nil && reset.JobsGoneTime != nil {
-		found = append(found, span{reset.JobsGoneTime.Time, reset.JobsGoneTime.Add(v.tolerance.RetryPause)})
+		found = append(found, Span{reset.JobsGoneTime.Time, reset.JobsGoneTime.Add(v.tolerance.RetryPause)})
 	}
-	if len(found) == 2 && found[1].from.Before(found[0].from) {
+	if len(found) == 2 && found[1].From.Before(found[0].From) {
 		found[0], found[1] = found[1], found[0]
 	}
 	return found
@@ -107,18 +152,18 @@ func (v *view) pauses() []span {
 
 // within returns how much of a span others cover, which may overlap and are in the order of their beginnings. The API
 // keeps microseconds, so the ledger does.
-func (s span) within(others []span) time.Duration {
+func (s Span) within(others []Span) time.Duration {
 	var covered time.Duration
 	for _, other := range others {
-		if other.from.Before(s.from) {
-			other.from = s.from
+		if other.From.Before(s.From) {
+			other.From = s.From
 		}
-		if other.to.After(s.to) {
-			other.to = s.to
+		if other.To.After(s.To) {
+			other.To = s.To
 		}
-		if other.from.Before(other.to) {
-			covered += other.to.Sub(other.from)
-			s.from = other.to
+		if other.From.Before(other.To) {
+			covered += other.To.Sub(other.From)
+			s.From = other.To
 		}
 	}
 	return covered.Truncate(time.Microsecond)

@@ -236,20 +236,20 @@ func TestSpansOverlap(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 	for name, test := range map[string]struct {
-		pauses []span
+		pauses []Span
 		want   time.Duration
 	}{
 		"none":                  {nil, 0},
-		"one within":            {[]span{{at(2), at(5)}}, 3 * time.Second},
-		"one around":            {[]span{{at(-2), at(50)}}, 10 * time.Second},
-		"one before":            {[]span{{at(-5), at(-1)}}, 0},
-		"one after":             {[]span{{at(11), at(12)}}, 0},
-		"two that overlap":      {[]span{{at(1), at(5)}, {at(3), at(8)}}, 7 * time.Second},
-		"one within the other":  {[]span{{at(1), at(9)}, {at(3), at(5)}}, 8 * time.Second},
-		"two apart":             {[]span{{at(1), at(2)}, {at(3), at(5)}}, 3 * time.Second},
-		"one before, one after": {[]span{{at(-3), at(-1)}, {at(20), at(30)}}, 0},
+		"one within":            {[]Span{{at(2), at(5)}}, 3 * time.Second},
+		"one around":            {[]Span{{at(-2), at(50)}}, 10 * time.Second},
+		"one before":            {[]Span{{at(-5), at(-1)}}, 0},
+		"one after":             {[]Span{{at(11), at(12)}}, 0},
+		"two that overlap":      {[]Span{{at(1), at(5)}, {at(3), at(8)}}, 7 * time.Second},
+		"one within the other":  {[]Span{{at(1), at(9)}, {at(3), at(5)}}, 8 * time.Second},
+		"two apart":             {[]Span{{at(1), at(2)}, {at(3), at(5)}}, 3 * time.Second},
+		"one before, one after": {[]Span{{at(-3), at(-1)}, {at(20), at(30)}}, 0},
 	} {
-		if got := (span{at(0), at(10)}).within(test.pauses); got != test.want {
+		if got := (Span{at(0), at(10)}).within(test.pauses); got != test.want {
 			t.Errorf("%s: %s are in pauses, want %s", name, got, test.want)
 		}
 	}

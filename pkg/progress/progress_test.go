@@ -140,10 +140,36 @@ func TestThePageShowsWhatIsShown(t *testing.T) {
 	}
 }
 
+func suspended(in *restarts.Input) {
+	in.JobSet.Spec.Suspend = ptr.To(true)
+	in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetSuspended), Status: metav1.ConditionTrue}}
+}
+
+// broken: the group broke so long ago, after so many quick failures in a row.
+func broken(since time.Duration, failures int32) func(*restarts.Input) {
+	return func(in *restarts.Input) {
+		in.JobSet.Status.DeprecatedEpoch, in.JobSet.Status.QuickFailures = ptr.To[int32](3), failures
+		in.JobSet.Status.BreakTime = ptr.To(metav1.NewMicroTime(ago(since)))
+	}
+}
+
+// saysPause: the condition announces a pause of half a minute, an hour ago.
+func saysPause(in *restarts.Input) {
+	in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetRestarting), Status: metav1.ConditionTrue, Reason: constants.InPlaceRestartReason,
+		Message: "it; all workers of epoch 3 restart in place, not before 2026-03-14T11:00:30Z: 20 epochs in a row failed within a minute"}}
+}
+
+// pausesReset: all Jobs have been gone for half an hour, and the pause was ten minutes.
+func pausesReset(in *restarts.Input) {
+	in.JobSet.Spec.FaultTolerance = &jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](600)}
+	in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{JobsGoneTime: ptr.To(metav1.NewTime(ago(30 * time.Minute)))}}
+}
+
 func TestTheReport(t *testing.T) {
 	t.Parallel()
 	base := jobset.TimeStatus{At: metav1.NewMicroTime(ago(time.Hour)), Running: spent(time.Hour), Assembling: spent(time.Hour)}
 	forbidden := errors.New("not for you")
+	bypasses := map[string]string{jobset.DisableInPlaceRestartKey: "true"}
 	tests := map[string]struct {
 		in   restarts.Input
 		want []string
@@ -151,7 +177,16 @@ func TestTheReport(t *testing.T) {
 	}{
 		"P141: the phase that lasts counts up to now": {group(ledger(base)), []string{"Goodput:  66.7 %", "running 2h0m0s"}, nil},
 		"P141: a group that assembles":                {group(ledger(base), func(in *restarts.Input) { in.JobSet.Status.DeprecatedEpoch = ptr.To[int32](3) }), []string{"Goodput:  33.3 %", "assembling 2h0m0s"}, nil},
-		"P141: a pause costs no goodput":              {group(ledger(base), func(in *restarts.Input) { in.JobSet.Spec.Suspend = ptr.To(true) }), []string{"Goodput:  50.0 %", "paused 1h0m0s"}, nil},
+		"P141: a pause costs no goodput":              {group(ledger(base), suspended), []string{"Goodput:  50.0 %", "paused 1h0m0s"}, nil},
+		"P140: one that is not suspended yet runs":    {group(ledger(base), func(in *restarts.Input) { in.JobSet.Spec.Suspend = ptr.To(true) }), []string{"running 2h0m0s"}, nil},
+		"P140: one that is not resumed yet is paused": {group(ledger(base), suspended, func(in *restarts.Input) { in.JobSet.Spec.Suspend = nil }), []string{"paused 1h0m0s"}, nil},
+		"P71, P141: the pause of quick failures":      {group(ledger(base), broken(time.Hour, 20)), []string{"assembling 1h55m0s", "paused 5m0s"}, nil},
+		"P71, P141: the part of it up to now":         {group(ledger(jobset.TimeStatus{At: metav1.NewMicroTime(ago(9 * time.Second))}), broken(9*time.Second, 20)), []string{"assembling 0s", "paused 9s"}, nil},
+		"P71, P141: as long as the controller says":   {group(ledger(base), broken(time.Hour-time.Millisecond, 20), saysPause), []string{"assembling 1h59m30s", "paused 30s"}, nil},
+		"P83, P141: the pause of a reset":             {group(ledger(base), broken(time.Hour, 0), pausesReset), []string{"assembling 1h50m0s", "paused 10m0s"}, nil},
+		"P140, P34: a bypass by annotation runs":      {group(ledger(base), func(in *restarts.Input) { in.JobSet.Annotations = bypasses }), []string{"running 2h0m0s"}, nil},
+		"P140, P34: one of a group that was breaking": {group(ledger(base), broken(time.Hour, 0), func(in *restarts.Input) { in.JobSet.Annotations = bypasses }), []string{"assembling 2h0m0s"}, nil},
+		"P141: what is being deleted counts no more":  {group(ledger(base), func(in *restarts.Input) { in.JobSet.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }), []string{"running 1h0m0s"}, nil},
 		"P141: what has ended counts no further": {group(ledger(base), func(in *restarts.Input) {
 			in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetCompleted), Status: metav1.ConditionTrue}}
 		}), []string{"Goodput:  50.0 %", "running 1h0m0s"}, nil},

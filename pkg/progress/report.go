@@ -58,7 +58,7 @@ func Of(in restarts.Input) (Report, error) {
 	}
 	told := toldBy(in)
 	r := Report{Time: about.Time, Namespace: js.Namespace, Name: js.Name, State: about.State}
-	r.addTime(js.Status.Time, about.State.Name)
+	r.addTime(js)
 	r.addSteps(js, told)
 	r.Restarts = restartsOf(about.LastRestarts, told)
 	r.addAdvice(js.Spec.FailurePolicy, told)
@@ -79,21 +79,14 @@ func Of(in restarts.Input) (Report, error) {
 }
 
 // addTime adds the phases of the ledger, and to the one that lasts the time since it was written.
-func (r *Report) addTime(ledger *jobset.TimeStatus, state restarts.StateName) {
-	if ledger == nil {
+func (r *Report) addTime(js *jobset.JobSet) {
+	if js.Status.Time == nil {
 		r.note("status.time is empty: no Job was created yet, or the manager does not keep it")
 		return
 	}
+	ledger := js.Status.Time.DeepCopy()
+	restarts.LastingOf(js).Spend(ledger, r.Time.Time)
 	running, assembling, paused := ledger.Running.Duration, ledger.Assembling.Duration, ledger.Paused.Duration
-	since := max(0, r.Time.Sub(ledger.At.Time))
-	switch state {
-	case restarts.Running:
-		running += since
-	case restarts.Assembling:
-		assembling += since
-	case restarts.Suspended:
-		paused += since
-	}
 	starting := min(ledger.Starting.Duration, running)
 	r.Phases = &Phases{Running: running.Seconds(), Assembling: assembling.Seconds(), Paused: paused.Seconds(), Starting: starting.Seconds()}
 	if paid := running + assembling; paid > 0 {

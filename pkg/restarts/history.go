@@ -59,17 +59,24 @@ const (
 
 // explainPause says until when the workers wait although all of them may be back (P71).
 func (r *Report) explainPause(js *jobset.JobSet, now time.Time) {
+	if until, failures := pauseOf(js); now.Before(until) {
+		r.note("%s epochs in a row failed within a minute: the barrier stays until %s", failures, stamp(until))
+	}
+}
+
+// pauseOf returns until when the workers wait, to the second, and after how many failures, as the controller reported it. The
+// time is zero if there is no pause.
+func pauseOf(js *jobset.JobSet) (until time.Time, failures string) {
 	restarting := condition(js, jobset.JobSetRestarting)
 	if !isTrue(restarting) {
-		return
+		return time.Time{}, ""
 	}
 	parts := startedMessage.FindStringSubmatch(restarting.Message)
 	if len(parts) == 0 {
-		return
+		return time.Time{}, ""
 	}
-	if until, err := time.Parse(time.RFC3339, parts[3]); err == nil && now.Before(until) { // else it is empty: no pause
-		r.note("%s epochs in a row failed within a minute: the barrier stays until %s", parts[4], parts[3])
-	}
+	until, _ = time.Parse(time.RFC3339, parts[3])
+	return until, parts[4]
 }
 
 func (r *Report) addRestarts(in Input) {

@@ -8,14 +8,17 @@ package restarts
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
 // State is what a JobSet does now.
@@ -118,6 +121,17 @@ func assembling(js *jobset.JobSet, synced int32) State {
 			ptr.Deref(js.Spec.FailurePolicy.InPlaceRestart.PlannedStopGracePeriodSeconds, 0))
 	}
 	return state
+}
+
+// LastingOf returns the phase of the ledger that a JobSet with InPlaceRestart is in (P140). What the controller
+// does not report of pauses is that of the default configuration.
+func LastingOf(js *jobset.JobSet) policy.Lasting {
+	longest := configapi.DefaultQuickFailureMaxPause
+	if until, _ := pauseOf(js); !until.IsZero() && js.Status.BreakTime != nil {
+		// The time is cut to the second, and pauses are whole seconds.
+		longest = (until.Sub(js.Status.BreakTime.Time) + time.Second - 1).Truncate(time.Second)
+	}
+	return policy.LastingOf(js, longest, tolerance.Builtin())
 }
 
 func condition(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {

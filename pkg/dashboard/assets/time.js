@@ -43,7 +43,16 @@ export class TimeLine {
     const { time } = this;
     if (!time?.phases.length || (!always && time.phases.at(-1).to)) return;
     const last = time.phases.at(-1), spent = { running: time.running, assembling: time.assembling, paused: time.paused };
-    if (time.lasts) spent[time.lasts] += Math.max(0, Date.now() - time.at) / 1000;
+    const now = Date.now();
+    let from = time.at, since = Math.max(0, now - from);
+    for (const [begin, end] of time.pauses ?? []) {
+      const length = Math.max(0, Math.min(end, now) - Math.max(begin, from));
+      if (!length) continue;
+      spent.paused += length / 1000;
+      since -= length;
+      from = Math.min(end, now);
+    }
+    if (time.lasts) spent[time.lasts] += since / 1000;
     const starting = Math.min(time.starting, spent.running), paid = spent.running + spent.assembling;
     const facts = [["Goodput", paid > 0 ? `${((100 * (spent.running - starting)) / paid).toFixed(1)} %` : "-"], ["Running", exact(spent.running)],
       ["Of it starting", exact(starting)], ["Assembling", exact(spent.assembling)], ["Paused", exact(spent.paused)]];
