@@ -63,7 +63,7 @@ func TestEndToEnd(t *testing.T) {
 }
 
 var (
-	_ = stories.Tell()
+	_ = stories.Tell(Serial)
 	_ = stories.Compare(sizes()...)
 	_ = stories.Grace()
 	_ = stories.Hangs()

@@ -27,8 +27,9 @@ const specTime = 6 * time.Minute
 // simulated ones each time.
 var Contract = Label("contract")
 
-// Tell registers all stories. Those that restart the manager are Serial.
-func Tell() bool {
+// Tell registers all stories. Those that restart the manager, mark nodes or need one to themselves are decorated with alone: pass
+// Serial where processes share a cluster.
+func Tell(alone ...any) bool {
 	Describe("JobSets and the controllers of Kubernetes", otherControllers)
 	return Describe("workers that restart in place", func() {
 		Describe("with two fields in their manifest", adoption)
@@ -40,9 +41,9 @@ func Tell() bool {
 		Describe("when they are done", workersSucceed)
 		Describe("when they are suspended", suspension)
 		Describe("with an access policy", access)
-		Describe("with a feature gate", gate)
-		Describe("with exclusive placement", exclusivePlacement)
-		Describe("on nodes that are marked as sick", sickNodes)
+		Describe("with a feature gate", alone, gate)
+		Describe("with exclusive placement", alone, exclusivePlacement)
+		Describe("on nodes that are marked as sick", alone, sickNodes)
 		Describe("on nodes on which they keep failing", badNodes)
 		Describe("with fault tolerance", faultTolerance)
 		Describe("compared with other strategies", otherStrategies)

@@ -22,10 +22,10 @@ import (
 )
 
 // exclusivePlacement: every Job has a domain of its own, which here is a node.
-// The specs are Serial, since no Pod of another JobSet may be in that domain.
+// The specs need the cluster alone, since no Pod of another JobSet may be in that domain.
 func exclusivePlacement() {
 	// 24 s: two restarts, and the grace of an evicted Pod.
-	It("C197 C264: restart in place, and around a follower that is evicted, which comes back into their domain", Serial, func(ctx SpecContext) {
+	It("C197 C264: restart in place, and around a follower that is evicted, which comes back into their domain", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Workers: 3, Change: func(js *jobset.JobSet) {
 			inOneDomain(js)
 			onDisruption(js, batchv1.PodFailurePolicyActionIgnore)
@@ -45,7 +45,7 @@ func exclusivePlacement() {
 		group.LeavesNothing() // its Pods keep those of the next story away from their domain
 	}, SpecTimeout(specTime))
 
-	It("C197 C264: restart in place around a leader that is deleted, which comes back to its followers", Serial, func(ctx SpecContext) {
+	It("C197 C264: restart in place around a leader that is deleted, which comes back to its followers", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)
 		Expect(api.Delete(ctx, before.Pods[0].DeepCopy())).To(Succeed())
@@ -56,7 +56,7 @@ func exclusivePlacement() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
-	It("C197 C264: wait for a leader that is deleted while no Pod finds room in their domain, and never take one elsewhere", Serial, func(ctx SpecContext) {
+	It("C197 C264: wait for a leader that is deleted while no Pod finds room in their domain, and never take one elsewhere", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)
 		uncordon := group.cordon(before.domain())
@@ -78,7 +78,7 @@ func exclusivePlacement() {
 	}, SpecTimeout(specTime))
 
 	// 26 s: the drained Pods have their grace, and the Job is placed twice.
-	It("C198 C264: come together in another domain when their own is drained, for one restart in all", Serial, func(ctx SpecContext) {
+	It("C198 C264: come together in another domain when their own is drained, for one restart in all", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)
 		group.cordon(before.domain())

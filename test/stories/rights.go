@@ -128,7 +128,7 @@ func rulesBeyond(ctx context.Context, c client.Client, namespace string) (beyond
 }
 
 func gate() {
-	It("C280: run on while the gate is off, and restart in place when it is back", Serial, Contract, func(ctx SpecContext) {
+	It("C280: run on while the gate is off, and restart in place when it is back", Contract, func(ctx SpecContext) {
 		group := Create(ctx, Shape{})
 		before := group.RunsAt(1)
 		Expect(cluster.SetGate(ctx, false)).To(Succeed())

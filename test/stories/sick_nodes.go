@@ -29,14 +29,14 @@ const (
 	gpuHealth = "autopilot.ibm.com/gpuhealth"
 )
 
-// sickNodes: what JobSets with faultTolerance do about nodes whose GPUs are said to be sick. The specs are
-// Serial, since what one says of a node would keep the Pods of another off it.
+// sickNodes: what JobSets with faultTolerance do about nodes whose GPUs are said to be sick. The specs need the
+// cluster alone, since what one says of a node would keep the Pods of another off it.
 func sickNodes() {
 	BeforeEach(advertiseGPUs)
 
 	// Jobs of one worker: the Job controller waits longer for each Pod of a Job that fails.
 	for _, jobs := range []int32{2, 20} {
-		It(fmt.Sprintf("P92: %d are moved off by one restart in place, which is not charged", jobs), Serial, slowIf(jobs > 2), func(ctx SpecContext) {
+		It(fmt.Sprintf("P92: %d are moved off by one restart in place, which is not charged", jobs), slowIf(jobs > 2), func(ctx SpecContext) {
 			group := Create(ctx, Shape{Jobs: jobs, Workers: 1, Change: usesGPUs})
 			before := group.RunsAt(1)
 			sick := before.Pods[1].Spec.NodeName
@@ -60,21 +60,21 @@ func sickNodes() {
 	}
 
 	for _, workers := range []int32{2, 20} {
-		It(fmt.Sprintf("P92: %d are moved off by a reset with strategy Recreate, which is not charged", workers), Serial, slowIf(workers > 2), func(ctx SpecContext) {
+		It(fmt.Sprintf("P92: %d are moved off by a reset with strategy Recreate, which is not charged", workers), slowIf(workers > 2), func(ctx SpecContext) {
 			group := Create(ctx, Shape{Workers: workers, Strategy: jobset.Recreate, Change: usesGPUs})
 			before := group.RunsAttempt(0)
 			group.movesByReset(before, func() *Round { return group.RunsAttempt(1) }, "Recreate")
 		}, SpecTimeout(specTime))
 	}
 
-	It("P92: are moved off by a reset if the Job controller would be slow to replace so many Pods of one Job", Serial, slowIf(true), func(ctx SpecContext) {
+	It("P92: are moved off by a reset if the Job controller would be slow to replace so many Pods of one Job", slowIf(true), func(ctx SpecContext) {
 		group := Create(ctx, Shape{Workers: 20, Change: usesGPUs})
 		before := group.RunsAt(1)
 		group.movesByReset(before, func() *Round { return group.RunsAt(2) }, "InPlaceRestart, by a reset")
 		group.Told(corev1.EventTypeWarning, constants.MovedOffNodesReason, "the Job controller would wait")
 	}, SpecTimeout(specTime))
 
-	It("P90: are not even started on them", Serial, Contract, func(ctx SpecContext) {
+	It("P90: are not even started on them", Contract, func(ctx SpecContext) {
 		nodes := OpenNodes(ctx)
 		group := &Group{fixture: newFixture(ctx, nil)}
 		group.mark(nodes[0], "ERR")
@@ -91,7 +91,7 @@ func sickNodes() {
 		}
 	}, SpecTimeout(specTime))
 
-	It("P92: stay where they are while maxRestarts is used up", Serial, func(ctx SpecContext) {
+	It("P92: stay where they are while maxRestarts is used up", func(ctx SpecContext) {
 		group := Create(ctx, Shape{NoRestarts: true, Change: usesGPUs})
 		before := group.RunsAt(1)
 		sick := before.Pods[1].Spec.NodeName
@@ -102,7 +102,7 @@ func sickNodes() {
 		group.Has(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason)
 	}, SpecTimeout(specTime))
 
-	It("P92: stay where they are while retryLimit is used up, and move when it is raised", Serial, func(ctx SpecContext) {
+	It("P92: stay where they are while retryLimit is used up, and move when it is raised", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Strategy: jobset.Recreate, Change: func(js *jobset.JobSet) {
 			usesGPUs(js)
 			js.Spec.FailurePolicy, js.Spec.FaultTolerance.RetryLimit = nil, ptr.To[int32](0)
@@ -117,7 +117,7 @@ func sickNodes() {
 		group.Has(jobset.JobSetOnSickNodes, metav1.ConditionFalse, constants.NotOnSickNodesReason)
 	}, SpecTimeout(specTime))
 
-	It("P92: stay where they are without faultTolerance", Serial, func(ctx SpecContext) {
+	It("P92: stay where they are without faultTolerance", func(ctx SpecContext) {
 		watched := Create(ctx, Shape{Change: usesGPUs})
 		sick := watched.RunsAt(1).Pods[1].Spec.NodeName
 		other := Create(ctx, Shape{Change: func(js *jobset.JobSet) {

@@ -23,7 +23,7 @@ import (
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
 
-var _ = Describe("Sick nodes", Serial, func() {
+var _ = Describe("Sick nodes", func() {
 	tolerant := WithGates(gates.Set{InPlaceRestart: true, FaultTolerance: true})
 	watching := WithNodeHealth(nodehealth.DefaultRules())
 

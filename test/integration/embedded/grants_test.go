@@ -77,7 +77,7 @@ var _ = Describe("What agents are granted", func() {
 		Expect(err).NotTo(HaveOccurred())
 	}
 
-	It("P153: is nothing to write Leases while no admission policy narrows that, and groups run on", Serial, func(ctx SpecContext) {
+	It("P153: is nothing to write Leases while no admission policy narrows that, and groups run on", func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{})
 		group.RunsAt(1)
 		Expect(verbs(role(ctx, group))).To(ContainElement("create"))
@@ -92,7 +92,7 @@ var _ = Describe("What agents are granted", func() {
 		patience(func() []string { return verbs(role(ctx, group)) }).Should(ContainElement("create"))
 	}, SpecTimeout(specTime))
 
-	It("P56: is nothing to patch while no admission policy narrows it, which is told", Serial, func(ctx SpecContext) {
+	It("P56: is nothing to patch while no admission policy narrows it, which is told", func(ctx SpecContext) {
 		running := stories.Create(ctx, stories.Shape{})
 		running.RunsAt(1)
 		Expect(verbs(role(ctx, running))).To(ContainElement("patch"))

@@ -34,10 +34,10 @@ var (
 
 var _ = ReportAfterSuite("table of hangs", func(report Report) { fmt.Print(stories.HangTable(report.SpecReports)) })
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+var _ = SynchronizedBeforeSuite(framework.BuildPrograms, func(ctx SpecContext, dir []byte) {
 	framework.Quiet()
-	programs := framework.BuildPrograms()
-	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager, plugin: framework.Build("./cmd/kubectl-jobset")}
+	programs, plugin := framework.Programs(dir)
+	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager, plugin: plugin}
 	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})
 	var err error
 	s.containers, err = programs.Containers(s.dir)

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
-var _ = Describe("O438: label-nodes.sh", Serial, func() {
+var _ = Describe("O438: label-nodes.sh", func() {
 	const zone = "topology.kubernetes.io/zone"
 
 	BeforeEach(func(ctx SpecContext) {

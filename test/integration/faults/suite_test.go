@@ -11,6 +11,7 @@ package faults
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		modes = slices.DeleteFunc(modes, func(mode jobset.InPlaceRestartMode) bool { return !strings.EqualFold(string(mode), only) })
 		Expect(modes).NotTo(BeEmpty(), "no mode is named as %s says", modeEnv)
 	}
-	w = newWorld(ctx, framework.Build("./cmd/manager"), number(minutesEnv, 0) > 0, modes...)
+	w = newWorld(ctx, filepath.Join(framework.Build(ctx, "./cmd/manager"), "manager"), number(minutesEnv, 0) > 0, modes...)
 })
 
 var _ = Describe("In-place restart", func() {

@@ -13,8 +13,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/onsi/gomega/gexec"
-
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
@@ -69,13 +67,14 @@ func FreePort() int {
 	return port
 }
 
-// Build builds a program of this repository. It is removed at the end of the suite.
-func Build(pkg string) string {
+// Build builds programs of this repository into a directory, after flags if there are any. Call it in the first function of
+// SynchronizedBeforeSuite: the process that runs it is the last to clean up, so the programs are there as long as any uses them.
+func Build(ctx context.Context, args ...string) (dir string) {
 	GinkgoHelper()
-	path, err := gexec.Build("sigs.k8s.io/jobset/"+filepath.Clean(pkg), "-buildvcs=false")
+	dir = GinkgoT().TempDir()
+	_, err := process.Run(ctx, nil, "go", append([]string{"-C", Root(), "build", "-buildvcs=false", "-o", dir}, args...)...)
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
-	return path
+	return dir
 }
 
 // RunNode runs a simulated node until the end of the suite or spec, or until it is stopped.
@@ -87,12 +86,16 @@ func RunNode(plane *cluster.Cluster, options simnode.Options) (stop func()) {
 	return stop
 }
 
-// BuildPrograms builds the programs of this repository that a whole cluster needs.
-func BuildPrograms() cluster.Programs {
+// BuildPrograms builds the programs of this repository that a whole cluster needs, and the plugin.
+func BuildPrograms(ctx SpecContext) (dir []byte) {
 	GinkgoHelper()
-	return cluster.Programs{
-		Manager: Build("./cmd/manager"), Agent: Build("./cmd/agent"), Supervisor: Build("./cmd/supervisor"), Worker: Build("./test/worker"),
-	}
+	return []byte(Build(ctx, "./cmd/manager", "./cmd/agent", "./cmd/supervisor", "./test/worker", "./cmd/kubectl-jobset"))
+}
+
+// Programs names what BuildPrograms has built.
+func Programs(dir []byte) (programs cluster.Programs, plugin string) {
+	in := func(name string) string { return filepath.Join(string(dir), name) }
+	return cluster.Programs{Manager: in("manager"), Agent: in("agent"), Supervisor: in("supervisor"), Worker: in("worker")}, in("kubectl-jobset")
 }
 
 // Root returns the root directory of the repository.

@@ -50,10 +50,11 @@ var (
 	metrics cluster.Scraper
 )
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+var _ = SynchronizedBeforeSuite(framework.BuildPrograms, func(ctx SpecContext, built []byte) {
 	framework.Quiet()
-	dir, plugin = GinkgoT().TempDir(), framework.Build("./cmd/kubectl-jobset")
-	programs := framework.BuildPrograms()
+	dir = GinkgoT().TempDir()
+	var programs cluster.Programs
+	programs, plugin = framework.Programs(built)
 	// A node is noticed after six minutes of silence: this process, in which the nodes are, may have to wait for a
 	// processor for longer than two.
 	plane = framework.StartInstalledControlPlane(ctx, dir, cluster.Controllers{Manager: []string{"--node-monitor-period=500ms", "--node-monitor-grace-period=12s"}})

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -41,6 +42,9 @@ func render(kustomization string) rendering {
 	}
 	return r
 }
+
+// installed is config/default, which no spec changes.
+var installed = sync.OnceValue(func() rendering { return render("config/default") })
 
 // get reads an object that has to be there into one of its type.
 func get[T any](r rendering, key string) T {
@@ -85,7 +89,7 @@ func secretsOf(deployment appsv1.Deployment) map[string]string {
 
 var _ = Describe("config/default", func() {
 	var install rendering
-	BeforeEach(func() { install = render("config/default") })
+	BeforeEach(func() { install = installed() })
 
 	It("O124: is applied on the server's side, the CRD being too large for the other", func() {
 		dir := filepath.Join(root, "config/default")

@@ -23,7 +23,7 @@ import (
 
 var _ = Describe("Overlays", func() {
 	var install rendering
-	BeforeEach(func() { install = render("config/default") })
+	BeforeEach(func() { install = installed() })
 
 	It("W131, O103, O109, O148, O470, O522: config/overlays/certmanager leaves certificates to cert-manager, all of it", func() {
 		overlay := render("config/overlays/certmanager")

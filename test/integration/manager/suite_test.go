@@ -22,7 +22,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -72,16 +71,15 @@ func TestManager(t *testing.T) {
 	RunSpecs(t, "The manager as a process")
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {
+	return []byte(framework.Build(ctx, "-ldflags",
+		"-X sigs.k8s.io/jobset/pkg/version.GitVersion="+gitVersion+" -X sigs.k8s.io/jobset/pkg/version.GitCommit="+gitCommit, "./cmd/manager"))
+}, func(ctx SpecContext, dir []byte) {
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	framework.Quiet()
-	var err error
-	plane.program, err = gexec.Build("sigs.k8s.io/jobset/cmd/manager", "-buildvcs=false", "-ldflags",
-		"-X sigs.k8s.io/jobset/pkg/version.GitVersion="+gitVersion+" -X sigs.k8s.io/jobset/pkg/version.GitCommit="+gitCommit)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(gexec.CleanupBuildArtifacts)
+	plane.program = filepath.Join(string(dir), "manager")
 	startPlane()
 	install(ctx)
 })

@@ -22,13 +22,11 @@ import (
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
-var _ = Describe("kubectl jobset elastic", Serial, func() {
+var _ = Describe("kubectl jobset elastic", func() {
 	// npu is an accelerator that no other spec has.
 	const npu = "example.com/npu"
 
 	It("P109: shows jobs by score, and what is free, to those who may read it", func(ctx SpecContext) {
-		cluster.ServeWebhooks(framework.AllGatesOn)
-		DeferCleanup(func() { cluster.ServeWebhooks(framework.GateOn) })
 		w := cluster.NewWorld(ctx)
 		for _, job := range []struct {
 			name          string

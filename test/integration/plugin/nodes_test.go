@@ -23,12 +23,7 @@ import (
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
-var _ = Describe("kubectl jobset nodes", Serial, func() {
-	BeforeEach(func() {
-		cluster.ServeWebhooks(framework.AllGatesOn)
-		DeferCleanup(func() { cluster.ServeWebhooks(framework.GateOn) })
-	})
-
+var _ = Describe("kubectl jobset nodes", func() {
 	It("P95: says that no node is known to have failed", func(ctx SpecContext) {
 		w := cluster.NewWorld(ctx)
 		w.Create(framework.AB())

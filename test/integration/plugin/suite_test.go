@@ -31,13 +31,15 @@ var (
 	path string
 )
 
-var _ = BeforeSuite(func() {
-	cluster = framework.Start(framework.GateOn)
-	dir := filepath.Dir(framework.Build("./cmd/kubectl-jobset"))
-	completion, err := os.ReadFile(filepath.Join(cluster.Root, "cmd", "kubectl-jobset", "kubectl_complete-jobset"))
+var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {
+	dir := framework.Build(ctx, "./cmd/kubectl-jobset")
+	completion, err := os.ReadFile(filepath.Join(framework.Root(), "cmd", "kubectl-jobset", "kubectl_complete-jobset"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(dir, "kubectl_complete-jobset"), completion, 0o700)).To(Succeed())
-	path = dir + string(os.PathListSeparator) + os.Getenv(framework.AssetsEnv) + string(os.PathListSeparator) + os.Getenv("PATH")
+	return []byte(dir)
+}, func(dir []byte) {
+	cluster = framework.Start(framework.AllGatesOn)
+	path = string(dir) + string(os.PathListSeparator) + os.Getenv(framework.AssetsEnv) + string(os.PathListSeparator) + os.Getenv("PATH")
 })
 
 // answer is what a command printed and how it ended.

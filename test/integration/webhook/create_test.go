@@ -55,17 +55,6 @@ var _ = Describe("Admission of a new JobSet", func() {
 		Expect(status.Message).To(ContainSubstring("<nil>: Internal error: coordinator replicatedJob z does not exist"))
 	})
 
-	It("W51 W136: says how to switch on restarts of single Jobs, while their gate is off", Serial, func(ctx SpecContext) {
-		turnGatesOff()
-		js := AB()
-		js.Spec.FailurePolicy = &jobset.FailurePolicy{Rules: []jobset.FailurePolicyRule{{Name: "-", Action: jobset.RestartJob}}}
-
-		status := newUser(ctx).refuses(js)
-
-		ofWebhook(status, plain("failure policy actions are not allowed when RestartJob feature gate is disabled"))
-		Expect(status.Message).To(ContainSubstring("--feature-gates=RestartJob=true"))
-	})
-
 	It("W99: never asks about a deletion", func(ctx SpecContext) {
 		u := newUser(ctx)
 		js := u.admits(AB())

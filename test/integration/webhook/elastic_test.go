@@ -25,13 +25,15 @@ func resize(i int, pods int32) func(*jobset.JobSet) {
 	return func(js *jobset.JobSet) { JobTemplate(js, i).Parallelism, JobTemplate(js, i).Completions = &pods, &pods }
 }
 
+// two is a JobSet with two Pods in each Job of its second ReplicatedJob.
+func two() *jobset.JobSet {
+	js := AB()
+	resize(1, 2)(js)
+	return js
+}
+
 var _ = Describe("An elastic JobSet", func() {
 	const job = "spec.replicatedJobs[1].template.spec"
-	two := func() *jobset.JobSet {
-		js := AB()
-		resize(1, 2)(js)
-		return js
-	}
 
 	It("O368 W90 W91 W137: changes the number of Pods of its Indexed Jobs, up and down", func(ctx SpecContext) {
 		u := newUser(ctx)
@@ -60,14 +62,6 @@ var _ = Describe("An elastic JobSet", func() {
 
 		ofWebhook(answer(u.changes(js, resize(1, 5))),
 			invalid(job+".completions", "must be from minInstances to maxInstances of spec.replicatedJobs[1].elastic, which are 2 and 4"))
-	})
-
-	It("P100: has no bounds while the gate is off", Serial, func(ctx SpecContext) {
-		turnGatesOff()
-		u := newUser(ctx)
-		js := two()
-		js.Spec.ReplicatedJobs[1].Elastic = &jobset.ElasticBounds{MinInstances: 2, MaxInstances: 4}
-		ofWebhook(u.refuses(js), forbidden("spec.replicatedJobs[1].elastic", "--feature-gates=ElasticJobSet=true"))
 	})
 
 	It("P107: is not patched as planned if it has changed since, or is another one", func(ctx SpecContext) {
@@ -99,12 +93,4 @@ var _ = Describe("An elastic JobSet", func() {
 		Entry("completed", jobset.JobSetCompleted),
 		Entry("failed", jobset.JobSetFailed),
 	)
-
-	It("O372 W79 W137: does not change at all while the gate is off", Serial, func(ctx SpecContext) {
-		turnGatesOff()
-		u := newUser(ctx)
-		js := u.admits(two())
-		ofWebhook(answer(u.changes(js, resize(1, 4))),
-			invalid("spec.replicatedJobs", "field is immutable, changed: "+job+".parallelism, "+job+".completions"))
-	})
 })

@@ -136,22 +136,4 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		Entry("no time to stop in before it is deleted by force", int32(0), "forcefulDeletionGracePeriodSeconds", "should be greater than or equal to 1"),
 		Entry("no time to start in", int32(0), "warmupGracePeriodSeconds", "should be greater than or equal to 1"),
 	)
-
-	It("P80: is refused while the gate is off, and one that is stored may be edited, and lose it", Serial, func(ctx SpecContext) {
-		u := newUser(ctx)
-		stored, plain := tolerates(nil), AB()
-		stored.Name, plain.Name = "stored", "plain"
-		stored, plain = u.admits(stored), u.admits(plain)
-		turnGatesOff()
-
-		const says = "cannot be set when FaultTolerance feature gate is disabled: start the manager with --feature-gates=FaultTolerance=true"
-		ofWebhook(u.refuses(tolerates(nil)), forbidden(toleranceField, says))
-		ofWebhook(answer(u.changes(plain, allFields(1))), forbidden(toleranceField, says))
-		Expect(u.changes(stored, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })).To(Succeed())
-		Expect(u.changes(stored, allFields(5))).To(Succeed())
-		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
-		Expect(stored.Spec.FaultTolerance.RetryPauseSeconds).To(HaveValue(BeEquivalentTo(5)), "it is kept")
-		Expect(u.changes(stored, func(js *jobset.JobSet) { js.Spec.FaultTolerance = nil })).To(Succeed())
-		ofWebhook(answer(u.changes(stored, allFields(1))), forbidden(toleranceField, says))
-	})
 })

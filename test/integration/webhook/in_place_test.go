@@ -155,27 +155,4 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 			invalid(jobPath+"completions", "completions and parallelism must be set and equal when failurePolicy.restartStrategy is InPlaceRestart"))
 		Expect(u.changes(js, func(js *jobset.JobSet) { JobTemplate(js, 0).Parallelism = nil })).To(Succeed(), "P51: it follows completions")
 	})
-
-	It("P40 W33 W135 W139: is refused while the gate is off, by the webhook and not the schema, with how to switch it on", Serial, func(ctx SpecContext) {
-		turnGatesOff()
-		u := newUser(ctx)
-
-		status := u.refuses(Training(2, 10))
-
-		ofWebhook(status, invalid("spec.failurePolicy.restartStrategy",
-			"InPlaceRestart cannot be set when InPlaceRestart feature gate is disabled"))
-		Expect(status.Message).To(ContainSubstring("--feature-gates=InPlaceRestart=true"))
-		u.admits(AB())
-	})
-
-	It("P40 W139: that was admitted before the gate went off can still be changed otherwise", Serial, func(ctx SpecContext) {
-		u := newUser(ctx)
-		js := u.admits(Training(2, 10))
-		turnGatesOff()
-
-		Expect(u.changes(js, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })).To(Succeed())
-		Expect(u.changes(js, func(js *jobset.JobSet) {
-			js.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
-		})).To(Succeed())
-	})
 })

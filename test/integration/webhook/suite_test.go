@@ -34,17 +34,10 @@ func TestWebhook(t *testing.T) {
 
 var cluster *framework.Cluster
 
-// The specs run with every gate on; those about a gate that is off are Serial.
+// The specs run with every gate on; those about a gate that is off are in gates_off_test.go.
 var _ = BeforeSuite(func() {
 	cluster = framework.Start(framework.AllGatesOn)
 })
-
-// turnGatesOff until the spec ends.
-func turnGatesOff() {
-	GinkgoHelper()
-	cluster.ServeWebhooks(framework.GateOff)
-	DeferCleanup(func() { cluster.ServeWebhooks(framework.AllGatesOn) })
-}
 
 // needs leaves out a spec on an API server that is older.
 func needs(version int, what string) {
