@@ -266,7 +266,6 @@ func TestGate(t *testing.T) {
 		"gate back: the condition before a failed Job":          {inPlace(0, 1, "1 1", offAlready, onJob(0, failed)), back},
 		"gate back: the condition before missing Jobs":          {inPlace(0, 1, "1|1", offAlready, func(in *Input) { in.Jobs = in.Jobs[:1] }), back},
 		"gate back: afterwards as ever":                         {inPlace(1, 1, "2 2", offAlready, func(in *Input) { in.JobSet.Status.Conditions[0].Status = metav1.ConditionFalse }), lifted(2)},
-		"gate on: a JobSet that never saw it off: as ever":      {inPlace(0, 0, "1 1"), lifted(1)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
