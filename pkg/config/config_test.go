@@ -258,22 +258,3 @@ func TestEncode(t *testing.T) {
 		})
 	}
 }
-
-func TestEncodeAndDecodeAgree(t *testing.T) {
-	given := defaultsBut(func(cfg *configapi.Configuration) {
-		cfg.TLS = &configapi.TLSOptions{MinVersion: "VersionTLS13"}
-		cfg.FeatureGates = map[string]bool{"InPlaceRestart": true}
-	})
-	data, err := Encode(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	given.TypeMeta = got.TypeMeta
-	if diff := cmp.Diff(given, got); diff != "" {
-		t.Errorf("Decode(Encode()) (-want +got):\n%s", diff)
-	}
-}

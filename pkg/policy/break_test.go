@@ -83,6 +83,11 @@ func sawExit(in *Input) {
 	in.FirstFailure = &Failure{Pod: "js-w-0-0", Container: "worker", ExitCode: 137, Node: "n1"}
 }
 
+// evicted: the first Pod has been told to stop, and its grace is not over.
+func evicted(in *Input) {
+	in.Pods[in.Jobs[0].UID][0].DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(30 * time.Second)))
+}
+
 func uncountedStop(in *Input) {
 	in.Pods[in.Jobs[0].UID][1].DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(3 * time.Second)))
 }
@@ -90,6 +95,7 @@ func uncountedStop(in *Input) {
 func TestBreak(t *testing.T) {
 	t.Parallel()
 	nothing := func(*summary) {}
+	invalidBeside := func(w *summary) { broken(1, lost)(w); w.Invalid = []string{"js-w-0-0"} }
 	terminates := onJob(1, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
 	tests := map[string]struct {
 		in   Input
@@ -110,6 +116,8 @@ func TestBreak(t *testing.T) {
 		"P14: a failed Pod with the finalizer is not lost yet":           {inPlace(0, 1, "f1 1", confirmed(0)), nothing},
 		"P14: a failed Pod without the finalizer is lost: confirm":       {inPlace(0, 1, "F1 1"), confirms("js-w-0")},
 		"P14: a failed Pod without the finalizer is lost: confirmed":     {inPlace(0, 1, "F1 1", confirmed(0)), broken(1, lost)},
+		"P14: an evicted Pod, Failed inside its grace, not counted":      {inPlace(0, 1, "f1 1", confirmed(0), evicted), nothing},
+		"P14: an evicted Pod is lost once counted, inside its grace too": {inPlace(0, 1, "F1 1", confirmed(0), evicted), broken(1, lost)},
 		"P14: its replacement stands already: not lost":                  {inPlace(0, 1, "F1 1", more(0, 0, "_")), nothing},
 		"P14: a failed Pod while FailureTarget says more to come":        {inPlace(0, 1, "F1 1", confirmed(0), onJob(0, withCondition(batchv1.JobFailureTarget))), nothing},
 		"P14: a report while FailureTarget says more to come":            {inPlace(0, 1, "2 1", onJob(0, withCondition(batchv1.JobFailureTarget))), nothing},
@@ -134,6 +142,7 @@ func TestBreak(t *testing.T) {
 		"P10: a Job that terminates has no slots to lose":                {inPlace(0, 1, "1|.", terminates, confirmed(1)), nothing},
 		"P10: a report in a Job that terminates is nothing":              {inPlace(0, 1, "1|2", terminates), nothing},
 		"P12: an invalid epoch is told while the group runs":             {inPlace(0, 1, "x 1"), func(w *summary) { w.Invalid = []string{"js-w-0-0"} }},
+		"P12, C271: an invalid epoch hides no loss beside it":            {inPlace(0, 1, "x . 1", confirmed(0, 1)), invalidBeside},
 		"P14: at the largest int32 nothing overflows":                    {inPlace(0, math.MaxInt32, "2147483647 1"), nothing},
 
 		"P15, C293: maxRestarts 0 fails the JobSet":               {inPlace(0, 1, "2 1", budget(0, 0, 0)), outOfBudget},

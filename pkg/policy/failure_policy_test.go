@@ -143,6 +143,7 @@ func TestFailurePolicy(t *testing.T) {
 		"P15: group restarts count":                      {failing(recreated().Restarts(1, 1).InPlaceRestarts(1), one), spent("js-a-1")},
 		"P15: one group restart leaves one":              {failing(recreated().InPlaceRestarts(1), one), byDefault("js-a-1")},
 		"C132: ignoring goes beyond the budget":          {failing(recreated(ignore("on")).Restarts(2, 2), one), ignored("on", "js-a-1")},
+		"C132: and beyond one that group restarts spent": {failing(recreated(ignore("on")).InPlaceRestarts(2), one), ignored("on", "js-a-1")},
 		"C141: maxRestarts 0 is ReachedMaxRestarts":      {failing(builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 0), one), spent("js-a-1")},
 		"C128: one action for several failures":          {failing(recreated(), one, two, fell{"a", 2, 0, "R", "m"}), byDefault("js-a-2")},
 		"C145: suspended JobSets are not exempt":         {suspendedJS, byDefault("js-a-0")},

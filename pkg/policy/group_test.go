@@ -48,7 +48,7 @@ func TestLift(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P13: the first start lifts when all are at epoch 1":                   {inPlace(0, 0, "1 1"), lifted(1)},
+		"P13, P21: a first start, and a wiped status, lift at epoch 1":         {inPlace(0, 0, "1 1"), lifted(1)},
 		"P13: nil epochs read as 0":                                            {inPlace(0, 0, "1 1", onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch, js.Status.SyncedEpoch = nil, nil })), lifted(1)},
 		"P13: all Jobs count":                                                  {inPlace(1, 1, "2 2|2 2"), lifted(2)},
 		"P13: no lift with N-1 reports":                                        {inPlace(1, 1, "2 1"), assembling},
@@ -103,7 +103,6 @@ func TestLift(t *testing.T) {
 		"P12: 2147483647 is an epoch, here above S+1":                          {inPlace(0, 0, "1 2147483647"), assembling},
 		"P12, C271: a dead Pod is not complained of":                           {inPlace(0, 0, "1 1", more(0, 0, "Fabc"), more(0, 1, "tabc")), lifted(1)},
 		"P21, C275: status wiped: Pods of later epochs are not reported":       {inPlace(0, 0, "5 5"), assembling},
-		"P21: status wiped: lifts at 1 once the agents came again":             {inPlace(0, 0, "1 1"), lifted(1)},
 		"P49: while the group runs too":                                        {inPlace(0, 1, "1", wide, onJob(0, completed("1-2499"))), func(w *summary) { w.CountsInterval = 25 * time.Second }},
 		"P49: more than 6,000 workers do not make it longer":                   {inPlace(0, 1, "1", huge, onJob(0, completed("1-2147483646"))), func(w *summary) { w.CountsInterval = time.Minute }},
 		"P49: and while it is suspended":                                       {inPlace(1, 1, ".", wide, suspend, suspendedAlready), func(w *summary) { w.CountsInterval = 25 * time.Second }},

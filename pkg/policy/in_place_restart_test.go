@@ -213,9 +213,9 @@ func TestFailurePolicyInPlace(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P15, C288: group restarts draw on the budget of RestartJobSet": {inPlace(1, 2, "2|2", budget(2, 1, 1), ofAttempt("1"), onJob(0, failed)), spent},
-		"P15: below the sum it restarts":                                {inPlace(1, 1, "1|1", budget(2, 0, 1), onJob(0, failed)), restarted(1, 1, restarting+"(first failed job: js-w-0)")},
-		"P15: a Job failure while assembling is one of its own": {
+		"P15, C131, C288: group restarts draw on the budget of RestartJobSet": {inPlace(1, 2, "2|2", budget(2, 1, 1), ofAttempt("1"), onJob(0, failed)), spent},
+		"P15: below the sum it restarts":                                      {inPlace(1, 1, "1|1", budget(2, 0, 1), onJob(0, failed)), restarted(1, 1, restarting+"(first failed job: js-w-0)")},
+		"P15, P18: a Job failure while assembling is one of its own": {
 			inPlace(1, 1, "1|2", restartingInPlace, onJob(0, failed)), again(1, 1, restarting+"(first failed job: js-w-0)"),
 		},
 		"P18: a failed Job comes before a report": {inPlace(0, 1, "1|2", onJob(0, failed)), restarted(1, 1, restarting+"(first failed job: js-w-0)")},
@@ -256,17 +256,16 @@ func TestGate(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"C280: gate off: the condition, no lift, no event": {inPlace(0, 0, "1 1", gateOff), off},
-		"C280: gate off: the condition, no break":          {inPlace(0, 1, "2 .", gateOff, noPods), off},
-		"gate off: the condition once":                     {inPlace(0, 1, "1 1", gateOff, offAlready), nil},
-		"gate off: not for another strategy":               {inPlace(0, 1, "1 1", gateOff, recreate), nil},
-		"gate off: a full restart writes no epoch":         {inPlace(0, 1, "1 1", gateOff, recreate, onJob(0, failed)), restarted(0, 1, restarting+"(first failed job: js-w-0)")},
-		"C280: gate back: the condition before a break":    {inPlace(0, 1, "2 .", offAlready, confirmed(0, 1)), back},
-		"C280: gate back: the condition before a lift":     {inPlace(1, 1, "2 2", offAlready), back},
-		"gate back: the condition before a failed Job":     {inPlace(0, 1, "1 1", offAlready, onJob(0, failed)), back},
-		"gate back: the condition before missing Jobs":     {inPlace(0, 1, "1|1", offAlready, func(in *Input) { in.Jobs = in.Jobs[:1] }), back},
-		"gate back: afterwards as ever":                    {inPlace(1, 1, "2 2", offAlready, func(in *Input) { in.JobSet.Status.Conditions[0].Status = metav1.ConditionFalse }), lifted(2)},
-		"gate on: a JobSet that never saw it off: as ever": {inPlace(0, 0, "1 1"), lifted(1)},
+		"P20, C280: gate off: the condition, no lift, no event": {inPlace(0, 0, "1 1", gateOff), off},
+		"C280: gate off: the condition, no break":               {inPlace(0, 1, "2 .", gateOff, noPods), off},
+		"gate off: the condition once":                          {inPlace(0, 1, "1 1", gateOff, offAlready), nil},
+		"P20: gate off: not for another strategy":               {inPlace(0, 1, "1 1", gateOff, recreate), nil},
+		"gate off: a full restart writes no epoch":              {inPlace(0, 1, "1 1", gateOff, recreate, onJob(0, failed)), restarted(0, 1, restarting+"(first failed job: js-w-0)")},
+		"C280: gate back: the condition before a break":         {inPlace(0, 1, "2 .", offAlready, confirmed(0, 1)), back},
+		"C280: gate back: the condition before a lift":          {inPlace(1, 1, "2 2", offAlready), back},
+		"gate back: the condition before a failed Job":          {inPlace(0, 1, "1 1", offAlready, onJob(0, failed)), back},
+		"gate back: the condition before missing Jobs":          {inPlace(0, 1, "1|1", offAlready, func(in *Input) { in.Jobs = in.Jobs[:1] }), back},
+		"gate back: afterwards as ever":                         {inPlace(1, 1, "2 2", offAlready, func(in *Input) { in.JobSet.Status.Conditions[0].Status = metav1.ConditionFalse }), lifted(2)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -287,7 +286,7 @@ func TestReadyJobsDoNotEndAGroupRestart(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P14: all Jobs ready, the group still assembles": {inPlace(1, 1, "2 1", ready, restartingInPlace), assembling},
+		"P14, C40: all Jobs ready, the group still assembles": {inPlace(1, 1, "2 1", ready, restartingInPlace), assembling},
 		"C40: all Jobs ready after a full restart": {inPlace(1, 2, "2 2", ready, other), func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "JobsReady", "all jobs are ready", now)}
 			w.Events = []Event{{"Normal", "JobsReady", "all jobs are ready"}}

@@ -41,7 +41,6 @@ func TestChangesByIntent(t *testing.T) {
 		"P101a: nor if its Pods do not exist":                      {sized(1, 1, "2 .", 2, 1, sinceAgo(20*time.Minute)), false, "1 Lost: index 1 of Job js-w-0"},
 		"P101a: Jobs that were recreated to leave sick nodes wait": {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, restartingBecause("MovedOffNodes"))), false, "not charged"},
 		"P24: after a failure all Jobs are recreated":              {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, restartingInPlace)), true, ""},
-		"P24: also after they were recreated for one":              {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, afterFullRestart)), true, ""},
 		"P24: also in a first start":                               {inPlace(0, 0, "1 _", sinceAgo(20*time.Minute)), true, ""},
 	}
 	for name, tc := range tests {

@@ -60,7 +60,7 @@ func TestSuccessPolicy(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"C116: nothing succeeded":                    {doing(twoKinds(), nil), nil},
+		"C116, C165: nothing has happened":           {doing(twoKinds(), nil), nil},
 		"C118: All, all succeeded":                   {doing(twoKinds().SuccessPolicy(jobset.OperatorAll), jobChanges{"js-a-0": done, "js-a-1": done, "js-b-0": done}), completes},
 		"C118: All, one is missing":                  {doing(twoKinds().SuccessPolicy(jobset.OperatorAll), jobChanges{"js-a-0": done, "js-b-0": done}), nil},
 		"C118: Any, one succeeded":                   {doing(twoKinds().SuccessPolicy(jobset.OperatorAny), jobChanges{"js-a-1": done}), completes},
@@ -176,7 +176,6 @@ func TestSuspendAndResume(t *testing.T) {
 		"C166: all suspended Jobs are resumed":           {doing(wasSuspended(twoKinds()), all), resumed("js-a-0", "js-a-1", "js-b-0")},
 		"C166: finished Jobs are not resumed":            {doing(wasSuspended(twoKinds()), jobChanges{"js-a-0": off, "js-a-1": func(w *builders.JobWrapper) { off(w); done(w) }}), resumed("js-a-0")},
 		"C166: Jobs of an unknown ReplicatedJob are not": {doing(wasSuspended(twoKinds()), jobChanges{"js-b-0": func(w *builders.JobWrapper) { off(w); w.Label(jobset.ReplicatedJobNameKey, "x") }}), resumed()},
-		"C165: never suspended: nothing is told":         {doing(twoKinds(), nil), nil},
 		"C165: a Job that somebody suspended is resumed": {doing(twoKinds(), jobChanges{"js-b-0": off}), func(w *summary) { w.Resumes = []string{"js-b-0"} }},
 		"C171: no counter moves":                         {doing(wasSuspended(twoKinds()).Restarts(2, 1), all), resumed("js-a-0", "js-a-1", "js-b-0")},
 		"C40: all ready ends a restart": {doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), func(w *summary) {

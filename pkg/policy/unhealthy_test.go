@@ -211,20 +211,21 @@ func inPlaceTolerant(warmup int32) func(*Input) {
 // TestAGroupThatDoesNotAssembleIsReset: by the deadline of P24, and charged once.
 func TestAGroupThatDoesNotAssembleIsReset(t *testing.T) {
 	t.Parallel()
+	isPending := onPod(0, 1, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPending })
 	for name, tc := range map[string]struct {
-		brokeBefore bool
-		charged     int32
+		in      Input
+		charged int32
 	}{
-		"P80: at the start it is charged":                          {false, 1},
-		"P80: after a break, which was charged, it is not charged": {true, 0},
+		"P80: at the start it is charged":                          {inPlace(0, 0, "1 _", sinceAgo(2*time.Hour)), 1},
+		"P80, P82: its Pods cannot be created":                     {inPlace(0, 0, ". .", sinceAgo(2*time.Hour)), 1},
+		"P80, P82: one is not created, or gone with its node":      {inPlace(0, 0, "1 .", sinceAgo(2*time.Hour)), 1},
+		"P80, P82: one is Pending on its node":                     {inPlace(0, 0, "1 _", sinceAgo(2*time.Hour), isPending), 1},
+		"P80, P82: one has failed and is not replaced":             {inPlace(0, 0, "1 F_", sinceAgo(2*time.Hour)), 1},
+		"P80: after a break, which was charged, it is not charged": {inPlace(1, 1, "2 _", sinceAgo(2*time.Hour), brokeAgo(2*time.Hour)), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := inPlace(0, 0, "1 _", sinceAgo(2*time.Hour))
-			if tc.brokeBefore {
-				in = inPlace(1, 1, "2 _", sinceAgo(2*time.Hour))
-				brokeAgo(2 * time.Hour)(&in)
-			}
+			in := tc.in
 			inPlaceTolerant(1800)(&in)
 			for _, pods := range in.Pods {
 				for _, pod := range pods {

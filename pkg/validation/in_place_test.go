@@ -64,6 +64,10 @@ func TestInPlaceJobs(t *testing.T) {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.PodReplacementPolicy = nil }),
 			want: []violation{invalid(leaderJob+".podReplacementPolicy", "replicatedJob leader: must be set to Failed")},
 		},
+		"P41, W49: another podReplacementPolicy": {
+			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.PodReplacementPolicy = ptr.To(batchv1.TerminatingOrFailed) }),
+			want: []violation{invalid(leaderJob+".podReplacementPolicy", "replicatedJob leader: must be set to Failed")},
+		},
 		"P41, W50, C273: completions and parallelism differ": {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.Completions = ptr.To[int32](2) }),
 			want: []violation{invalid(leaderJob+".completions", "replicatedJob leader: completions and parallelism must be set and equal")},

@@ -84,17 +84,6 @@ func TestAFailedWorkerRestartsAllContainersAsMeasured(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatExitsByItsRuleRestartsAllContainers(t *testing.T) {
-	w := newWorld(t)
-	w.startReady(groupPod(w.gate))
-	w.agent.exit <- 88
-	want := measured("Running | agent exit88 | worker ready | restarting")
-	w.expect(want[len(want)-1])
-	if diff := cmp.Diff(want, w.since(allReady)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestContainersThatIgnoreTermAreKilledInARestart(t *testing.T) {
 	w := newWorld(t)
 	w.agent.onTerm = -1

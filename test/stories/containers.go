@@ -137,9 +137,7 @@ func containersEnd() {
 		group.Charged(1)
 	},
 		Entry("with 0", SpecTimeout(specTime), 0),
-		Entry("with 1", SpecTimeout(specTime), 1),
 		Entry("with 88, the code that asks for it", SpecTimeout(specTime), 88),
-		Entry("with 137, as if it was killed", SpecTimeout(specTime), 137),
 	)
 
 	It("C294 C302: wait behind an agent that exits with 64, which restarts alone and backs off", func(ctx SpecContext) {

@@ -51,25 +51,6 @@ var _ = Describe("The feature gate InPlaceRestart", func() {
 		Expect(first.Conditions).To(ContainElement(And(HaveField("Type", string(disabled)), HaveField("Status", metav1.ConditionFalse))))
 	})
 
-	It("P20: off from the start of a JobSet that is stored already, writes no epoch ever", func(ctx SpecContext) {
-		w := newWorld(ctx, WithGates(GateOff))
-		train, pods := w.HeldGroup(Training(2, 10))
-
-		w.Agents.Report(1, pods...)
-
-		w.Has(train, disabled, metav1.ConditionTrue, "")
-		w.StaysUntouched(train)
-		Expect(Now(w, train).Status.SyncedEpoch).To(BeNil())
-	})
-
-	It("P20: off, leaves other strategies without any condition", func(ctx SpecContext) {
-		w := newWorld(ctx, WithGates(GateOff))
-		js := w.Create(AB())
-		w.HasJobs(js, 4)
-
-		w.HasNo(js, disabled)
-	})
-
 	It("P20: off, restarts the whole JobSet when a Job fails, as Recreate does", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, _ := w.RunningGroup(Training(2, 10))

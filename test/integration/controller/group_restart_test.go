@@ -19,16 +19,6 @@ import (
 )
 
 var _ = Describe("A group restart", func() {
-	It("P13: leaves the status alone while all workers are at the synced epoch", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(3, 10))
-
-		w.Agents.Report(1, pods...)
-
-		w.StaysUntouched(train)
-		w.HasCounted(train, Counters{})
-	})
-
 	It("P13: lifts the first time when the last worker reports, and says nothing of a restart", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.HeldGroup(Training(3, 10))
@@ -115,20 +105,6 @@ var _ = Describe("A group restart", func() {
 
 		w.GroupRestarts(js, 1, pods)
 		w.HasCounted(js, Counters{InPlace: 1})
-	})
-
-	It("C40: is not ended by Jobs that are all ready, only by the lift", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 10))
-		w.Agents.Report(2, pods[0])
-		w.Reaches(train, 1, 1)
-
-		w.JobController.Readies(w.Jobs(train)...)
-		w.Status(train, func(g Gomega, s jobset.JobSetStatus) { g.Expect(s.ReplicatedJobsStatus[0].Ready).To(BeEquivalentTo(1)) })
-
-		w.Has(train, jobset.JobSetRestarting, metav1.ConditionTrue, "InPlaceRestart")
-		w.Agents.Report(2, pods[1])
-		w.Has(train, jobset.JobSetRestarting, metav1.ConditionFalse, "WorkersSynced")
 	})
 
 	It("P22 C305: makes two epoch writes per group restart, whatever else is going on", func(ctx SpecContext) {

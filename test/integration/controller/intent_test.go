@@ -141,17 +141,6 @@ var _ = Describe("Intent before effect", func() {
 		w.HasCounted(js, Counters{})
 	})
 
-	It("P16: suspending while the group assembles writes no epoch", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.HeldGroup(Training(2, 10))
-		w.Agents.Report(1, pods[0])
-
-		w.Suspend(train)
-		w.Has(train, jobset.JobSetSuspended, metav1.ConditionTrue, "")
-
-		Expect(w.Manager.EpochWrites(train.Name)).To(BeEmpty())
-	})
-
 	It("P16 C163: suspending during a group restart ends the condition", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
@@ -217,35 +206,6 @@ var _ = Describe("What a group restart cannot do", func() {
 		w.HasCounted(train, Counters{Restarts: 1, CountTowardsMax: 1})
 	})
 
-	It("P17: is noticed as well when the worker succeeds after the break, charged once in all", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(3, 10))
-		w.Agents.Report(2, pods[1])
-		w.Reaches(train, 1, 1)
-		w.HasCounted(train, Counters{InPlace: 1})
-
-		w.Kubelet.SeesSucceed(pods[0])
-
-		w.Counts(train, Counters{Restarts: 1, InPlace: 1})
-		w.JobController.CollectsAll(train, 1)
-		w.HasJobs(train, 1)
-	})
-
-	It("P17: nor a worker whose whole Job is complete", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		js, pods := w.RunningGroup(InPlace(JobSet("wide", Replicated("workers", 2, 1)), 10))
-		w.Kubelet.SeesSucceed(pods[0])
-		w.JobController.Accounts(pods[0])
-		w.JobController.Completes(w.Job(js, "workers", 0))
-		w.StaysAt(js, 0, 1)
-
-		w.Agents.Report(2, pods[1])
-
-		w.Counts(js, Counters{Restarts: 1, CountTowardsMax: 1})
-		w.JobController.CollectsAll(js, 2)
-		w.HasJobs(js, 2)
-	})
-
 	It("P17 P16: nor a suspended group of which a worker succeeded: all Jobs restart at the resume, and nobody pays", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(3, 10))
@@ -281,18 +241,6 @@ var _ = Describe("What a group restart cannot do", func() {
 
 		w.Finishes(train, jobset.JobSetFailed, "FailJobSetFailurePolicyAction")
 		w.HasCounted(train, Counters{})
-	})
-
-	It("P18: be charged for a Job that fails while the group assembles as for the break before it", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 10))
-		w.Agents.Report(2, pods[0])
-		w.Reaches(train, 1, 1)
-
-		w.JobController.Fails(w.Job(train, "workers", 0), batchv1.JobReasonPodFailurePolicy, "")
-
-		w.Counts(train, Counters{Restarts: 1, CountTowardsMax: 1, InPlace: 1})
-		w.Has(train, jobset.JobSetRestarting, metav1.ConditionTrue, "DefaultFailurePolicy")
 	})
 
 	It("C40 P71a: leave a full restart without an end: its condition goes with the lift", func(ctx SpecContext) {

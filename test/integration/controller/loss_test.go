@@ -57,19 +57,6 @@ var _ = Describe("A worker that is gone", func() {
 		w.Reaches(train, 1, 2)
 	})
 
-	It("P14: that was evicted breaks the group", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 10))
-
-		w.Kubelet.StartsStopping(pods[1], 30)
-		w.Kubelet.SeesFail(pods[1], 137)
-		w.StaysAt(train, 0, 1)
-		w.JobController.Accounts(pods[1])
-
-		w.Reaches(train, 1, 1)
-		w.HasCounted(train, Counters{InPlace: 1})
-	})
-
 	It("P14: may use its grace, and breaks the group at the end of it though nothing happens then", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(Training(2, 10))
@@ -157,31 +144,6 @@ var _ = Describe("A worker that is gone", func() {
 		w.StaysAt(train, 0, 1)
 		w.HasCounted(train, Counters{})
 	})
-
-	It("P13 P14: blocks the lift as long as its place is empty", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.HeldGroup(Training(2, 10))
-		w.Kubelet.Removes(pods[0])
-		w.Agents.Report(1, pods[1])
-		w.StaysAt(train, 0, 0)
-
-		w.Agents.Report(1, w.JobController.Replaces(pods[0]))
-
-		w.Reaches(train, 0, 1)
-		w.HasCounted(train, Counters{})
-	})
-
-	It("P10 P13: blocks the lift as long as two Pods claim its place", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.HeldGroup(Training(2, 10))
-		second := w.JobController.Replaces(pods[0])
-
-		w.Agents.Report(1, pods[0], pods[1], second)
-		w.StaysAt(train, 0, 0)
-		w.Kubelet.Removes(second)
-
-		w.Reaches(train, 0, 1)
-	})
 })
 
 var _ = Describe("What is not a worker", func() {
@@ -255,31 +217,6 @@ var _ = Describe("An epoch annotation", func() {
 			Expect(told[0].Series).To(BeNil())
 		},
 		Entry("text", "one"),
-		Entry("nothing", ""),
-		Entry("zero", "0"),
 		Entry("beyond 32 bits", "2147483648"),
 	)
-
-	It("P12: above S+1 counts as not reported, without an event", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(2, 10))
-
-		w.Agents.Report(3, pods[0])
-
-		w.StaysUntouched(train)
-		Expect(w.Events(train, "InvalidEpoch")).To(BeEmpty())
-		w.Agents.Report(2, pods...)
-		w.Reaches(train, 1, 2)
-	})
-
-	It("P12: that is none does not stop the pass: a lost worker still breaks the group", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		train, pods := w.RunningGroup(Training(3, 10))
-		w.Agents.ReportText("x", pods[0])
-		w.TellsUser(train, corev1.EventTypeWarning, "InvalidEpoch", pods[0].Name)
-
-		w.Kubelet.Removes(pods[1])
-
-		w.Reaches(train, 1, 1)
-	})
 })

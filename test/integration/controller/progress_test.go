@@ -40,7 +40,7 @@ var _ = Describe("A group that does not come together", func() {
 		return w, train, pods
 	}
 
-	It("P24: has the Pods recreated that do not report, and counts from the API, whoever leads", func(ctx SpecContext) {
+	It("P24: has the Pods recreated that do not report, counts from the API, whoever leads, and lifts when the replacement reports", func(ctx SpecContext) {
 		w, train, pods := lacksOne(ctx)
 		since := Now(w, train).Status.AssemblingSince
 		Expect(since).NotTo(BeNil())
@@ -53,17 +53,10 @@ var _ = Describe("A group that does not come together", func() {
 			Expect(Now(w, healthy).DeletionTimestamp).To(BeNil())
 		}
 		w.TellsUser(train, corev1.EventTypeWarning, "WorkersMissing", pods[2].Name)
-	})
 
-	It("P24: lifts when the replacement reports, uncharged, and the clock stops", func(ctx SpecContext) {
-		w, train, pods := lacksOne(ctx)
-		w.StartManager(impatient)
-
-		leaves(w, pods[2])
 		w.StartManager(patient) // the replacement has as long as it takes
 		w.Kubelet.Removes(pods[2])
 		w.Agents.Report(1, w.JobController.Replaces(pods[2]))
-
 		w.Reaches(train, 0, 1)
 		w.HasCounted(train, Counters{})
 		w.Status(train, func(g Gomega, status jobset.JobSetStatus) { g.Expect(status.AssemblingSince).To(BeNil()) })

@@ -81,27 +81,8 @@ var _ = Describe("A group with faultTolerance that restarts in place", func() {
 			w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
 		},
 		Entry("as its Pods cannot be created", func(*World, *batchv1.Job) {}),
-		Entry("as one of its Pods is not created", func(w *World, job *batchv1.Job) {
-			w.Agents.Report(1, w.JobController.MakesPod(job, 0))
-		}),
-		Entry("as a Pod stays Pending on its node", func(w *World, job *batchv1.Job) {
-			pods := w.JobController.MakesPods(job)
-			w.Agents.Report(1, pods[0])
-			w.Kubelet.IsPending(pods[1])
-		}),
 		Entry("as a Pod runs and its agent does not report", func(w *World, job *batchv1.Job) {
 			w.Agents.Report(1, w.JobController.MakesPods(job)[0])
-		}),
-		Entry("as a Pod has failed and is not replaced", func(w *World, job *batchv1.Job) {
-			pods := w.JobController.MakesPods(job)
-			w.Agents.Report(1, pods[0])
-			w.Kubelet.SeesFail(pods[1], 1)
-			w.JobController.Accounts(pods[1])
-		}),
-		Entry("as a Pod has gone with its node and is not replaced", func(w *World, job *batchv1.Job) {
-			pods := w.JobController.MakesPods(job)
-			w.Agents.Report(1, pods[0])
-			w.Kubelet.Removes(pods[1])
 		}),
 	)
 

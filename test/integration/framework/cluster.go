@@ -65,16 +65,25 @@ type Cluster struct {
 // Call it in BeforeSuite; it stops itself.
 func Start(g gates.Set) *Cluster {
 	GinkgoHelper()
-	patience()
-	quiet()
-	plane := StartControlPlane(cluster.Options{})
-	direct, err := plane.NewClient()
-	Expect(err).NotTo(HaveOccurred())
-	c := &Cluster{Config: plane.Config, Client: direct, Scheme: direct.Scheme(), Root: Root(), plane: plane}
+	c := StartAPI(cluster.Options{})
 	c.ServeWebhooks(g)
 	DeferCleanup(func() { c.admission.Stop() })
 	return c
 }
+
+// StartAPI starts a cluster for a suite that serves the webhooks itself.
+func StartAPI(options cluster.Options) *Cluster {
+	GinkgoHelper()
+	patience()
+	quiet()
+	plane := StartControlPlane(options)
+	direct, err := plane.NewClient()
+	Expect(err).NotTo(HaveOccurred())
+	return &Cluster{Config: plane.Config, Client: direct, Scheme: direct.Scheme(), Root: Root(), plane: plane}
+}
+
+// Webhooks says where the API server expects the webhooks: address, port, and the directory with the certificate that it trusts.
+func (c *Cluster) Webhooks() (host string, port int, certDir string) { return c.plane.Webhooks() }
 
 // ServeWebhooks puts webhooks with these gates in the place of those that serve now.
 func (c *Cluster) ServeWebhooks(g gates.Set) {

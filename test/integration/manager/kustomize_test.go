@@ -21,42 +21,17 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
 	"sigs.k8s.io/jobset/pkg/config"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
-// rendering is what a kustomization makes, by kind and name.
-type rendering map[string]*unstructured.Unstructured
-
-func render(kustomization string) rendering {
-	GinkgoHelper()
-	r := rendering{}
-	for _, document := range strings.Split(kubectl("kustomize", filepath.Join(root, kustomization)), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		Expect(yaml.Unmarshal([]byte(document), &object.Object)).To(Succeed())
-		r[object.GetKind()+" "+object.GetName()] = object
-	}
-	return r
-}
-
 // installed is config/default, which no spec changes.
-var installed = sync.OnceValue(func() rendering { return render("config/default") })
-
-// get reads an object that has to be there into one of its type.
-func get[T any](r rendering, key string) T {
-	GinkgoHelper()
-	var typed T
-	Expect(r).To(HaveKey(key))
-	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(r[key].Object, &typed)).To(Succeed())
-	return typed
-}
+var installed = sync.OnceValue(func() framework.Rendering { return framework.Render("config/default") })
 
 // added are the objects that one rendering has and the other has not.
-func added(to, from rendering) []string {
+func added(to, from framework.Rendering) []string {
 	var keys []string
 	for key := range to {
 		if from[key] == nil {
@@ -88,7 +63,7 @@ func secretsOf(deployment appsv1.Deployment) map[string]string {
 }
 
 var _ = Describe("config/default", func() {
-	var install rendering
+	var install framework.Rendering
 	BeforeEach(func() { install = installed() })
 
 	It("O124: is applied on the server's side, the CRD being too large for the other", func() {
@@ -106,26 +81,26 @@ var _ = Describe("config/default", func() {
 				HaveKeyWithValue("app.kubernetes.io/instance", "jobset"), HaveKeyWithValue("app.kubernetes.io/managed-by", "kustomize")), key)
 			Expect(object.GetNamespace()).To(BeElementOf("", system), key)
 		}
-		Expect(get[corev1.Namespace](install, "Namespace "+system).Labels).To(HaveKeyWithValue("control-plane", "controller-manager"), "O113")
+		Expect(framework.Rendered[corev1.Namespace](install, "Namespace "+system).Labels).To(HaveKeyWithValue("control-plane", "controller-manager"), "O113")
 		Expect(install).To(HaveKey("ServiceAccount "+account), "O115")
-		Expect(get[corev1.Secret](install, "Secret "+secretName).Data).To(BeEmpty(), "O117")
+		Expect(framework.Rendered[corev1.Secret](install, "Secret "+secretName).Data).To(BeEmpty(), "O117")
 
-		cfg, err := config.Decode([]byte(get[corev1.ConfigMap](install, "ConfigMap jobset-manager-config").Data["controller_manager_config.yaml"]))
+		cfg, err := config.Decode([]byte(framework.Rendered[corev1.ConfigMap](install, "ConfigMap jobset-manager-config").Data["controller_manager_config.yaml"]))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(config.Validate(cfg)).To(BeEmpty())
 		Expect(*cfg.LeaderElection.LeaderElect && *cfg.InternalCertManagement.Enable).To(BeTrue(), "O116")
 
-		hooks := get[corev1.Service](install, "Service "+serviceName)
+		hooks := framework.Rendered[corev1.Service](install, "Service "+serviceName)
 		Expect(hooks.Spec.Ports[0].Port).To(Equal(int32(443)), "O118")
 		Expect(hooks.Spec.Ports[0].TargetPort).To(Equal(intstr.FromInt32(9443)), "O118")
-		metrics := get[corev1.Service](install, "Service jobset-controller-manager-metrics-service")
+		metrics := framework.Rendered[corev1.Service](install, "Service jobset-controller-manager-metrics-service")
 		Expect(metrics.Labels).To(HaveKeyWithValue("control-plane", "controller-manager"), "O119")
 		Expect(metrics.Spec.Ports[0]).To(Equal(corev1.ServicePort{Name: "https", Protocol: corev1.ProtocolTCP, Port: 8443, TargetPort: intstr.FromInt32(8443)}), "O119")
-		Expect(get[appsv1.Deployment](install, deploymentKey).Spec.Selector.MatchLabels).To(Equal(map[string]string{
+		Expect(framework.Rendered[appsv1.Deployment](install, deploymentKey).Spec.Selector.MatchLabels).To(Equal(map[string]string{
 			"app.kubernetes.io/name": "jobset", "app.kubernetes.io/instance": "jobset", "app.kubernetes.io/managed-by": "kustomize",
 			"control-plane": "controller-manager",
 		}), "immutable (O125)")
-		pods := get[appsv1.Deployment](install, deploymentKey).Spec.Template.Labels
+		pods := framework.Rendered[appsv1.Deployment](install, deploymentKey).Spec.Template.Labels
 		for _, service := range []corev1.Service{hooks, metrics} {
 			for key, value := range service.Spec.Selector {
 				Expect(pods).To(HaveKeyWithValue(key, value), "selector of %s", service.Name)
@@ -135,17 +110,17 @@ var _ = Describe("config/default", func() {
 
 	It("O105: has Namespace, Deployment and configuration of one component, whose file is the ConfigMap without a hash", func() {
 		const component = "config/components/manager"
-		manager := render(component)
+		manager := framework.Render(component)
 		Expect(manager).To(And(HaveKey("Namespace system"), HaveKey("Deployment controller-manager"), HaveKey("ConfigMap manager-config")))
 		file, err := os.ReadFile(filepath.Join(root, component, "controller_manager_config.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		want := map[string]string{"controller_manager_config.yaml": string(file)}
-		Expect(get[corev1.ConfigMap](manager, "ConfigMap manager-config").Data).To(Equal(want))
-		Expect(get[corev1.ConfigMap](install, "ConfigMap jobset-manager-config").Data).To(Equal(want))
+		Expect(framework.Rendered[corev1.ConfigMap](manager, "ConfigMap manager-config").Data).To(Equal(want))
+		Expect(framework.Rendered[corev1.ConfigMap](install, "ConfigMap jobset-manager-config").Data).To(Equal(want))
 	})
 
 	It("O104, O114, O509: has a CRD of one version without a conversion webhook", func() {
-		crd := get[apiextensionsv1.CustomResourceDefinition](install, "CustomResourceDefinition jobsets.jobset.x-k8s.io")
+		crd := framework.Rendered[apiextensionsv1.CustomResourceDefinition](install, "CustomResourceDefinition jobsets.jobset.x-k8s.io")
 		Expect(crd.Spec.Conversion).To(BeNil())
 		Expect(crd.Annotations).NotTo(HaveKey("cert-manager.io/inject-ca-from"))
 		Expect(crd.Spec.Names.ShortNames).To(BeEmpty())
@@ -163,7 +138,7 @@ var _ = Describe("config/default", func() {
 		Expect(columns).To(Equal([]string{"TerminalState", "Restarts", "Completed", "Suspended", "Age"}))
 	})
 
-	It("W129, W130, O62, O70-O72, O106, O107, O122: has four webhooks, of which two see Pods of JobSets alone", func() {
+	It("W126, W127, W128, W129, W130, O62, O70-O72, O106, O107, O122: has four webhooks, of which two see Pods of JobSets alone", func() {
 		var configurations []string
 		for key, object := range install {
 			if strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
@@ -173,21 +148,28 @@ var _ = Describe("config/default", func() {
 		Expect(configurations).To(ConsistOf("MutatingWebhookConfiguration jobset-mutating-webhook-configuration",
 			"ValidatingWebhookConfiguration jobset-validating-webhook-configuration"), "W129")
 
-		type hook struct{ name, path, kind, operations, selector string }
+		// The other kind has no such field.
+		Expect(framework.Rendered[admissionregistrationv1.MutatingWebhookConfiguration](install, "MutatingWebhookConfiguration "+mutatingName).Webhooks).To(
+			HaveEach(HaveField("ReinvocationPolicy", BeNil())), "W127")
+
+		type hook struct{ name, path, resource, operations, selector string }
 		var hooks []hook
 		for _, key := range []string{"MutatingWebhookConfiguration " + mutatingName, "ValidatingWebhookConfiguration " + validatingName} {
 			// Both kinds have all that is looked at here.
-			for _, webhook := range get[admissionregistrationv1.ValidatingWebhookConfiguration](install, key).Webhooks {
+			for _, webhook := range framework.Rendered[admissionregistrationv1.ValidatingWebhookConfiguration](install, key).Webhooks {
 				Expect(*webhook.FailurePolicy).To(Equal(admissionregistrationv1.Fail))
 				Expect(*webhook.SideEffects).To(Equal(admissionregistrationv1.SideEffectClassNone))
 				Expect(webhook.AdmissionReviewVersions).To(Equal([]string{"v1"}))
 				Expect(webhook.TimeoutSeconds).To(BeNil())
 				Expect(webhook.NamespaceSelector).To(BeNil())
+				Expect(webhook.MatchPolicy).To(BeNil())
+				Expect(webhook.MatchConditions).To(BeEmpty())
 				service := webhook.ClientConfig.Service
 				Expect([]string{service.Namespace, service.Name}).To(Equal([]string{system, serviceName}))
 				Expect(service.Port).To(BeNil(), "443")
 				Expect(webhook.Rules).To(HaveLen(1))
 				rule := webhook.Rules[0]
+				Expect(rule.Scope).To(BeNil())
 				var operations []string
 				for _, operation := range rule.Operations {
 					operations = append(operations, string(operation))
@@ -196,19 +178,20 @@ var _ = Describe("config/default", func() {
 				if webhook.ObjectSelector != nil {
 					selector = metav1.FormatLabelSelector(webhook.ObjectSelector)
 				}
-				hooks = append(hooks, hook{webhook.Name, *service.Path, rule.Resources[0], strings.Join(operations, " "), selector})
+				resource := strings.Join(slices.Concat(rule.APIGroups, rule.APIVersions, rule.Resources), "/")
+				hooks = append(hooks, hook{webhook.Name, *service.Path, resource, strings.Join(operations, " "), selector})
 			}
 		}
 		Expect(hooks).To(ConsistOf(
-			hook{"mjobset.kb.io", "/mutate-jobset-x-k8s-io-v1alpha2-jobset", "jobsets", "CREATE UPDATE", ""},
-			hook{"mpod.kb.io", "/mutate--v1-pod", "pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
-			hook{"vjobset.kb.io", "/validate-jobset-x-k8s-io-v1alpha2-jobset", "jobsets", "CREATE UPDATE", ""},
-			hook{"vpod.kb.io", "/validate--v1-pod", "pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
+			hook{"mjobset.kb.io", "/mutate-jobset-x-k8s-io-v1alpha2-jobset", "jobset.x-k8s.io/v1alpha2/jobsets", "CREATE UPDATE", ""},
+			hook{"mpod.kb.io", "/mutate--v1-pod", "/v1/pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
+			hook{"vjobset.kb.io", "/validate-jobset-x-k8s-io-v1alpha2-jobset", "jobset.x-k8s.io/v1alpha2/jobsets", "CREATE UPDATE", ""},
+			hook{"vpod.kb.io", "/validate--v1-pod", "/v1/pods", "CREATE", "jobset.sigs.k8s.io/jobset-name"},
 		))
 	})
 
 	It("W131, O66, O120, O123, O507: runs one manager with little and waits for it to start", func() {
-		deployment := get[appsv1.Deployment](install, deploymentKey)
+		deployment := framework.Rendered[appsv1.Deployment](install, deploymentKey)
 		Expect(*deployment.Spec.Replicas).To(Equal(int32(1)))
 		pod := deployment.Spec.Template.Spec
 		Expect(*pod.TerminationGracePeriodSeconds).To(Equal(int64(10)))
@@ -255,7 +238,7 @@ var _ = Describe("config/default", func() {
 	It("C27, O84-O97, O121: gives the manager no right beyond those it is known for", func() {
 		read := []string{"get", "list", "watch"}
 		const hooks = "webhookconfigurations.admissionregistration.k8s.io"
-		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules)).To(Equal(map[string][]string{
+		Expect(rightsOf(framework.Rendered[rbacv1.ClusterRole](install, "ClusterRole jobset-manager-role").Rules)).To(Equal(map[string][]string{
 			"nodes": read, "persistentvolumeclaims": {"create", "get", "list", "watch"}, // O84, O85
 			"pods": {"delete", "get", "list", "patch", "watch"}, "pods/status": {"patch"}, // O86
 			"resourcequotas":             {"list", "watch"},                                                // P112
@@ -276,39 +259,39 @@ var _ = Describe("config/default", func() {
 			"roles.rbac.authorization.k8s.io":        {"create", "get", "list", "patch", "watch"},
 			"rolebindings.rbac.authorization.k8s.io": {"create", "get", "list", "patch", "watch"},
 		}))
-		Expect(rightsOf(get[rbacv1.Role](install, "Role jobset-manager-secrets-role").Rules)).To(Equal(map[string][]string{
+		Expect(rightsOf(framework.Rendered[rbacv1.Role](install, "Role jobset-manager-secrets-role").Rules)).To(Equal(map[string][]string{
 			"secrets": {"get", "list", "update", "watch"}, // O95
 		}))
-		Expect(rightsOf(get[rbacv1.Role](install, "Role jobset-leader-election-role").Rules)).To(Equal(map[string][]string{
+		Expect(rightsOf(framework.Rendered[rbacv1.Role](install, "Role jobset-leader-election-role").Rules)).To(Equal(map[string][]string{
 			"leases.coordination.k8s.io": {"create", "delete", "get", "list", "patch", "update", "watch"},
 			"events":                     {"create", "patch"}, "events.events.k8s.io": {"create", "patch"}, // O96
 		}))
-		Expect(rightsOf(get[rbacv1.ClusterRole](install, "ClusterRole jobset-proxy-role").Rules)).To(Equal(map[string][]string{
+		Expect(rightsOf(framework.Rendered[rbacv1.ClusterRole](install, "ClusterRole jobset-proxy-role").Rules)).To(Equal(map[string][]string{
 			"tokenreviews.authentication.k8s.io": {"create"}, "subjectaccessreviews.authorization.k8s.io": {"create"}, // O97
 		}))
 		for key, object := range install {
 			if !strings.HasSuffix(object.GetKind(), "Binding") {
 				continue
 			}
-			binding := get[rbacv1.ClusterRoleBinding](install, key)
+			binding := framework.Rendered[rbacv1.ClusterRoleBinding](install, key)
 			Expect(binding.Subjects).To(Equal([]rbacv1.Subject{{Kind: "ServiceAccount", Namespace: system, Name: account}}), key)
 			Expect(install).To(HaveKey(binding.RoleRef.Kind+" "+binding.RoleRef.Name), key)
 		}
 	})
 
 	It("O98, O99, O518: has roles for scrapers, and roles for people that come with admin, edit and view", func() {
-		Expect(get[rbacv1.ClusterRole](install, "ClusterRole jobset-metrics-reader").Rules).To(Equal(
+		Expect(framework.Rendered[rbacv1.ClusterRole](install, "ClusterRole jobset-metrics-reader").Rules).To(Equal(
 			[]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}))
 
 		status := rbacv1.PolicyRule{APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets/status"}, Verbs: []string{"get"}}
-		editor := get[rbacv1.ClusterRole](install, "ClusterRole jobset-editor-role")
+		editor := framework.Rendered[rbacv1.ClusterRole](install, "ClusterRole jobset-editor-role")
 		Expect(editor.Labels).To(SatisfyAll(HaveKeyWithValue("rbac.authorization.k8s.io/aggregate-to-admin", "true"),
 			HaveKeyWithValue("rbac.authorization.k8s.io/aggregate-to-edit", "true")))
 		Expect(editor.Rules).To(Equal([]rbacv1.PolicyRule{{
 			APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"},
 			Verbs: []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 		}, status}))
-		viewer := get[rbacv1.ClusterRole](install, "ClusterRole jobset-viewer-role")
+		viewer := framework.Rendered[rbacv1.ClusterRole](install, "ClusterRole jobset-viewer-role")
 		Expect(viewer.Labels).To(HaveKeyWithValue("rbac.authorization.k8s.io/aggregate-to-view", "true"))
 		Expect(viewer.Rules).To(Equal([]rbacv1.PolicyRule{{
 			APIGroups: []string{"jobset.x-k8s.io"}, Resources: []string{"jobsets"}, Verbs: []string{"get", "list", "watch"},

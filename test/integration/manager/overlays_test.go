@@ -19,14 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"sigs.k8s.io/jobset/pkg/config"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 var _ = Describe("Overlays", func() {
-	var install rendering
+	var install framework.Rendering
 	BeforeEach(func() { install = installed() })
 
 	It("W131, O103, O109, O148, O470, O522: config/overlays/certmanager leaves certificates to cert-manager, all of it", func() {
-		overlay := render("config/overlays/certmanager")
+		overlay := framework.Render("config/overlays/certmanager")
 		Expect(added(overlay, install)).To(Equal([]string{
 			"Certificate jobset-ca", "Certificate jobset-metrics-cert", "Certificate jobset-serving-cert",
 			"Issuer jobset-ca-issuer", "Issuer jobset-selfsigned-issuer",
@@ -48,11 +49,11 @@ var _ = Describe("Overlays", func() {
 		}
 
 		By("mounting them where the manager looks, under the names by which they are ordered")
-		deployment := get[appsv1.Deployment](overlay, deploymentKey)
+		deployment := framework.Rendered[appsv1.Deployment](overlay, deploymentKey)
 		Expect(secretsOf(deployment)).To(Equal(map[string]string{"cert": secretName, "metrics-cert": "jobset-metrics-server-cert"}))
 		Expect(overlay["Certificate jobset-serving-cert"].Object["spec"]).To(HaveKeyWithValue("secretName", secretName))
 		Expect(overlay["Certificate jobset-metrics-cert"].Object["spec"]).To(HaveKeyWithValue("secretName", "jobset-metrics-server-cert"))
-		cfg, err := config.Decode([]byte(get[corev1.ConfigMap](overlay, "ConfigMap jobset-manager-config").Data["controller_manager_config.yaml"]))
+		cfg, err := config.Decode([]byte(framework.Rendered[corev1.ConfigMap](overlay, "ConfigMap jobset-manager-config").Data["controller_manager_config.yaml"]))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(config.Validate(cfg)).To(BeEmpty())
 		Expect(*cfg.InternalCertManagement.Enable).To(BeFalse())
@@ -60,7 +61,7 @@ var _ = Describe("Overlays", func() {
 		paths := volumeMounts(deployment)
 		Expect(paths["metrics-cert"]).To(Equal(cfg.Metrics.CertDir))
 		Expect(cfg.Webhook.CertDir).To(BeEmpty(), "the default, where config/default mounts it")
-		Expect(paths["cert"]).To(Equal(volumeMounts(get[appsv1.Deployment](install, deploymentKey))["cert"]))
+		Expect(paths["cert"]).To(Equal(volumeMounts(framework.Rendered[appsv1.Deployment](install, deploymentKey))["cert"]))
 
 		By("having the authority written into both webhook configurations")
 		for _, key := range []string{"MutatingWebhookConfiguration " + mutatingName, "ValidatingWebhookConfiguration " + validatingName} {
@@ -70,10 +71,10 @@ var _ = Describe("Overlays", func() {
 	})
 
 	It("O78, O516: config/overlays/ha runs two managers apart, of which one stays", func() {
-		overlay := render("config/overlays/ha")
+		overlay := framework.Render("config/overlays/ha")
 		Expect(added(overlay, install)).To(Equal([]string{"PodDisruptionBudget " + account}))
 		Expect(added(install, overlay)).To(BeEmpty())
-		deployment := get[appsv1.Deployment](overlay, deploymentKey)
+		deployment := framework.Rendered[appsv1.Deployment](overlay, deploymentKey)
 		Expect(*deployment.Spec.Replicas).To(Equal(int32(2)))
 		var keys []string
 		for _, spread := range deployment.Spec.Template.Spec.TopologySpreadConstraints {
@@ -84,7 +85,7 @@ var _ = Describe("Overlays", func() {
 		}
 		Expect(keys).To(Equal([]string{"kubernetes.io/hostname", "topology.kubernetes.io/zone"}))
 
-		budget := get[policyv1.PodDisruptionBudget](overlay, "PodDisruptionBudget "+account)
+		budget := framework.Rendered[policyv1.PodDisruptionBudget](overlay, "PodDisruptionBudget "+account)
 		Expect(*budget.Spec.MinAvailable).To(Equal(intstr.FromInt32(1)))
 		Expect(budget.Spec.Selector.MatchLabels).To(Equal(deployment.Spec.Selector.MatchLabels))
 
@@ -93,17 +94,17 @@ var _ = Describe("Overlays", func() {
 	})
 
 	It("O110, O111, O466, O495: config/prometheus lets the Prometheus of the operator in", func() {
-		overlay := render("config/prometheus")
+		overlay := framework.Render("config/prometheus")
 		Expect(added(overlay, nil)).To(Equal([]string{
 			"ClusterRoleBinding jobset-prometheus-metrics-reader", "PrometheusRule jobset-alerts", "Role prometheus-k8s", "RoleBinding prometheus-k8s",
 			"ServiceMonitor controller-manager-metrics-monitor",
 		}))
 		scraper := rbacv1.Subject{Kind: "ServiceAccount", Namespace: "monitoring", Name: "prometheus-k8s"}
 		operator := rbacv1.Subject{Kind: "ServiceAccount", Namespace: "monitoring", Name: "prometheus-operator"}
-		binding := get[rbacv1.RoleBinding](overlay, "RoleBinding prometheus-k8s")
+		binding := framework.Rendered[rbacv1.RoleBinding](overlay, "RoleBinding prometheus-k8s")
 		Expect(binding.Namespace).To(Equal(system))
 		Expect(binding.Subjects).To(Equal([]rbacv1.Subject{scraper, operator}))
-		reader := get[rbacv1.ClusterRoleBinding](overlay, "ClusterRoleBinding jobset-prometheus-metrics-reader")
+		reader := framework.Rendered[rbacv1.ClusterRoleBinding](overlay, "ClusterRoleBinding jobset-prometheus-metrics-reader")
 		Expect(reader.Subjects).To(Equal([]rbacv1.Subject{scraper}))
 		Expect(install).To(HaveKey("ClusterRole " + reader.RoleRef.Name))
 
@@ -122,7 +123,7 @@ var _ = Describe("Overlays", func() {
 	})
 
 	It("config/overlays/prometheus-certmanager verifies whom it scrapes", func() {
-		overlay := render("config/overlays/prometheus-certmanager")
+		overlay := framework.Render("config/overlays/prometheus-certmanager")
 		endpoints, _, err := unstructured.NestedSlice(overlay["ServiceMonitor controller-manager-metrics-monitor"].Object, "spec", "endpoints")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(endpoints).To(HaveLen(1))

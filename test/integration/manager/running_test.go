@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,9 +23,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 var _ = Describe("Leader election", func() {
@@ -151,13 +150,8 @@ var _ = Describe("Metrics", func() {
 func allowedToken(ctx context.Context) string {
 	GinkgoHelper()
 	scraper := token(ctx, "monitoring", "prometheus-k8s")
-	for _, document := range strings.Split(kubectl("kustomize", filepath.Join(root, "config/prometheus")), "\n---\n") {
-		binding := &rbacv1.ClusterRoleBinding{}
-		Expect(yaml.Unmarshal([]byte(document), binding)).To(Succeed())
-		if binding.Kind == "ClusterRoleBinding" {
-			Expect(client.IgnoreAlreadyExists(plane.client.Create(ctx, binding))).To(Succeed())
-		}
-	}
+	binding := framework.Rendered[rbacv1.ClusterRoleBinding](framework.Render("config/prometheus"), "ClusterRoleBinding jobset-prometheus-metrics-reader")
+	Expect(client.IgnoreAlreadyExists(plane.client.Create(ctx, &binding))).To(Succeed())
 	Eventually(func() (bool, error) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:                  "system:serviceaccount:monitoring:prometheus-k8s",

@@ -112,8 +112,8 @@ var _ = Describe("A new Pod", func() {
 
 	DescribeTable("Q1: with a negative priority gets a label that the API server takes",
 		func(priority int32, label string) {
-			class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Value: priority}
-			Expect(admin.Create(w.ctx, class)).To(Succeed())
+			class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}, Value: priority}
+			Expect(w.Client.Create(w.Context, class)).To(Succeed())
 			pod := w.pod(newJob(0), 0)
 			pod.Spec.PriorityClassName = class.Name
 			// The API server hears of the class a little later.
@@ -134,7 +134,7 @@ var _ = Describe("A new leader", func() {
 	It("W105 W106 C87 C191: goes to its own Job, and away from other Jobs of its priority", func() {
 		leader := w.starts(w.pod(newJob(0), 0))
 
-		Expect(leader.Spec.Affinity).To(Equal(leaderAffinity(placement.JobKey(w.namespace, "js-w-0"), "0")))
+		Expect(leader.Spec.Affinity).To(Equal(leaderAffinity(placement.JobKey(w.Namespace, "js-w-0"), "0")))
 		Expect(leader.Spec.NodeSelector).To(BeNil())
 	})
 

@@ -20,6 +20,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 // isEvicted waits until a Pod is marked and deleted.
@@ -27,7 +28,7 @@ func (w *world) isEvicted(pods ...*corev1.Pod) {
 	GinkgoHelper()
 	for _, pod := range pods {
 		Eventually(func(g Gomega) {
-			now := w.now(pod)
+			now := framework.Now(w.World, pod)
 			g.Expect(now.DeletionTimestamp).NotTo(BeNil(), "%s is not deleted", pod.Name)
 			g.Expect(disruption(now)).To(HaveValue(And(
 				HaveField("Status", corev1.ConditionTrue),
@@ -47,7 +48,7 @@ func (w *world) stays(pods ...*corev1.Pod) {
 	w.smuggles(w.pod(canary, 0, on(w.node("canary-"+string(canary.uid[:8]), "rack-99"))))
 	w.isEvicted(w.smuggles(w.pod(canary, 1)))
 	for _, pod := range pods {
-		now := w.now(pod)
+		now := framework.Now(w.World, pod)
 		Expect(now.DeletionTimestamp).To(BeNil(), "%s is deleted", pod.Name)
 		Expect(disruption(now)).To(BeNil(), "%s is marked", pod.Name)
 	}
@@ -56,11 +57,11 @@ func (w *world) stays(pods ...*corev1.Pod) {
 // withJobSet makes the JobSet of the Pods, which nobody else looks at.
 func (w *world) withJobSet(strategy jobset.JobSetRestartStrategy) *jobset.JobSet {
 	GinkgoHelper()
-	js := builders.MakeJobSet("js", w.namespace).Obj()
+	js := builders.MakeJobSet("js", w.Namespace).Obj()
 	js.Spec.ManagedBy = ptr.To("example.com/nobody")
 	js.Spec.ReplicatedJobs = nil
 	js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: strategy, MaxRestarts: 1}
-	Expect(admin.Create(w.ctx, js)).To(Succeed())
+	Expect(w.Client.Create(w.Context, js)).To(Succeed())
 	return js
 }
 
@@ -68,7 +69,7 @@ func (w *world) withJobSet(strategy jobset.JobSetRestartStrategy) *jobset.JobSet
 func (w *world) told() []string {
 	GinkgoHelper()
 	var list eventsv1.EventList
-	Expect(admin.List(w.ctx, &list, client.InNamespace(w.namespace))).To(Succeed())
+	Expect(w.Client.List(w.Context, &list, client.InNamespace(w.Namespace))).To(Succeed())
 	var texts []string
 	for i := range list.Items {
 		texts = append(texts, list.Items[i].Note)
@@ -122,18 +123,18 @@ var _ = Describe("The repair of exclusive placement", func() {
 	It("C198: keeps the other conditions of a Pod, and a mark that is there already", func() {
 		bad := w.smuggles(w.pod(j, 1))
 		mark := `{"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"DisruptionTarget","status":"True","reason":"Preempted"}]}}`
-		Expect(admin.Status().Patch(w.ctx, bad.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, []byte(mark)))).To(Succeed())
+		Expect(w.Client.Status().Patch(w.Context, bad.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, []byte(mark)))).To(Succeed())
 		other := w.smuggles(w.pod(j, 2))
-		Expect(admin.Status().Patch(w.ctx, other.DeepCopy(), client.RawPatch(types.StrategicMergePatchType,
+		Expect(w.Client.Status().Patch(w.Context, other.DeepCopy(), client.RawPatch(types.StrategicMergePatchType,
 			[]byte(`{"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"DisruptionTarget","status":"False"}]}}`)))).To(Succeed())
 
 		w.starts(w.pod(j, 0, on(a)))
 
-		Eventually(func(g Gomega) { g.Expect(w.now(bad).DeletionTimestamp).NotTo(BeNil()) }).Should(Succeed())
-		Expect(disruption(w.now(bad)).Reason).To(Equal("Preempted"))
+		Eventually(func(g Gomega) { g.Expect(framework.Now(w.World, bad).DeletionTimestamp).NotTo(BeNil()) }).Should(Succeed())
+		Expect(disruption(framework.Now(w.World, bad)).Reason).To(Equal("Preempted"))
 		w.isEvicted(other)
 		for _, pod := range []*corev1.Pod{bad, other} {
-			Expect(w.now(pod).Status.Conditions).To(ContainElement(HaveField("Type", corev1.PodReady)))
+			Expect(framework.Now(w.World, pod).Status.Conditions).To(ContainElement(HaveField("Type", corev1.PodReady)))
 		}
 	})
 
@@ -182,7 +183,7 @@ var _ = Describe("The repair of exclusive placement", func() {
 	})
 
 	It("C196 C197: deletes nobody while the node of the leader is unknown, and looks again", func() {
-		w.starts(w.pod(j, 0, on(w.namespace+"-late")))
+		w.starts(w.pod(j, 0, on(w.Namespace+"-late")))
 		bad := w.smuggles(w.pod(j, 1, selecting(rack, "rack-2")))
 		w.stays(bad)
 
@@ -204,7 +205,7 @@ var _ = Describe("The repair of exclusive placement", func() {
 		w.deletes(leaving)
 		leader := w.starts(w.pod(j, 0, on(a)))
 		w.stays(done, leader)
-		Expect(disruption(w.now(leaving))).To(BeNil())
+		Expect(disruption(framework.Now(w.World, leaving))).To(BeNil())
 
 		w.ends(leader, corev1.PodFailed)
 		w.stays(w.smuggles(w.pod(j, 3, selecting(rack, "rack-2"))))
@@ -230,7 +231,7 @@ var _ = Describe("The repair of exclusive placement", func() {
 		var event eventsv1.Event
 		Eventually(func(g Gomega) {
 			var list eventsv1.EventList
-			g.Expect(admin.List(w.ctx, &list, client.InNamespace(w.namespace))).To(Succeed())
+			g.Expect(w.Client.List(w.Context, &list, client.InNamespace(w.Namespace))).To(Succeed())
 			g.Expect(list.Items).To(HaveLen(1))
 			event = list.Items[0]
 		}).Should(Succeed())
@@ -266,7 +267,7 @@ var _ = Describe("A leader that is replaced while its followers live, as in-plac
 
 		Expect(leader.Spec.Affinity).To(Equal(old.Spec.Affinity))
 		for _, follower := range followers {
-			Expect(w.now(follower).Labels).To(HaveKeyWithValue(jobset.JobKey,
+			Expect(framework.Now(w.World, follower).Labels).To(HaveKeyWithValue(jobset.JobKey,
 				leader.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchExpressions[0].Values[0]))
 		}
 	})
@@ -296,7 +297,7 @@ var _ = Describe("A leader that is replaced while its followers live, as in-plac
 		leader := w.starts(w.pod(j, 0))
 
 		w.isEvicted(followers...)
-		Expect(w.now(followers[0]).DeletionTimestamp.Time).To(BeTemporally(">=", leader.CreationTimestamp.Add(patience)))
+		Expect(framework.Now(w.World, followers[0]).DeletionTimestamp.Time).To(BeTemporally(">=", leader.CreationTimestamp.Add(patience)))
 		Eventually(w.told).Should(ConsistOf(fmt.Sprintf("deleted 2 follower Pods of Job js-w-0, since their leader Pod %s has found no node in their domain (%s) for 2s; "+
 			"all Pods of the Job are placed again", leader.Name, rack)))
 		for _, follower := range followers {

@@ -6,15 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package placement
 
 import (
-	"slices"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -100,49 +96,20 @@ var _ = Describe("Validation", func() {
 })
 
 var _ = Describe("The configuration of the webhooks of Pods", func() {
-	ofJobSets := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
-		Key: jobset.JobSetNameKey, Operator: metav1.LabelSelectorOpExists,
-	}}}
-	rule := admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}
-
-	It("W126 W127 W128: sends the creation of Pods of JobSets, and nothing gets past it", func() {
-		mutating, validating := mutatingWebhooks().Webhooks, validatingWebhooks().Webhooks
-
-		i := slices.IndexFunc(mutating, func(w admissionregistrationv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })
-		k := slices.IndexFunc(validating, func(w admissionregistrationv1.ValidatingWebhook) bool { return w.Name == "vpod.kb.io" })
-		Expect(i).NotTo(Equal(-1))
-		Expect(k).NotTo(Equal(-1))
-		Expect(mutating[i].ClientConfig.Service.Path).To(HaveValue(Equal(mutatePath)))
-		Expect(validating[k].ClientConfig.Service.Path).To(HaveValue(Equal(validatePath)))
-		mutating[i].ClientConfig, validating[k].ClientConfig = admissionregistrationv1.WebhookClientConfig{}, admissionregistrationv1.WebhookClientConfig{}
-		fail, none := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone
-		Expect(mutating[i]).To(Equal(admissionregistrationv1.MutatingWebhook{
-			Name: "mpod.kb.io", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"}, ObjectSelector: ofJobSets,
-			Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{"CREATE"}, Rule: rule}},
-		}))
-		Expect(validating[k]).To(Equal(admissionregistrationv1.ValidatingWebhook{
-			Name: "vpod.kb.io", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"}, ObjectSelector: ofJobSets,
-			Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{"CREATE"}, Rule: rule}},
-		}))
-		// Those of JobSets select nothing.
-		Expect(slices.Delete(mutating, i, i+1)).To(HaveExactElements(HaveField("ObjectSelector", BeNil())))
-		Expect(slices.Delete(validating, k, k+1)).To(HaveExactElements(HaveField("ObjectSelector", BeNil())))
-	})
-
 	It("W128: does not send Pods without the label", func(ctx SpecContext) {
 		w := newWorld()
 		pod := w.pod(newJob(0), 1, withoutLabel(jobset.JobSetNameKey))
-		Expect(admin.Create(ctx, pod)).To(Succeed())
+		Expect(w.Client.Create(ctx, pod)).To(Succeed())
 
 		Expect(pod.Labels).NotTo(HaveKey(placement.PriorityKey))
 	})
 
 	It("W134 C310: needs no rights but those shipped for the manager", func(ctx SpecContext) {
-		as, err := client.New(managersConfig, client.Options{Scheme: admin.Scheme()})
+		w := newWorld()
+		as, err := client.New(managersConfig, client.Options{Scheme: w.Scheme})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(as.List(ctx, &corev1.PodList{}, client.Limit(1))).To(Succeed())
 		Expect(as.List(ctx, &corev1.NodeList{}, client.Limit(1))).To(Succeed())
-		w := newWorld()
 		pod := w.starts(w.pod(newJob(0), 0))
 		Expect(as.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch("application/strategic-merge-patch+json",
 			[]byte(`{"status":{"conditions":[{"type":"DisruptionTarget","status":"True"}]}}`)))).To(Succeed())

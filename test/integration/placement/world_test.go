@@ -32,6 +32,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 const (
@@ -40,27 +41,22 @@ const (
 )
 
 // world is a namespace and the nodes of a spec.
-type world struct {
-	ctx       context.Context
-	namespace string
-}
+type world struct{ *framework.World }
 
 func newWorld() *world {
 	GinkgoHelper()
 	ctx := context.Background() // that of a BeforeEach ends before the spec begins
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"}}
-	Expect(admin.Create(ctx, namespace)).To(Succeed())
-	return &world{ctx: ctx, namespace: namespace.Name}
+	return &world{&framework.World{Cluster: api, Context: ctx, Namespace: api.NewNamespace(ctx)}}
 }
 
 // node makes a node with a rack, or with none, and returns its name.
 func (w *world) node(name, inRack string) string {
 	GinkgoHelper()
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + name}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace + "-" + name}}
 	if inRack != "" {
 		node.Labels = map[string]string{rack: inRack}
 	}
-	Expect(admin.Create(w.ctx, node)).To(Succeed())
+	Expect(w.Client.Create(w.Context, node)).To(Succeed())
 	return node.Name
 }
 
@@ -84,13 +80,13 @@ func (w *world) pod(j job, index int, changes ...change) *corev1.Pod {
 		jobset.JobSetNameKey:                 j.prefix[0],
 		jobset.ReplicatedJobNameKey:          j.prefix[1],
 		jobset.JobIndexKey:                   j.prefix[2],
-		jobset.JobKey:                        placement.JobKey(w.namespace, j.name),
+		jobset.JobKey:                        placement.JobKey(w.Namespace, j.name),
 		batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index),
 	}
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   w.namespace,
+			Namespace:   w.Namespace,
 			Name:        fmt.Sprintf("%s-%d-%s", j.name, index, utilrand.String(5)),
 			Labels:      keys,
 			Annotations: maps.Clone(keys),
@@ -139,7 +135,7 @@ func (w *world) starts(pod *corev1.Pod) *corev1.Pod {
 	var admitted *corev1.Pod
 	Eventually(func() error {
 		admitted = pod.DeepCopy()
-		return admin.Create(w.ctx, admitted)
+		return w.Client.Create(w.Context, admitted)
 	}).Should(Succeed())
 	return admitted
 }
@@ -149,7 +145,7 @@ func (w *world) smuggles(pod *corev1.Pod) *corev1.Pod {
 	GinkgoHelper()
 	pod = pod.DeepCopy()
 	delete(pod.Labels, jobset.JobSetNameKey)
-	Expect(admin.Create(w.ctx, pod)).To(Succeed())
+	Expect(w.Client.Create(w.Context, pod)).To(Succeed())
 	w.patches(pod, fmt.Sprintf(`{"metadata":{"labels":{%q:"js"}}}`, jobset.JobSetNameKey))
 	return pod
 }
@@ -158,7 +154,7 @@ func (w *world) smuggles(pod *corev1.Pod) *corev1.Pod {
 func (w *world) tries(pod *corev1.Pod) (*corev1.Pod, *metav1.Status) {
 	GinkgoHelper()
 	admitted := pod.DeepCopy()
-	err := admin.Create(w.ctx, admitted, client.DryRunAll)
+	err := w.Client.Create(w.Context, admitted, client.DryRunAll)
 	if err == nil {
 		return admitted, nil
 	}
@@ -194,7 +190,7 @@ func (w *world) binds(node string, pods ...*corev1.Pod) {
 	GinkgoHelper()
 	for _, pod := range pods {
 		binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}
-		Expect(admin.SubResource("binding").Create(w.ctx, pod.DeepCopy(), binding)).To(Succeed())
+		Expect(w.Client.SubResource("binding").Create(w.Context, pod.DeepCopy(), binding)).To(Succeed())
 	}
 }
 
@@ -202,33 +198,26 @@ func (w *world) binds(node string, pods ...*corev1.Pod) {
 func (w *world) ends(pod *corev1.Pod, phase corev1.PodPhase) {
 	GinkgoHelper()
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase))
-	Expect(admin.Status().Patch(w.ctx, pod.DeepCopy(), patch)).To(Succeed())
+	Expect(w.Client.Status().Patch(w.Context, pod.DeepCopy(), patch)).To(Succeed())
 }
 
 // deletes a Pod, which then is terminating.
 func (w *world) deletes(pod *corev1.Pod) {
 	GinkgoHelper()
-	Expect(admin.Delete(w.ctx, pod.DeepCopy())).To(Succeed())
+	Expect(w.Client.Delete(w.Context, pod.DeepCopy())).To(Succeed())
 }
 
 // removes a Pod at once.
 func (w *world) removes(pod *corev1.Pod) {
 	GinkgoHelper()
 	w.patches(pod, `{"metadata":{"finalizers":null}}`)
-	Expect(client.IgnoreNotFound(admin.Delete(w.ctx, pod.DeepCopy(), client.GracePeriodSeconds(0)))).To(Succeed())
+	Expect(client.IgnoreNotFound(w.Client.Delete(w.Context, pod.DeepCopy(), client.GracePeriodSeconds(0)))).To(Succeed())
 }
 
 func (w *world) patches(object client.Object, merge string) {
 	GinkgoHelper()
 	object = object.DeepCopyObject().(client.Object)
-	Expect(admin.Patch(w.ctx, object, client.RawPatch(types.MergePatchType, []byte(merge)))).To(Succeed())
-}
-
-func (w *world) now(pod *corev1.Pod) *corev1.Pod {
-	GinkgoHelper()
-	fresh := &corev1.Pod{}
-	Expect(admin.Get(w.ctx, client.ObjectKeyFromObject(pod), fresh)).To(Succeed())
-	return fresh
+	Expect(w.Client.Patch(w.Context, object, client.RawPatch(types.MergePatchType, []byte(merge)))).To(Succeed())
 }
 
 // ask asks a webhook directly: what the API server would never send.
@@ -244,7 +233,7 @@ func ask(path string, operation admissionv1.Operation, pod *corev1.Pod) *admissi
 	}
 	body, err := json.Marshal(review)
 	Expect(err).NotTo(HaveOccurred())
-	host, port, _ := plane.Webhooks()
+	host, port, _ := api.Webhooks()
 	httpClient := &http.Client{Transport: &http.Transport{TLSClientConfig: trusting, DisableKeepAlives: true}}
 	response, err := httpClient.Post(fmt.Sprintf("https://%s:%d%s", host, port, path),
 		"application/json", bytes.NewReader(body))

@@ -87,21 +87,14 @@ var _ = Describe("The mode of a restart in place", func() {
 
 	It("P60: is refused where it is not possible, with every reason and its place", func(ctx SpecContext) {
 		js := processes(func(js *jobset.JobSet) {
-			pod := &PodTemplate(js, 0).Spec
-			pod.HostPID = true
-			pod.Containers[0].Command = nil
-			pod.Containers[0].TTY = true
-			pod.Volumes = []corev1.Volume{{Name: "jobset-supervisor"}}
+			PodTemplate(js, 0).Spec.HostPID = true
+			PodTemplate(js, 0).Spec.Containers[0].Command = nil
 			js.Spec.FailurePolicy.InPlaceRestart.RecreatePodOnExitCodes = []int32{65}
 		})
-		const pod = jobPath + "template.spec."
 		ofWebhook(newUser(ctx).refuses(js),
 			invalid("spec.failurePolicy.inPlaceRestart.recreatePodOnExitCodes[0]", "is the exit code by which a supervisor asks for a new Pod"),
-			invalid(pod+"hostPID", "makes processes of other containers look like those of the worker"),
-			required(pod+"containers[0].command", "write the entrypoint of the image here, or use mode Container"),
-			invalid(pod+"containers[0].tty", "hands a terminal to one process"),
-			invalid(pod+"volumes[0].name", "is reserved for the supervisor"),
-		)
+			invalid(jobPath+"template.spec.hostPID", "makes processes of other containers look like those of the worker"),
+			required(jobPath+"template.spec.containers[0].command", "write the entrypoint of the image here, or use mode Container"))
 	})
 
 	DescribeTable("P60: refuses settings that nobody reads, and values that nobody knows", func(ctx SpecContext, policy map[string]any, says string) {
