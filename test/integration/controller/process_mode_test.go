@@ -91,7 +91,11 @@ var _ = Describe("A group whose processes restart", func() {
 		w := newWorld(ctx)
 		train, pods := w.RunningGroup(oneLine(2, 10))
 		w.Agents.Tell(0, pods[1], exitWith(42, 1))
-		w.StaysAt(train, 0, 1)
+		w.MakesNoPass(train, func() {
+			for code := range 100 {
+				w.Agents.Tell(0, pods[1], exitWith(100+code, 1))
+			}
+		})
 
 		w.Agents.Report(2, pods[0])
 
