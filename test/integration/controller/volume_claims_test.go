@@ -122,7 +122,7 @@ var _ = Describe("The claims of a JobSet", func() {
 			volumes = append(volumes, volume.Name+" is "+volume.PersistentVolumeClaim.ClaimName)
 		}
 		Expect(volumes).To(Equal([]string{"scratch is scratch-js", "models is models-js"}))
-		Expect(w.Told(js)).To(BeEmpty())
+		w.Records(js, 0, "")
 	})
 
 	It("C50 C182 C369 O311: are made while it is suspended", func(ctx SpecContext) {
@@ -204,7 +204,7 @@ var _ = Describe("The claims of a JobSet", func() {
 
 		w.HasJobs(js, 4)
 		Expect(metav1.IsControlledBy(ptr.To(claims(w)["scratch-js"]), js)).To(BeTrue())
-		Expect(w.Told(js)).To(BeEmpty())
+		w.Records(js, 0, "")
 	})
 
 	It("C24 C46 C180 C216: that cannot be made are told of, and no Job comes before them", func(ctx SpecContext) {
