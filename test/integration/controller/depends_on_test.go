@@ -45,7 +45,7 @@ var _ = Describe("dependsOn", func() {
 		w.JobController.Readies(all[2:]...)
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 2, Ready: 2}, jobset.ReplicatedJobStatus{Active: 2, Ready: 2})
 		Expect(w.Conditions(js)).To(BeEmpty())
-		Expect(w.Told(js)).To(BeEmpty())
+		w.Records(js, 0, "")
 	})
 
 	It("C155 C154 O325: makes a chain, Complete and then Ready", func(ctx SpecContext) {

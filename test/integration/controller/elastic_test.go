@@ -62,12 +62,13 @@ var _ = Describe("An elastic JobSet", func() {
 
 		Expect(uids(w.Jobs(js))).To(Equal(uids(jobs)))
 		Expect(patched(w)).To(Equal([]string{"js-b-0", "js-b-1"}))
+		w.Records(js, 0, "")
 		w.StartManager(scalesJobs())
 		w.JobController.Starts(jobs[0])
 		w.CountsJobs(js, jobset.ReplicatedJobStatus{Active: 2, Ready: 2}, jobset.ReplicatedJobStatus{Active: 1})
 		Expect(w.Manager.Tried(AJob("patch"))).To(BeEmpty(), "all have their size")
 		Expect(w.Conditions(js)).To(BeEmpty())
-		Expect(w.Told(js)).To(BeEmpty())
+		w.Records(js, 0, "")
 	})
 
 	It("C183: scales Jobs while it is suspended", func(ctx SpecContext) {

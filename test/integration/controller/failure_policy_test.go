@@ -104,7 +104,7 @@ var _ = Describe("A restart of the whole JobSet", func() {
 		w.HasCounted(js, Counters{Restarts: 1, CountTowardsMax: 1})
 		Expect(w.Manager.RefusalsLeft()).To(BeFalse())
 		w.TellsUser(js, corev1.EventTypeWarning, "RestartJobSetFailurePolicyAction", "")
-		Expect(w.Events(js, "RestartJobSetFailurePolicyAction")).To(HaveLen(1))
+		w.Records(js, 1, "RestartJobSetFailurePolicyAction")
 	})
 
 	It("C146: is charged once although the manager stopped before its effect", func(ctx SpecContext) {

@@ -31,7 +31,7 @@ var _ = Describe("The feature gate InPlaceRestart", func() {
 		w.Reaches(train, 0, 1)
 		w.HasCounted(train, Counters{})
 		Expect(w.Manager.Made(AJobSetStatus())).To(HaveLen(1), "the condition is written once")
-		Expect(w.Events(train, "FeatureGateDisabled")).To(BeEmpty())
+		w.Records(train, 0, "FeatureGateDisabled")
 	})
 
 	It("P20: coming back, says so before anything else and then watches again", func(ctx SpecContext) {

@@ -212,9 +212,7 @@ var _ = Describe("An epoch annotation", func() {
 			w.StaysAt(train, 0, 0)
 			w.Agents.Report(1, pods[0])
 			w.Reaches(train, 0, 1)
-			told := w.Events(train, "InvalidEpoch")
-			Expect(told).To(HaveLen(1))
-			Expect(told[0].Series).To(BeNil())
+			w.Records(train, 1, "InvalidEpoch")
 		},
 		Entry("text", "one"),
 		Entry("beyond 32 bits", "2147483648"),

@@ -30,11 +30,10 @@ var _ = Describe("A JobSet of another controller", func() {
 			if suspend {
 				w.Resume(js)
 			}
-			w.Settles(js)
+			w.Records(js, 0, "")
 
 			Expect(Now(w, js).Status).To(Equal(theirs))
 			Expect(w.AllJobs(js)).To(BeEmpty())
-			Expect(w.Told(js)).To(BeEmpty())
 			about := func(write Write) bool {
 				return write.Object.GetName() == "js" || write.Object.GetLabels()[jobset.JobSetNameKey] == "js"
 			}

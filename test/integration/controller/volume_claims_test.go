@@ -122,7 +122,7 @@ var _ = Describe("The claims of a JobSet", func() {
 			volumes = append(volumes, volume.Name+" is "+volume.PersistentVolumeClaim.ClaimName)
 		}
 		Expect(volumes).To(Equal([]string{"scratch is scratch-js", "models is models-js"}))
-		Expect(w.Told(js)).To(BeEmpty())
+		w.Records(js, 0, "")
 	})
 
 	It("C50 C182 C369 O311: are made while it is suspended", func(ctx SpecContext) {

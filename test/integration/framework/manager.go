@@ -47,8 +47,9 @@ const workers = 8
 type Manager struct {
 	*Writes
 
-	passes *passes
-	cache  cache.Cache
+	passes   *passes
+	recorded *recorded
+	cache    cache.Cache
 	// leases are nil unless agents report in Leases.
 	leases *leases.Leases
 	// hidden are objects that the cache lacks.
@@ -143,7 +144,10 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	for _, option := range options {
 		option(&o)
 	}
-	m := &Manager{Writes: o.writes, passes: &passes{ended: map[types.UID]endedPass{}, made: map[types.UID]int{}}, hidden: []string{o.hiddenPod, o.hiddenJob}}
+	m := &Manager{
+		Writes: o.writes, passes: &passes{ended: map[types.UID]endedPass{}, made: map[types.UID]int{}},
+		recorded: &recorded{about: map[types.UID][]Event{}}, hidden: []string{o.hiddenPod, o.hiddenJob},
+	}
 	config := rest.CopyConfig(c.Config)
 	if o.requests != nil {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -181,7 +185,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 		Expect(err).NotTo(HaveOccurred())
 		more = append(more, jobsetcontroller.WithLeases(m.leases))
 	}
-	Expect(jobsetcontroller.Setup(ctx, mgr, o.gates, o.progress, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
+	Expect(jobsetcontroller.Setup(ctx, recordingManager{mgr, m.recorded}, o.gates, o.progress, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m

@@ -14,11 +14,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,8 +35,8 @@ import (
 type observer struct {
 	world *World
 	mu    sync.Mutex
-	// last is what the watch showed.
-	last map[types.UID]jobset.JobSetStatus
+	// last is what the watch showed of the JobSets that exist.
+	last map[types.UID]jobset.JobSet
 	// lifted is the highest synced epoch that a manager wrote.
 	lifted map[types.UID]int32
 	wrong  []string
@@ -42,32 +44,44 @@ type observer struct {
 
 func (w *World) observe() *observer {
 	GinkgoHelper()
-	o := &observer{world: w, last: map[types.UID]jobset.JobSetStatus{}, lifted: map[types.UID]int32{}}
+	o := &observer{world: w, last: map[types.UID]jobset.JobSet{}, lifted: map[types.UID]int32{}}
 	ctx, cancel := context.WithCancel(context.Background())
-	watch, err := w.Client.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(w.Namespace))
+	shown, err := w.Client.Watch(ctx, &jobset.JobSetList{}, client.InNamespace(w.Namespace))
 	Expect(err).NotTo(HaveOccurred())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for event := range watch.ResultChan() {
+		for event := range shown.ResultChan() {
 			if js, ok := event.Object.(*jobset.JobSet); ok {
-				o.see(js)
+				o.see(js, event.Type == watch.Deleted)
 			}
+		}
+		if ctx.Err() == nil {
+			o.cannotCheck("the watch of JobSets ended before the spec")
 		}
 	}()
 	DeferCleanup(func() {
-		watch.Stop()
 		cancel()
+		shown.Stop()
 		Eventually(done).Should(BeClosed())
 	})
 	return o
 }
 
-func (o *observer) see(js *jobset.JobSet) {
+// cannotCheck makes a spec fail of which something was not seen.
+func (o *observer) cannotCheck(why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	was, is := o.last[js.UID], js.Status
-	o.last[js.UID] = is
+	o.wrong = append(o.wrong, "not checked: "+why)
+}
+
+func (o *observer) see(js *jobset.JobSet, deleted bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was, is := o.last[js.UID].Status, js.Status
+	if o.last[js.UID] = *js; deleted {
+		delete(o.last, js.UID)
+	}
 	before, after := epochsOf(&was), epochsOf(&is)
 	if after.Deprecated < before.Deprecated || after.Synced < before.Synced || after.Synced > before.Synced+1 || after.Deprecated > after.Synced {
 		o.wrong = append(o.wrong, fmt.Sprintf("%s: epochs went from %+v to %+v", js.Name, before, after))
@@ -100,10 +114,10 @@ func (o *observer) checkLift(write Write) func() {
 	var jobs batchv1.JobList
 	var pods corev1.PodList
 	var leases coordinationv1.LeaseList
-	if o.world.Client.List(ctx, &jobs, client.InNamespace(js.Namespace)) != nil ||
-		o.world.Client.List(ctx, &pods, client.InNamespace(js.Namespace)) != nil ||
-		o.world.Client.List(ctx, &leases, client.InNamespace(js.Namespace)) != nil {
-		return nothing
+	for _, list := range []client.ObjectList{&jobs, &pods, &leases} {
+		if err := o.world.Client.List(ctx, list, client.InNamespace(js.Namespace)); err != nil {
+			return func() { o.cannotCheck(fmt.Sprintf("%s: the lift to epoch %d: %v", js.Name, synced, err)) }
+		}
 	}
 	for i := range pods.Items {
 		addReport(&pods.Items[i], leases.Items, epoch)
@@ -176,10 +190,32 @@ func standsAt(job *batchv1.Job, pods []corev1.Pod, index, epoch string) bool {
 	return false
 }
 
-// verdict fails the spec if an invariant was broken.
+// verdict fails the spec if an invariant was broken, be it by the last write.
 func (o *observer) verdict() {
 	GinkgoHelper()
+	Eventually(o.lag).Should(BeEmpty(), "the watch of JobSets lags (-API server +watch)")
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	Expect(o.wrong).To(BeEmpty(), "an invariant was broken")
+}
+
+// lag is how what the watch showed differs from what the API server has. If something is wrong, the watch may have ended.
+func (o *observer) lag() (string, error) {
+	var stored jobset.JobSetList
+	if err := o.world.Client.List(context.Background(), &stored, client.InNamespace(o.world.Namespace)); err != nil {
+		return "", err
+	}
+	there, shown := map[types.UID]string{}, map[types.UID]string{}
+	for i := range stored.Items {
+		there[stored.Items[i].UID] = stored.Items[i].ResourceVersion
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for uid := range o.last {
+		shown[uid] = o.last[uid].ResourceVersion
+	}
+	if len(o.wrong) > 0 {
+		return "", nil
+	}
+	return cmp.Diff(there, shown), nil
 }

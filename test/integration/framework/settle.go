@@ -79,6 +79,24 @@ func (m *Manager) Passes(js *jobset.JobSet) int {
 	return m.passes.made[js.UID]
 }
 
+// MakesNoPass claims that a round of changes makes no pass over a JobSet, and returns how many passes there were by then. A round
+// has to last longer than a pass waits for the one before it (50 ms): that the cache shows a change does not mean that its
+// event has reached the queue.
+func (w *World) MakesNoPass(js *jobset.JobSet, round func()) int {
+	GinkgoHelper()
+	w.Settles(js)
+	var made int
+	// What happened earlier may lead to one more pass, as its events reach the queue late, so the first round may have one.
+	Eventually(func() int {
+		before := w.Manager.Passes(js)
+		round()
+		Eventually(func() error { return w.Manager.hasSeen(w, &corev1.PodList{}) }).Should(Succeed())
+		made = w.Manager.Passes(js)
+		return made - before
+	}).Should(BeZero(), "passes")
+	return made
+}
+
 // HasSeenNode waits until the cache of the manager shows a node as it is.
 func (m *Manager) HasSeenNode(w *World, node *corev1.Node) {
 	GinkgoHelper()
