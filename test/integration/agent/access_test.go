@@ -40,6 +40,27 @@ func deny(is func(error) bool, text string) func(error) {
 	}
 }
 
+// attempt is something that is to be refused; run fails otherwise.
+type attempt struct {
+	name string
+	run  func()
+}
+
+// allRefused makes every attempt, and then fails with all that were not refused as they should be.
+func allRefused(attempts []attempt) {
+	GinkgoHelper()
+	var failures []string
+	for _, a := range attempts {
+		By(a.name)
+		for _, failure := range InterceptGomegaFailures(a.run) {
+			failures = append(failures, a.name+": "+failure)
+		}
+	}
+	if len(failures) > 0 {
+		Fail(strings.Join(failures, "\n\n"))
+	}
+}
+
 var _ = Describe("The rights of an agent", func() {
 	// act is something that an agent tries; both Pods are in its namespace.
 	type act func(ctx SpecContext, agent client.Client, own, other *corev1.Pod) error
@@ -55,59 +76,63 @@ var _ = Describe("The rights of an agent", func() {
 	}
 
 	// attacks are what no agent may do, whatever its account is called.
-	attacks := []any{
-		Entry("C301: report for another Pod", act(func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
+	attacks := []struct {
+		name    string
+		try     act
+		refused func(error)
+	}{
+		{"C301: report for another Pod", func(ctx SpecContext, agent client.Client, _, other *corev1.Pod) error {
 			return agent.Patch(ctx, other.DeepCopy(), epoch("1"))
-		}), byPolicy("only the Pod its token is bound to, which is own")),
-		Entry("add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
-		Entry("change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
-		Entry("remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
-		Entry("change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
-			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")),
-		Entry("P122: send others to an address of its own, where it has no rank 0", patches(annotation(jobset.AddressKey, "10.0.0.1")),
-			byPolicy("only the agent of the first Pod of a ReplicatedJob may set the annotation jobset.sigs.k8s.io/address")),
-		Entry("P122: make itself rank 0", patches(merge(`{"metadata":{"labels":{"jobset.sigs.k8s.io/job-index":"0"},"annotations":{"jobset.sigs.k8s.io/address":"10.0.0.1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
-			deny(apierrors.IsForbidden, "may not change labels")),
-		Entry("change labels", patches(merge(`{"metadata":{"labels":{"role":"leader"}}}`)), byPolicy("may not change labels")),
-		Entry("remove all labels", patches(merge(`{"metadata":{"labels":null}}`)), byPolicy("may not change labels")),
-		Entry("remove finalizers", patches(merge(`{"metadata":{"finalizers":null}}`)), byPolicy("may not change finalizers")),
-		Entry("add finalizers", patches(merge(`{"metadata":{"finalizers":["example.com/held","example.com/mine"]}}`)), byPolicy("may not change finalizers")),
-		Entry("add an owner", patches(merge(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"y"}]}}`)),
-			byPolicy("may not change ownerReferences")),
-		Entry("change what its name was made of", patches(merge(`{"metadata":{"generateName":"other-"}}`)), byPolicy("may not change generateName")),
-		Entry("change the spec", patches(merge(`{"spec":{"activeDeadlineSeconds":1}}`)), byPolicy("may not change spec")),
-		Entry("change an image beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1"}},"spec":{"containers":[{"name":"worker","image":"other"}]}}`)),
-			byPolicy("may not change spec")),
-		Entry("write the status of its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byPolicy("only the Pod its token is bound to, which is own")},
+		{"add an annotation", patches(annotation("example.com/other", "1")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")},
+		{"change an annotation", patches(annotation("example.com/note", "changed")), byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")},
+		{"remove an annotation", patches(merge(`{"metadata":{"annotations":{"example.com/note":null}}}`)),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")},
+		{"change an annotation beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
+			byPolicy("no annotation but jobset.sigs.k8s.io/epoch, jobset.sigs.k8s.io/worker-exit, jobset.sigs.k8s.io/progress and jobset.sigs.k8s.io/address")},
+		{"P122: send others to an address of its own, where it has no rank 0", patches(annotation(jobset.AddressKey, "10.0.0.1")),
+			byPolicy("only the agent of the first Pod of a ReplicatedJob may set the annotation jobset.sigs.k8s.io/address")},
+		{"P122: make itself rank 0", patches(merge(`{"metadata":{"labels":{"jobset.sigs.k8s.io/job-index":"0"},"annotations":{"jobset.sigs.k8s.io/address":"10.0.0.1","batch.kubernetes.io/job-completion-index":"0"}}}`)),
+			deny(apierrors.IsForbidden, "may not change labels")},
+		{"change labels", patches(merge(`{"metadata":{"labels":{"role":"leader"}}}`)), byPolicy("may not change labels")},
+		{"remove all labels", patches(merge(`{"metadata":{"labels":null}}`)), byPolicy("may not change labels")},
+		{"remove finalizers", patches(merge(`{"metadata":{"finalizers":null}}`)), byPolicy("may not change finalizers")},
+		{"add finalizers", patches(merge(`{"metadata":{"finalizers":["example.com/held","example.com/mine"]}}`)), byPolicy("may not change finalizers")},
+		{"add an owner", patches(merge(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"y"}]}}`)),
+			byPolicy("may not change ownerReferences")},
+		{"change what its name was made of", patches(merge(`{"metadata":{"generateName":"other-"}}`)), byPolicy("may not change generateName")},
+		{"change the spec", patches(merge(`{"spec":{"activeDeadlineSeconds":1}}`)), byPolicy("may not change spec")},
+		{"change an image beside its epoch", patches(merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"1"}},"spec":{"containers":[{"name":"worker","image":"other"}]}}`)),
+			byPolicy("may not change spec")},
+		{"write the status of its Pod", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"phase":"Failed"}}`))
-		}), byRole("patch", "pods/status")),
-		Entry("update its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("patch", "pods/status")},
+		{"update its Pod", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.Update(ctx, own.DeepCopy())
-		}), byRole("update", "pods")),
-		Entry("delete its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("update", "pods")},
+		{"delete its Pod", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.Delete(ctx, own.DeepCopy())
-		}), byRole("delete", "pods")),
-		Entry("create Pods", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("delete", "pods")},
+		{"create Pods", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: own.Namespace, Name: "new"}, Spec: own.Spec})
-		}), byRole("create", "pods")),
-		Entry("read its Pod", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("create", "pods")},
+		{"read its Pod", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.Get(ctx, client.ObjectKeyFromObject(own), &corev1.Pod{})
-		}), byRole("get", "pods")),
-		Entry("list Pods", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("get", "pods")},
+		{"list Pods", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.List(ctx, &corev1.PodList{}, client.InNamespace(own.Namespace))
-		}), byRole("list", "pods")),
-		Entry("read Secrets", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("list", "pods")},
+		{"read Secrets", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.List(ctx, &corev1.SecretList{}, client.InNamespace(own.Namespace))
-		}), byRole("list", "secrets")),
-		Entry("read Jobs", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("list", "secrets")},
+		{"read Jobs", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			return agent.List(ctx, &batchv1.JobList{}, client.InNamespace(own.Namespace))
-		}), byRole("list", "jobs")),
-		Entry("write JobSets", act(func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
+		}, byRole("list", "jobs")},
+		{"write JobSets", func(ctx SpecContext, agent client.Client, own, _ *corev1.Pod) error {
 			js := framework.AB()
 			js.Namespace = own.Namespace
 			return agent.Create(ctx, js)
-		}), byRole("create", "jobsets")),
+		}, byRole("create", "jobsets")},
 	}
 
 	It("O101 C301: let it report the epoch of its own Pod, again and again, and change nothing else by it", func(ctx SpecContext) {
@@ -199,25 +224,23 @@ var _ = Describe("The rights of an agent", func() {
 		deny(apierrors.IsForbidden, "at the cluster scope")(agent.List(ctx, &jobset.JobSetList{}))
 	})
 
-	for _, account := range []string{framework.AgentAccount, "trainer"} {
-		DescribeTable("P56 O101: do not let account "+account, append([]any{
-			func(ctx SpecContext, try act, refused func(error)) {
-				n := newNode(ctx)
-				n.bind(account, "ClusterRole", "jobset-agent", agentRule)
-				own, other := n.runsAs(account, "own"), n.runsAs(account, "other")
-
-				refused(try(ctx, n.agentOf(own), own, other))
-			}}, attacks...)...)
-	}
-
-	DescribeTable("P56 O101: do not let an account that the controller granted them to", append([]any{
-		func(ctx SpecContext, try act, refused func(error)) {
+	DescribeTable("P56 O101 C301 P122: refuse each attack, whatever its account is called and whoever granted them:",
+		func(ctx SpecContext, account string, grant func(*node)) {
 			n := newNode(ctx)
-			n.granted(framework.Training(2, 10), "default")
-			own, other := n.runsAs("default", "own"), n.runsAs("default", "other")
+			grant(n)
+			own, other := n.runsAs(account, "own"), n.runsAs(account, "other")
+			agent := n.agentOf(own)
 
-			refused(try(ctx, n.agentOf(own), own, other))
-		}}, attacks...)...)
+			var attempts []attempt
+			for _, attack := range attacks {
+				attempts = append(attempts, attempt{attack.name, func() { attack.refused(attack.try(ctx, agent, own, other)) }})
+			}
+			allRefused(attempts)
+		},
+		Entry("account jobset-agent", framework.AgentAccount, func(n *node) { n.bind(framework.AgentAccount, "ClusterRole", "jobset-agent", agentRule) }),
+		Entry("account trainer", "trainer", func(n *node) { n.bind("trainer", "ClusterRole", "jobset-agent", agentRule) }),
+		Entry("an account that the controller granted them to", "default", func(n *node) { n.granted(framework.Training(2, 10), "default") }),
+	)
 
 	DescribeTable("do not let it report what is no epoch:",
 		func(ctx SpecContext, patch client.Patch) {

@@ -7,6 +7,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -123,42 +124,55 @@ var _ = Describe("The rights of an agent on Leases", func() {
 		forbidden(`cannot delete resource "leases"`)(agent.Delete(ctx, reportOf(own)))
 	})
 
-	// Each is tried as a create, and as a patch of the Lease as it should be.
-	DescribeTable("P153: do not let it write", func(ctx SpecContext, refused func(error), changes ...func(*coordinationv1.Lease)) {
-		n := newNode(ctx)
-		own := n.runs("own")
-		agent := n.agentOf(own)
-
-		refused(agent.Create(ctx, reportOf(own, changes...)))
-		Expect(agent.Create(ctx, reportOf(own))).To(Succeed())
-		refused(agent.Patch(ctx, reportOf(own), mergeOf(reportOf(own, changes...))))
-	},
-		Entry("a Lease that is owned by an object of another kind", forbidden("must have one owner, the Pod that the token is bound to"), func(l *coordinationv1.Lease) {
+	// forgeries are what is wrong with a Lease that no agent may write.
+	forgeries := []struct {
+		name    string
+		refused func(error)
+		change  func(*coordinationv1.Lease)
+	}{
+		{"a Lease that is owned by an object of another kind", forbidden("must have one owner, the Pod that the token is bound to"), func(l *coordinationv1.Lease) {
 			l.OwnerReferences[0].APIVersion, l.OwnerReferences[0].Kind = "batch/v1", "Job"
-		}),
-		Entry("one that is owned by another Pod", forbidden("must have one owner"), func(l *coordinationv1.Lease) {
+		}},
+		{"one that is owned by another Pod", forbidden("must have one owner"), func(l *coordinationv1.Lease) {
 			l.OwnerReferences[0].Name, l.OwnerReferences[0].UID = "other", "uid-of-other"
-		}),
-		Entry("one that is owned by an earlier Pod of its name", forbidden("must have one owner"), func(l *coordinationv1.Lease) { l.OwnerReferences[0].UID = "earlier" }),
-		Entry("a second owner", forbidden("must have one owner"), func(l *coordinationv1.Lease) {
+		}},
+		{"one that is owned by an earlier Pod of its name", forbidden("must have one owner"), func(l *coordinationv1.Lease) { l.OwnerReferences[0].UID = "earlier" }},
+		{"a second owner", forbidden("must have one owner"), func(l *coordinationv1.Lease) {
 			l.OwnerReferences = append(l.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "other", UID: "uid-of-other"})
-		}),
-		Entry("no owner", forbidden("must have one owner"), func(l *coordinationv1.Lease) { l.OwnerReferences = []metav1.OwnerReference{} }),
-		Entry("an owner that is its controller", forbidden("without controller and blockOwnerDeletion"), func(l *coordinationv1.Lease) { l.OwnerReferences[0].Controller = ptr.To(true) }),
-		Entry("an owner whose deletion waits for it", forbidden("without controller and blockOwnerDeletion"), func(l *coordinationv1.Lease) {
+		}},
+		{"no owner", forbidden("must have one owner"), func(l *coordinationv1.Lease) { l.OwnerReferences = []metav1.OwnerReference{} }},
+		{"an owner that is its controller", forbidden("without controller and blockOwnerDeletion"), func(l *coordinationv1.Lease) { l.OwnerReferences[0].Controller = ptr.To(true) }},
+		{"an owner whose deletion waits for it", forbidden("without controller and blockOwnerDeletion"), func(l *coordinationv1.Lease) {
 			l.OwnerReferences[0].BlockOwnerDeletion = ptr.To(true)
-		}),
-		Entry("finalizers", forbidden("must have no finalizers"), func(l *coordinationv1.Lease) { l.Finalizers = []string{"example.com/held"} }),
-		Entry("a holder", forbidden("must have an empty spec"), func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("me") }),
-		Entry("a time of renewal", forbidden("must have an empty spec"), func(l *coordinationv1.Lease) { l.Spec.RenewTime = ptr.To(metav1.NowMicro()) }),
-		Entry("another label", forbidden("and no other"), func(l *coordinationv1.Lease) { l.Labels["role"] = "leader" }),
-		Entry("another annotation", forbidden("may have no annotation but"), annotated("example.com/note", "mine")),
-		Entry("an epoch that is none", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "01")),
-		Entry("an epoch beyond 32 bits", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "2147483648")),
-		Entry("an exit of more than 512 bytes", invalid("must have at most 512 bytes"), annotated(protocol.WorkerExitKey, strings.Repeat("ä", 257))),
-		Entry("progress that is no flat object", invalid("must have at most 256 bytes"), annotated(protocol.ProgressKey, "[]")),
-		Entry("an address that is none", invalid("must be an IPv4 address"), annotated(jobset.AddressKey, "example.com")),
-	)
+		}},
+		{"finalizers", forbidden("must have no finalizers"), func(l *coordinationv1.Lease) { l.Finalizers = []string{"example.com/held"} }},
+		{"a holder", forbidden("must have an empty spec"), func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("me") }},
+		{"a time of renewal", forbidden("must have an empty spec"), func(l *coordinationv1.Lease) { l.Spec.RenewTime = ptr.To(metav1.NowMicro()) }},
+		{"another label", forbidden("and no other"), func(l *coordinationv1.Lease) { l.Labels["role"] = "leader" }},
+		{"another annotation", forbidden("may have no annotation but"), annotated("example.com/note", "mine")},
+		{"an epoch that is none", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "01")},
+		{"an epoch beyond 32 bits", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "2147483648")},
+		{"an exit of more than 512 bytes", invalid("must have at most 512 bytes"), annotated(protocol.WorkerExitKey, strings.Repeat("ä", 257))},
+		{"progress that is no flat object", invalid("must have at most 256 bytes"), annotated(protocol.ProgressKey, "[]")},
+		{"an address that is none", invalid("must be an IPv4 address"), annotated(jobset.AddressKey, "example.com")},
+	}
+
+	// Each is tried as a create, and as a patch of the Lease as it should be.
+	It("P153: do not let it write a Lease that is not as it should be", func(ctx SpecContext) {
+		n := newNode(ctx)
+		var attempts []attempt
+		for i, forgery := range forgeries {
+			attempts = append(attempts, attempt{forgery.name, func() {
+				own := n.runs(fmt.Sprintf("own-%d", i)) // so that one Lease that is let in spoils no other attempt
+				agent := n.agentOf(own)
+
+				forgery.refused(agent.Create(ctx, reportOf(own, forgery.change)))
+				Expect(agent.Create(ctx, reportOf(own))).To(Succeed())
+				forgery.refused(agent.Patch(ctx, reportOf(own), mergeOf(reportOf(own, forgery.change))))
+			}})
+		}
+		allRefused(attempts)
+	})
 
 	It("P153: do not let it write the Lease of another Pod, or of a leader election in its namespace", func(ctx SpecContext) {
 		n := newNode(ctx)

@@ -7,15 +7,13 @@ package agent
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"net/http"
-	"net/url"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,42 +32,12 @@ func (b *barrier) Hold() (<-chan error, error) { return nil, nil }
 func (b *barrier) Release() error              { b.lifted.Store(true); return nil }
 func (b *barrier) Close() error                { return nil }
 
-// wire sees every request of an agent, and can be cut.
-type wire struct {
-	mu       sync.Mutex
-	requests []*http.Request
-	next     http.RoundTripper
-	cut      atomic.Bool
-}
-
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	w.mu.Lock()
-	w.requests = append(w.requests, r)
-	w.mu.Unlock()
-	if w.cut.Load() {
-		return nil, errors.New("the wire is cut")
-	}
-	return w.next.RoundTrip(r)
-}
-
-// sent returns the requests with a method so far.
-func (w *wire) sent(method string) []*url.URL {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var urls []*url.URL
-	for _, r := range w.requests {
-		if r.Method == method {
-			urls = append(urls, r.URL)
-		}
-	}
-	return urls
-}
-
 // process is one agent, started in this process with the token of a Pod.
 type process struct {
 	barrier
 	wire
 	pod     *corev1.Pod
+	log     *gbytes.Buffer
 	done    chan struct{}
 	outcome agent.Outcome
 	err     error
@@ -78,7 +46,7 @@ type process struct {
 
 func start(ctx context.Context, pod *corev1.Pod, name, uid string) *process {
 	GinkgoHelper()
-	p := &process{pod: pod, done: make(chan struct{})}
+	p := &process{pod: pod, log: gbytes.NewBuffer(), done: make(chan struct{})}
 	config := configOf(token(ctx, pod.Namespace, AgentAccount, pod))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		p.next = next
@@ -90,7 +58,7 @@ func start(ctx context.Context, pod *corev1.Pod, name, uid string) *process {
 		defer close(p.done)
 		p.outcome, p.err = agent.Run(life,
 			agent.Config{Namespace: pod.Namespace, PodName: pod.Name, JobSetName: name, JobSetUID: uid},
-			agent.Deps{API: config, Barrier: &p.barrier})
+			agent.Deps{API: config, Barrier: &p.barrier, Log: slog.New(slog.NewTextHandler(p.log, nil))})
 	}()
 	DeferCleanup(p.stop)
 	return p
@@ -104,15 +72,25 @@ func (p *process) stop() {
 	Expect(p.err).NotTo(HaveOccurred())
 }
 
-// stays is how long an agent is watched that is to change nothing.
-const stays = 300 * time.Millisecond
-
 func (p *process) lifts() { GinkgoHelper(); Eventually(p.lifted.Load).Should(BeTrue(), "held") }
-func (p *process) holds() {
+
+// holds waits until the agent says why it holds its worker.
+func (p *process) holds(because string) {
 	GinkgoHelper()
-	Consistently(func() bool { return p.lifted.Load() || p.ended() }, stays).Should(BeFalse(), "no longer held")
+	Eventually(p.log).Should(gbytes.Say(`msg=hold reason="` + because))
+	Expect(p.lifted.Load() || p.ended()).To(BeFalse(), "no longer held")
 }
-func (p *process) runsOn() { GinkgoHelper(); Consistently(p.ended, stays).Should(BeFalse(), "ended") }
+
+// runsOn changes a JobSet in a way that means nothing to an agent. Once the agent has taken that in, it has decided on what the
+// JobSet was before: states are handed over one at a time.
+func (p *process) runsOn(n *node, js *jobset.JobSet) {
+	GinkgoHelper()
+	n.annotates(js, func(all map[string]string) { all["example.com/seen-by"] = p.pod.Name })
+	Eventually(p.took).WithArguments(`"resourceVersion":"`+js.ResourceVersion+`"`).Should(BeTrue(), "the agent has not taken the change in")
+	Expect(p.ended()).To(BeFalse(), "ended")
+	Expect(string(p.log.Contents())).NotTo(ContainSubstring("msg=restart"), "about to end")
+}
+
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -182,7 +160,7 @@ var _ = Describe("An agent", func() {
 		a := start(ctx, n.runs("own"), "train", string(train.UID))
 
 		a.reports("5")
-		a.holds()
+		a.holds("waiting for the group to reach epoch 5")
 		n.says(train, 4, 5)
 		a.lifts()
 
@@ -209,7 +187,7 @@ var _ = Describe("An agent", func() {
 		a.restarts("epoch 1 is deprecated")
 		again := start(ctx, a.pod, "train", string(train.UID))
 		again.reports("2")
-		again.holds()
+		again.holds("waiting for the group to reach epoch 2")
 		n.says(train, 1, 2)
 		again.lifts()
 	})
@@ -232,7 +210,7 @@ var _ = Describe("An agent", func() {
 	It("P30: holds while there is no JobSet, and goes on when there is one", func(ctx SpecContext) {
 		n := newNode(ctx)
 		a := start(ctx, n.runs("own"), "train", "")
-		a.holds()
+		a.holds("the JobSet does not exist")
 		Expect(a.sent(http.MethodPatch)).To(BeEmpty())
 
 		train := n.stores(Training(1, 10))
@@ -248,7 +226,7 @@ var _ = Describe("An agent", func() {
 		n.says(train, 0, 1)
 		a := start(ctx, n.runs("own"), "train", "33333333-3333-3333-3333-333333333333")
 
-		a.holds()
+		a.holds("the JobSet has UID " + string(train.UID))
 		Expect(a.sent(http.MethodPatch)).To(BeEmpty())
 	})
 
@@ -264,8 +242,8 @@ var _ = Describe("An agent", func() {
 
 		Expect(cluster.Client.Delete(ctx, train)).To(Succeed())
 
-		late.holds()
-		held.runsOn()
+		late.holds("the JobSet does not exist")
+		held.runsOn(n, n.stores(Training(2, 10)))
 	})
 
 	It("P34 O57 C281: passes straight through by the annotation, and asks for a restart when that ends", func(ctx SpecContext) {
@@ -278,7 +256,7 @@ var _ = Describe("An agent", func() {
 		a.lifts()
 		Expect(a.sent(http.MethodPatch)).To(BeEmpty())
 		n.says(train, 1, 1)
-		a.runsOn()
+		a.runsOn(n, train)
 		n.annotates(train, func(all map[string]string) { delete(all, jobset.DisableInPlaceRestartKey) })
 
 		a.restarts("while in-place restart was off")
@@ -294,7 +272,7 @@ var _ = Describe("An agent", func() {
 
 		a.lifts()
 		n.says(train, 1, 1)
-		a.runsOn()
+		a.runsOn(n, train)
 	})
 
 	It("P34 O57 C280: is freed by the condition of the gate, and by another strategy", func(ctx SpecContext) {
@@ -322,7 +300,7 @@ var _ = Describe("An agent", func() {
 		a.cut.Store(true)
 		n.says(train, 0, 1)
 		a.lifts() // by the watch that is open
-		a.runsOn()
+		a.runsOn(n, train)
 		a.cut.Store(false)
 
 		n.says(train, 1, 1)
@@ -335,7 +313,7 @@ var _ = Describe("An agent", func() {
 		pod := n.runs("own")
 		a := start(ctx, pod, "train", "")
 		Eventually(func() int { return len(a.sent(http.MethodGet)) }).Should(Equal(1))
-		a.holds()
+		a.holds("the JobSet does not exist")
 		a.cut.Store(true)
 		train := n.stores(Training(1, 10))
 		Eventually(func() int { return len(a.sent(http.MethodPatch)) }).Should(BeNumerically(">=", 2))

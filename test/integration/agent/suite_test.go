@@ -9,6 +9,7 @@ package agent
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -18,9 +19,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/test/integration/framework"
@@ -31,13 +34,22 @@ func TestAgent(t *testing.T) {
 	RunSpecs(t, "JobSet agent")
 }
 
-const access = "config/components/agent-access"
+const (
+	access = "config/components/agent-access"
+	// anyNamespace is what rendered has in the place of a namespace.
+	anyNamespace = "any-namespace"
+)
 
-var cluster *framework.Cluster
+var (
+	cluster *framework.Cluster
+	// rendered is the part of agent-access that a namespace needs.
+	rendered string
+)
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	cluster = framework.Start(framework.GateOn)
 	cluster.Kubectl("apply", "--server-side", "-k", filepath.Join(cluster.Root, access))
+	rendered = cluster.Kubectl("kustomize", cluster.Kustomization(anyNamespace, access+"/namespace"))
 	// A policy works a moment after it was created, on each API server.
 	n := newNode(ctx)
 	pod := n.runs("first")
@@ -61,11 +73,15 @@ func newNode(ctx context.Context) *node {
 	return n
 }
 
-// giveAccount applies the part of agent-access that a namespace needs. When it
+// giveAccount creates the part of agent-access that a namespace needs. When it
 // returns, the authorizer has heard of it.
 func giveAccount(ctx context.Context, namespace string) {
 	GinkgoHelper()
-	cluster.Kubectl("apply", "--server-side", "-k", cluster.Kustomization(namespace, access+"/namespace"))
+	for document := range strings.SplitSeq(strings.ReplaceAll(rendered, anyNamespace, namespace), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		Expect(yaml.UnmarshalStrict([]byte(document), object)).To(Succeed())
+		Expect(cluster.Client.Create(ctx, object)).To(Succeed())
+	}
 	account := clientOf(token(ctx, namespace, framework.AgentAccount, nil))
 	Eventually(func() error { return account.List(ctx, &jobset.JobSetList{}, client.InNamespace(namespace)) }).Should(Succeed())
 }

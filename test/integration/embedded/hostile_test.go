@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -87,6 +88,7 @@ var _ = Describe("A manager with JobSets that no admission would let in", Serial
 	It("C381 C385 C386: restarts the group of another namespace in five seconds, and stays small", func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{Process: true})
 		round := group.RunsAt(1)
+		const restarts = 3 // beside each
 		manager := shown.run.PID()
 		before, err := process.PeakResident(manager)
 		Expect(err).NotTo(HaveOccurred())
@@ -95,7 +97,7 @@ var _ = Describe("A manager with JobSets that no admission would let in", Serial
 		namespace := &corev1.Namespace{}
 		namespace.GenerateName = "hostile-"
 		Expect(stories.API().Create(ctx, namespace)).To(Succeed())
-		for i, js := range hostileObjects(namespace.Name) {
+		for _, js := range hostileObjects(namespace.Name) {
 			By("storing " + js.Name)
 			Eventually(func() error { return stories.API().Create(ctx, js) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 			DeferCleanup(func(ctx SpecContext) { Expect(stories.API().Delete(ctx, js)).To(Succeed()) })
@@ -107,16 +109,21 @@ var _ = Describe("A manager with JobSets that no admission would let in", Serial
 				}
 			}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 
-			told := group.Tell(order.Exit(1), round.Worker(0))
-			round = group.RunsAt(int32(i) + 2)
-			took := time.Since(told)
+			var took []time.Duration
+			for range restarts {
+				told := group.Tell(order.Exit(1), round.Worker(0))
+				round = group.RunsAt(round.Epoch + 1)
+				took = append(took, time.Since(told))
+			}
+			slices.Sort(took) // the machine may pause during one, and an object that is in the way is in the way of all
+			median := took[restarts/2]
 			peak, err := process.PeakResident(manager)
 			Expect(err).NotTo(HaveOccurred())
-			AddReportEntry(fmt.Sprintf("%s: a restart beside it took %.2f s, the manager's greatest memory is %.0f MiB, %.0f before", js.Name, took.Seconds(), peak/(1<<20), before/(1<<20)))
-			Expect(took).To(BeNumerically("<", 5*time.Second), "a restart beside %s", js.Name)
+			AddReportEntry(fmt.Sprintf("%s: restarts beside it took %v, the manager's greatest memory is %.0f MiB, %.0f before", js.Name, took, peak/(1<<20), before/(1<<20)))
+			Expect(median).To(BeNumerically("<", 5*time.Second), "the median of the restarts beside %s, %v", js.Name, took)
 			Expect(peak-before).To(BeNumerically("<", 64<<20), "memory of the manager with %s", js.Name)
 		}
-		group.Charged(4)
+		group.Charged(round.Epoch - 1)
 		Expect(shown.run.PID()).To(Equal(manager), "the manager that ran before")
 		Expect(shown.run.Done()).NotTo(BeClosed())
 	}, SpecTimeout(specTime))

@@ -31,15 +31,22 @@ const (
 )
 
 var _ = Describe("A JobSet of a million Jobs", func() {
-	// 45 s: a thousand Jobs are created, and a group restarts five times.
+	// 45 s: a thousand Jobs are created, and a group restarts ten times.
 	It("C376 C377 C378: takes neither the memory of the manager nor the time of others", func(ctx SpecContext) {
 		s := newSettings()
 		s.more = "inPlaceRestart: {quickFailureMaxPause: 0s}\n" // the neighbour restarts in quick succession
 		m := startReady(ctx, s, inPlaceOn)
 		create(ctx, newJobSet(newNamespace(ctx), "webhooks-answer"))
 		w := world(ctx)
-		js, pods := w.RunningGroup(framework.Training(4, 9))
-		idle := m.mostMemory()
+		js, pods := w.RunningGroup(framework.Training(4, 99))
+		epoch := int32(0)
+		restart := func() time.Duration {
+			began := time.Now()
+			epoch++
+			w.GroupRestarts(js, epoch, pods)
+			return time.Since(began)
+		}
+		alone, idle := medianOfFive(restart), m.mostMemory()
 
 		many := newJobSet(newNamespace(ctx), "many")
 		many.Spec.ReplicatedJobs[0].Replicas = million
@@ -52,20 +59,27 @@ var _ = Describe("A JobSet of a million Jobs", func() {
 		Eventually(jobNames(ctx, many.Namespace)).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(BeNumerically(">=", someJobs))
 		created := time.Since(started)
 
-		var took []time.Duration
-		for epoch := range int32(5) {
-			broken := time.Now()
-			w.GroupRestarts(js, epoch+1, pods)
-			took = append(took, time.Since(broken))
-			AddReportEntry("a restart of the neighbour", took[epoch].String())
-		}
-		slices.Sort(took) // the machine may pause during one or two, and a neighbour that is in the way is in the way of all
-		Expect(took[len(took)/2]).To(BeNumerically("<", 5*time.Second), "the median of %v", took)
+		// Other processes of the suite may load the machine, so the neighbour is compared with itself.
+		beside := medianOfFive(restart)
+		AddReportEntry("a restart of the neighbour", fmt.Sprintf("%v, %v before", beside, alone))
+		Expect(beside-alone).To(BeNumerically("<", 5*time.Second), "what a restart takes longer than the %v before", alone)
 		AddReportEntry("memory of the manager", fmt.Sprintf("%.0f MiB, %.0f MiB before; %d Jobs exist, the first %d after %v",
 			m.mostMemory()/(1<<20), idle/(1<<20), jobNames(ctx, many.Namespace)(), someJobs, created))
 		Expect(m.mostMemory()).To(BeNumerically("<", mostMemory), "bytes of memory that the manager had at its most")
 	})
 })
+
+// medianOfFive takes one time after the other: the machine may pause during one or two, and a neighbour that is in the way is in
+// the way of all.
+func medianOfFive(measure func() time.Duration) time.Duration {
+	GinkgoHelper()
+	var took []time.Duration
+	for range 5 {
+		took = append(took, measure())
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
 
 // world lets the hands of the framework play in a namespace of this cluster.
 func world(ctx context.Context) *framework.World {
