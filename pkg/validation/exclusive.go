@@ -83,7 +83,7 @@ func exclusivityOf(builder *children.Builder, rj *jobset.ReplicatedJob) exclusiv
 }
 
 // exclusiveIfChanged checks a changed topology key, which may change at any time, and the ReplicatedJobs whose
-// Pods would be placed in another way: the annotations of a Pod template may change, too, while suspended.
+// Pods would be placed in another way: the annotations of a Pod template may also change while suspended.
 func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	was, before := old.Annotations[jobset.ExclusiveKey]
