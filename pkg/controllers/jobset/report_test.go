@@ -242,7 +242,7 @@ func TestReplacedPodsAreToldOnce(t *testing.T) {
 		"event Warning WorkerReplaced Reconciling: worker pod js-w-0-0 on node n1 cannot restart in place and is replaced: container worker cannot be stopped") // P70
 }
 
-func TestWhatIsWaitedForIsToldOnce(t *testing.T) {
+func TestReasonsToWaitAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	waitsFor := func(claim string) policy.Plan {
