@@ -143,7 +143,7 @@ func (o *logsOptions) print(ctx context.Context, c *cluster, streams genericioop
 			continue
 		}
 		found, unread, err := c.printLog(ctx, s, o.sinceSeconds(), filter, streams.Out, epochs)
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		if unread != nil {
