@@ -51,7 +51,8 @@ func assemblyClock(v *view, before result) result {
 		return result{}
 	case v.Progress.Assembly <= 0 || !v.watched || before.terminal(v) || before.staysRunning(v) || before.changes.any(liftBarrier):
 		return setClock(nil)
-	case stored == nil || before.changes.any(restartAllJobs) || cameBack || startsOver:
+	// The last: the clock was put back, and the group would be waited for until it has caught up (P21).
+	case stored == nil || before.changes.any(restartAllJobs) || cameBack || startsOver || stored.After(v.Now):
 		return setClock(&v.Now)
 	case before.remember.ClockStands || before.clock != nil:
 		return result{}
@@ -77,7 +78,11 @@ func setClock(since *time.Time) result {
 // waited returns for how long the group has been coming together, as far as that counts (P48). The
 // status must have a clock.
 func (v *view) waited() time.Duration {
-	from := v.JobSet.Status.AssemblingSince.Add(v.Clock.Stood + v.plannedGrace())
+	since := v.JobSet.Status.AssemblingSince.Time
+	if since.After(v.Now) {
+		since = v.Now // as assemblyClock writes it
+	}
+	from := since.Add(v.Clock.Stood + v.plannedGrace())
 	if v.Clock.LedSince.After(from) {
 		from = v.Clock.LedSince
 	}
