@@ -243,10 +243,18 @@ func flagsOf(t *testing.T) []string {
 		if !ok || len(call.Args) < 3 {
 			return
 		}
-		if function, ok := call.Fun.(*ast.SelectorExpr); !ok || !strings.HasSuffix(function.Sel.Name, "Var") {
+		function, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
 			return
 		}
-		switch name := call.Args[1].(type) {
+		if set, ok := function.X.(*ast.Ident); !ok || set.Name != "fs" {
+			return
+		}
+		at := 0 // as in fs.String
+		if strings.HasSuffix(function.Sel.Name, "Var") {
+			at = 1
+		}
+		switch name := call.Args[at].(type) {
 		case *ast.BasicLit:
 			flags = append(flags, strings.Trim(name.Value, `"`))
 		case *ast.Ident:

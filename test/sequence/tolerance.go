@@ -129,7 +129,7 @@ func (w *world) toleranceTrouble(s step) {
 		j := w.jobOf(s.uid)
 		w.book.deleted = true
 		w.book.pending = w.book.pending || js.d < js.s
-		if !js.suspend && js.complete == j.attempt+1 {
+		if !js.suspend && js.suspended != isTrue && js.complete == j.attempt+1 { // suspended until the manager has resumed it (P81)
 			w.book.expired = append(slices.Clip(w.book.expired), expiredJob{j.rjob, j.index, j.attempt})
 		}
 		w.changeJob(s.uid, func(j *job) { j.deleting = true })

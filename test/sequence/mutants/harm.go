@@ -68,7 +68,7 @@ var harm = []mutant{
 	},
 	{
 		name: "take from others because it restarts", file: gatherFile, in: autoscaler, by: "TestRestartsTakeNothing/P104a",
-		old: "job.Started = job.Started || a.started[job.Key] == js.UID; job.Started",
+		old: "job.Started = job.Started || a.started[job.Key]; job.Started",
 		new: "job.Started",
 	},
 	{
