@@ -45,6 +45,7 @@ func exclusivePlacement() {
 		group.LeavesNothing() // its Pods keep those of the next story away from their domain
 	}, SpecTimeout(specTime))
 
+	// 20 s: the Job controller waits ten seconds before it replaces a Pod.
 	It("C197 C264: restart in place around a leader that is deleted, which comes back to its followers", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)
@@ -56,6 +57,7 @@ func exclusivePlacement() {
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 
+	// 20 s: the Job controller waits ten seconds before it replaces a Pod.
 	It("C197 C264: wait for a leader that is deleted while no Pod finds room in their domain, and never take one elsewhere", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Change: inOneDomain})
 		before := group.RunsAt(1)

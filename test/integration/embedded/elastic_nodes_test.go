@@ -24,7 +24,7 @@ import (
 )
 
 var _ = Describe("An elastic group that loses a node", func() {
-	// 33 s: until the node is not ready, until its Pods may be given up, and a new node.
+	// 70 s: until the node is not ready, until its Pods may be given up, and a new node.
 	It("P104 P108 P109: goes on without its Pods, and grows again when a node is there", func(ctx SpecContext) {
 		runNode("remains", "6")
 		stop := runNode("leaves", "2")

@@ -84,7 +84,7 @@ func ask(job *batchv1.JobSpec, name corev1.ResourceName) {
 }
 
 var _ = Describe("A manager with JobSets that no admission would let in", Serial, func() {
-	// 30 s: the largest objects that an API server stores, one after the other.
+	// The largest objects that an API server stores, one after the other.
 	It("C381 C385 C386: restarts the group of another namespace in five seconds, and stays small", func(ctx SpecContext) {
 		group := stories.Create(ctx, stories.Shape{Process: true})
 		round := group.RunsAt(1)

@@ -31,7 +31,7 @@ const (
 )
 
 var _ = Describe("A JobSet of a million Jobs", func() {
-	// 45 s: a thousand Jobs are created, and a group restarts ten times.
+	// 20 s: a thousand Jobs are created, and a group restarts ten times.
 	It("C376 C377 C378: takes neither the memory of the manager nor the time of others", func(ctx SpecContext) {
 		s := newSettings()
 		s.more = "inPlaceRestart: {quickFailureMaxPause: 0s}\n" // the neighbour restarts in quick succession
