@@ -38,11 +38,18 @@ func changedPodTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList
 	return append(errs, newItems(spec.Child("schedulingGates"), old.Spec.SchedulingGates, new.Spec.SchedulingGates, gate, schedulingGate)...)
 }
 
+// mostOfAList is after how many violations a map or list is not checked any further: items of three bytes have violations of
+// hundreds, and there may be a million (W140).
+const mostOfAList = 10
+
 // newEntries checks entry by entry in the order of the keys, so that the
 // same errors always have the same order.
 func newEntries(path *field.Path, old, new map[string]string, check func(map[string]string, *field.Path) field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(new)) {
+		if len(errs) >= mostOfAList {
+			break
+		}
 		if was, there := old[key]; !there || was != new[key] {
 			errs = append(errs, check(map[string]string{key: new[key]}, path)...)
 		}
@@ -58,6 +65,9 @@ func newItems[T any, K comparable](path *field.Path, old, new []T, key func(T) K
 	}
 	var errs field.ErrorList
 	for i, item := range new {
+		if len(errs) >= mostOfAList {
+			break
+		}
 		if !known[key(item)] {
 			errs = append(errs, check(path.Index(i), item)...)
 		}

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,6 +49,14 @@ func TestCreatePodTemplates(t *testing.T) {
 				invalid(template+".spec.tolerations[4].effect", "must be NoExecute with tolerationSeconds"),
 				invalid(template+".spec.schedulingGates[1].name", "name part must consist of"),
 			},
+		},
+		"W84 W140: a list is read to its tenth mistake": {
+			mut: func(js *jobset.JobSet) { pod(js, 1).Tolerations = make([]corev1.Toleration, 1000) },
+			want: slices.Collect(func(yield func(violation) bool) {
+				for i := range 10 {
+					yield(invalid(fmt.Sprintf("%s.spec.tolerations[%d].operator", template, i), "must be Exists if key is empty"))
+				}
+			}),
 		},
 		"Q26: tolerations that a Pod can have, or that this version does not know": {
 			mut: func(js *jobset.JobSet) {

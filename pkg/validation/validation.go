@@ -111,14 +111,23 @@ var updateRules = []change{
 	faultToleranceIfChanged,
 }
 
-// Create returns every violation of a new JobSet by itself. ExistingClaims
-// returns those that depend on objects in its namespace. What is above a maximum is said alone (W2): of 20,000
-// ReplicatedJobs, all that is wrong would be tens of megabytes.
+// Bounds returns what is above a maximum. Of such a JobSet nothing else is said (W2): of 20,000 ReplicatedJobs, all that is
+// wrong would be tens of megabytes.
+func Bounds(js *jobset.JobSet) field.ErrorList {
+	errs := jobSetBounds(js)
+	for i := range min(len(js.Spec.ReplicatedJobs), maxReplicatedJobs) {
+		errs = append(errs, templateBounds(js, i)...)
+	}
+	return errs
+}
+
+// Create returns every violation of a new JobSet within bounds by itself. ExistingClaims
+// returns those that depend on objects in its namespace.
 func Create(js *jobset.JobSet, g gates.Set) field.ErrorList {
-	errs := append(jobSetBounds(js), eachReplicatedJob(templateBounds)(js, g)...)
-	if len(errs) > 0 {
+	if errs := Bounds(js); len(errs) > 0 {
 		return errs
 	}
+	var errs field.ErrorList
 	for _, check := range createRules {
 		errs = append(errs, check(js, g)...)
 	}

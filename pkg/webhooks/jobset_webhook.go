@@ -81,6 +81,9 @@ var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
 
 // ValidateCreate returns all violations at once, and warnings for what is admitted nevertheless.
 func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) (admission.Warnings, error) {
+	if errs := validation.Bounds(js); len(errs) > 0 {
+		return nil, validation.ToStatusError(js, errs)
+	}
 	errs := validation.Create(js, v.gates)
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
 	errs = append(errs, validation.ExistingClaims(js, findClaims(ctx, v.claims, js))...)

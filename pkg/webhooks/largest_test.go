@@ -7,9 +7,12 @@ package webhooks
 
 import (
 	"encoding/json"
+	"errors"
 	"syscall"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -76,5 +79,18 @@ func TestTheLargestJobSetsAreAdmittedInTime(t *testing.T) {
 				t.Errorf("it took %s of a processor", took)
 			}
 		})
+	}
+}
+
+func TestOfAJobSetThatIsTooLargeNothingElseIsSaid(t *testing.T) {
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 1).Obj()
+	for range 1001 {
+		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, builders.MakeReplicatedJob("w").Obj())
+	}
+	// There is no image for agents either.
+	warnings, err := jobSetValidator{gates: gates.Set{InPlaceRestart: true}}.ValidateCreate(t.Context(), js)
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || len(status.Status().Details.Causes) != 1 || len(warnings) > 0 {
+		t.Errorf("W2, W140: error %v, warnings %q, want one cause and no warning", err, warnings)
 	}
 }
