@@ -7,6 +7,9 @@ package policy
 
 import (
 	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -66,7 +69,8 @@ func (v *view) isComplete() bool {
 			return false
 		}
 	}
-	return len(v.observed.Previous) == 0 && !v.anyTerminating()
+	ours := [][]*batchv1.Job{v.observed.Active, v.observed.Successful, v.observed.Failed}
+	return len(v.observed.Previous) == 0 && !slices.ContainsFunc(ours, func(jobs []*batchv1.Job) bool { return slices.ContainsFunc(jobs, isTerminating) })
 }
 
 // rememberComplete records that all Jobs of an attempt exist, and forgets it if one is deleted while the JobSet is suspended:

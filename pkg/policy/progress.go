@@ -230,7 +230,7 @@ func (v *view) whoIsMissing() string {
 			states = append(states, fmt.Sprintf("%d %s: %s", n.count, state, n))
 		}
 	}
-	if leaving := v.leavingClaims(); len(leaving) > 0 && v.jobsToStart() {
+	if leaving := v.leavingClaims(); len(leaving) > 0 && v.lacksJobs() {
 		states = append(states, untilGone(leaving))
 	}
 	if len(states) == 0 {

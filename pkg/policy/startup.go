@@ -156,6 +156,16 @@ func (v *view) jobsToStart() bool {
 	return false
 }
 
+// lacksJobs reports whether there are Jobs to create.
+func (v *view) lacksJobs() bool {
+	for _, rjob := range v.observed.byName {
+		if rjob.jobs < rjob.replicas {
+			return true
+		}
+	}
+	return false
+}
+
 // startup makes one of the two conditions True. The other, which excludes it,
 // turns False and keeps its reason and message.
 func (v *view) startup(conditionType, other jobset.JobSetConditionType, reason, message string) result {

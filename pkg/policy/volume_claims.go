@@ -61,8 +61,13 @@ func (v *view) heldBy(leaving sets.Set[string], rjob *jobset.ReplicatedJob) sets
 	if v.inPlace || len(leaving) == 0 {
 		return leaving
 	}
-	held := sets.New[string]()
-	for volume := range workerpod.Mounted(&rjob.Template.Spec.Template.Spec) {
+	held, spec := sets.New[string](), &rjob.Template.Spec.Template.Spec
+	for i := range spec.Volumes {
+		if claim := spec.Volumes[i].PersistentVolumeClaim; claim != nil && leaving.Has(claim.ClaimName) {
+			held.Insert(claim.ClaimName)
+		}
+	}
+	for volume := range workerpod.Mounted(spec) {
 		if name := placement.ClaimName(volume, v.JobSet.Name); leaving.Has(name) {
 			held.Insert(name)
 		}

@@ -91,6 +91,10 @@ func TestVolumeClaims(t *testing.T) {
 	running.Jobs = append(running.Jobs, builders.MakeJob(running.JobSet, "a", 0).Obj())
 	leaving := claims{"data-js": existing(terminating), "models-js": existing(), "cache-js": existing()}
 	beside := builders.MakeReplicatedJob("b")
+	borrows := builders.MakeReplicatedJob("b").JobSpec(func(spec *batchv1.JobSpec) {
+		spec.Template.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-js"}}}}
+	})
 	group := at(w().ReplicatedJob(beside).FailurePolicy(jobset.InPlaceRestart, 3), leaving)
 	group.Gates = gateOn
 	tests := map[string]struct {
@@ -108,6 +112,7 @@ func TestVolumeClaims(t *testing.T) {
 		}},
 		"Q9: a claim that is being deleted has to go first":              {at(w(), leaving), waitsForClaim},
 		"C181: Jobs that do not mount it are created":                    {at(w().ReplicatedJob(beside), leaving), func(w *summary) { waitsForClaim(w); w.Creates = [][]string{{"js-b-0"}} }},
+		"C181: but those that mount it by a volume of their own are not": {at(w().ReplicatedJob(borrows), leaving), waitsForClaim},
 		"C181: of a group that restarts in place none is":                {group, waitsForClaim},
 		"Q9: a claim of an earlier JobSet of that name has to go first":  {at(w(), claims{"data-js": existing(ownedBy("js", "older")), "models-js": existing(), "cache-js": existing()}), waitsForClaim},
 		"Q9: a claim deleted under running Jobs does not hold them back": {running, nil},

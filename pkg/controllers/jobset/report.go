@@ -17,7 +17,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -161,10 +160,8 @@ func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.P
 
 // tellOnce tells why something waits, and not in each pass.
 func (r *JobSetReconciler) tellOnce(js *jobset.JobSet, events []policy.Event) {
-	for _, event := range events {
-		if r.memory.forJobSet(js).reported.changed(js.UID+types.UID("/"+event.Reason), event.Message) {
-			r.tell(js, event)
-		}
+	for _, event := range r.memory.forJobSet(js).reported.begins(events) {
+		r.tell(js, event)
 	}
 }
 

@@ -251,7 +251,10 @@ func TestReasonsToWaitAreToldOnce(t *testing.T) {
 	report(t, s, js, waitsFor("data-js"), ctrl.Result{})
 	report(t, s, js, waitsFor("data-js"), ctrl.Result{})
 	report(t, s, js, waitsFor("models-js"), ctrl.Result{})
-	s.Record.Expect(t, "event Normal PVCTerminating Reconciling: data-js", "event Normal PVCTerminating Reconciling: models-js") // C181
+	report(t, s, js, policy.Plan{Status: js.Status}, ctrl.Result{})
+	report(t, s, js, waitsFor("models-js"), ctrl.Result{}) // deleted again
+	s.Record.Expect(t, "event Normal PVCTerminating Reconciling: data-js", "event Normal PVCTerminating Reconciling: models-js",
+		"event Normal PVCTerminating Reconciling: models-js") // C181
 }
 
 func TestInvalidEpochsAreToldOnce(t *testing.T) {

@@ -5,13 +5,21 @@ SPDX-License-Identifier: Apache-2.0
 
 package jobset
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/policy"
+)
 
 // reported is what was last reported about a JobSet, so that it is not reported twice.
 type reported struct {
 	// values are by the object that they were found in, troubles by the reason of their event.
 	values   map[types.UID]string
 	troubles map[string]trouble
+	// lasting are the events of the last pass that say why something waits.
+	lasting []policy.Event
 }
 
 // trouble is the note of an event, and the version of the JobSet that it was first recorded about.
@@ -36,6 +44,13 @@ func (t *reported) changed(object types.UID, value string) bool {
 	last, ok := t.values[object]
 	t.values[object] = value
 	return !ok || last != value
+}
+
+// begins returns those of the events that the last pass did not have.
+func (t *reported) begins(events []policy.Event) []policy.Event {
+	before := t.lasting
+	t.lasting = events
+	return slices.DeleteFunc(slices.Clone(events), func(event policy.Event) bool { return slices.Contains(before, event) })
 }
 
 // firstVersion returns the version of the JobSet that this note was first recorded about, which is
