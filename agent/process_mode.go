@@ -63,6 +63,9 @@ func (p *process) round(ctx context.Context) {
 			if p.self.Leaving != "" && !p.left && !p.leave(ctx, Action{Because: p.self.Leaving}, p.self) {
 				return
 			}
+			if p.jobSet.Ended && p.self.Reported && p.self.Leaving == "" {
+				p.cancelReport() // a repetition that is refused would be tried again for as long as the Pod is kept (P34a)
+			}
 			p.hold(action.Because)
 			return
 		case Report:

@@ -176,6 +176,20 @@ func TestTheReportInProcessMode(t *testing.T) {
 			c.wantPatches(1)
 		})
 	}
+	bubble(t, "P34a: a repetition that is refused is not tried again after the end of the JobSet", func(t *testing.T, fake *fakeAPI) {
+		c := assembled(t, fake, "x")
+		fake.meddle(failing("patch"))
+		pass(10 * time.Minute)
+		refused := len(fake.seen("patch"))
+		if refused < 3 {
+			t.Fatalf("%d patches, want one and several that were refused", refused)
+		}
+		c.move(with(at(0, 0), endedNow))
+		pass(time.Hour)
+		if got := len(fake.seen("patch")); got > refused+1 {
+			t.Errorf("%d patches after the end", got-refused)
+		}
+	})
 	bubble(t, "P32a P72: a JobSet that is resumed before its Pods are deleted gets the next repetition", func(t *testing.T, fake *fakeAPI) {
 		c := assembled(t, fake, "x")
 		c.move(with(at(0, 0), suspendedNow))
