@@ -11,7 +11,7 @@ lanes=()
 # Lanes are in process groups of their own, so that all that a part has started ends with it, and may clean up first.
 lane() {
   set -m
-  nice -n "$1" hack/run-parts.sh "${@:2}" &
+  nice -n "$1" hack/run-parts.sh "${@:2}" </dev/null &
   set +m
   lanes+=($!)
 }
