@@ -31,7 +31,7 @@ type Reports struct {
 	WarmStarts WarmStarts
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
 	InvalidEpochs []*corev1.Pod
-	// Once are events that are recorded when their message differs from the last one of their reason.
+	// Once are events that say why something waits. They are recorded unless the pass before had the same.
 	Once []Event
 	// Foreign are Jobs that name the JobSet as their controller, and that it did not create.
 	Foreign []*batchv1.Job

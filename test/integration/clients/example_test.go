@@ -7,6 +7,7 @@ package clients
 
 import (
 	"os/exec"
+	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -17,16 +18,14 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	typed "sigs.k8s.io/jobset/client-go/clientset/versioned/typed/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
 var _ = Describe("The program of examples/client-go", Ordered, func() {
 	var program string
 
-	BeforeAll(func() {
-		var err error
-		program, err = gexec.Build("sigs.k8s.io/jobset/examples/client-go", "-buildvcs=false")
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(gexec.CleanupBuildArtifacts)
+	BeforeAll(func(ctx SpecContext) {
+		program = filepath.Join(framework.Build(ctx, "./examples/client-go"), "client-go")
 	})
 
 	// start runs the program until it has created its JobSet.

@@ -67,8 +67,9 @@ func FreePort() int {
 	return port
 }
 
-// Build builds programs of this repository into a directory, after flags if there are any. Call it in the first function of
-// SynchronizedBeforeSuite: the process that runs it is the last to clean up, so the programs are there as long as any uses them.
+// Build builds programs of this repository into a directory, after flags if there are any. If several processes use them, call it in
+// the first function of SynchronizedBeforeSuite: the process that runs it is the last to clean up, so the programs are there as
+// long as any uses them.
 func Build(ctx context.Context, args ...string) (dir string) {
 	GinkgoHelper()
 	dir = GinkgoT().TempDir()
