@@ -7,9 +7,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
-
-	batchv1 "k8s.io/api/batch/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -69,8 +66,7 @@ func (v *view) isComplete() bool {
 			return false
 		}
 	}
-	ours := [][]*batchv1.Job{v.observed.Active, v.observed.Successful, v.observed.Failed}
-	return len(v.observed.Previous) == 0 && !slices.ContainsFunc(ours, func(jobs []*batchv1.Job) bool { return slices.ContainsFunc(jobs, isTerminating) })
+	return len(v.observed.Previous) == 0 && !v.anyTerminating()
 }
 
 // rememberComplete records that all Jobs of an attempt exist, and forgets it if one is deleted while the JobSet is suspended:

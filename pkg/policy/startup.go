@@ -149,11 +149,11 @@ func startupCondition(v *view, _ result) result {
 
 func (v *view) jobsToStart() bool {
 	for _, rjob := range v.observed.byName {
-		if rjob.jobs < rjob.replicas || rjob.Suspended > 0 {
+		if rjob.Suspended > 0 {
 			return true
 		}
 	}
-	return false
+	return v.lacksJobs()
 }
 
 // lacksJobs reports whether there are Jobs to create.
