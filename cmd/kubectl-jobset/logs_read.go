@@ -12,14 +12,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/compare"
 	"sigs.k8s.io/jobset/cmd/kubectl-jobset/internal/logs"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -87,7 +88,14 @@ func how(js *jobset.JobSet) string {
 }
 
 func inPlaceOrder(a, b corev1.Pod) int {
-	return cmp.Or(compare.ByPlace(&a, &b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text)
+		return n
+	}
+	return cmp.Or(
+		cmp.Compare(number(a.Labels[jobset.JobGlobalIndexKey]), number(b.Labels[jobset.JobGlobalIndexKey])),
+		cmp.Compare(number(a.Annotations[batchv1.JobCompletionIndexAnnotation]), number(b.Annotations[batchv1.JobCompletionIndexAnnotation])),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // logsOf are the log of a container, and before it that of the one that the kubelet started again.

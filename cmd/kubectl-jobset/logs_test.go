@@ -109,37 +109,23 @@ func TestALogMayVanishBeforeItIsPrinted(t *testing.T) {
 	}
 }
 
-func TestFlagsOfLogsAndCompareAreChecked(t *testing.T) {
-	type flags interface{ validate() error }
-	logs := func(change func(*logsOptions)) flags {
+func TestFlagsOfLogsAreChecked(t *testing.T) {
+	logs := func(change func(*logsOptions)) *logsOptions {
 		o := &logsOptions{output: "table", epoch: all, rank: all}
 		change(o)
 		return o
 	}
-	compare := func(change func(*compareOptions)) flags {
-		o := &compareOptions{output: "table", file: "f", restarts: 3, timeout: time.Minute}
-		change(o)
-		return o
-	}
 	for name, tc := range map[string]struct {
-		flags flags
+		flags *logsOptions
 		valid bool
 	}{
-		"P129: the defaults of logs":              {logs(func(*logsOptions) {}), true},
-		"P129: epoch 0, which is none":            {logs(func(o *logsOptions) { o.epoch = 0 }), true},
-		"P129: an epoch below":                    {logs(func(o *logsOptions) { o.epoch = -2 }), false},
-		"P129: a rank below":                      {logs(func(o *logsOptions) { o.rank = -2 }), false},
-		"P129: JSON of a log":                     {logs(func(o *logsOptions) { o.rank, o.output = 1, "json" }), false},
-		"P129: JSON of the epochs":                {logs(func(o *logsOptions) { o.output = "json" }), true},
-		"P129: a part of a second":                {logs(func(o *logsOptions) { o.since = time.Millisecond }), false},
-		"P128: the defaults of compare":           {compare(func(*compareOptions) {}), true},
-		"P128: no file":                           {compare(func(o *compareOptions) { o.file = "" }), false},
-		"P128: no restarts":                       {compare(func(o *compareOptions) { o.restarts = 0 }), false},
-		"P128: a negative rate":                   {compare(func(o *compareOptions) { o.rate.FailuresPerDay = -1 }), false},
-		"P128: negative nodes":                    {compare(func(o *compareOptions) { o.rate.Nodes = -1 }), false},
-		"P128: a container without a command":     {compare(func(o *compareOptions) { o.container = "c" }), false},
-		"P128: a container with a command for it": {compare(func(o *compareOptions) { o.container, o.exec = "c", "exit" }), true},
-		"P128: another form of output":            {compare(func(o *compareOptions) { o.output = "xml" }), false},
+		"P129: the defaults of logs":   {logs(func(*logsOptions) {}), true},
+		"P129: epoch 0, which is none": {logs(func(o *logsOptions) { o.epoch = 0 }), true},
+		"P129: an epoch below":         {logs(func(o *logsOptions) { o.epoch = -2 }), false},
+		"P129: a rank below":           {logs(func(o *logsOptions) { o.rank = -2 }), false},
+		"P129: JSON of a log":          {logs(func(o *logsOptions) { o.rank, o.output = 1, "json" }), false},
+		"P129: JSON of the epochs":     {logs(func(o *logsOptions) { o.output = "json" }), true},
+		"P129: a part of a second":     {logs(func(o *logsOptions) { o.since = time.Millisecond }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := tc.flags.validate(); (err == nil) != tc.valid {

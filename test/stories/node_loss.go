@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/test/phases"
 )
 
 // NodeLoss is what became of a group after the node of one of its workers was lost: each as time since the loss.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/test/phases"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 

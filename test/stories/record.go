@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/test/phases"
 )
 
 // record is what the API showed of the JobSet and the Pods of one story, and

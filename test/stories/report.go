@@ -15,7 +15,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2/types"
 
-	"sigs.k8s.io/jobset/pkg/phases"
+	"sigs.k8s.io/jobset/test/phases"
 )
 
 // HangTable shows how soon hangs were found and over: the least, the median and the most, and how often the right worker was told.

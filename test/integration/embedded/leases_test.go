@@ -149,24 +149,4 @@ var _ = Describe("Agents that report in Leases", Ordered, func() {
 		group.RunsAt(2).IsInPlaceOf(first)
 		group.Charged(1)
 	}, SpecTimeout(specTime))
-
-	It("P128: are read by kubectl jobset compare only with the rights for that: without, it says at once which are missing, and deletes the copy", func(ctx SpecContext) {
-		serveLogs(ctx)
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "compare-"}}
-		Expect(stories.API().Create(ctx, namespace)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { Expect(stories.API().Delete(ctx, namespace)).To(Succeed()) })
-		may(ctx, namespace.Name, "runner", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "runs-jobsets"}, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"create", "list", "watch", "delete"}},
-			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "delete"}},
-			{APIGroups: []string{""}, Resources: []string{"pods/log"}, Verbs: []string{"get"}},
-			{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"list"}},
-		}})
-		why := "InPlaceRestart Process: its agents report in Leases, and in namespace " + namespace.Name + " you may not watch leases\n"
-		Eventually(func() answer { // until the API server knows the rights, nothing is created
-			return kubectlJobSet(ctx, namespace.Name, "compare", "-f", manifest(""), "--as=runner", "--restarts=1", "--between=0s")
-		}).WithContext(ctx).Should(And(HaveField("Code", 1), HaveField("Err", And(ContainSubstring(why), ContainSubstring("1 of 3 strategies were not measured to the end")))))
-		var sets jobset.JobSetList
-		Expect(stories.API().List(ctx, &sets, client.InNamespace(namespace.Name))).To(Succeed())
-		Expect(sets.Items).To(BeEmpty())
-	}, SpecTimeout(2*specTime))
 })

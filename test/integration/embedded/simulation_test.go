@@ -31,9 +31,9 @@ type simulation struct {
 	plane      *cluster.Cluster
 	containers *simnode.ProcessRuntime
 
-	manager, plugin string
-	run             *process.Process
-	gate            bool
+	manager string
+	run     *process.Process
+	gate    bool
 	// defaults are those of all JobSets by the configuration of the manager, if any.
 	defaults string
 }

@@ -36,8 +36,8 @@ var _ = ReportAfterSuite("table of hangs", func(report Report) { fmt.Print(stori
 
 var _ = SynchronizedBeforeSuite(framework.BuildPrograms, func(ctx SpecContext, dir []byte) {
 	framework.Quiet()
-	programs, plugin := framework.Programs(dir)
-	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager, plugin: plugin}
+	programs, _ := framework.Programs(dir)
+	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager}
 	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})
 	var err error
 	s.containers, err = programs.Containers(s.dir)

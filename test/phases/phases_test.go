@@ -40,19 +40,19 @@ func TestRestartsAreMeasured(t *testing.T) {
 	pods := []*corev1.Pod{pod(0, "c", "", "").Pod, pod(0, "d", "", "").Pod}
 	inPlace := func(vs ...View) Restart { return Views(vs).InPlace(at(10), 2, 3, at(19)) }
 	for name, tc := range map[string]struct{ got, want Restart }{
-		"P128: in place, by break, last report, lift and last start": {
+		"in place, by break, last report, lift and last start": {
 			inPlace(group(1, 1, 2, 0), pod(11, "a", "3", "n"), group(12, 2, 2, 0), pod(15, "b", "3", "n"), group(16, 2, 3, 0)),
 			Restart{2 * time.Second, 3 * time.Second, time.Second, 3 * time.Second},
 		},
-		"P128: a Pod counts once, however often it is seen": {
+		"a Pod counts once, however often it is seen": {
 			inPlace(group(11, 2, 2, 0), pod(12, "a", "3", "n"), pod(13, "a", "3", "n"), pod(14, "b", "3", "n"), group(16, 2, 3, 0)),
 			Restart{time.Second, 3 * time.Second, 2 * time.Second, 3 * time.Second},
 		},
-		"P128: a report that is seen after the lift was there before it": {
+		"a report that is seen after the lift was there before it": {
 			inPlace(group(11, 2, 2, 0), pod(12, "a", "3", "n"), group(14, 2, 3, 0), pod(15, "b", "3", "n")),
 			Restart{time.Second, 3 * time.Second, 0, 5 * time.Second},
 		},
-		"P128: with Recreate, by the restart, the last node and the last start": {
+		"with Recreate, by the restart, the last node and the last start": {
 			Views{group(1, 0, 0, 1), pod(11, "a", "", "n"), group(12, 0, 0, 2), pod(13, "c", "", ""), pod(14, "c", "", "n"), pod(17, "d", "", "n")}.Recreate(at(10), pods, 2, at(19)),
 			Restart{Break: 2 * time.Second, Back: 5 * time.Second, Run: 2 * time.Second},
 		},
@@ -73,7 +73,7 @@ func TestTheMedianIsBetweenTheMiddleTwo(t *testing.T) {
 	} {
 		least, median, most := Spread(tc.values)
 		if diff := cmp.Diff(tc.want, []time.Duration{least, median, most}); diff != "" {
-			t.Errorf("P128: of %v (-want, +got):\n%s", tc.values, diff)
+			t.Errorf("of %v (-want, +got):\n%s", tc.values, diff)
 		}
 	}
 }

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package phases says how long the parts of a restart took, from what the API showed of a JobSet and its Pods and from when
-// its workers started. The comparison of the kubectl plugin and that of the end-to-end tests measure by it. It is pure.
+// its workers started. The end-to-end tests measure by it. It is pure.
 package phases
 
 import (
