@@ -115,6 +115,14 @@ const (
 	AgentAccessGrantedMessage = "the service accounts of the worker Pods may do what their agents need"
 )
 
+// Reasons and messages of JobsBlocked, besides those of the events about what cannot be created or resumed.
+const (
+	// PodsNotGoneReason: a Job that is deleted, or fails, waits for Pods that do not end.
+	PodsNotGoneReason     = "PodsNotGone"
+	JobsNotBlockedReason  = "JobsNotBlocked"
+	JobsNotBlockedMessage = "nothing keeps Jobs from being created, or from ending"
+)
+
 // Reasons and messages of fault tolerance.
 const (
 	// RetryPauseReason: all Jobs of a reset are gone, and the pause begins.

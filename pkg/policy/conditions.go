@@ -98,7 +98,7 @@ func normal(reason, message string) notice {
 func eventType(conditionType jobset.JobSetConditionType) string {
 	switch conditionType {
 	case jobset.JobSetFailed, jobset.JobSetRestarting, jobset.JobSetInPlaceRestartDisabled, jobset.JobSetAgentAccessDenied,
-		jobset.JobSetUnhealthy, jobset.JobSetOnSickNodes:
+		jobset.JobSetUnhealthy, jobset.JobSetOnSickNodes, jobset.JobSetJobsBlocked:
 		return corev1.EventTypeWarning
 	default:
 		return corev1.EventTypeNormal

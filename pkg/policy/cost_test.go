@@ -128,22 +128,22 @@ func TestPassesThatAreRepeated(t *testing.T) {
 	failed := missing(twoKinds().FailurePolicy(jobset.BlockingRecreate, 3))
 	failed.Jobs = jobsOf(failed.JobSet, jobChanges{"js-a-0": func(w *builders.JobWrapper) { w.Failed(past, "R", "m") }})
 	blocked := missing(twoKinds().FailurePolicy(jobset.BlockingRecreate, 3).Restarts(1, 1))
-	blocked.Jobs = jobsOf(blocked.JobSet, jobChanges{"js-a-0": func(w *builders.JobWrapper) { w.Attempt(0).Terminating(past) }})
+	blocked.Jobs = jobsOf(blocked.JobSet, jobChanges{"js-a-0": func(w *builders.JobWrapper) { w.Attempt(0).Terminating(recent) }})
 	tests := map[string]struct {
 		in   Input
 		want time.Duration
 	}{
 		"C11: not while Jobs are to be created, and others wait for them": {missing(w()), 0},
-		"C11: not while Jobs run":                      {doing(twoKinds(), nil), 0},
-		"C11: not while the JobSet is suspended":       {missing(w().Suspend(true)), 0},
-		"C11: not for a restart":                       {failed, 0},
-		"C11: not while Jobs of an earlier attempt go": {blocked, 0},
-		"C11: not after the end, without a ttl":        {missing(w().Condition(jobset.JobSetFailed, true, "r", "m", past)), 0},
-		"C11: for the ttl":                             {missing(w().Condition(jobset.JobSetFailed, true, "r", "m", past).TTL(3630)), 30 * time.Second},
-		"C11: not while a group assembles":             {inPlace(1, 1, "2 _"), 0},
-		"C11: not while a group runs":                  {inPlace(0, 1, "1 1"), 0},
-		"C11: for the end of a Pod's grace":            {inPlace(0, 1, "1 t1"), 10 * time.Second},
-		"C11: for the deadline of P24":                 {inPlace(1, 1, "2 1", sinceAgo(time.Minute), func(in *Input) { in.Progress.Assembly = time.Hour }), 59 * time.Minute},
+		"C11: not while Jobs run":                            {doing(twoKinds(), nil), 0},
+		"C11: not while the JobSet is suspended":             {missing(w().Suspend(true)), 0},
+		"C11: not for a restart":                             {failed, 0},
+		"C11: for Jobs of an earlier attempt that do not go": {blocked, 29 * time.Second},
+		"C11: not after the end, without a ttl":              {missing(w().Condition(jobset.JobSetFailed, true, "r", "m", past)), 0},
+		"C11: for the ttl":                                   {missing(w().Condition(jobset.JobSetFailed, true, "r", "m", past).TTL(3630)), 30 * time.Second},
+		"C11: not while a group assembles":                   {inPlace(1, 1, "2 _"), 0},
+		"C11: not while a group runs":                        {inPlace(0, 1, "1 1"), 0},
+		"C11: for the end of a Pod's grace":                  {inPlace(0, 1, "1 t1"), 10 * time.Second},
+		"C11: for the deadline of P24":                       {inPlace(1, 1, "2 1", sinceAgo(time.Minute), func(in *Input) { in.Progress.Assembly = time.Hour }), 59 * time.Minute},
 		"C11: for a claim that has to go first": {func() Input {
 			in := missing(builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").JobSpec(mounts("data"))).Claims(jobset.RetentionPolicyDelete, "data"))
 			in.Claims = map[string]*metav1.PartialObjectMetadata{"data-js": existing(terminating)}

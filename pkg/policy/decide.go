@@ -56,6 +56,7 @@ var (
 		workersNotReady,   // tell which workers of a group that runs are not ready
 		moveRefused,       // tell which Pods stay on sick nodes because the budget is spent (P92)
 		overdue,           // delete by force what should be gone for long (P85)
+		jobsBlocked,       // tell what keeps Jobs from running or ending (C388)
 		resourcesDeployed, // tell whether anything of the JobSet may run (P86)
 		countsInterval,    // how far apart writes of nothing but counts are (P22, P49)
 		resizing,          // tell whether an elastic group has the size that it is to have (P109)

@@ -41,6 +41,7 @@ func TestElasticJobSet(t *testing.T) {
 	one := elastic(four())
 	one.Jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
 	both := func(w *summary) { w.Scales = map[string]int32{"js-a-0": 4, "js-a-1": 4} }
+	looksAgain := func(w *summary) { w.RequeueAfter = 29 * time.Second }
 	tests := map[string]struct {
 		in   Input
 		want func(*summary)
@@ -53,7 +54,7 @@ func TestElasticJobSet(t *testing.T) {
 		"C339: a template that says nothing":               {elastic(builders.MakeReplicatedJob("a").JobSpec(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) })), nil},
 		"C339: a template of another completion mode":      {elastic(four().JobSpec(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.NonIndexedCompletion) })), nil},
 		"C183: parallelism and completions that differ":    {elastic(four().JobSpec(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })), nil},
-		"C102: a Job that is being deleted keeps its size": {elastic(four(), func(w *builders.JobWrapper) { w.Terminating(past) }), nil},
+		"C102: a Job that is being deleted keeps its size": {elastic(four(), func(w *builders.JobWrapper) { w.Terminating(recent) }), looksAgain}, // C388
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func TestFailurePolicy(t *testing.T) {
 	withSuccess.Jobs = append(withSuccess.Jobs, builders.MakeJob(withSuccess.JobSet, "b", 0).Complete().Obj())
 	withPrevious := failing(recreated().Restarts(1, 1), fell{"a", 0, 1, "R", "m"})
 	withPrevious.Jobs = append(withPrevious.Jobs, builders.MakeJob(withPrevious.JobSet, "b", 0).Attempt(0).Obj(),
-		builders.MakeJob(withPrevious.JobSet, "b", 1).Attempt(0).Terminating(past).Obj())
+		builders.MakeJob(withPrevious.JobSet, "b", 1).Attempt(0).Terminating(recent).Obj())
 	suspendedJS := failing(recreated(), fell{"a", 0, 1, "R", "m"})
 	suspendedJS.JobSet.Spec.Suspend = ptr.To(true)
 
@@ -150,7 +151,7 @@ func TestFailurePolicy(t *testing.T) {
 		"C51: failure beats success":                     {withSuccess, byDefault("js-a-0")},
 		"C39: previous Jobs are deleted in the same pass, not those that terminate": {withPrevious, func(w *summary) {
 			byDefault("js-a-0")(w)
-			w.Deletes = []string{"js-b-0"}
+			w.Deletes, w.RequeueAfter = []string{"js-b-0"}, 29*time.Second // C388
 		}},
 		"C140: failing ends a restart": {
 			failing(recreated(failRule).Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "m", past), one),
@@ -230,7 +231,12 @@ func TestFullRestart(t *testing.T) {
 				if tc.strategy == jobset.InPlaceRestart {
 					interval = time.Second
 				}
-				check(t, in, func(w *summary) { w.Deletes, w.Creates, w.CountsInterval = deletes, creates, interval })
+				check(t, in, func(w *summary) {
+					w.Deletes, w.Creates, w.CountsInterval = deletes, creates, interval
+					if slices.ContainsFunc(in.Jobs, isTerminating) && tc.strategy != jobset.InPlaceRestart {
+						w.RequeueAfter = lingerPatience
+					}
+				})
 			}
 			expect([]string{"js-a-0", "js-b-0"}, nil)
 			for _, job := range in.Jobs {

@@ -29,6 +29,8 @@ import (
 var (
 	now  = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	past = now.Add(-time.Hour)
+	// recent is not long enough ago to be reported.
+	recent = now.Add(-time.Second)
 )
 
 // summary is a plan with the names of objects in their place.

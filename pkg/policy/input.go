@@ -35,6 +35,8 @@ type Input struct {
 	// Pods are the Pods of each Job, by the UID of the Job that controls them.
 	// Read for in-place restart and fault tolerance only.
 	Pods map[types.UID][]*corev1.Pod
+	// Lingering are the Pods of Jobs that have waited long for them, see Lingers. Read unless Pods are.
+	Lingering map[types.UID][]facts.Member
 	// OutsideLeases are Pods that report a later epoch themselves than their Leases do, if Leases are read.
 	OutsideLeases map[types.UID]bool
 	// Strays are Pods of the JobSet whose Job is not among Jobs. Read like all Pods if it tolerates faults.

@@ -219,19 +219,24 @@ func (e *epochReport) add(r protocol.ProgressReport) {
 // addEpoch adds what is known of an epoch one lift later. Workers tell it, so no more is believed than the ledger has.
 func addEpoch(t *jobset.TimeStatus, e epochReport) {
 	t.Starting.Duration = min(t.Starting.Duration+e.start, t.Running.Duration)
-	if !e.steps {
-		return
+	if e.steps {
+		t.Steps = StepsWith(t.Steps, e.first, e.highest)
 	}
-	if t.Steps == nil {
-		t.Steps = &jobset.StepsStatus{Highest: e.highest}
-		return
+}
+
+// StepsWith returns the steps of the ledger, nil if it has none, with those of an epoch from its first to its highest.
+func StepsWith(s *jobset.StepsStatus, first, highest int64) *jobset.StepsStatus {
+	if s == nil {
+		return &jobset.StepsStatus{Highest: highest}
 	}
-	if top := min(t.Steps.Highest, e.highest); e.first <= top {
-		again := top - e.first
+	next := *s
+	if top := min(s.Highest, highest); first <= top {
+		again := top - first
 		if again < math.MaxInt64 {
 			again++
 		}
-		t.Steps.Repeated += min(again, math.MaxInt64-t.Steps.Repeated)
+		next.Repeated += min(again, math.MaxInt64-s.Repeated)
 	}
-	t.Steps.Highest = max(t.Steps.Highest, e.highest)
+	next.Highest = max(s.Highest, highest)
+	return &next
 }

@@ -142,7 +142,8 @@ func (r result) and(next result) result {
 // complete ends the JobSet as completed.
 func complete() result {
 	r := tell(becomesTrue(jobset.JobSetCompleted, constants.AllJobsCompletedReason, constants.AllJobsCompletedMessage),
-		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage))
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage),
+		startupEnds(constants.RestartingEndedCompletedReason, constants.RestartingEndedCompletedMessage))
 	r.ends, r.changes, r.reports.Outcomes = true, completesJobSet, []Outcome{Completed}
 	return r
 }
@@ -150,7 +151,15 @@ func complete() result {
 // fail ends the JobSet as failed.
 func fail(reason, message string) result {
 	r := tell(becomesTrue(jobset.JobSetFailed, reason, message),
-		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage))
+		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage),
+		startupEnds(constants.RestartingEndedFailedReason, constants.RestartingEndedFailedMessage))
 	r.ends, r.changes, r.reports.Outcomes = true, failsJobSet, []Outcome{Failed}
 	return r
+}
+
+// startupEnds: a JobSet that has ended starts no more Jobs. The end itself is the event.
+func startupEnds(reason, message string) notice {
+	n := silently(jobset.JobSetStartupPolicyInProgress, metav1.ConditionFalse, reason, message)
+	n.ifTrue = true
+	return n
 }

@@ -36,8 +36,8 @@ import (
 // ending is what a worker told of an epoch that ended.
 type ending struct {
 	pod, node, replicatedJob string
-	// first: it is that of rank 0.
-	first bool
+	// first: it is that of rank 0. replacement: its Pod is newer than the break, so the worker of the epoch told nothing.
+	first, replacement bool
 	// seen is empty if its processes were not looked at.
 	seen protocol.Evidence
 	// step is the last that it told, nil if it told none. silent is from its last sign to its end, 0 if it gave none.
@@ -65,6 +65,7 @@ func (v *view) suspect() string {
 			}
 			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
 			e.first = slot.Index == 0 && children.OwnValue(job, jobset.JobIndexKey) == "0"
+			e.replacement = m.Created.After(v.brokenAt())
 			if exit.Epoch == v.synced {
 				e.seen = exit.Seen
 			}
@@ -130,7 +131,21 @@ func standsOut(all []ending, late time.Duration) string {
 			return fmt.Sprintf("%s: %s", nobody, several(criterion))
 		}
 	}
-	return nobody
+	return nobody + missingFrom(all)
+}
+
+// missingFrom says which Pods replace workers of the epoch that ended, which may have hung and told nothing of it.
+func missingFrom(all []ending) string {
+	var pods []string
+	for i := range all {
+		if all[i].replacement {
+			pods = append(pods, all[i].pod)
+		}
+	}
+	if len(pods) == 0 {
+		return ""
+	}
+	return " among those that reported; lost without a report: the workers that were replaced by " + firstOf(pods)
 }
 
 // stepAndState names the worker that both say, if there is one.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -151,6 +153,10 @@ func TestNobodyIsNamedWithoutATrace(t *testing.T) {
 	}
 }
 
+func createdAfterTheBreak(index int) func(*Input) {
+	return onPod(0, index, func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Second)) })
+}
+
 // TestTheEventNamesTheSuspect: at the lift, after a hang and after nothing else (P135).
 func TestTheEventNamesTheSuspect(t *testing.T) {
 	t.Parallel()
@@ -172,9 +178,11 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"P135: another one than whose deadline passed":  {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T (T do_signal_stop futex)"},
-		"P135: by the steps that were told":             {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it reported step 8 last, the other 2 reported step 9"},
-		"P135: nobody":                                  {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
+		"P135: another one than whose deadline passed": {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T (T do_signal_stop futex)"},
+		"P135: by the steps that were told":            {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it reported step 8 last, the other 2 reported step 9"},
+		"P135: nobody":                                 {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
+		"P135: nobody of those that are left, and two were lost with their node": {assembled(exitReport(0, hung), createdAfterTheBreak(1), createdAfterTheBreak(2)),
+			plain + "; no worker stands out among those that reported; lost without a report: the workers that were replaced by js-w-0-1, js-w-0-2"},
 		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
 		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},
 		"P135: nothing is said of a group without hang": {assembled(exitReport(1, halted)), plain},

@@ -14,8 +14,10 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
@@ -95,20 +97,19 @@ func (r *Report) addTime(js *jobset.JobSet) {
 	}
 }
 
-// addSteps adds the steps of the ledger, and the highest that a worker has told since.
+// addSteps adds the steps of the ledger, and those of the epoch that is not in it yet: the ledger has an epoch once the next is released.
 func (r *Report) addSteps(js *jobset.JobSet, told []worker) {
-	if js.Status.Time != nil && js.Status.Time.Steps != nil {
-		r.Steps = js.Status.Time.Steps.DeepCopy()
+	if js.Status.Time != nil {
+		r.Steps = js.Status.Time.Steps
 	}
+	var now epoch
 	for i := range told {
-		steps := told[i].Steps
-		switch {
-		case steps == nil:
-		case r.Steps == nil:
-			r.Steps = &jobset.StepsStatus{Highest: steps.Highest}
-		default:
-			r.Steps.Highest = max(r.Steps.Highest, steps.Highest)
+		if told[i].Epoch == ptr.Deref(js.Status.SyncedEpoch, 0) {
+			now.add(&told[i])
 		}
+	}
+	if now.steps {
+		r.Steps = policy.StepsWith(r.Steps, now.first, now.highest)
 	}
 }
 

@@ -95,6 +95,8 @@ type Jobs struct {
 	Created   int64 `json:"created"`
 	Ready     int64 `json:"ready"`
 	Succeeded int64 `json:"succeeded"`
+	// Failing Jobs fail once their Pods have ended.
+	Failing   int64 `json:"failing,omitempty"`
 	Failed    int64 `json:"failed"`
 	Suspended int64 `json:"suspended"`
 	// Previous are of an earlier attempt, and not gone yet.
@@ -112,6 +114,9 @@ func Of(in Input) Report {
 		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
 	}
 	r.explainStrategy(js)
+	if blocked := condition(js, jobset.JobSetJobsBlocked); isTrue(blocked) && r.State.Name != JobsBlocked {
+		r.note("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
+	}
 	r.explainTolerance(js)
 	r.explainAgents(in)
 	r.addJobs(in)
@@ -262,6 +267,11 @@ func countJobs(js *jobset.JobSet, observed policy.Observed) *Jobs {
 	counts.Created = int64(len(observed.Active) + len(observed.Successful) + len(observed.Failed))
 	for i := range js.Spec.ReplicatedJobs {
 		counts.Wanted += int64(js.Spec.ReplicatedJobs[i].Replicas)
+	}
+	for _, job := range observed.Active {
+		if hasCondition(job, batchv1.JobFailureTarget) {
+			counts.Failing++
+		}
 	}
 	for _, status := range observed.Statuses {
 		counts.Ready += int64(status.Ready)

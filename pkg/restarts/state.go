@@ -40,6 +40,8 @@ const (
 	Assembling StateName = "Assembling"
 	// Recreating: with another strategy, Jobs are being recreated.
 	Recreating StateName = "Recreating"
+	// JobsBlocked: Jobs cannot be created, or do not end.
+	JobsBlocked StateName = "Blocked"
 	// Suspended by spec.suspend.
 	Suspended StateName = "Suspended"
 	// Bypassed: by an annotation, workers start at once and are not restarted in place.
@@ -67,6 +69,7 @@ func stateOf(js *jobset.JobSet) State {
 	inPlace := strategyOf(js) == jobset.InPlaceRestart
 	bypass := policy.BypassOf(js)
 	completed, failed := condition(js, jobset.JobSetCompleted), condition(js, jobset.JobSetFailed)
+	blocked := condition(js, jobset.JobSetJobsBlocked)
 	switch {
 	case js.DeletionTimestamp != nil:
 		return State{Name: Deleting, Since: js.DeletionTimestamp.DeepCopy()}
@@ -81,6 +84,8 @@ func stateOf(js *jobset.JobSet) State {
 		return State{Name: Suspended}
 	case !inPlace && isTrue(restarting):
 		return fromCondition(Recreating, restarting)
+	case !inPlace && isTrue(blocked):
+		return fromCondition(JobsBlocked, blocked)
 	case !inPlace:
 		return State{Name: Running}
 	case bypass == policy.BypassedByAnnotation:
@@ -142,7 +147,7 @@ func isTrue(c *metav1.Condition) bool { return c != nil && c.Status == metav1.Co
 
 func fromCondition(name StateName, c *metav1.Condition) State {
 	message := c.Message
-	if name == Failed {
+	if name == Failed || name == JobsBlocked {
 		message = c.Reason + ": " + message
 	}
 	return State{Name: name, Since: &c.LastTransitionTime, Message: message}

@@ -88,7 +88,7 @@ func (r *Report) head(w *tabwriter.Writer) {
 
 func (r *Report) stateText() string {
 	name := map[StateName]string{
-		Running: "running", Assembling: "assembling", Recreating: "recreating Jobs", Suspended: "suspended", Bypassed: "bypassed",
+		Running: "running", Assembling: "assembling", Recreating: "recreating Jobs", JobsBlocked: "blocked", Suspended: "suspended", Bypassed: "bypassed",
 		GateDisabled: "disabled by the feature gate", Completed: "completed", Failed: "failed", Deleting: "being deleted",
 	}[r.State.Name]
 	if r.State.Name == Running && r.Epochs != nil {
@@ -120,7 +120,7 @@ func (j Jobs) text() string {
 	for _, count := range []struct {
 		n    int64
 		what string
-	}{{j.Succeeded, "succeeded"}, {j.Failed, "failed"}, {j.Suspended, "suspended"}, {j.Previous, "of an earlier attempt"}} {
+	}{{j.Succeeded, "succeeded"}, {j.Failing, "failing"}, {j.Failed, "failed"}, {j.Suspended, "suspended"}, {j.Previous, "of an earlier attempt"}} {
 		if count.n > 0 {
 			text += fmt.Sprintf(", %d %s", count.n, count.what)
 		}
@@ -247,6 +247,17 @@ func (r *Report) took(restart *Restart) string {
 // OneLine keeps text from the API from breaking a table.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
+}
+
+// Printable replaces what a terminal would obey instead of showing: control characters but line feeds, and characters that
+// change the direction of text or are invisible. Whoever may name a node or write an event chooses them.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 func cut(text string) string {

@@ -58,6 +58,25 @@ func assemblingGroup(t *testing.T) Input {
 	return in
 }
 
+func TestWhatATerminalWouldObeyIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"lines and letters of any language are kept": {"NODE  ö 節点\nn1\n", "NODE  ö 節点\nn1\n"},
+		"an escape sequence":                         {"n1\x1b[2J", "n1\ufffd[2J"},
+		"the same in one character":                  {"n1\u009b2J", "n1\ufffd2J"},
+		"a carriage return, a bell":                  {"a\rb\a", "a\ufffdb\ufffd"},
+		"text that is shown from right to left":      {"n1\u202e1n", "n1\ufffd1n"},
+		"what is not UTF-8":                          {"n\xff", "n\ufffd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Printable(tc.text); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTheTextOfAGroupThatAssembles(t *testing.T) {
 	t.Parallel()
 	report := Of(assemblingGroup(t))

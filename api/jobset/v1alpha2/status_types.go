@@ -42,6 +42,9 @@ const (
 	// JobSetOnSickNodes: Pods run on nodes with a label of effect NoExecute, and are not moved
 	// because maxRestarts is used up. The message names them.
 	JobSetOnSickNodes JobSetConditionType = "OnSickNodes"
+	// JobSetJobsBlocked: an object that Jobs need, or a Job, cannot be created, or a Job that is deleted or fails waits for
+	// Pods that do not end. The message has the last error, or the Job, its Pods and since when.
+	JobSetJobsBlocked JobSetConditionType = "JobsBlocked"
 	// JobSetElasticResizing: an elastic ReplicatedJob runs with a size that differs from the desired one, or
 	// restarts to get it. The message names both sizes.
 	JobSetElasticResizing JobSetConditionType = "ElasticResizing"

@@ -204,7 +204,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		}
 		return result, err
 	case err != nil:
-		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan))
+		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan, err))
 	case plan.DeleteJobSet:
 		return ctrl.Result{}, nil
 	}

@@ -57,8 +57,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 		}
 	}
 	if err := shared.Each(c, plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
-		r.tellTrouble(ctx, js, constants.PVCCreationFailedReason, err)
-		return err
+		return r.refused(ctx, js, constants.PVCCreationFailedReason, err)
 	}
 	if err := r.grant(ctx, js, plan); err != nil {
 		return err
@@ -68,13 +67,11 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 	}
 	for _, batch := range plan.CreateJobs {
 		if err := shared.Each(c, batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
-			r.tellTrouble(ctx, js, constants.JobCreationFailedReason, err)
-			return err
+			return r.refused(ctx, js, constants.JobCreationFailedReason, err)
 		}
 	}
 	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
-		r.tellTrouble(ctx, js, constants.JobResumeFailedReason, err)
-		return err
+		return r.refused(ctx, js, constants.JobResumeFailedReason, err)
 	}
 	if plan.DeleteJobSet {
 		return r.deleteJobSet(ctx, js)
@@ -152,8 +149,7 @@ func (r *JobSetReconciler) createService(ctx context.Context, js *jobset.JobSet,
 	case apierrors.IsAlreadyExists(err):
 		return nil // a Service of that name is left alone, whoever created it
 	}
-	r.tellTrouble(ctx, js, constants.HeadlessServiceCreationFailedReason, err)
-	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), err)
+	return fmt.Errorf("creating Service %s: %w", klog.KObj(service), r.refused(ctx, js, constants.HeadlessServiceCreationFailedReason, err))
 }
 
 // createClaim creates a PersistentVolumeClaim. One of that name is left alone, whoever created it.

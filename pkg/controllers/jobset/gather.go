@@ -8,6 +8,7 @@ package jobset
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -66,6 +68,11 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	if err != nil {
 		return policy.Input{}, err
 	}
+	if in.Pods == nil {
+		if in.Lingering, err = r.lingering(owned, now); err != nil {
+			return policy.Input{}, err
+		}
+	}
 	if inPlace {
 		in.OutsideLeases = r.withReports(js, in.Pods)
 		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
@@ -102,4 +109,25 @@ func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1
 		pods[job.UID] = podsOfJob
 	}
 	return pods, nil
+}
+
+// lingering reads the Pods of Jobs that have waited long for them.
+func (r *JobSetReconciler) lingering(owned []*batchv1.Job, now time.Time) (map[types.UID][]facts.Member, error) {
+	var members map[types.UID][]facts.Member
+	for _, job := range owned {
+		if !policy.Lingers(job, now) {
+			continue
+		}
+		pods, err := r.pods.ControlledBy(job.Namespace, job.UID)
+		if err != nil {
+			return nil, err
+		}
+		for _, pod := range pods {
+			if members == nil {
+				members = map[types.UID][]facts.Member{}
+			}
+			members[job.UID] = append(members[job.UID], facts.Of(pod))
+		}
+	}
+	return members, nil
 }

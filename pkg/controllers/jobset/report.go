@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -73,17 +74,26 @@ func (r *JobSetReconciler) report(ctx context.Context, js *jobset.JobSet, plan *
 	return result, nil
 }
 
+// refusedInterval is how far apart writes are that change only the error of JobsBlocked: each write leads to another try.
+const refusedInterval = time.Minute
+
 // reportCounts writes the counts although an action failed, so that users can follow the
-// other Jobs while one cannot be created, and what the planner says, which may be that such a JobSet waits.
+// other Jobs while one cannot be created, why it cannot, and what the planner says, which may be that such a JobSet waits.
 // It does not write what was decided; the next pass decides that again.
-func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
+func (r *JobSetReconciler) reportCounts(ctx context.Context, js *jobset.JobSet, plan *policy.Plan, why error) error {
 	update, pace := js.DeepCopy(), &r.memory.forJobSet(js).pace
 	update.Status.ReplicatedJobsStatus = policy.OnlyCounts(plan.Status.ReplicatedJobsStatus, update.Status.ReplicatedJobsStatus)
 	if plan.Verdict != nil {
 		plan.Verdict.WriteTo(&update.Status, js, r.clock.Now())
 	}
-	waits := plan.Verdict == nil && pace.untilWrite(r.clock.Now(), plan.CountsInterval) > 0
-	if waits || apiequality.Semantic.DeepEqual(js.Status, update.Status) {
+	news, interval := plan.Verdict != nil, plan.CountsInterval
+	if trouble := (*refusal)(nil); errors.As(why, &trouble) {
+		if apiequality.Semantic.DeepEqual(js.Status, update.Status) {
+			interval = max(interval, refusedInterval)
+		}
+		news = policy.Refused(&update.Status, trouble.reason, trouble.Error(), r.clock.Now()) || news
+	}
+	if waits := !news && pace.untilWrite(r.clock.Now(), interval) > 0; waits || apiequality.Semantic.DeepEqual(js.Status, update.Status) {
 		return nil // the pass is retried, and comes back here
 	}
 	pace.lastWrite = r.clock.Now()
@@ -193,6 +203,23 @@ func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacem
 		r.warn(js, constants.WorkerReplacedReason, fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
 			replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because))
 	}
+}
+
+// refusal is an error of an object that could not be created or resumed.
+type refusal struct {
+	reason string
+	error
+}
+
+func (r *refusal) Unwrap() error { return r.error }
+
+// refused records an event about an object that cannot be created or resumed, and returns what the status says of it.
+func (r *JobSetReconciler) refused(ctx context.Context, js *jobset.JobSet, reason string, trouble error) error {
+	if errors.Is(trouble, shared.ErrOutOfTime) || ctx.Err() != nil {
+		return trouble
+	}
+	r.tellTrouble(ctx, js, reason, trouble)
+	return &refusal{reason, trouble}
 }
 
 // tellTrouble records an event about something that failed and is retried.

@@ -41,10 +41,6 @@ func (r *JobSetReconciler) watchNodes(ctx context.Context, mgr ctrl.Manager, b *
 	if !r.gates.FaultTolerance || len(r.nodeHealth.MoveOff) == 0 {
 		return nil
 	}
-	var err error
-	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
-		return err
-	}
 	podsByNode, err := indexPodsByNode(ctx, mgr.GetCache())
 	if err != nil {
 		return err

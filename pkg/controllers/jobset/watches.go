@@ -63,10 +63,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 			r.verdicts.OnPost(func(js types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: js}) })
 			return nil
 		}))
+	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
+		return fmt.Errorf("setting up the JobSet controller: %w", err)
+	}
 	if gates.InPlaceRestart {
-		if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
-			return fmt.Errorf("setting up the JobSet controller: %w", err)
-		}
 		// Events of Nodes enqueue nothing; Nodes are only read.
 		if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("setting up the JobSet controller: getting the informer of Nodes: %w", err)

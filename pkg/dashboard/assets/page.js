@@ -65,7 +65,7 @@ function notes(place, texts) {
 }
 
 const stateWords = {
-  Running: "running", Assembling: "assembling", Recreating: "recreating Jobs", Suspended: "suspended", Bypassed: "bypassed",
+  Running: "running", Assembling: "assembling", Recreating: "recreating Jobs", Blocked: "blocked", Suspended: "suspended", Bypassed: "bypassed",
   GateDisabled: "disabled by the feature gate", Completed: "completed", Failed: "failed", Deleting: "being deleted",
 };
 const stateWord = (state) => stateWords[state] ?? state;

@@ -23,7 +23,7 @@ import (
 )
 
 var _ = Describe("The creation of Jobs", func() {
-	It("C314: says so while Jobs of an earlier JobSet have its names, and gets its own when they are gone", func(ctx SpecContext) {
+	It("C314 C388: says so while Jobs of an earlier JobSet have its names, and gets its own when they are gone", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		earlier := w.Create(AB())
 		leftovers := w.HasJobs(earlier, 4)
@@ -36,6 +36,7 @@ var _ = Describe("The creation of Jobs", func() {
 		}
 
 		w.HasJobs(js, 4)
+		w.Has(js, jobset.JobSetJobsBlocked, metav1.ConditionFalse, "JobsNotBlocked")
 	})
 
 	It("C314: takes no offence at a Job of its own that the cache does not show yet", func(ctx SpecContext) {
@@ -49,7 +50,7 @@ var _ = Describe("The creation of Jobs", func() {
 		w.Records(js, 0, "JobCreationFailed")
 	})
 
-	It("C63 C64 C214 C370 O333: tells once, in a series that grows, that its Jobs cannot be created", func(ctx SpecContext) {
+	It("C63 C64 C214 C370 C388 O333: tells once, in a series that grows, that its Jobs cannot be created", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := AB()
 		PodTemplate(js, 0).Spec.Containers[0].Image = ""
@@ -68,6 +69,7 @@ var _ = Describe("The creation of Jobs", func() {
 		Expect(told[0].Type).To(Equal(corev1.EventTypeWarning))
 		Expect(told[0].ReportingController).To(Equal("jobset"))
 		Expect(told[0].Note).To(ContainSubstring(`job "js-a-0" creation failed with error`))
+		Expect(w.Has(js, jobset.JobSetJobsBlocked, metav1.ConditionTrue, "JobCreationFailed").Message).To(ContainSubstring(`job "js-a-0" creation failed with error`))
 	})
 
 	It("C21 C46 C315: that fails keeps nobody from seeing how the other Jobs fare", func(ctx SpecContext) {

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
+)
+
+// A JobSet that neither runs nor ends says what it waits for in the condition JobsBlocked (C388):
+//
+//	an object cannot be created   from the first refusal until nothing is left to create; the shell reports it, see Refused
+//	a Job does not go or fail     a Job that is deleted, or fails, ends once all its Pods have; after a while they are named
+//
+// A group that restarts in place says the second in WorkersStuck (P24), and with faultTolerance such Pods are deleted by force (P85).
+
+// lingerPatience is how long a Job may be about to go or fail before it is reported, lingerInterval how often that is looked at.
+const (
+	lingerPatience = 30 * time.Second
+	lingerInterval = time.Minute
+)
+
+// refusals are the reasons of JobsBlocked that say what cannot be created or resumed.
+var refusals = []string{
+	constants.JobCreationFailedReason, constants.JobResumeFailedReason,
+	constants.HeadlessServiceCreationFailedReason, constants.PVCCreationFailedReason,
+}
+
+// lingersSince is since when a Job waits for its Pods to end, zero if it does not, and whether it is about to fail.
+func lingersSince(job *batchv1.Job) (since time.Time, fails bool) {
+	if job.DeletionTimestamp != nil {
+		return job.DeletionTimestamp.Time, false
+	}
+	if _, finished := finishedCondition(job); finished {
+		return time.Time{}, false
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailureTarget && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Lingers reports whether a Job has waited for its Pods to end for so long that they are named.
+func Lingers(job *batchv1.Job, now time.Time) bool {
+	since, _ := lingersSince(job)
+	return !since.IsZero() && now.Sub(since) >= lingerPatience
+}
+
+// jobsBlocked says what keeps the Jobs from running or ending, or that nothing does any more.
+func jobsBlocked(v *view, sum result) result {
+	var r result
+	if !v.finished && !v.inPlace && !v.tolerant {
+		var texts []string
+		if texts, r = v.lingering(); len(texts) > 0 {
+			return r.and(tell(becomesTrue(jobset.JobSetJobsBlocked, constants.PodsNotGoneReason, strings.Join(texts, "; "))))
+		}
+	}
+	was := v.trueCondition(jobset.JobSetJobsBlocked)
+	if was != nil && slices.Contains(refusals, was.Reason) && !v.finished && sum.writes.creates() {
+		return r
+	}
+	return r.and(tell(becomesFalse(jobset.JobSetJobsBlocked, constants.JobsNotBlockedReason, constants.JobsNotBlockedMessage)))
+}
+
+// lingering says which Jobs have waited for their Pods for long, up to five of them, and asks for the next look.
+func (v *view) lingering() (texts []string, r result) {
+	more := 0
+	jobs := slices.Clone(v.Jobs)
+	slices.SortFunc(jobs, compareJobs)
+	for _, job := range jobs {
+		since, fails := lingersSince(job)
+		switch {
+		case since.IsZero():
+		case !Lingers(job, v.Now):
+			r = r.and(requeueAfter(v.until(since.Add(lingerPatience))))
+		case len(texts) == maxNamed:
+			more++
+		default:
+			texts = append(texts, v.whyLingering(job, since, fails))
+		}
+	}
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more Jobs", more))
+	}
+	if len(texts) > 0 {
+		r = r.and(requeueAfter(lingerInterval))
+	}
+	return texts, r
+}
+
+func (v *view) whyLingering(job *batchv1.Job, since time.Time, fails bool) string {
+	doing := "has been terminating"
+	if fails {
+		doing = "has been failing"
+	}
+	pods := slices.Clone(v.Lingering[job.UID])
+	if len(pods) == 0 {
+		return fmt.Sprintf("Job %s %s since %s, and no Pod of it is left: look at its finalizers, and at the controller that removes them",
+			job.Name, doing, stamp(since))
+	}
+	slices.SortFunc(pods, func(a, b facts.Member) int { return strings.Compare(a.Name, b.Name) })
+	var names named
+	for i := range pods {
+		names.add(leaving(&pods[i]))
+	}
+	return fmt.Sprintf("Job %s %s since %s and waits for Pods %s", job.Name, doing, stamp(since), names.String())
+}
+
+// leaving says where a Pod is and when it should be gone.
+func leaving(m *facts.Member) string {
+	where, when := "", "not being deleted"
+	if m.Node != "" {
+		where = "node " + m.Node + ", "
+	}
+	if m.Terminating() {
+		when = "should have been gone at " + stamp(m.Deadline)
+	}
+	return fmt.Sprintf("%s (%s%s)", m.Name, where, when)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// creates reports whether a plan creates or resumes anything, or has left some of that to a later one.
+func (w *Writes) creates() bool {
+	return w.CreateService != nil || len(w.CreateClaims)+len(w.CreateJobs)+len(w.ResumeJobs) > 0 || w.Uncreated+w.Unresumed > 0
+}
+
+// Refused writes into a status that an object could not be created or resumed. It reports whether the JobSet was not blocked
+// for that reason until now.
+func Refused(status *jobset.JobSetStatus, reason, message string, now time.Time) (news bool) {
+	was := apimeta.FindStatusCondition(status.Conditions, string(jobset.JobSetJobsBlocked))
+	news = was == nil || was.Status != metav1.ConditionTrue || was.Reason != reason
+	n := silently(jobset.JobSetJobsBlocked, metav1.ConditionTrue, reason, message)
+	n.apply(&status.Conditions, now)
+	return news
+}
