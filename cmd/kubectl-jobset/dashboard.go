@@ -54,13 +54,7 @@ this machine's loopback interface, sees what you may see, until you stop it.`,
   # On a machine that is reached by ssh -L 8080:localhost:8080
   kubectl jobset dashboard -n research --port 8080`,
 		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) > 1:
-				return fmt.Errorf("name one JobSet, or none; there are %d names", len(args))
-			case len(args) == 1 && o.allNamespaces:
-				return errors.New("a JobSet is in one namespace: leave out its name, or --all-namespaces")
-			}
-			return nil
+			return oneOrNone(args, o.allNamespaces)
 		},
 		ValidArgsFunction: completeNames(flags),
 		RunE: func(command *cobra.Command, args []string) error {

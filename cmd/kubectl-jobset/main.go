@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 func main() {
@@ -25,7 +27,7 @@ func run() int {
 	defer stop()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	if err := newRoot(streams).ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
+		fmt.Fprintln(os.Stderr, "error:", restarts.Printable(err.Error()))
 		return 1
 	}
 	return 0

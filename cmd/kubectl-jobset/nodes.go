@@ -31,23 +31,27 @@ type nodesOptions struct {
 func newNodes(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	var o nodesOptions
 	command := &cobra.Command{
-		Use:   "nodes",
+		Use:   "nodes [NAME]",
 		Short: "Show the nodes on which restarts of JobSets began, and why",
 		Long: `Show the nodes on which restarts had their first cause, the one with the most
-failures first, with the JobSets, the causes and the times: of all JobSets that
-you may read. Known are restarts whose events are left, for an hour by default,
+failures first, with the JobSets, the causes and the times: of one JobSet, of a
+namespace, or of all that you may read. Known are restarts whose events are left, for an hour by default,
 and what JobSets with faultTolerance.avoidNodes remember in their status.`,
 		Example: `  # The nodes that failed JobSets of any namespace
   kubectl jobset nodes -A
+
+  # The nodes that failed JobSet train
+  kubectl jobset nodes train
 
   # All failures that are known in one namespace
   kubectl jobset nodes -n research --limit 0
 
   # For a program: nodes that failed two JobSets or more
   kubectl jobset nodes -A -o json | jq -r '.[] | select(.jobSets | length > 1) | .name'`,
-		Args:              noJobSet("--namespace or --all-namespaces say whose failures are shown"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams) },
+		ValidArgsFunction: completeNames(flags),
+		RunE: func(command *cobra.Command, names []string) error {
+			return o.run(command.Context(), flags, streams, names)
+		},
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().IntVar(&o.limit, "limit", 5, "how many failures of a node to show in a table, newest first; 0 means all")
@@ -55,8 +59,11 @@ and what JobSets with faultTolerance.avoidNodes remember in their status.`,
 	return command
 }
 
-func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) error {
+func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams, names []string) error {
 	if err := validateLimited(o.output, o.limit); err != nil {
+		return err
+	}
+	if err := oneOrNone(names, o.allNamespaces); err != nil {
 		return err
 	}
 	c, err := connect(flags)
@@ -67,7 +74,7 @@ func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigF
 		c.namespace = metav1.NamespaceAll
 	}
 	now := time.Now()
-	failures, err := c.readNodeFailures(ctx, now, streams.ErrOut)
+	failures, err := c.readNodeFailures(ctx, names, now, streams.ErrOut)
 	if err != nil {
 		return err
 	}
@@ -75,9 +82,10 @@ func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigF
 	return write(streams.Out, o.output, nodes, func() string { return restarts.NodesText(nodes, o.limit, now) })
 }
 
-// readNodeFailures makes two requests. It fails if it cannot list JobSets, and says so if it may not read events.
-func (c *cluster) readNodeFailures(ctx context.Context, now time.Time, notes io.Writer) ([]restarts.NodeFailure, error) {
-	jobSets, err := c.list(ctx, c.namespace, metav1.ListOptions{})
+// readNodeFailures makes two requests, for the JobSet that is named or all of the namespace. It fails if it cannot read JobSets, and
+// says so if it may not read events.
+func (c *cluster) readNodeFailures(ctx context.Context, names []string, now time.Time, notes io.Writer) ([]restarts.NodeFailure, error) {
+	jobSets, err := c.named(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +96,20 @@ func (c *cluster) readNodeFailures(ctx context.Context, now time.Time, notes io.
 	case unread != nil:
 		fmt.Fprintf(notes, "events could not be read, so only what JobSets remember is shown: %v\n", unread)
 	}
-	byJobSet := map[types.UID][]corev1.Event{}
+	// A UID alone is not enough: an event in another namespace may claim any.
+	type id struct {
+		namespace string
+		uid       types.UID
+	}
+	byJobSet := map[id][]corev1.Event{}
 	for i := range events {
-		uid := events[i].InvolvedObject.UID
-		byJobSet[uid] = append(byJobSet[uid], events[i])
+		about := id{events[i].Namespace, events[i].InvolvedObject.UID}
+		byJobSet[about] = append(byJobSet[about], events[i])
 	}
 	var failures []restarts.NodeFailure
 	for i := range jobSets {
 		js := &jobSets[i]
-		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js, byJobSet[js.UID]), now)...)
+		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js, byJobSet[id{js.Namespace, js.UID}]), now)...)
 	}
 	return failures, nil
 }

@@ -11,6 +11,8 @@ import (
 	"io"
 
 	"sigs.k8s.io/yaml"
+
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // validateOutput refuses forms of a report that do not exist.
@@ -33,7 +35,7 @@ func validateLimited(output string, limit int) error {
 	return nil
 }
 
-// write writes a report in a form that validateOutput took.
+// write writes a report in a form that validateOutput took, with nothing in it that a terminal would obey.
 func write(out io.Writer, output string, report any, table func() string) error {
 	var text []byte
 	var err error
@@ -47,7 +49,7 @@ func write(out io.Writer, output string, report any, table func() string) error 
 		text = []byte(table())
 	}
 	if err == nil {
-		_, err = out.Write(text)
+		_, err = io.WriteString(out, restarts.Printable(string(text)))
 	}
 	return err
 }

@@ -114,6 +114,18 @@ func (c *cluster) addReports(ctx context.Context, in *restarts.Input) error {
 	return nil
 }
 
+// named returns one JobSet, or those of the namespace if there is no name.
+func (c *cluster) named(ctx context.Context, names []string) ([]jobset.JobSet, error) {
+	if len(names) == 0 {
+		return c.list(ctx, c.namespace, metav1.ListOptions{})
+	}
+	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, names[0], metav1.GetOptions{})
+	if err != nil {
+		return nil, c.explain(err, names[0])
+	}
+	return []jobset.JobSet{*js}, nil
+}
+
 // list returns JobSets, and says so if there can be none.
 func (c *cluster) list(ctx context.Context, namespace string, options metav1.ListOptions) ([]jobset.JobSet, error) {
 	list, err := c.jobSets.JobsetV1alpha2().JobSets(namespace).List(ctx, options)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -36,9 +37,6 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
   # What did the workers print in which epoch, and who failed first?
   kubectl jobset logs train
 
-  # How long does my JobSet take to restart, with each strategy?
-  kubectl jobset compare -f train.yaml
-
   # A web page on this machine that shows all of it live
   kubectl jobset dashboard train
 
@@ -52,7 +50,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
-	root.AddCommand(newRestarts(flags, streams), newProgress(flags, streams), newNodes(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newCompare(flags, streams), newDashboard(flags, streams), newVersion(streams))
+	root.AddCommand(newRestarts(flags, streams), newProgress(flags, streams), newNodes(flags, streams), newElastic(flags, streams), newInject(flags, streams), newLogs(flags, streams), newDashboard(flags, streams), newVersion(streams))
 	return root
 }
 
@@ -71,6 +69,17 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 func oneJobSet(command *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("name one JobSet, as in: kubectl jobset %s NAME; there are %d names", command.Name(), len(args))
+	}
+	return nil
+}
+
+// oneOrNone refuses arguments that are not the name of one JobSet, or no name, and a name without a namespace.
+func oneOrNone(names []string, allNamespaces bool) error {
+	switch {
+	case len(names) > 1:
+		return fmt.Errorf("name one JobSet, or none; there are %d names", len(names))
+	case len(names) == 1 && allNamespaces:
+		return errors.New("a JobSet is in one namespace: leave out its name, or --all-namespaces")
 	}
 	return nil
 }

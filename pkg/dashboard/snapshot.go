@@ -68,7 +68,11 @@ func (b *Board) inputOf(e *entry, now time.Time) restarts.Input {
 		}
 	}
 	for i := range in.Jobs {
-		in.JobEvents = append(in.JobEvents, sorted(b.jobEvents[in.Jobs[i].UID])...)
+		for _, event := range sorted(b.jobEvents[in.Jobs[i].UID]) {
+			if event.Namespace == in.Jobs[i].Namespace { // one elsewhere may claim any UID
+				in.JobEvents = append(in.JobEvents, event)
+			}
+		}
 	}
 	return in
 }

@@ -60,7 +60,7 @@ var _ = Describe("kubectl jobset nodes", func() {
 			HaveField("Err", ContainSubstring("events could not be read, so only what JobSets remember is shown"))))
 		Expect(kubectl(ctx, "jobset", "nodes", "-n", w.Namespace, "--as", "stranger")).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()),
 			HaveField("Err", MatchRegexp(`^error: listing JobSets: .*"stranger" cannot list resource "jobsets"`))))
-		Expect(kubectl(ctx, "jobset", "nodes", "n1")).To(And(HaveField("Code", 1), HaveField("Err", ContainSubstring(`unexpected argument "n1"`))))
+		Expect(kubectl(ctx, "jobset", "nodes", "n1")).To(And(HaveField("Code", 1), HaveField("Err", ContainSubstring(`there is no JobSet "n1"`))))
 		Expect(kubectl(ctx, "jobset", "nodes", "--limit", "-1")).To(HaveField("Err", ContainSubstring("--limit is -1, it must be 0, which means all, or more")))
 	})
 })
