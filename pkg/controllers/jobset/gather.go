@@ -64,14 +64,11 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		in.Pods, in.Strays, err = r.podsAndStrays(ctx, js, owned)
 	case inPlace:
 		in.Pods, err = r.podsOf(owned)
+	default:
+		in.Lingering, err = r.lingering(owned, now)
 	}
 	if err != nil {
 		return policy.Input{}, err
-	}
-	if in.Pods == nil {
-		if in.Lingering, err = r.lingering(owned, now); err != nil {
-			return policy.Input{}, err
-		}
 	}
 	if inPlace {
 		in.OutsideLeases = r.withReports(js, in.Pods)
