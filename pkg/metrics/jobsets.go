@@ -47,7 +47,7 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Lea
 		if finished(js) {
 			continue
 		}
-		if nearlySpent(js, gates) {
+		if nearlySpent(js) {
 			s.nearlySpent++
 		}
 		if since, ok := assemblingSince(js); ok {
@@ -117,7 +117,7 @@ func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 
 // nearlySpent reports whether at least 80 % of maxRestarts are used. A JobSet that
 // allows no restarts cannot run out of them.
-func nearlySpent(js *jobset.JobSet, gates gates.Set) bool {
+func nearlySpent(js *jobset.JobSet) bool {
 	var most int64
 	switch {
 	case js.Spec.FailurePolicy != nil:
@@ -125,7 +125,7 @@ func nearlySpent(js *jobset.JobSet, gates gates.Set) bool {
 	case js.Status.FaultTolerance != nil:
 		most = int64(js.Status.FaultTolerance.MaxRestarts)
 	}
-	return most >= 1 && policy.UsedRestarts(&js.Status, gates)*5 >= most*4
+	return most >= 1 && policy.UsedRestarts(&js.Status)*5 >= most*4
 }
 
 func finished(js *jobset.JobSet) bool {

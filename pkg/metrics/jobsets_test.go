@@ -141,7 +141,6 @@ func TestSummarizeRestartBudgets(t *testing.T) {
 	}
 	tests := map[string]struct {
 		jobSet *jobset.JobSet
-		gates  gates.Set
 		want   int
 	}{
 		"C227: 8 of 10 are nearly all":                            {jobSet: used(jobset.Recreate, 10, 8, 0), want: 1},
@@ -157,22 +156,19 @@ func TestSummarizeRestartBudgets(t *testing.T) {
 		"restarts that do not count towards maxRestarts are free": {jobSet: builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 10).Restarts(9, 0).Obj()},
 		"the largest numbers do not overflow":                     {jobSet: used(jobset.InPlaceRestart, largest, largest, largest), want: 1},
 		"a huge budget that is hardly touched":                    {jobSet: used(jobset.InPlaceRestart, largest, 1, 1)},
-		"C131: with gate RestartJob, restarts of single Jobs draw on the budget": {
-			jobSet: used(jobset.Recreate, 10, 0, 0, singleJobs), gates: gates.Set{RestartJob: true}, want: 1,
-		},
-		"without the gate they do not":                       {jobSet: used(jobset.Recreate, 10, 0, 0, singleJobs)},
-		"a suspended JobSet counts, it will go on":           {jobSet: used(jobset.Recreate, 10, 8, 0, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }), want: 1},
-		"a completed JobSet does not count":                  {jobSet: used(jobset.Recreate, 10, 8, 0, condition(jobset.JobSetCompleted, true))},
-		"a failed JobSet does not count":                     {jobSet: used(jobset.Recreate, 10, 10, 0, condition(jobset.JobSetFailed, true))},
-		"a deleted JobSet does not count":                    {jobSet: used(jobset.Recreate, 10, 8, 0, deleted)},
-		"a JobSet of another controller does not count":      {jobSet: used(jobset.Recreate, 10, 8, 0, managedBy("other"))},
-		"a condition that is False has not ended a JobSet":   {jobSet: used(jobset.Recreate, 10, 8, 0, condition(jobset.JobSetFailed, false)), want: 1},
-		"more used than there are, since nobody checks that": {jobSet: used(jobset.Recreate, 2, 5, 0), want: 1},
+		"C131: restarts of single Jobs draw on the budget":        {jobSet: used(jobset.Recreate, 10, 0, 0, singleJobs), want: 1},
+		"a suspended JobSet counts, it will go on":                {jobSet: used(jobset.Recreate, 10, 8, 0, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }), want: 1},
+		"a completed JobSet does not count":                       {jobSet: used(jobset.Recreate, 10, 8, 0, condition(jobset.JobSetCompleted, true))},
+		"a failed JobSet does not count":                          {jobSet: used(jobset.Recreate, 10, 10, 0, condition(jobset.JobSetFailed, true))},
+		"a deleted JobSet does not count":                         {jobSet: used(jobset.Recreate, 10, 8, 0, deleted)},
+		"a JobSet of another controller does not count":           {jobSet: used(jobset.Recreate, 10, 8, 0, managedBy("other"))},
+		"a condition that is False has not ended a JobSet":        {jobSet: used(jobset.Recreate, 10, 8, 0, condition(jobset.JobSetFailed, false)), want: 1},
+		"more used than there are, since nobody checks that":      {jobSet: used(jobset.Recreate, 2, 5, 0), want: 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize([]*jobset.JobSet{tc.jobSet}, nil, nil, tc.gates, now)
+			got := summarize([]*jobset.JobSet{tc.jobSet}, nil, nil, gates.Set{}, now)
 			if diff := cmp.Diff(summary{nearlySpent: tc.want}, got, cmp.AllowUnexported(summary{}, toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}

@@ -10,7 +10,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/gates"
 )
 
 // charge counts a restart towards maxRestarts, once, on the counter of what restarts: all Jobs, one Job, or the group in
@@ -35,7 +34,7 @@ func lastFailure(cause string) string {
 }
 
 // budgetSpent reports whether every counted restart that maxRestarts allows was used.
-func (v *view) budgetSpent() bool { return UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts() }
+func (v *view) budgetSpent() bool { return UsedRestarts(&v.JobSet.Status) >= v.maxRestarts() }
 
 func (v *view) maxRestarts() int64 {
 	switch policy := v.JobSet.Spec.FailurePolicy; {
@@ -48,12 +47,9 @@ func (v *view) maxRestarts() int64 {
 }
 
 // UsedRestarts returns how many restarts count towards maxRestarts: those of the whole
-// JobSet, of single Jobs and of the group draw on one budget.
-func UsedRestarts(status *jobset.JobSetStatus, g gates.Set) int64 {
+// JobSet, of single Jobs and of the group draw on one budget. No gate refunds what was used.
+func UsedRestarts(status *jobset.JobSetStatus) int64 {
 	used := int64(status.RestartsCountTowardsMax) + int64(status.InPlaceRestarts)
-	if !g.RestartJob {
-		return used
-	}
 	for i := range status.ReplicatedJobsStatus {
 		for _, restarts := range status.ReplicatedJobsStatus[i].JobRestartsCountTowardsMax {
 			used += int64(restarts)

@@ -102,8 +102,8 @@ func TestRestartJob(t *testing.T) {
 			withGate(failing(recreated().Restarts(1, 1).JobRestarts("b", []int32{0, 1}, []int32{0, 1}), one)), spent,
 			map[string]jobCounters{"b": {[]int32{0, 1}, []int32{0, 1}}},
 		},
-		"C131: RestartJobSet does not count them while the gate is off": {
-			failing(recreated().Restarts(1, 1).JobRestarts("b", []int32{0, 1}, []int32{0, 1}), one), byDefault("js-a-1"),
+		"C131: RestartJobSet counts them while the gate is off, too": {
+			failing(recreated().Restarts(1, 1).JobRestarts("b", []int32{0, 1}, []int32{0, 1}), one), spent,
 			map[string]jobCounters{"b": {[]int32{0, 1}, []int32{0, 1}}},
 		},
 		"C142: a restart of the whole JobSet keeps the counters": {

@@ -80,7 +80,7 @@ func wholeSecond(t time.Time) time.Time {
 func (v *view) tellPause(begins bool, until time.Time) result {
 	const separator = "; all Jobs are gone, "
 	text := fmt.Sprintf("they are created again at %s, after a pause of %s (%d of %d restarts used)",
-		until.UTC().Format(time.RFC3339), v.tolerance.RetryPause, UsedRestarts(&v.JobSet.Status, v.Gates), v.maxRestarts()) + v.notBeforeLift(until)
+		until.UTC().Format(time.RFC3339), v.tolerance.RetryPause, UsedRestarts(&v.JobSet.Status), v.maxRestarts()) + v.notBeforeLift(until)
 	var r result
 	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting)); c != nil {
 		cause, _, _ := strings.Cut(c.Message, separator)

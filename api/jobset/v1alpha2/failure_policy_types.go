@@ -67,7 +67,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.inPlaceRestart) || has(self.restartStrategy) && self.restartStrategy == 'InPlaceRestart'",message="inPlaceRestart is read only if restartStrategy is InPlaceRestart: set that too, or remove inPlaceRestart"
 type FailurePolicy struct {
 	// maxRestarts is how many restarts are allowed before the JobSet fails:
-	// status.restartsCountTowardsMax, status.inPlaceRestarts and, with feature gate RestartJob, restarts of single Jobs together.
+	// status.restartsCountTowardsMax, status.inPlaceRestarts and restarts of single Jobs together.
 	// +optional
 	MaxRestarts int32 `json:"maxRestarts,omitempty"`
 

@@ -150,8 +150,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "spend one restart too many", file: budgetFile,
-		old:       "UsedRestarts(&v.JobSet.Status, v.Gates) >= v.maxRestarts()",
-		new:       "UsedRestarts(&v.JobSet.Status, v.Gates) > v.maxRestarts()",
+		old:       "UsedRestarts(&v.JobSet.Status) >= v.maxRestarts()",
+		new:       "UsedRestarts(&v.JobSet.Status) > v.maxRestarts()",
 		scenarios: "1 restart allowed",
 	},
 	{

@@ -17,7 +17,7 @@ import (
 // FailurePolicy says what happens when a Job fails.
 type FailurePolicyApplyConfiguration struct {
 	// maxRestarts is how many restarts are allowed before the JobSet fails:
-	// status.restartsCountTowardsMax, status.inPlaceRestarts and, with feature gate RestartJob, restarts of single Jobs together.
+	// status.restartsCountTowardsMax, status.inPlaceRestarts and restarts of single Jobs together.
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 	// restartStrategy says how the JobSet restarts.
 	RestartStrategy *jobsetv1alpha2.JobSetRestartStrategy `json:"restartStrategy,omitempty"`
