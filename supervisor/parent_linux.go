@@ -45,7 +45,7 @@ func runParent(command []string, signals signals, log *slog.Logger) {
 		_ = tell.Encode(born{Exit: host.notStarted(err)})
 		return
 	}
-	host.child = pid
+	host.lead(pid)
 	_ = tell.Encode(born{Pid: pid})
 	over := make(chan struct{})
 	go func() {
@@ -198,7 +198,7 @@ func (t *tree) fell() {
 	_ = t.socket.Close()
 }
 
-// signal reaches the process group of the program through its parent, who knows whether it is still that of the program.
+// signal reaches the program through its parent, who knows which processes are those of the program.
 func (t *tree) signal(number syscall.Signal) {
 	if !t.gone {
 		_ = syscall.Kill(t.parent, number)

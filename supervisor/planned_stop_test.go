@@ -36,7 +36,7 @@ func TestPlannedStops(t *testing.T) {
 		"P142: a TERM of the kubelet is not passed on":    {after(saves, received(syscall.SIGTERM)), ""},
 		"P142: after one no other signal is sent":         {after(runs, received(syscall.SIGTERM), plannedStop(60, "USR1")), ""},
 		"P142: a stop that is under way keeps its time":   {after(runs, stopIn(2), plannedStop(60, "USR1")), ""},
-		"P63a, P142: the rest of the tree has the time":   {after(saves, exit(0)), ""},
+		"P63b, P142: the rest has the signal and the time": {after(saves, exit(0)), "signal 10"},
 		"P67, P142: exit 0 ends only the epoch":           {after(saves, exit(0), gone), "ready 1 code 0 stopped"},
 		"P63, P142: SIGKILL follows":                      {after(saves, over(Running)), "kill, timeout 10s"},
 		"P131, P142: whoever saves is not taken for hung": {[]Event{watchAt(1), begun, plannedStop(60, ""), silent()}, ""},

@@ -56,6 +56,8 @@ type State struct {
 	Exit   protocol.Exit
 	// Stopping: the worker was told to end because of a stop or a leave. SIGKILL follows, unless Terminated.
 	Stopping bool
+	// Asked is the signal by which it was told to end last.
+	Asked syscall.Signal
 	// Terminated: a signal that ends the container has come. Nothing is started any more, and the kubelet
 	// sends SIGKILL when its grace is over.
 	Terminated bool
@@ -120,7 +122,7 @@ type Action struct {
 	Open          *Run
 	Drop, Prepare bool
 	StandbyIn     time.Duration
-	// Signal goes to the process group of the worker.
+	// Signal goes to the worker, as Host.Signal says.
 	Signal syscall.Signal
 	// Kill everything that descends from the supervisor but for the standby, again and again, until the event Empty.
 	Kill bool

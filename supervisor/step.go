@@ -109,7 +109,7 @@ func stop(s State, signal syscall.Signal, grace time.Duration, set Settings) (St
 	if s.Stopping || s.Hung.Hung() { // one that hangs is about to be killed
 		return s, nil
 	}
-	s.Stopping = true
+	s.Stopping, s.Asked = true, signal
 	return s, []Action{{Signal: signal}, {Timeout: max(grace, time.Nanosecond)}}
 }
 
@@ -142,9 +142,9 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	case s.Phase == Stuck:
 		return s, actions
 	case s.Phase == Running && exit.Stopped:
-		// It may be a shell that does not wait for the program that is saving its state: the
-		// grace is that of the whole tree (P63a).
-		return s, actions
+		// It may be a shell that does not wait for the program that is saving its state, and did not tell it: the
+		// grace is that of the whole tree (P63a), and so is the signal (P63b).
+		return s, append(actions, Action{Signal: s.Asked})
 	case s.Leave != "":
 		s, more := left(s)
 		return s, append(actions, more...)
@@ -211,6 +211,7 @@ func gotSignal(s State, number syscall.Signal) (State, []Action) {
 		if s.Stopping {
 			return s, nil // the worker was told, and may take a second signal for an order to hurry (P69a)
 		}
+		s.Asked = number
 	}
 	if s.Phase != Running {
 		return s, nil

@@ -163,7 +163,7 @@ func TestStep(t *testing.T) {
 		"P63: the main process is killed, its children still die":          {after(asked, over(Running), exit(137)), ""},
 		"P63: ready once nobody is left":                                   {after(asked, over(Running), exit(137), gone), "ready 1 code 137 stopped"},
 		"P63: leftovers are killed after an end by itself":                 {failed, "kill, timeout 10s"},
-		"P63a: after a stop the rest of the tree keeps the grace":          {after(asked, exit(143)), ""},
+		"P63b: after a stop the rest gets the signal, and keeps the grace":  {after(asked, exit(143)), "signal 15"},
 		"P63a: and is killed when that is over":                            {after(asked, exit(143), over(Running)), "kill, timeout 10s"},
 		"P63a: and then the epoch has ended":                               {after(asked, exit(143), over(Running), gone), "ready 1 code 143 stopped"},
 		"P63a: ready as soon as nobody is left":                            {after(asked, exit(143), gone), "ready 1 code 143 stopped"},
@@ -172,7 +172,11 @@ func TestStep(t *testing.T) {
 		"P63a: leave while the rest of the tree has its grace":             {after(asked, exit(143), leave()), ""},
 		"P63a: it leaves when nobody is left":                              {after(asked, exit(143), leave(), gone), "finish 65"},
 		"P63a: it leaves when the grace is over":                           {after(asked, exit(143), leave(), over(Running), gone), "finish 65"},
-		"P63a: after SIGTERM the rest of the tree keeps the grace":         {after(signalled, exit(143)), ""},
+		"P63b: after SIGTERM, too":                                         {after(signalled, exit(143)), "signal 15"},
+		"P63b: after the signal that came last":                            {after(signalled, received(syscall.SIGINT), exit(143)), "signal 2"},
+		"P63b: not what was only passed on":                                {after(asked, received(syscall.SIGUSR1), exit(143)), "signal 15"},
+		"P63b: not after an end by itself":                                 {after(runs, received(syscall.SIGUSR1), exit(1)), "kill, timeout 10s"},
+		"P63b: not when the time to end is over":                           {after(asked, over(Running), exit(137)), ""},
 		"P63a: SIGTERM while the rest of the tree has its grace":           {after(asked, exit(143), received(syscall.SIGTERM)), ""},
 		"P63a: the code is that of the main process":                       {after(asked, exit(7), received(syscall.SIGTERM), gone), "finish 7"},
 		"P63: ready after an end by itself":                                {ended1, "ready 1 code 1"},
@@ -197,7 +201,7 @@ func TestStep(t *testing.T) {
 		"P70: nothing is started any more":                                 {after(runs, leave(), startAt(1)), "refused 1"},
 		"P67: exit 0 is done: file, message, end":                          {after(runs, exit(0)), "file, done 1 code 0, finish 0"},
 		"P67: exit 0 outside of all epochs is done":                        {[]Event{bypass(), begun, exit(0)}, "file, done 0 bypass code 0, finish 0"},
-		"P67: exit 0 after a stop only ends the epoch":                     {after(asked, exit(0)), ""},
+		"P67: exit 0 after a stop only ends the epoch":                     {after(asked, exit(0)), "signal 15"},
 		"P67: and is told as stopped":                                      {after(asked, exit(0), gone), "ready 1 code 0 stopped"},
 		"P67: an earlier stop says nothing about the next epoch":           {after(asked, exit(0), gone, startAt(2), begun, exit(0)), "file, done 2 code 0, finish 0"},
 		"P68: a code that is not ours ends the container":                  {after(runs, exit(42)), "finish 42"},
@@ -327,7 +331,7 @@ func (w world) apply(t *testing.T, e Event, set Settings) *world {
 		switch {
 		case told && w.left && (a.Kill || a.Finish) && (e.Timeout == "" || w.terminated):
 			t.Errorf("P63a P69a: the worker is killed within its grace: %+v, %+v", before, e)
-		case before.Stopping && a.Signal != 0 && a.Signal != syscall.SIGHUP:
+		case before.Stopping && a.Signal != 0 && a.Signal != syscall.SIGHUP && (e.Exited == nil || a.Signal != before.Asked): // which is for the rest (P63b)
 			t.Errorf("P69a P142: the worker is told twice: %+v, %+v", before, e)
 		}
 		switch {
