@@ -44,6 +44,8 @@ type Host interface {
 	// none: they return what the processes do (P134).
 	Note() protocol.Evidence
 	Examine() protocol.Evidence
+	// Left names processes of the worker that exist, with their states, for people.
+	Left() string
 	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
 	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.

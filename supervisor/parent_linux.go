@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -184,9 +183,8 @@ func (t *tree) await() (b born, open bool) {
 
 // hasEnded reports whether a process has: it is a zombie, or not there any more.
 func hasEnded(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	_, fields := splitStat(stat)
-	return err != nil || len(fields) > 0 && string(fields[0]) == "Z"
+	state := stateOf(pid)
+	return state == "" || state == "Z"
 }
 
 // clean reports whether a parent that is gone ended because nothing was left below it.

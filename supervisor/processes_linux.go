@@ -7,9 +7,12 @@ package supervisor
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -168,6 +171,30 @@ func splitStat(stat []byte) (name []byte, fields [][]byte) {
 		return nil, nil
 	}
 	return stat[begin+1 : end], bytes.Fields(stat[end+1:])
+}
+
+// stateOf returns the letter for the state of a process, as in proc(5); "" if it does not exist.
+func stateOf(pid int) string {
+	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, fields := splitStat(stat)
+	if len(fields) == 0 {
+		return ""
+	}
+	return string(fields[0])
+}
+
+// maxNamed bounds how many processes are named in a message.
+const maxNamed = 4
+
+// Left implements Host. Zombies are left out: what keeps one from being reaped is another process.
+func (c *container) Left() string {
+	var named []string
+	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(examineTimeout)), c.root()))) {
+		if state := stateOf(pid); state != "" && state != "Z" && len(named) < maxNamed {
+			named = append(named, "pid "+strconv.Itoa(pid)+" in state "+state)
+		}
+	}
+	return strings.Join(named, ", ")
 }
 
 func parseStat(pid int, stat []byte) (process, bool) {

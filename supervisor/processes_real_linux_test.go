@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -258,13 +259,13 @@ func unkillable([]string) int {
 	return 0
 }
 
-// It takes some seconds: the supervisor tries as long before it gives up.
-func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
+// outlives stops a worker that its supervisor cannot kill. This test can.
+func outlives(t *testing.T) (p *pod, kill func()) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a process that its parent cannot kill")
 	}
-	t.Parallel()
-	p := newPod(t)
+	p = newPod(t)
 	worker := p.path("worker")
 	copyExecutable(t, worker, 0o755|os.ModeSetuid)
 	for _, dir := range []string{p.dir, filepath.Dir(worker)} {
@@ -285,7 +286,7 @@ func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
 	p.hello()
 	p.runs(1)
 	p.prints("root\n")
-	t.Cleanup(func() { // which this test may kill, and its supervisor may not
+	kill = func() {
 		entries, _ := filepath.Glob("/proc/[0-9]*/exe")
 		for _, entry := range entries {
 			if exe, _ := os.Readlink(entry); strings.HasPrefix(exe, worker) {
@@ -293,11 +294,29 @@ func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-	})
-	p.say(protocol.Message{Type: protocol.Stop})
-	if m := p.next(protocol.Stuck); m.Epoch != 1 || !strings.Contains(m.Because, "has outlived SIGKILL for 100ms") {
-		t.Errorf("P63: it says %+v, want that a process has outlived SIGKILL", m)
 	}
+	t.Cleanup(kill)
+	p.say(protocol.Message{Type: protocol.Stop})
+	if m := p.next(protocol.Stuck); m.Epoch != 1 || !regexp.MustCompile(`has outlived SIGKILL for 100ms: pid \d+ in state [SR]$`).MatchString(m.Because) {
+		t.Errorf("P63 P70b: it says %+v, want which process has outlived SIGKILL", m)
+	}
+	return p, kill
+}
+
+// TestWhatDiesLateIsNoReasonToLeave: its memory may take long to free (P70b).
+func TestWhatDiesLateIsNoReasonToLeave(t *testing.T) {
+	t.Parallel()
+	p, kill := outlives(t)
+	kill()
+	if exit := p.ready(1); !exit.Stopped {
+		t.Errorf("P70b: it ended as %+v, want stopped", exit)
+	}
+	p.runs(2)
+}
+
+func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
+	t.Parallel()
+	p, _ := outlives(t)
 	_ = p.conn.Close()
 	if m := p.hello(); m.State != protocol.Runs {
 		t.Errorf("P65: it says hello as %+v, want running", m)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// stuckTimeout is how long a supervisor that is stuck waits for the agent to say leave (P70).
-	stuckTimeout = time.Minute
+	// stuckTimeout is how long a supervisor that is stuck waits for the agent to say leave, which itself waits for a minute (P70b).
+	stuckTimeout = 2 * time.Minute
 	// exitTerminated is the exit code of a container that ends by SIGTERM.
 	exitTerminated = 128 + int(syscall.SIGTERM)
 )
@@ -30,7 +30,7 @@ const (
 	Running Phase = "running"
 	// Killing: the main process has ended unasked, or the time to end is over. Whatever is left gets SIGKILL.
 	Killing Phase = "killing"
-	// Stuck: something has outlived SIGKILL.
+	// Stuck: something has outlived SIGKILL, and may still end (P70b).
 	Stuck Phase = "stuck"
 	// Ended: the worker has ended and left no process.
 	Ended Phase = "ended"
@@ -68,6 +68,8 @@ type State struct {
 	Warm    bool
 	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
 	Seen protocol.Evidence
+	// Left names what has outlived SIGKILL, if that is known.
+	Left string
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
 }
@@ -85,7 +87,7 @@ func (s State) Runs() bool {
 	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited && s.Standby.Life != Passing
 }
 
-// Event is something that happened. Exactly one field is set, except for Hung and Dumping.
+// Event is something that happened. Exactly one field is set, except for Hung and Dumping, Timeout and Left.
 type Event struct {
 	// Connected: the agent has accepted a connection.
 	Connected bool
@@ -103,6 +105,8 @@ type Event struct {
 	Dumping time.Duration
 	// Timeout: the time that was set in this phase is over.
 	Timeout Phase
+	// Left, with the Timeout of Killing, names processes that exist, if that is known.
+	Left string
 	// Signal was sent to the supervisor.
 	Signal syscall.Signal
 	// Gate is what became of one; StandbyDue: it is time to start a standby; StandbyEnded is how it ended.

@@ -30,7 +30,7 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Empty:
 		return emptied(s, set)
 	case e.Timeout != "":
-		return timedOut(s, e.Timeout, set)
+		return timedOut(s, e.Timeout, e.Left, set)
 	case e.Signal != 0:
 		return gotSignal(s, e.Signal)
 	case e.Gate != "":
@@ -61,7 +61,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 	case protocol.Leave:
 		s.Leave = cmp.Or(m.Because, "the agent says so")
 		if s.Phase != Running {
-			return left(s)
+			return leaveNow(s)
 		}
 		return stop(s, syscall.SIGTERM, grace, set)
 	}
@@ -146,7 +146,7 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 		// grace is that of the whole tree (P63a), and so is the signal (P63b).
 		return s, append(actions, Action{Signal: s.Asked})
 	case s.Leave != "":
-		s, more := left(s)
+		s, more := leaveNow(s)
 		return s, append(actions, more...)
 	case !asked && exit.Code == 0:
 		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s), Warm: warmStart(s, set)}
@@ -164,10 +164,10 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 // emptied decides what it means that no process of the worker is left.
 func emptied(s State, set Settings) (State, []Action) {
 	switch {
-	case !s.Exited || s.Phase != Running && s.Phase != Killing:
+	case !s.Exited || s.Phase == Held || s.Phase == Ended:
 		return s, nil
 	case s.Leave != "":
-		return left(s)
+		return leaveNow(s)
 	case s.Terminated:
 		return s, []Action{finish(cmp.Or(s.Exit.Code, exitTerminated))}
 	}
@@ -176,7 +176,7 @@ func emptied(s State, set Settings) (State, []Action) {
 }
 
 // timedOut ends a phase whose time is over. The worker may have ended by itself in the same moment.
-func timedOut(s State, of Phase, set Settings) (State, []Action) {
+func timedOut(s State, of Phase, left string, set Settings) (State, []Action) {
 	if of != s.Phase {
 		return s, nil
 	}
@@ -189,13 +189,13 @@ func timedOut(s State, of Phase, set Settings) (State, []Action) {
 		return s, []Action{{Kill: true}, {Timeout: set.KillTimeout}}
 	case Killing:
 		if s.Leave != "" {
-			return left(s)
+			return leaveNow(s)
 		}
-		s.Phase = Stuck
+		s.Phase, s.Left = Stuck, left
 		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
 	case Stuck:
 		s.Leave = fmt.Sprintf("%s, and no agent said anything about it", outlived(s, set).Send.Because)
-		return left(s)
+		return leaveNow(s)
 	}
 	return s, nil
 }
@@ -219,6 +219,6 @@ func gotSignal(s State, number syscall.Signal) (State, []Action) {
 	return s, []Action{{Signal: number}}
 }
 
-func left(s State) (State, []Action) {
+func leaveNow(s State) (State, []Action) {
 	return s, []Action{say("leaving, the Pod is to be replaced: %s", s.Leave), finish(protocol.ExitLeave)}
 }

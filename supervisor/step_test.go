@@ -108,6 +108,9 @@ func showMessage(m protocol.Message) string {
 			text += " hung"
 		}
 	}
+	if _, left, ok := strings.Cut(m.Because, "for 10s: "); ok {
+		text += fmt.Sprintf(" (%s)", left)
+	}
 	if m.Warm != nil {
 		text += fmt.Sprintf(" warm:%t", m.Warm.Warm)
 	}
@@ -163,7 +166,7 @@ func TestStep(t *testing.T) {
 		"P63: the main process is killed, its children still die":          {after(asked, over(Running), exit(137)), ""},
 		"P63: ready once nobody is left":                                   {after(asked, over(Running), exit(137), gone), "ready 1 code 137 stopped"},
 		"P63: leftovers are killed after an end by itself":                 {failed, "kill, timeout 10s"},
-		"P63b: after a stop the rest gets the signal, and keeps the grace":  {after(asked, exit(143)), "signal 15"},
+		"P63b: after a stop the rest gets the signal, and keeps the grace": {after(asked, exit(143)), "signal 15"},
 		"P63a: and is killed when that is over":                            {after(asked, exit(143), over(Running)), "kill, timeout 10s"},
 		"P63a: and then the epoch has ended":                               {after(asked, exit(143), over(Running), gone), "ready 1 code 143 stopped"},
 		"P63a: ready as soon as nobody is left":                            {after(asked, exit(143), gone), "ready 1 code 143 stopped"},
@@ -182,11 +185,15 @@ func TestStep(t *testing.T) {
 		"P63: ready after an end by itself":                                {ended1, "ready 1 code 1"},
 		"P63: a stop while leftovers are killed is answered by ready":      {after(failed, stopIn(5)), ""},
 		"P63: no child is no news while none is awaited":                   {[]Event{gone}, ""},
-		"P63: what SIGKILL does not kill makes it stuck":                   {outlived, "stuck 1, timeout 1m0s"},
+		"P63: what SIGKILL does not kill makes it stuck":                   {outlived, "stuck 1, timeout 2m0s"},
 		"P63: a stop of a supervisor that is stuck":                        {after(outlived, stopIn(5)), "stuck 1"},
 		"P63: a start of a supervisor that is stuck":                       {after(outlived, startAt(1)), "stuck 1"},
 		"P63: another start of a supervisor that is stuck":                 {after(outlived, startAt(2)), "refused 2"},
-		"P70: stuck stays stuck":                                           {after(outlived, gone), ""},
+		"P70b: stuck with a tree that is empty after all":                  {after(outlived, gone), "ready 1 code 1"},
+		"P70b: and then the next epoch may start":                          {after(outlived, gone, startAt(2)), "spawn 2/false/7"},
+		"P70b: as it ended, whoever asked it to":                           {after(asked, over(Running), over(Killing), exit(0), gone), "ready 1 code 0 stopped"},
+		"P70b: not before the main process has ended":                      {after(asked, over(Running), over(Killing), gone), ""},
+		"P70b: what is left is named":                                      {after(failed, Event{Timeout: Killing, Left: "pid 7 in state D"}, connected), "hello w running 1, stuck 1 (pid 7 in state D)"},
 		"P70: stuck with a main process that ends after all":               {after(asked, over(Running), over(Killing), exit(137)), ""},
 		"P70: a supervisor that is stuck leaves when told":                 {after(outlived, leave()), "finish 65"},
 		"P70: a supervisor that is stuck leaves by itself":                 {after(outlived, over(Stuck)), "finish 65"},
@@ -236,7 +243,7 @@ func TestStep(t *testing.T) {
 		"P133: hello while it is killed":                                   {after(hangs, connected), "hello w running 1"},
 		"P133: a stop while it is killed":                                  {after(hangs, stopIn(5)), ""},
 		"P133: SIGTERM while it is killed":                                 {after(hangs, received(syscall.SIGTERM)), "finish 143"},
-		"P133: what SIGKILL does not kill makes it stuck":                  {after(hangs, over(Killing)), "stuck 1, timeout 1m0s"},
+		"P133: what SIGKILL does not kill makes it stuck":                  {after(hangs, over(Killing)), "stuck 1, timeout 2m0s"},
 		"P133: the next epoch has not hung":                                {after(hangs, exit(137), gone, startAt(2), begun, exit(1), gone), "ready 2 code 1"},
 		"P133: it has ended before":                                        {after(watched, exit(1), silent()), ""},
 		"P131: it was told to stop before":                                 {after(watched, stopIn(5), silent()), ""},
