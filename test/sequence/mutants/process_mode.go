@@ -34,6 +34,11 @@ var processMode = []mutant{
 			"\t\treturn s, []Action{{Done: &done}, send(done), finish(0)}\n\tcase s.Phase == Running && exit.Stopped:",
 	},
 	{
+		name: "what outlived SIGKILL does not count", file: workersFile,
+		old: " || w.State == Stuck\n}",
+		new: "\n}",
+	},
+	{
 		name: "exit 0 is restarted", file: stepFile,
 		old: "case !asked && exit.Code == 0:",
 		new: "case false:",
