@@ -86,7 +86,7 @@ func TestASignalGoesWhereAKubeletSendsIt(t *testing.T) {
 		"P63b: a shell that ends at once and passes nothing on":    {"sh", leaver},
 		"P63b: a shell that cleans up when it exits":               {"bash", exiting},
 		"P63b: a shell that handles no signal":                     {"sh", `%[1]s; exit 3`},
-		"P63b: a launcher that catches signals and passes them on": {"sh", roleEnv + `=forwarder exec "$SELF" /bin/sh -c '%[1]s'`},
+		"P63b: a launcher that catches signals and passes them on": {"sh", roleEnv + `=forwarder exec "$SELF" env %[1]s`},
 		"P63b: a program whose data loaders die of the signal":     {"sh", `exec %[1]s loaders`},
 		"P63b: such a program behind a shell that passes it on":    {"sh", strings.ReplaceAll(wrapper, "%[1]s", "%[1]s loaders")},
 	} {

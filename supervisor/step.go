@@ -32,7 +32,7 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Timeout != "":
 		return timedOut(s, e.Timeout, e.Left, set)
 	case e.Signal != 0:
-		return gotSignal(s, e.Signal)
+		return gotSignal(s, e.Signal, set)
 	case e.Gate != "":
 		return atGate(s, e.Gate, set)
 	case e.StandbyDue:
@@ -200,10 +200,11 @@ func timedOut(s State, of Phase, left string, set Settings) (State, []Action) {
 	return s, nil
 }
 
-// gotSignal handles a signal to the supervisor: by TERM, INT and QUIT the kubelet ends the container (P69).
-func gotSignal(s State, number syscall.Signal) (State, []Action) {
+// gotSignal handles a signal to the supervisor: by TERM, INT and QUIT the kubelet ends the container (P69), or by the one that the
+// template names (P69b).
+func gotSignal(s State, number syscall.Signal, set Settings) (State, []Action) {
 	switch number {
-	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, set.StopSignal:
 		s.Terminated = true
 		if s.Phase != Running {
 			return s, []Action{say("ending: signal %d, and no worker runs", int(number)), finish(exitTerminated)}

@@ -119,7 +119,7 @@ func showMessage(m protocol.Message) string {
 
 func TestStep(t *testing.T) {
 	set := Settings{Container: "w", KillTimeout: 10 * time.Second}
-	set.Pass[42], set.Pass[137] = true, true
+	set.Pass[42], set.Pass[137], set.StopSignal = true, true, syscall.SIGUSR2
 	runs := []Event{startAt(1), begun}
 	asked := after(runs, stopIn(5))
 	failed := after(runs, exit(1))
@@ -235,6 +235,11 @@ func TestStep(t *testing.T) {
 		"P69a: SIGTERM when the time of a stop is over":                    {after(asked, over(Running), received(syscall.SIGTERM)), "finish 143"},
 		"P69a: another signal after a stop is passed on":                   {after(asked, received(syscall.SIGUSR1)), "signal 10"},
 		"P69: after a signal nothing is started":                           {after(signalled, startAt(1)), "refused 1"},
+		"P69b: the signal that the template names is passed on":            {after(runs, received(syscall.SIGUSR2)), "signal 12"},
+		"P69b: after it, exit 0 is not done":                               {after(runs, received(syscall.SIGUSR2), exit(0), gone), "finish 143"},
+		"P69b: and nothing is started":                                     {after(runs, received(syscall.SIGUSR2), startAt(1)), "refused 1"},
+		"P69b: it ends a supervisor that is held":                          {[]Event{received(syscall.SIGUSR2)}, "finish 143"},
+		"P69b: after a stop it is not passed on":                           {after(asked, received(syscall.SIGUSR2)), ""},
 		"P69: a signal and leave":                                          {after(signalled, leave(), exit(0), gone), "finish 143"},
 		"P133: a worker that hangs is killed at once":                      {hangs, "kill, timeout 10s"},
 		"P133: and is told as one that hung":                               {after(hangs, exit(137), gone), "ready 1 code 137 hung"},
