@@ -106,22 +106,18 @@ func TestAnOrphanIsReapedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestOutsidersAreLeftAlone: kubectl exec and probes start processes in a container from outside (P63).
-func TestOutsidersAreLeftAlone(t *testing.T) {
-	t.Parallel()
-	needNamespaces(t)
+// enter starts a process in the namespace of a supervisor, as kubectl exec does, with the environment of its container.
+func (p *pod) enter(script string) *exec.Cmd {
+	p.t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root enters the namespace of another process")
+		p.t.Skip("only root enters the namespace of another process")
 	}
-	p := supervise(t, `setsid sleep 1000 & echo up; wait`, inNamespace)
-	p.hello()
-	p.runs(1)
-	p.prints("up\n")
 	entered := make(chan *exec.Cmd)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
-		cmd := exec.Command("/bin/sh", "-c", `sleep 1000 & wait`)
-		cmd.Env = append(os.Environ(), "OUTSIDER="+p.dir)
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Env = append(os.Environ(), "OUTSIDER="+p.dir, protocol.ContainerEnv+"=worker")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", p.cmd.Process.Pid))
 		if err == nil {
 			if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWPID); err == nil {
@@ -130,15 +126,43 @@ func TestOutsidersAreLeftAlone(t *testing.T) {
 			_ = ns.Close()
 		}
 		if err != nil {
-			t.Error(err)
+			p.t.Error(err)
 			cmd = nil
 		}
 		entered <- cmd
 	}()
 	outsider := <-entered
 	if outsider == nil {
-		t.FailNow()
+		p.t.FailNow()
 	}
+	return outsider
+}
+
+// TestASessionLeavesNothingToWaitFor: what a session of kubectl exec left in the background has no state to save (P63b).
+func TestASessionLeavesNothingToWaitFor(t *testing.T) {
+	t.Parallel()
+	needNamespaces(t)
+	p := supervise(t, `trap 'exit 0' TERM; echo up; sleep 1000 & wait`, inNamespace)
+	p.hello()
+	p.runs(1)
+	p.prints("up\n")
+	if err := p.enter(`sleep 1000 & exit 0`).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if exit := p.stop(1); !exit.Stopped {
+		t.Errorf("P63b: it ended as %+v, want stopped", exit)
+	}
+}
+
+// TestOutsidersAreLeftAlone: kubectl exec and probes start processes in a container from outside (P63).
+func TestOutsidersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	needNamespaces(t)
+	p := supervise(t, `setsid sleep 1000 & echo up; wait`, inNamespace)
+	p.hello()
+	p.runs(1)
+	p.prints("up\n")
+	outsider := p.enter(`sleep 1000 & wait`)
 	// A namespace ends only when all its processes are reaped.
 	reaped := make(chan struct{})
 	go func() {

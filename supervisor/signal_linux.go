@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Signal goes where a kubelet sends it (P63b): to the main process alone if it handles the signal, since it may pass it on to its
@@ -27,13 +29,33 @@ func (c *container) Signal(number syscall.Signal) {
 	case c.child != 0:
 		c.alone &^= bit
 		_ = syscall.Kill(-c.child, number)
-	case c.alone&bit != 0 && !c.empty:
+	case !c.empty:
+		c.signalRest(number, c.alone&bit != 0)
 		c.alone &^= bit
-		// A group of ours that has a process keeps its number.
-		if _, groups := targets(processes(time.Now().Add(readTimeout)), c.root()); slices.Contains(groups, c.group) {
-			_ = syscall.Kill(-c.group, number)
+	}
+}
+
+// signalRest signals what the main process left of its group, if that has not got the signal. What a session of kubectl exec left in the
+// background has nothing to save, and would be waited for as if it was of the worker: it is killed, as at the end of the grace.
+func (c *container) signalRest(number syscall.Signal, alone bool) {
+	table := processes(time.Now().Add(readTimeout))
+	pids, groups := targets(table, c.root())
+	if alone && slices.Contains(groups, c.group) { // a group of ours that has a process keeps its number
+		_ = syscall.Kill(-c.group, number)
+	}
+	for _, pid := range pids {
+		if isFirst() && table[pid].group != c.group && fromSession(pid) { // nobody else adopts such orphans
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+}
+
+// fromSession reports whether a process has the environment of the container without what each run of the worker has (P120). Programs that
+// were standbys have not, either, and are not children of the first process (P162).
+func fromSession(pid int) bool {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	has := func(name string) bool { return bytes.Contains(append([]byte{0}, text...), []byte("\x00"+name+"=")) }
+	return err == nil && has(protocol.ContainerEnv) && !has(protocol.EpochEnv)
 }
 
 // handles reports whether a process catches a signal, or blocks it as programs do that wait for it with sigwait or signalfd.

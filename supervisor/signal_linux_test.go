@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,24 +29,24 @@ func trainer(args []string) int {
 	if len(args) > 1 {
 		loader := exec.Command("/bin/sleep", "1000")
 		if err := loader.Start(); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			return 1
 		}
 		go func() { lost <- loader.Wait() }()
 		defer func() { _ = loader.Process.Kill() }()
 	}
-	fmt.Println("trains")
+	fmt.Fprintln(os.Stdout, "trains")
 	for saves := false; ; {
 		select {
 		case number := <-heard:
-			fmt.Println("heard", number)
+			fmt.Fprintln(os.Stdout, "heard", number)
 			saves = true
 		case err := <-lost:
-			fmt.Println("lost its loader:", err)
+			fmt.Fprintln(os.Stdout, "lost its loader:", err)
 			return 1
 		case <-time.After(10 * time.Millisecond): // so a signal that was sent before the file existed is heard
 			if _, err := os.Stat(args[0]); err == nil && saves {
-				fmt.Println("saved")
+				fmt.Fprintln(os.Stdout, "saved")
 				return 0
 			}
 		}
@@ -59,13 +60,13 @@ func forwarder(args []string) int {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	go func() {
 		for number := range heard {
 			_ = cmd.Process.Signal(number)
-			fmt.Println("passed on")
+			fmt.Fprintln(os.Stdout, "passed on")
 		}
 	}()
 	_ = cmd.Wait()
@@ -76,7 +77,7 @@ func forwarder(args []string) int {
 func TestASignalGoesWhereAKubeletSendsIt(t *testing.T) {
 	t.Parallel()
 	const (
-		wrapper = `trap 'sleep 0.2; kill -%[2]s $child; echo passed on' %[2]s; %[1]s & child=$!; wait $child; wait $child; echo wrapped`
+		wrapper = `trap 'sleep 0.2; kill -%[2]s $child; echo passed on' %[2]s; %[1]s & child=$!; echo waits; wait $child; wait $child; echo wrapped`
 		leaver  = `trap 'exit 0' %[2]s; %[1]s & wait`
 		exiting = `trap 'echo bye' EXIT; %[1]s; echo after`
 	)
@@ -115,6 +116,12 @@ func TestASignalGoesWhereAKubeletSendsIt(t *testing.T) {
 					p.hello()
 					p.runs(1)
 					p.prints("trains\n")
+					if strings.Contains(tc.script, "echo waits") {
+						p.prints("waits\n")
+					}
+					if tc.shell == "bash" { // one that is told before it waits may run its trap and wait nevertheless
+						waitFor(t, "the shell waits", func() bool { return p.waits("bash") })
+					}
 					switch way {
 					case "the kubelet":
 						p.signal(number)
@@ -144,6 +151,16 @@ func TestASignalGoesWhereAKubeletSendsIt(t *testing.T) {
 			})
 		}
 	}
+}
+
+// waits reports whether a process of the worker waits for a child.
+func (p *pod) waits(name string) bool {
+	alive, _ := p.below()
+	return slices.ContainsFunc(alive, func(pid int) bool {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		wchan, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", pid))
+		return string(command) == name+"\n" && string(wchan) == "do_wait"
+	})
 }
 
 func TestWhichSignalsAProcessHandles(t *testing.T) {
@@ -180,4 +197,20 @@ func TestAProcessThatWaitsForASignal(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
+}
+
+// TestAWorkerThatEndsWellAtItsStopSignalIsNotDone: the kubelet sends what the template names, and the container may be needed again (P69b).
+func TestAWorkerThatEndsWellAtItsStopSignalIsNotDone(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, place option) {
+		p := supervise(t, `trap 'exit 0' USR1; echo up; while :; do :; done`, place, env(protocol.StopSignalEnv+"=10"))
+		p.hello()
+		p.runs(1)
+		p.prints("up\n")
+		p.signal(syscall.SIGUSR1)
+		p.exits(143)
+		if _, err := os.Stat(p.path(protocol.DonePrefix + "worker")); err == nil {
+			t.Error("P69b: it counts as finished")
+		}
+	})
 }
