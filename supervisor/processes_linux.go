@@ -189,7 +189,7 @@ const maxNamed = 4
 // Left implements Host. Zombies are left out: what keeps one from being reaped is another process.
 func (c *container) Left() string {
 	var named []string
-	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(examineTimeout)), c.root()))) {
+	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(readTimeout)), c.root()))) {
 		if state := stateOf(pid); state != "" && state != "Z" && len(named) < maxNamed {
 			named = append(named, "pid "+strconv.Itoa(pid)+" in state "+state)
 		}
