@@ -98,7 +98,11 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 		c.actors[0].hangs, c.actors[1].deaf = true, true
 		c.move(at(1, 1))
 		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "pid 7 is in state D"})
-		synctest.Wait()
+		pass(time.Minute - time.Second)
+		if told := c.actors[0].told(protocol.Leave); len(told) > 0 || !strings.Contains(c.agent.log.String(), "container x cannot be stopped: pid 7 is in state D") {
+			t.Errorf("P70b: within a minute it was told %+v; log:\n%s", told, c.agent.log)
+		}
+		pass(2 * time.Second)
 		c.wantLeft("container x cannot be stopped: pid 7 is in state D", c.actors...)
 		c.actors[1].deaf = false
 		c.replaceAgent()
@@ -107,6 +111,22 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 			t.Errorf("container y was told %+v", told)
 		}
 		wantReport(t, fake, "a", "1")
+	})
+	bubble(t, "P70b: what outlives SIGKILL, and ends within a minute, costs no Pod", func(t *testing.T, fake *fakeAPI) {
+		c := lifted(t, fake, "x", "y")
+		c.actors[0].hangs = true
+		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "pid 7 is in state D"})
+		synctest.Wait()
+		if told := c.actors[1].told(protocol.Stop); len(told) != 1 {
+			t.Errorf("the other container was told %+v, want to stop at once", told)
+		}
+		pass(time.Minute - time.Second)
+		c.actors[0].end(protocol.Exit{Code: 1})
+		pass(time.Hour)
+		wantReport(t, fake, "a", "2")
+		if exit := fake.lastExit("a"); exit.Container != "x" || exit.Code != 1 || exit.Leave != "" {
+			t.Errorf("the exit is %+v", exit)
+		}
 	})
 	bubble(t, "P70: a container that does not come back within 60 s", func(t *testing.T, fake *fakeAPI) {
 		c := lifted(t, fake, "x", "y")
@@ -161,7 +181,7 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 		}
 		c.actors[0].hangs = true
 		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "pid 7 is in state D"})
-		pass(10 * time.Second)
+		pass(70 * time.Second)
 		if told := c.actors[0].told(protocol.Leave); len(told) > 0 {
 			t.Fatalf("it was told %+v", told)
 		}

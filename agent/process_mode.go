@@ -44,7 +44,7 @@ func (p *process) events() <-chan event {
 // later returns a channel that receives when the clock or a file may have changed what is to be
 // decided; nil if neither can.
 func (p *process) later() <-chan time.Time {
-	unsure := func(w Worker) bool { return isAway(w) || p.self.Leaving != "" && mustLeave(w) }
+	unsure := func(w Worker) bool { return isAway(w) || isStuck(w) || p.self.Leaving != "" && mustLeave(w) }
 	if !p.self.Pause.IsZero() || find(View{Workers: p.workers}, unsure) != nil {
 		return time.After(checkInterval)
 	}

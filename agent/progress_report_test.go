@@ -178,7 +178,7 @@ func TestRankZeroTellsItsStepsWhileItRuns(t *testing.T) {
 		c.actors[0].deaf = true
 		fake.meddle(failing("patch"))
 		c.actors[0].say(protocol.Message{Type: protocol.Stuck, Epoch: 1, Because: "a process cannot be killed"})
-		synctest.Wait()
+		pass(time.Minute + time.Second)
 		progressed(c.actors[0], 1, 7)
 		fake.meddle(nil)
 		pass(10 * time.Second)

@@ -18,6 +18,8 @@ const (
 	becauseLimit = 512
 	// strayAfter is for how long a worker may run beside one whose supervisor has not said hello (P65).
 	strayAfter = 5 * time.Second
+	// stuckAfter is for how long a process that has outlived SIGKILL may still end (P70b): it takes a while to free pinned memory.
+	stuckAfter = time.Minute
 	// lostAfter is for how long a supervisor that was connected, to this agent or an earlier one, may be away (P70).
 	lostAfter = time.Minute
 )
@@ -27,8 +29,8 @@ const (
 func decideRound(v View) Action {
 	for _, w := range v.Workers {
 		switch {
-		case w.State == Stuck:
-			return leave(protocol.ProcessStuck, w.Container, "container %s cannot be stopped: %s", w.Container, w.Problem)
+		case isStuck(w) && v.Now.Sub(w.Outlived) >= stuckAfter:
+			return leave(protocol.ProcessStuck, w.Container, cannotStop, w.Container, w.Problem)
 		case w.State != Done && !w.Lost.IsZero() && v.Now.Sub(w.Lost) >= lostAfter:
 			return leave(protocol.ContainerLost, w.Container, "container %s has not come back for %s", w.Container, lostAfter)
 		case w.State == Unseen && find(v, ranEarlier(v.Now)) != nil:
@@ -48,7 +50,7 @@ func decideRound(v View) Action {
 func takeOver(v View) Action {
 	unseen, idle, running := find(v, unseen), find(v, isIdle), find(v, Worker.Runs)
 	switch {
-	case running == nil:
+	case running == nil, find(v, isStuck) != nil:
 		return assemble(v)
 	case unseen != nil && v.Now.Sub(running.Seen) >= strayAfter:
 		return stopWorkers("container %s runs, and container %s has not connected within %s", running.Container, unseen.Container, strayAfter)
@@ -81,6 +83,9 @@ func assemble(v View) Action {
 	if w := find(v, Worker.Runs); w != nil {
 		if find(v, mustStop) != nil || !self.Ending {
 			return stopWorkers("container %s runs", w.Container)
+		}
+		if stuck := find(v, isStuck); stuck != nil {
+			return wait(cannotStop, stuck.Container, stuck.Problem)
 		}
 		return wait("the worker of container %s is being stopped", w.Container)
 	}
@@ -121,6 +126,9 @@ func afterLift(v View) Action {
 	}
 	if w := find(v, func(w Worker) bool { return w.State == Ended }); w != nil {
 		return stopWorkers("the worker of container %s has ended: %s", w.Container, w.ending())
+	}
+	if w := find(v, isStuck); w != nil {
+		return stopWorkers(cannotStop, w.Container, w.Problem)
 	}
 	if off == "" {
 		if w := find(v, func(w Worker) bool { return w.Runs() && w.Epoch != self.Epoch }); w != nil {
@@ -178,6 +186,7 @@ func ranEarlier(now time.Time) func(Worker) bool {
 func unseen(w Worker) bool   { return w.State == Unseen }
 func isDone(w Worker) bool   { return w.State == Done }
 func isOpen(w Worker) bool   { return w.State != Done }
+func isStuck(w Worker) bool  { return w.State == Stuck }
 func isAway(w Worker) bool   { return w.State != Done && !w.Connected() }
 func isIdle(w Worker) bool   { return w.State == Idle || w.State == Ended }
 func canStart(w Worker) bool { return w.State == Idle && w.Connected() }
@@ -213,6 +222,8 @@ func (js *JobSet) plannedStop(epoch int32) *protocol.PlannedStop {
 	stop := js.PlannedStop
 	return &stop
 }
+
+const cannotStop = "container %s cannot be stopped: %s"
 
 const bypassEnded = "the worker was started while in-place restart was off, and it is on again"
 

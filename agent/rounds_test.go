@@ -28,6 +28,9 @@ func w(container string, state WorkerState, epoch int32, changes ...func(*Worker
 func lostFor(d time.Duration) func(*Worker) {
 	return func(w *Worker) { w.Lost = noon.Add(-d) }
 }
+func stuckFor(d time.Duration) func(*Worker) {
+	return func(w *Worker) { w.Outlived = noon.Add(-d) }
+}
 func seenFor(d time.Duration) func(*Worker) { return func(w *Worker) { w.Seen = noon.Add(-d) } }
 func exited(code int) func(*Worker) {
 	return func(w *Worker) { w.Exit = &protocol.Exit{Code: code, Time: noon} }
@@ -196,11 +199,20 @@ func TestTheBypassInProcessMode(t *testing.T) {
 func TestALadderToANewPod(t *testing.T) {
 	leaving := Self{UID: "ours", Leaving: "so it is"}
 	off := with(at(1, 2), annotatedOff)
-	stuck := func(w *Worker) { w.Problem = "a process has outlived SIGKILL" }
+	stuck := func(w *Worker) { w.Problem, w.Outlived = "a process has outlived SIGKILL", noon.Add(-time.Minute) }
+	freeing := func(w *Worker) {
+		w.Problem, w.Outlived = "a process has outlived SIGKILL: pid 7 in state D", noon.Add(1-time.Minute)
+	}
 	decides(t, map[string]decision{
 		"P70: a process that cannot be killed":                            {endingSelf, at(2, 2), []Worker{w("a", Stuck, 2, stuck), w("b", Stopping, 2)}, Leave, 0, "container a cannot be stopped: a process has outlived SIGKILL"},
 		"P70: also while nobody asked it to stop":                         {liftedSelf, at(1, 2), []Worker{w("a", Stuck, 2, stuck), w("b", Running, 2)}, Leave, 0, "cannot be stopped"},
 		"P70: also in a new agent":                                        {freshSelf, at(1, 2), []Worker{w("a", Stuck, 2, stuck), unseenWorker("b")}, Leave, 0, "cannot be stopped"},
+		"P70b: not before a minute is over, and it says of what":          {endingSelf, at(2, 2), []Worker{w("a", Stopping, 2), w("b", Stuck, 2, freeing)}, Wait, 0, "container b cannot be stopped: a process has outlived SIGKILL: pid 7 in state D"},
+		"P70b: the others are stopped at once":                            {liftedSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Stuck, 2, freeing)}, StopWorkers, 0, "container b cannot be stopped"},
+		"P70b: also by a new agent":                                       {freshSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Stuck, 2, freeing)}, StopWorkers, 0, "container a runs"},
+		"P70b: a new agent does not take it for a worker that runs":       {freshSelf, at(1, 2), []Worker{w("a", Stuck, 2, freeing)}, StopWorkers, 0, "container a runs"},
+		"P70b: nothing is reported meanwhile":                             {endingSelf, at(1, 2), []Worker{w("a", Ended, 2), w("b", Stuck, 2, freeing)}, Wait, 0, "cannot be stopped"},
+		"P70b: nor is anything started during a bypass":                   {endingSelf, off, []Worker{w("a", Ended, 0), w("b", Stuck, 0, freeing)}, Wait, 0, "cannot be stopped"},
 		"P70: a container that is done while another must run again":      {endingSelf, at(2, 2), []Worker{w("a", Ended, 2), w("b", Done, 2)}, Leave, 0, "container b is done, and container a has to run again"},
 		"P70: not before the other one has stopped, as it may finish":     {endingSelf, at(2, 2), []Worker{w("a", Stopping, 2), w("b", Done, 2)}, Wait, 0, "being stopped"},
 		"P70: a container that is done does not stop the group's restart": {liftedSelf, at(2, 2), []Worker{w("a", Running, 2), w("b", Done, 2)}, StopWorkers, 0, "deprecated"},

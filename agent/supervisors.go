@@ -72,7 +72,7 @@ func (s *supervisors) take(e event, workers []Worker, now time.Time) (counts boo
 	err := e.err
 	if err == nil {
 		before := w.State
-		*w, err = w.Heard(e.message)
+		*w, err = w.Heard(e.message, now)
 		if w.State == Ended && before != Ended {
 			s.log.Info("the worker has ended", "container", w.Container, "epoch", w.Epoch, "how", w.ending())
 		}

@@ -30,7 +30,7 @@ const (
 	Ended WorkerState = "ended"
 	// Done: it has finished, and is never started again (P67).
 	Done WorkerState = "done"
-	// Stuck: a process of it cannot be killed (P63).
+	// Stuck: a process of it has outlived SIGKILL (P63), and may still end (P70b).
 	Stuck WorkerState = "stuck"
 	// Leaving: its supervisor was told to leave (P70).
 	Leaving WorkerState = "leaving"
@@ -50,6 +50,8 @@ type Worker struct {
 	Report *protocol.ProgressReport
 	// Problem is what its supervisor said is wrong.
 	Problem string
+	// Outlived is when its supervisor said so of a process, as Problem says; zero if there is none.
+	Outlived time.Time
 	// Seen is when its supervisor first said hello to this agent.
 	Seen time.Time
 	// Lost is when the connection to its supervisor ended; zero while it is connected.
@@ -63,7 +65,7 @@ func (w Worker) Connected() bool {
 
 // Runs reports whether processes of the worker may exist.
 func (w Worker) Runs() bool {
-	return w.State == Starting || w.State == Running || w.State == Stopping
+	return w.State == Starting || w.State == Running || w.State == Stopping || w.State == Stuck
 }
 
 // Hello is a supervisor that connects. What was on its way on an earlier connection is lost.
@@ -81,7 +83,7 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 		case before.Runs():
 			// The supervisor has been restarted, and its worker is gone with it. Whether it had
 			// received the start is not known, so the epoch has run (P62).
-			w.State, w.Exit, w.Report = Ended, nil, nil
+			w = w.ended(nil, nil)
 		case before.State != Ended:
 			w.State = Idle
 		}
@@ -91,7 +93,8 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 			// It still remembers the run before, so it never received the start.
 			w.State = Idle
 		case before.State != Idle && before.State != Ended:
-			w.State, w.Epoch, w.Exit, w.Report = Ended, m.Epoch, m.Exit, reportIn(m)
+			w.Epoch = m.Epoch
+			w = w.ended(m.Exit, reportIn(m))
 		}
 	default:
 		return before, fmt.Errorf("hello has the unknown state %q", m.State)
@@ -103,9 +106,18 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 	return w, nil
 }
 
+// ended is a worker that has left no process.
+func (w Worker) ended(exit *protocol.Exit, report *protocol.ProgressReport) Worker {
+	if !w.Outlived.IsZero() {
+		w.Outlived, w.Problem = time.Time{}, ""
+	}
+	w.State, w.Exit, w.Report = Ended, exit, report
+	return w
+}
+
 // Heard is any other message of a supervisor. After an error the connection must end: the next hello tells
 // what is true.
-func (w Worker) Heard(m protocol.Message) (Worker, error) {
+func (w Worker) Heard(m protocol.Message, now time.Time) (Worker, error) {
 	switch m.Type {
 	case protocol.Running:
 		switch {
@@ -117,7 +129,7 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 	case protocol.Ready:
 		// Of another epoch it is the second answer of a worker that ended while its stop was on the way.
 		if w.Runs() && m.Epoch == w.Epoch {
-			w.State, w.Exit, w.Report = Ended, m.Exit, reportIn(m)
+			w = w.ended(m.Exit, reportIn(m))
 		}
 	case protocol.Done:
 		w.State, w.Exit, w.Report = Done, m.Exit, reportIn(m)
@@ -127,7 +139,9 @@ func (w Worker) Heard(m protocol.Message) (Worker, error) {
 		}
 	case protocol.Stuck:
 		if w.State != Leaving {
-			w.State, w.Problem = Stuck, m.Because
+			if w.State, w.Problem = Stuck, m.Because; w.Outlived.IsZero() {
+				w.Outlived = now
+			}
 		}
 	case protocol.Refused:
 		switch w.State {

@@ -100,7 +100,10 @@ func TestWhatAMessageTells(t *testing.T) {
 		"P67: done":                                                {w("a", Running, 2), of(protocol.Done, 2), w("a", Done, 2, withExit)},
 		"P67: done before the start was acknowledged":              {w("a", Starting, 2), of(protocol.Done, 2), w("a", Done, 2, withExit)},
 		"P67: done as the answer to stop":                          {w("a", Stopping, 2), of(protocol.Done, 2), w("a", Done, 2, withExit)},
-		"P70: stuck":                                               {w("a", Stopping, 2), of(protocol.Stuck, 2), w("a", Stuck, 2, because)},
+		"P70: stuck":                                               {w("a", Stopping, 2), of(protocol.Stuck, 2), w("a", Stuck, 2, because, stuckFor(0))},
+		"P70b: stuck since it said so first":                       {w("a", Stuck, 2, because, stuckFor(time.Second)), of(protocol.Stuck, 2), w("a", Stuck, 2, because, stuckFor(time.Second))},
+		"P70b: stuck, and told to stop":                            {w("a", Stopping, 2, because, stuckFor(time.Second)), of(protocol.Stuck, 2), w("a", Stuck, 2, because, stuckFor(time.Second))},
+		"P70b: stuck, and no process is left after all":            {w("a", Stuck, 2, because, stuckFor(time.Second)), of(protocol.Ready, 2), w("a", Ended, 2, withExit)},
 		"P70: stuck and told to leave":                             {w("a", Leaving, 2), of(protocol.Stuck, 2), w("a", Leaving, 2)},
 		"P70: whoever was told to leave is not ready":              {w("a", Leaving, 2), of(protocol.Ready, 2), w("a", Leaving, 2)},
 		"P70: but may be done":                                     {w("a", Leaving, 2), of(protocol.Done, 2), w("a", Done, 2, withExit)},
@@ -108,7 +111,7 @@ func TestWhatAMessageTells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := tc.before.Heard(tc.message)
+			got, err := tc.before.Heard(tc.message, noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +133,7 @@ func TestWhatAMessageTells(t *testing.T) {
 	} {
 		t.Run(name+" ends the connection", func(t *testing.T) {
 			t.Parallel()
-			got, err := tc.before.Heard(tc.message)
+			got, err := tc.before.Heard(tc.message, noon)
 			if err == nil {
 				t.Error("no error")
 			}

@@ -43,6 +43,9 @@ func ready(s State, set Settings) Action {
 
 func outlived(s State, set Settings) Action {
 	because := fmt.Sprintf("a process of the worker of %s has outlived SIGKILL for %s", s.Run, set.KillTimeout)
+	if s.Left != "" {
+		because += ": " + s.Left
+	}
 	return send(protocol.Message{Type: protocol.Stuck, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Because: because})
 }
 

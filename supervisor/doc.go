@@ -18,7 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 //	  |<------ ready: 2, code 1 -------|
 //	  |------- start: epoch 3 -------->|---- fork, exec --------------------->|
 //	  |<------ running: 3 -------------|                                      |
-//	  |------- stop ------------------>|---- SIGTERM to its process group --->|
+//	  |------- stop ------------------>|---- SIGTERM (container.Signal) ----->|
 //	  |                                |     after the grace, SIGKILL to all;
 //	  |                                |     earlier if none is left
 //	  |<------ ready: 3, stopped ------|                                      x
@@ -38,7 +38,7 @@ SPDX-License-Identifier: Apache-2.0
 //	held ---------------> running ----------------------------> killing ----------------> ended
 //	                         ^                                     | 10 s                   |
 //	                         |                                     v                        |
-//	                         |                                   stuck --> exit 65          |
+//	                         |                       exit 65 <-- stuck -------------------->|
 //	                         +-------------------------- start of another epoch ------------+
 //
 // In every state SIGTERM, SIGINT and SIGQUIT end the supervisor, once the worker has (P69). A worker that was told to end is

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,19 +32,6 @@ func (c *container) Dump(number syscall.Signal) int {
 
 // canDump reads /proc/PID/status: whether a process is not stopped, and catches a signal.
 func canDump(status []byte, number syscall.Signal) bool {
-	catches := false
-	for line := range bytes.Lines(status) {
-		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":"))
-		value = bytes.TrimSpace(value)
-		switch string(name) {
-		case "State":
-			if bytes.HasPrefix(value, []byte("T")) || bytes.HasPrefix(value, []byte("Z")) {
-				return false
-			}
-		case "SigCgt":
-			mask, err := strconv.ParseUint(string(value), 16, 64)
-			catches = err == nil && mask&(1<<(uint(number)-1)) != 0
-		}
-	}
-	return catches
+	is := statusOf(status)
+	return is.state != 'T' && is.state != 'Z' && is.caught&maskOf(number) != 0
 }

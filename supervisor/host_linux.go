@@ -29,6 +29,11 @@ type container struct {
 
 	// child is the main process of the worker; 0 if there is none.
 	child int
+	// group is the process group that it has, or had; alone are the signals that it got and its group did not (P63b).
+	group int
+	alone uint64
+	// empty: at the last look there was no child.
+	empty bool
 	// oomKills is how many processes the kernel had killed for memory when the worker started.
 	oomKills int64
 	killer   killer
@@ -70,9 +75,12 @@ func (c *container) Start(r Run) *protocol.Exit {
 	if err != nil {
 		return c.notStarted(err)
 	}
-	c.child = pid
+	c.lead(pid)
 	return nil
 }
+
+// lead makes a child the main process.
+func (c *container) lead(pid int) { c.child, c.group, c.alone, c.empty = pid, pid, 0, false }
 
 // notStarted is the end of a command that cannot be executed.
 func (c *container) notStarted(err error) *protocol.Exit {
@@ -111,15 +119,10 @@ func (c *container) Signs() Signs {
 	return c.mailbox.take()
 }
 
-// Signal does nothing without a child. One that has ended is not reaped, so its number is not reused.
-func (c *container) Signal(number syscall.Signal) {
-	if c.child != 0 {
-		_ = syscall.Kill(-c.child, number)
-	}
-}
-
 func (c *container) Kill() {
-	c.Signal(syscall.SIGKILL)
+	if c.child != 0 {
+		_ = syscall.Kill(-c.child, syscall.SIGKILL)
+	}
 	c.killer.kill(os.Getpid(), time.Now())
 }
 
@@ -152,6 +155,7 @@ func (c *container) Look() (exited *protocol.Exit, empty bool) {
 			exited.OOMKilled = oomKills() > c.oomKills
 		}
 	})
+	c.empty = empty
 	return exited, empty
 }
 

@@ -47,6 +47,9 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 // examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
 // one that hangs tells by that which it is (P134).
 func (s *Supervisor) examine(e *Event) {
+	if e.Timeout == Killing && s.state.Phase == Killing {
+		e.Left = s.Host.Left() // P70b
+	}
 	if e.Exited != nil && s.noted && s.state.Watched() {
 		s.look() // it may have given a sign since
 	}

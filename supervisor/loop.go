@@ -31,7 +31,8 @@ const (
 type Host interface {
 	// Start starts the main process. If that fails it returns how the worker ended thereby.
 	Start(r Run) *protocol.Exit
-	// Signal sends a signal to the process group of the worker.
+	// Signal sends a signal to the main process of the worker alone if it handles that, else to its process group. Once the main process
+	// has ended, a signal that it alone got goes to the rest of its group (P63b).
 	Signal(number syscall.Signal)
 	// Kill sends SIGKILL to whatever is left of the worker. It is called again and again until nothing is.
 	Kill()
@@ -43,6 +44,8 @@ type Host interface {
 	// none: they return what the processes do (P134).
 	Note() protocol.Evidence
 	Examine() protocol.Evidence
+	// Left names processes of the worker that exist, with their states, for people.
+	Left() string
 	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
 	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.

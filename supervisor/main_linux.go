@@ -108,9 +108,6 @@ func notify() signals {
 	return s
 }
 
-// lastSignal is the highest number of a signal on Linux.
-const lastSignal = 64
-
 // passedOn returns the signals that go to the worker and mean nothing to the supervisor.
 func passedOn() []os.Signal {
 	var all []os.Signal

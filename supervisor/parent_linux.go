@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -45,7 +44,7 @@ func runParent(command []string, signals signals, log *slog.Logger) {
 		_ = tell.Encode(born{Exit: host.notStarted(err)})
 		return
 	}
-	host.child = pid
+	host.lead(pid)
 	_ = tell.Encode(born{Pid: pid})
 	over := make(chan struct{})
 	go func() {
@@ -184,9 +183,8 @@ func (t *tree) await() (b born, open bool) {
 
 // hasEnded reports whether a process has: it is a zombie, or not there any more.
 func hasEnded(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	_, fields := splitStat(stat)
-	return err != nil || len(fields) > 0 && string(fields[0]) == "Z"
+	state := stateOf(pid)
+	return state == "" || state == "Z"
 }
 
 // clean reports whether a parent that is gone ended because nothing was left below it.
@@ -198,7 +196,7 @@ func (t *tree) fell() {
 	_ = t.socket.Close()
 }
 
-// signal reaches the process group of the program through its parent, who knows whether it is still that of the program.
+// signal reaches the program through its parent, who knows which processes are those of the program.
 func (t *tree) signal(number syscall.Signal) {
 	if !t.gone {
 		_ = syscall.Kill(t.parent, number)

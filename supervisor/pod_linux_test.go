@@ -61,7 +61,8 @@ func TestMain(m *testing.M) {
 }
 
 // roles of the test binary.
-var roles = map[string]func(args []string) int{"supervisor": Main, "listener": listener, "unkillable": unkillable, "flooder": flooder}
+var roles = map[string]func(args []string) int{"supervisor": Main, "listener": listener, "unkillable": unkillable, "flooder": flooder,
+	"trainer": trainer, "forwarder": forwarder}
 
 // mountProc shows the processes of this namespace and of no other one, as in a container.
 func mountProc() {

@@ -7,9 +7,12 @@ package supervisor
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -119,8 +122,8 @@ const (
 // most containers. Processes that end meanwhile are left out.
 func processes(deadline time.Time) map[int]process {
 	table := map[int]process{}
-	if self, _ := os.Readlink("/proc/self"); self != strconv.Itoa(os.Getpid()) {
-		return table // of another namespace, where the same numbers are other processes
+	if !seesProcesses() {
+		return table
 	}
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -168,6 +171,30 @@ func splitStat(stat []byte) (name []byte, fields [][]byte) {
 		return nil, nil
 	}
 	return stat[begin+1 : end], bytes.Fields(stat[end+1:])
+}
+
+// stateOf returns the letter for the state of a process, as in proc(5); "" if it does not exist.
+func stateOf(pid int) string {
+	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, fields := splitStat(stat)
+	if len(fields) == 0 {
+		return ""
+	}
+	return string(fields[0])
+}
+
+// maxNamed bounds how many processes are named in a message.
+const maxNamed = 4
+
+// Left implements Host. Zombies are left out: what keeps one from being reaped is another process.
+func (c *container) Left() string {
+	var named []string
+	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(readTimeout)), c.root()))) {
+		if state := stateOf(pid); state != "" && state != "Z" && len(named) < maxNamed {
+			named = append(named, "pid "+strconv.Itoa(pid)+" in state "+state)
+		}
+	}
+	return strings.Join(named, ", ")
 }
 
 func parseStat(pid int, stat []byte) (process, bool) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -105,22 +106,18 @@ func TestAnOrphanIsReapedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestOutsidersAreLeftAlone: kubectl exec and probes start processes in a container from outside (P63).
-func TestOutsidersAreLeftAlone(t *testing.T) {
-	t.Parallel()
-	needNamespaces(t)
+// enter starts a process in the namespace of a supervisor, as kubectl exec does, with the environment of its container.
+func (p *pod) enter(script string) *exec.Cmd {
+	p.t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root enters the namespace of another process")
+		p.t.Skip("only root enters the namespace of another process")
 	}
-	p := supervise(t, `setsid sleep 1000 & echo up; wait`, inNamespace)
-	p.hello()
-	p.runs(1)
-	p.prints("up\n")
 	entered := make(chan *exec.Cmd)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
-		cmd := exec.Command("/bin/sh", "-c", `sleep 1000 & wait`)
-		cmd.Env = append(os.Environ(), "OUTSIDER="+p.dir)
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Env = append(os.Environ(), "OUTSIDER="+p.dir, protocol.ContainerEnv+"=worker")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/pid", p.cmd.Process.Pid))
 		if err == nil {
 			if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWPID); err == nil {
@@ -129,15 +126,43 @@ func TestOutsidersAreLeftAlone(t *testing.T) {
 			_ = ns.Close()
 		}
 		if err != nil {
-			t.Error(err)
+			p.t.Error(err)
 			cmd = nil
 		}
 		entered <- cmd
 	}()
 	outsider := <-entered
 	if outsider == nil {
-		t.FailNow()
+		p.t.FailNow()
 	}
+	return outsider
+}
+
+// TestASessionLeavesNothingToWaitFor: what a session of kubectl exec left in the background has no state to save (P63b).
+func TestASessionLeavesNothingToWaitFor(t *testing.T) {
+	t.Parallel()
+	needNamespaces(t)
+	p := supervise(t, `trap 'exit 0' TERM; echo up; sleep 1000 & wait`, inNamespace)
+	p.hello()
+	p.runs(1)
+	p.prints("up\n")
+	if err := p.enter(`sleep 1000 & exit 0`).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if exit := p.stop(1); !exit.Stopped {
+		t.Errorf("P63b: it ended as %+v, want stopped", exit)
+	}
+}
+
+// TestOutsidersAreLeftAlone: kubectl exec and probes start processes in a container from outside (P63).
+func TestOutsidersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	needNamespaces(t)
+	p := supervise(t, `setsid sleep 1000 & echo up; wait`, inNamespace)
+	p.hello()
+	p.runs(1)
+	p.prints("up\n")
+	outsider := p.enter(`sleep 1000 & wait`)
 	// A namespace ends only when all its processes are reaped.
 	reaped := make(chan struct{})
 	go func() {
@@ -258,13 +283,13 @@ func unkillable([]string) int {
 	return 0
 }
 
-// It takes some seconds: the supervisor tries as long before it gives up.
-func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
+// outlives stops a worker that its supervisor cannot kill. This test can.
+func outlives(t *testing.T) (p *pod, kill func()) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a process that its parent cannot kill")
 	}
-	t.Parallel()
-	p := newPod(t)
+	p = newPod(t)
 	worker := p.path("worker")
 	copyExecutable(t, worker, 0o755|os.ModeSetuid)
 	for _, dir := range []string{p.dir, filepath.Dir(worker)} {
@@ -285,7 +310,7 @@ func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
 	p.hello()
 	p.runs(1)
 	p.prints("root\n")
-	t.Cleanup(func() { // which this test may kill, and its supervisor may not
+	kill = func() {
 		entries, _ := filepath.Glob("/proc/[0-9]*/exe")
 		for _, entry := range entries {
 			if exe, _ := os.Readlink(entry); strings.HasPrefix(exe, worker) {
@@ -293,11 +318,29 @@ func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-	})
-	p.say(protocol.Message{Type: protocol.Stop})
-	if m := p.next(protocol.Stuck); m.Epoch != 1 || !strings.Contains(m.Because, "has outlived SIGKILL for 100ms") {
-		t.Errorf("P63: it says %+v, want that a process has outlived SIGKILL", m)
 	}
+	t.Cleanup(kill)
+	p.say(protocol.Message{Type: protocol.Stop})
+	if m := p.next(protocol.Stuck); m.Epoch != 1 || !regexp.MustCompile(`has outlived SIGKILL for 100ms: pid \d+ in state [SR]$`).MatchString(m.Because) {
+		t.Errorf("P63 P70b: it says %+v, want which process has outlived SIGKILL", m)
+	}
+	return p, kill
+}
+
+// TestWhatDiesLateIsNoReasonToLeave: its memory may take long to free (P70b).
+func TestWhatDiesLateIsNoReasonToLeave(t *testing.T) {
+	t.Parallel()
+	p, kill := outlives(t)
+	kill()
+	if exit := p.ready(1); !exit.Stopped {
+		t.Errorf("P70b: it ended as %+v, want stopped", exit)
+	}
+	p.runs(2)
+}
+
+func TestWhatCannotBeKilledMakesThePodLeave(t *testing.T) {
+	t.Parallel()
+	p, _ := outlives(t)
 	_ = p.conn.Close()
 	if m := p.hello(); m.State != protocol.Runs {
 		t.Errorf("P65: it says hello as %+v, want running", m)

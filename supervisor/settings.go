@@ -10,13 +10,18 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
-const maxExitCode = 255
+const (
+	maxExitCode = 255
+	// lastSignal is the highest number of a signal on Linux.
+	lastSignal = 64
+)
 
 // These are variables only for tests of real processes. A program that opens its gate and fails within standbyDelay is
 // not worth a second one beside it.
@@ -35,6 +40,8 @@ type Settings struct {
 	KillTimeout time.Duration
 	// Pass holds the exit codes that Kubernetes acts on (P68).
 	Pass ExitCodes
+	// StopSignal ends the container as TERM does (P69b); 0 if no other does.
+	StopSignal syscall.Signal
 	// Variables are set at each start of the worker (P120).
 	Variables []Variable
 	// WarmStart: a standby waits for the next start (P160); StandbyDelay is how long after the program opened its gate
@@ -54,6 +61,7 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 		Container:   env.container(),
 		KillTimeout: killTimeout,
 		Pass:        env.exitCodes(),
+		StopSignal:  syscall.Signal(env.Number(protocol.StopSignalEnv, 0, 1, lastSignal)),
 		Variables:   env.variables(),
 	}
 	if env.Get(protocol.WarmStartEnv) == protocol.WarmStartOn {

@@ -49,8 +49,8 @@ func TestSettings(t *testing.T) {
 			Settings{Dir: "/jobset", Container: "worker", KillTimeout: 10 * time.Second, Variables: older},
 		},
 		"P61 P68: everything is set": {
-			[]string{protocol.ContainerEnv, "w-1", protocol.DirEnv, "/other", protocol.PassExitCodesEnv, "3, 40-42,255", protocol.VariablesEnv, "A={rank} B="},
-			Settings{Dir: "/other", Container: "w-1", KillTimeout: 10 * time.Second, Pass: codes(3, 40, 41, 42, 255), Variables: []Variable{{"A", "{rank}"}, {"B", ""}}},
+			[]string{protocol.ContainerEnv, "w-1", protocol.DirEnv, "/other", protocol.PassExitCodesEnv, "3, 40-42,255", protocol.VariablesEnv, "A={rank} B=", protocol.StopSignalEnv, "10"},
+			Settings{StopSignal: 10, Dir: "/other", Container: "w-1", KillTimeout: 10 * time.Second, Pass: codes(3, 40, 41, 42, 255), Variables: []Variable{{"A", "{rank}"}, {"B", ""}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +77,7 @@ func TestWrongSettingsAreNamedWithTheirFix(t *testing.T) {
 		"P68: an empty range":            {protocol.PassExitCodesEnv, "9-3", `JOBSET_PASS_EXIT_CODES has "9-3"; `},
 		"P68: half a range":              {protocol.PassExitCodesEnv, "9-", `JOBSET_PASS_EXIT_CODES has "9-"; `},
 		"P120: a variable without value": {protocol.VariablesEnv, "A=1 B", `JOBSET_VARIABLES has "B"; set NAME=VALUE, with spaces between the variables`},
+		"P69b: no signal":                {protocol.StopSignalEnv, "65", `JOBSET_STOP_SIGNAL is "65"; set a whole number from 1 to 64`},
 		"P68: no number":                 {protocol.PassExitCodesEnv, "SIGKILL", `JOBSET_PASS_EXIT_CODES has "SIGKILL"; `},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// stuckTimeout is how long a supervisor that is stuck waits for the agent to say leave (P70).
-	stuckTimeout = time.Minute
+	// stuckTimeout is how long a supervisor that is stuck waits for the agent to say leave, which itself waits for a minute (P70b).
+	stuckTimeout = 2 * time.Minute
 	// exitTerminated is the exit code of a container that ends by SIGTERM.
 	exitTerminated = 128 + int(syscall.SIGTERM)
 )
@@ -30,7 +30,7 @@ const (
 	Running Phase = "running"
 	// Killing: the main process has ended unasked, or the time to end is over. Whatever is left gets SIGKILL.
 	Killing Phase = "killing"
-	// Stuck: something has outlived SIGKILL.
+	// Stuck: something has outlived SIGKILL, and may still end (P70b).
 	Stuck Phase = "stuck"
 	// Ended: the worker has ended and left no process.
 	Ended Phase = "ended"
@@ -56,6 +56,8 @@ type State struct {
 	Exit   protocol.Exit
 	// Stopping: the worker was told to end because of a stop or a leave. SIGKILL follows, unless Terminated.
 	Stopping bool
+	// Asked is the signal by which it was told to end last.
+	Asked syscall.Signal
 	// Terminated: a signal that ends the container has come. Nothing is started any more, and the kubelet
 	// sends SIGKILL when its grace is over.
 	Terminated bool
@@ -66,6 +68,8 @@ type State struct {
 	Warm    bool
 	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
 	Seen protocol.Evidence
+	// Left names what has outlived SIGKILL, if that is known.
+	Left string
 	// Leave is why the Pod must be replaced; empty if it need not.
 	Leave string
 }
@@ -83,7 +87,7 @@ func (s State) Runs() bool {
 	return (s.Phase == Running || s.Phase == Killing || s.Phase == Stuck) && !s.Exited && s.Standby.Life != Passing
 }
 
-// Event is something that happened. Exactly one field is set, except for Hung and Dumping.
+// Event is something that happened. Exactly one field is set, except for Hung and Dumping, Timeout and Left.
 type Event struct {
 	// Connected: the agent has accepted a connection.
 	Connected bool
@@ -101,6 +105,8 @@ type Event struct {
 	Dumping time.Duration
 	// Timeout: the time that was set in this phase is over.
 	Timeout Phase
+	// Left, with the Timeout of Killing, names processes that exist, if that is known.
+	Left string
 	// Signal was sent to the supervisor.
 	Signal syscall.Signal
 	// Gate is what became of one; StandbyDue: it is time to start a standby; StandbyEnded is how it ended.
@@ -120,7 +126,7 @@ type Action struct {
 	Open          *Run
 	Drop, Prepare bool
 	StandbyIn     time.Duration
-	// Signal goes to the process group of the worker.
+	// Signal goes to the worker, as Host.Signal says.
 	Signal syscall.Signal
 	// Kill everything that descends from the supervisor but for the standby, again and again, until the event Empty.
 	Kill bool

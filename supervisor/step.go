@@ -30,9 +30,9 @@ func Step(s State, e Event, set Settings) (State, []Action) {
 	case e.Empty:
 		return emptied(s, set)
 	case e.Timeout != "":
-		return timedOut(s, e.Timeout, set)
+		return timedOut(s, e.Timeout, e.Left, set)
 	case e.Signal != 0:
-		return gotSignal(s, e.Signal)
+		return gotSignal(s, e.Signal, set)
 	case e.Gate != "":
 		return atGate(s, e.Gate, set)
 	case e.StandbyDue:
@@ -61,7 +61,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 	case protocol.Leave:
 		s.Leave = cmp.Or(m.Because, "the agent says so")
 		if s.Phase != Running {
-			return left(s)
+			return leaveNow(s)
 		}
 		return stop(s, syscall.SIGTERM, grace, set)
 	}
@@ -109,7 +109,7 @@ func stop(s State, signal syscall.Signal, grace time.Duration, set Settings) (St
 	if s.Stopping || s.Hung.Hung() { // one that hangs is about to be killed
 		return s, nil
 	}
-	s.Stopping = true
+	s.Stopping, s.Asked = true, signal
 	return s, []Action{{Signal: signal}, {Timeout: max(grace, time.Nanosecond)}}
 }
 
@@ -142,11 +142,11 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 	case s.Phase == Stuck:
 		return s, actions
 	case s.Phase == Running && exit.Stopped:
-		// It may be a shell that does not wait for the program that is saving its state: the
-		// grace is that of the whole tree (P63a).
-		return s, actions
+		// It may be a shell that does not wait for the program that is saving its state, and did not tell it: the
+		// grace is that of the whole tree (P63a), and so is the signal (P63b).
+		return s, append(actions, Action{Signal: s.Asked})
 	case s.Leave != "":
-		s, more := left(s)
+		s, more := leaveNow(s)
 		return s, append(actions, more...)
 	case !asked && exit.Code == 0:
 		done := protocol.Message{Type: protocol.Done, Container: set.Container, Epoch: s.Run.Epoch, Bypass: s.Run.Bypass, Exit: exitOf(s), Warm: warmStart(s, set)}
@@ -164,10 +164,10 @@ func exited(s State, exit protocol.Exit, set Settings) (State, []Action) {
 // emptied decides what it means that no process of the worker is left.
 func emptied(s State, set Settings) (State, []Action) {
 	switch {
-	case !s.Exited || s.Phase != Running && s.Phase != Killing:
+	case !s.Exited || s.Phase == Held || s.Phase == Ended:
 		return s, nil
 	case s.Leave != "":
-		return left(s)
+		return leaveNow(s)
 	case s.Terminated:
 		return s, []Action{finish(cmp.Or(s.Exit.Code, exitTerminated))}
 	}
@@ -176,7 +176,7 @@ func emptied(s State, set Settings) (State, []Action) {
 }
 
 // timedOut ends a phase whose time is over. The worker may have ended by itself in the same moment.
-func timedOut(s State, of Phase, set Settings) (State, []Action) {
+func timedOut(s State, of Phase, left string, set Settings) (State, []Action) {
 	if of != s.Phase {
 		return s, nil
 	}
@@ -189,21 +189,22 @@ func timedOut(s State, of Phase, set Settings) (State, []Action) {
 		return s, []Action{{Kill: true}, {Timeout: set.KillTimeout}}
 	case Killing:
 		if s.Leave != "" {
-			return left(s)
+			return leaveNow(s)
 		}
-		s.Phase = Stuck
+		s.Phase, s.Left = Stuck, left
 		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
 	case Stuck:
 		s.Leave = fmt.Sprintf("%s, and no agent said anything about it", outlived(s, set).Send.Because)
-		return left(s)
+		return leaveNow(s)
 	}
 	return s, nil
 }
 
-// gotSignal handles a signal to the supervisor: by TERM, INT and QUIT the kubelet ends the container (P69).
-func gotSignal(s State, number syscall.Signal) (State, []Action) {
+// gotSignal handles a signal to the supervisor: by TERM, INT and QUIT the kubelet ends the container (P69), or by the one that the
+// template names (P69b).
+func gotSignal(s State, number syscall.Signal, set Settings) (State, []Action) {
 	switch number {
-	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT:
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, set.StopSignal:
 		s.Terminated = true
 		if s.Phase != Running {
 			return s, []Action{say("ending: signal %d, and no worker runs", int(number)), finish(exitTerminated)}
@@ -211,6 +212,7 @@ func gotSignal(s State, number syscall.Signal) (State, []Action) {
 		if s.Stopping {
 			return s, nil // the worker was told, and may take a second signal for an order to hurry (P69a)
 		}
+		s.Asked = number
 	}
 	if s.Phase != Running {
 		return s, nil
@@ -218,6 +220,6 @@ func gotSignal(s State, number syscall.Signal) (State, []Action) {
 	return s, []Action{{Signal: number}}
 }
 
-func left(s State) (State, []Action) {
+func leaveNow(s State) (State, []Action) {
 	return s, []Action{say("leaving, the Pod is to be replaced: %s", s.Leave), finish(protocol.ExitLeave)}
 }

@@ -72,6 +72,18 @@ func DefaultWarnings(js *jobset.JobSet, g gates.Set) []string {
 	return out
 }
 
+// firstProcessWarnings are about mode Process where its author wrote it.
+func firstProcessWarnings(js *jobset.JobSet) []string {
+	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
+		return nil
+	}
+	var out []string
+	for _, o := range workerpod.FirstProcesses(js) {
+		out = append(out, fmt.Sprintf("%s; %s, or set mode: %s", obstacle(o), o.Fix, jobset.ContainerMode))
+	}
+	return out
+}
+
 func obstacle(o workerpod.Obstacle) string {
 	if o.Container == "" {
 		return fmt.Sprintf("%s %s", o.Path, o.Reason)

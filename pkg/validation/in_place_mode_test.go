@@ -161,6 +161,9 @@ func TestDefaultWarnings(t *testing.T) {
 	const is = "spec.failurePolicy.inPlaceRestart.mode: is Container, with which a restart takes seconds longer than with Process: "
 	noCommand := is + leaderWorker + ".command of container worker is missing: the supervisor starts the worker, and the entrypoint of the image is not known here; " +
 		"write the entrypoint of the image here, or set mode: Container"
+	withInit := func(js *jobset.JobSet) { pod(js, 0).Containers[0].Command = []string{"/init", "train"} }
+	mustBeFirst := leaderWorker + ".command[0] of container worker has the name of an init, as s6-overlay and systemd have one, " +
+		"which must be the first process of its container, and here the supervisor is; start the program without it, or set mode: Container"
 	mixed := func(js *jobset.JobSet) {
 		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, oneLineJobSet().Spec.ReplicatedJobs[1])
 	}
@@ -176,6 +179,7 @@ func TestDefaultWarnings(t *testing.T) {
 		"P60: else each container without a command is a reason": {js: oneLineJobSet(), want: []string{noCommand}},
 		"P60: and so is what the Pod has": {js: processJobSet(), mut: func(js *jobset.JobSet) { pod(js, 0).HostPID = true },
 			want: []string{is + leaderPod + ".hostPID makes processes of other containers look like those of the worker; remove it, or set mode: Container"}},
+		"P60b: and an init that must be the first process": {js: processJobSet(), mut: withInit, want: []string{is + mustBeFirst}},
 		"P60: all reasons are said at once": {js: oneLineJobSet(), mut: func(js *jobset.JobSet) { pod(js, 0).Containers[0].TTY = true },
 			want: []string{noCommand, is + leaderWorker + ".tty of container worker hands a terminal to one process, and every restart has a new one; remove it, or set mode: Container"}},
 	} {
@@ -192,4 +196,15 @@ func TestDefaultWarnings(t *testing.T) {
 			}
 		})
 	}
+	t.Run("P60b: with mode Process written, an init is admitted with a warning", func(t *testing.T) {
+		js := processJobSet()
+		leaderOnly(js)
+		withMode(jobset.ProcessMode, withInit)(js)
+		if diff := cmp.Diff([]string{mustBeFirst}, firstProcessWarnings(js)); diff != "" {
+			t.Errorf("warnings (-want +got):\n%s", diff)
+		}
+		if errs := processMode(js, js.Spec.FailurePolicy.InPlaceRestart); len(errs) > 0 {
+			t.Errorf("it is refused: %v", errs)
+		}
+	})
 }

@@ -40,6 +40,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 	out = append(out, progressWarnings(js)...)
 	out = append(out, plannedStopWarnings(js)...)
 	out = append(out, warmStartWarnings(js)...)
+	out = append(out, firstProcessWarnings(js)...)
 	for i := range js.Spec.ReplicatedJobs {
 		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
 			out = append(out, injectedWarnings(js, i)...)

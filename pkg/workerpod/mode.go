@@ -36,7 +36,7 @@ func ProgressOf(policy *jobset.FailurePolicy) *jobset.ProgressPolicy {
 // DefaultMode is the mode of a new JobSet whose author names none: Process where it is possible,
 // else Container, and why (P60).
 func DefaultMode(js *jobset.JobSet) (jobset.InPlaceRestartMode, []Obstacle) {
-	if obstacles := Obstacles(js); len(obstacles) > 0 {
+	if obstacles := append(Obstacles(js), FirstProcesses(js)...); len(obstacles) > 0 {
 		return jobset.ContainerMode, obstacles
 	}
 	return jobset.ProcessMode, nil

@@ -34,6 +34,9 @@ func TestObstacles(t *testing.T) {
 	ofPod := func(change func(spec *corev1.PodSpec)) func(*batchv1.JobSpec) {
 		return func(job *batchv1.JobSpec) { change(&job.Template.Spec) }
 	}
+	stopsBy := func(signal corev1.Signal) func(*batchv1.JobSpec) {
+		return ofWorker(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: &signal} })
+	}
 	for name, tc := range map[string]struct {
 		change func(job *batchv1.JobSpec)
 		want   []string
@@ -46,6 +49,9 @@ func TestObstacles(t *testing.T) {
 		"P60: a readiness probe only reports":      {change: ofWorker(func(c *corev1.Container) { c.ReadinessProbe = &corev1.Probe{} })},
 		"P60: postStart":                           {ofWorker(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}} }), []string{worker + ".lifecycle.postStart"}},
 		"P60: preStop comes at the end of the Pod": {change: ofWorker(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{}} })},
+		"P69b: a signal that programs hear":        {change: stopsBy(corev1.SIGUSR1)},
+		"P69b: one that supervisors do not hear":   {stopsBy(corev1.SIGCHLD), []string{worker + ".lifecycle.stopSignal"}},
+		"P69b: one that the runtime of Go keeps":   {stopsBy(corev1.SIGRTMIN), []string{worker + ".lifecycle.stopSignal"}},
 		"P60: a container that restarts by itself": {ofWorker(func(c *corev1.Container) { c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure) }), []string{worker + ".restartPolicy"}},
 		"P60: a container that never does":         {change: ofWorker(func(c *corev1.Container) { c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever) })},
 		"P60: restart rules of the author's":       {ofWorker(func(c *corev1.Container) { c.RestartPolicyRules = RestartAllUnless(0) }), []string{worker + ".restartPolicyRules"}},

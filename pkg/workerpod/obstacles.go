@@ -141,6 +141,7 @@ func containerObstacles(path *field.Path, c *corev1.Container) []Obstacle {
 	never := corev1.ContainerRestartPolicyNever
 	add(ptr.Deref(c.RestartPolicy, never) != never, "restartPolicy", c.RestartPolicy, kubelet, "remove it")
 	add(len(c.RestartPolicyRules) > 0, "restartPolicyRules", field.OmitValueType{}, kubelet, "remove it")
+	out = append(out, stopSignalObstacles(path, c)...)
 	return append(out, takenByWorker(path, c)...)
 }
 

@@ -25,7 +25,7 @@ const SupervisorName = "jobset-supervisor"
 // reservedEnv are variables of a worker in process mode that are not its author's.
 var reservedEnv = []string{
 	protocol.DirEnv, protocol.ContainerEnv, protocol.PassExitCodesEnv, protocol.EpochEnv, protocol.RestartsEnv, protocol.WorldSizeEnv, protocol.RankEnv,
-	protocol.VariablesEnv,
+	protocol.VariablesEnv, protocol.StopSignalEnv,
 }
 
 // injectProcess adds what process mode needs (P61) to a template without an agent: a supervisor as
@@ -132,6 +132,7 @@ func supervise(worker *corev1.Container) {
 	worker.Env = append(worker.Env,
 		corev1.EnvVar{Name: protocol.DirEnv, Value: protocol.Dir},
 		corev1.EnvVar{Name: protocol.ContainerEnv, Value: worker.Name})
+	worker.Env = append(worker.Env, stopSignalEnv(worker)...)
 	if pass := passedCodes(worker.RestartPolicyRules); pass != "" {
 		worker.Env = append(worker.Env, corev1.EnvVar{Name: protocol.PassExitCodesEnv, Value: pass})
 	}

@@ -22,6 +22,8 @@ const (
 	// PassExitCodesEnv, of a supervisor, are exit codes that are left to Kubernetes (P68): codes from 1 to 255 and
 	// ranges of them, with commas, such as "3,40-49". All but 3 are "1-2,4-255".
 	PassExitCodesEnv = "JOBSET_PASS_EXIT_CODES"
+	// StopSignalEnv, of a supervisor, is the number of the signal that ends its container as TERM does (P69b). Default: no other does.
+	StopSignalEnv = "JOBSET_STOP_SIGNAL"
 	// VariablesEnv, of a supervisor, are the variables that it sets when it starts its worker: NAME=VALUE with spaces
 	// between them, where placeholders stand for what the run decides. Default: DefaultVariables.
 	VariablesEnv = "JOBSET_VARIABLES"

@@ -86,8 +86,8 @@ const (
 	Ready Type = "ready"
 	// Done: the worker of Epoch exited with 0 of its own accord. The supervisor is about to end.
 	Done Type = "done"
-	// Stuck: a process outlived SIGKILL, as Because says. The supervisor waits for Leave; it says so again
-	// after each hello.
+	// Stuck: a process outlived SIGKILL, as Because says. The supervisor waits for Leave, or says Ready if none is left after all; it says
+	// so again after each hello.
 	Stuck Type = "stuck"
 	// Progressed: the worker of Epoch has told another step, as Report says. Said now and then while it runs.
 	Progressed Type = "progressed"

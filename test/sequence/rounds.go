@@ -135,7 +135,7 @@ func stateOf(s supervisor.State) protocol.State {
 // agentHears is the next message of a supervisor that reaches the agent.
 func (w *world) agentHears(at, n int) error {
 	c := &w.pods[at].sup.containers[n]
-	worker, err := c.knows.worker(containerNames[n]).Heard(c.toAgent.pop().message(containerNames[n]))
+	worker, err := c.knows.worker(containerNames[n]).Heard(c.toAgent.pop().message(containerNames[n]), clockAt)
 	if err != nil {
 		return w.breakLink(at, n)
 	}

@@ -57,7 +57,8 @@ const (
 	linkEnds
 	agentRepeats
 	agentStrays
-	agentPolls // for the files of workers that are done
+	agentPolls     // for the files of workers that are done
+	stuckForMinute // a container, since its agent heard so
 	containersOver
 	podGraceEnds
 

@@ -61,7 +61,7 @@ type knowledge struct {
 	state agent.WorkerState
 	epoch int8
 	ended exit
-	// seen: its supervisor said hello; lost: the connection ended; late: long ago.
+	// seen: its supervisor said hello; lost: the connection ended; late: that, or that it is stuck, was long ago.
 	seen, lost, late bool
 }
 
@@ -148,18 +148,22 @@ func (k knowledge) worker(name string) agent.Worker {
 	if k.seen {
 		w.Seen = clockAt
 	}
-	if k.lost {
-		w.Lost = clockAt
-	}
+	since := clockAt
 	if k.late {
-		w.Lost = clockAt.Add(-time.Hour)
+		since = clockAt.Add(-time.Hour)
+	}
+	if k.lost {
+		w.Lost = since
+	}
+	if k.state == agent.Stuck {
+		w.Outlived = since
 	}
 	return w
 }
 
 func knowledgeFrom(w agent.Worker, late bool) knowledge {
 	lost := !w.Lost.IsZero()
-	return knowledge{w.State, int8(w.Epoch), exitFrom(w.Exit), !w.Seen.IsZero(), lost, lost && late}
+	return knowledge{w.State, int8(w.Epoch), exitFrom(w.Exit), !w.Seen.IsZero(), lost, (lost || w.State == agent.Stuck) && late}
 }
 
 // worker is the epoch in which all workers of a Pod that are not done run, 0 if there is none, -1 outside of all epochs.

@@ -43,16 +43,19 @@ func (w *world) containerSteps(steps []step, p *pod) []step {
 			continue
 		}
 		switch told := c.sup.Stopping || c.sup.Terminated; {
-		case c.sup.Runs() && c.sup.Phase == supervisor.Killing:
+		case c.sup.Runs() && (c.sup.Phase == supervisor.Killing || c.sup.Phase == supervisor.Stuck):
 			add(childStops, i)
 		case c.sup.Runs() && told:
 			add(childStops, i)
 			add(childStops, i+maxContainers) // with 0
-		case (c.sup.Phase == supervisor.Killing || c.sup.Phase == supervisor.Running && c.sup.Exited) && c.left:
+		case (c.sup.Phase == supervisor.Killing || c.sup.Phase == supervisor.Stuck || c.sup.Phase == supervisor.Running && c.sup.Exited) && c.left:
 			add(leftoversGo, i)
 		}
 		if c.sup.Phase == supervisor.Running && c.sup.Stopping && c.sup.Terminated && !c.timeUp {
 			add(stopTimeEnds, i)
+		}
+		if c.knows.state == agent.Stuck && !c.knows.late && p.agent.looked && !p.agent.gone {
+			add(stuckForMinute, i)
 		}
 		for _, kind := range w.standbySteps(c) {
 			add(kind, i)
@@ -98,7 +101,10 @@ func (w *world) containerStep(s step) error {
 	case supervisorTerminated:
 		err = w.supervise(at, n, supervisor.Event{Signal: syscall.SIGTERM})
 	case childStops:
-		err = w.childEnds(at, n, s.n >= maxContainers && c.sup.Phase != supervisor.Killing)
+		err = w.childEnds(at, n, s.n >= maxContainers && c.sup.Phase != supervisor.Killing && c.sup.Phase != supervisor.Stuck)
+	case stuckForMinute:
+		c.knows.late = true
+		err = w.agentDecides(at)
 	case stopTimeEnds:
 		c.timeUp = true
 		err = w.supervise(at, n, supervisor.Event{Timeout: supervisor.Running})
@@ -166,7 +172,7 @@ func (c *container) checkGrace(before supervisor.State, e supervisor.Event, a su
 	switch {
 	case told && c.left && (a.Kill || a.Finish) && (e.Timeout == "" || before.Terminated):
 		return violates(8, "processes of a worker that was told to end are killed within its grace")
-	case before.Stopping && a.Signal != 0:
+	case before.Stopping && a.Signal != 0 && e.Exited == nil: // which is for the rest, and which of those have got it the host knows (P63b)
 		return violates(8, "a worker that was told to end is told again")
 	}
 	return nil

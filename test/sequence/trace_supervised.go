@@ -63,7 +63,7 @@ func describeContainer(s step, pod string) string {
 		containerStarts: "container %s starts", supervisorConnects: "supervisor %s connects", supervisorHears: "supervisor %s hears",
 		supervisorTerminated: "the kubelet stops container %s", childStops: "the worker of %s ends as it was told",
 		stopTimeEnds: "the time of the stop of %s is over", leftoversGo: "the last process of %s is gone", agentHears: "the agent hears supervisor %s", linkEnds: "the connection of %s ends",
-		agentRepeats: "the agent repeats its report (%s)", agentPolls: "the agent looks for files (%s)", agentStrays: "the agent has waited beside %s",
+		agentRepeats: "the agent repeats its report (%s)", agentPolls: "the agent looks for files (%s)", stuckForMinute: "%s has been stuck for a minute", agentStrays: "the agent has waited beside %s",
 		containersOver: "all containers have ended (%s)", containerDies: "container %s is killed", linkBreaks: "the connection of %s breaks",
 		gateOpens: "the worker of %s opens its gate", standbyStarts: "a standby of %s starts", gateReached: "the standby of %s comes to its gate", standbyEnds: "the standby of %s ends early",
 		processStays: "a process of %s stays", containerAway: "container %s is away for too long",

@@ -71,6 +71,20 @@ func processMode() {
 		Expect(group.BrokeAt(1).Sub(hung)).To(BeNumerically(">=", (limit-1)*time.Second), "the last sign was a moment before the order")
 	}, SpecTimeout(specTime))
 
+	It("P63b: save their state once behind a launcher that passes SIGTERM on, and with data loaders that die of it", Contract, func(ctx SpecContext) {
+		group := Create(ctx, Shape{Process: true, Change: func(js *jobset.JobSet) {
+			podOf(js).Containers[0].Command = []string{workerProgram, "launch", workerProgram, "load"}
+			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{StopGracePeriodSeconds: ptr.To[int32](30)}
+		}})
+		before := group.RunsAt(1)
+		group.Tell(order.Exit(1), before.Worker(0))
+		after := group.RunsAt(2)
+		after.IsInPlaceOf(before)
+		group.eventually(logOf(ctx, after.Worker(1))).Should(And(
+			ContainSubstring(`"msg":"checkpoint","told":1}`), ContainSubstring("the worker of epoch 1 ended with exit code 0, after it was told to stop")))
+		group.Charged(1)
+	}, SpecTimeout(specTime))
+
 	plannedStops()
 
 	It("P67: finish when all exit with 0", Contract, func(ctx SpecContext) {

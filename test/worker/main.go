@@ -14,6 +14,8 @@ SPDX-License-Identifier: Apache-2.0
 //	worker resolve NAME...     prints the addresses of host names
 //	worker token               prints the token of the Pod's service account
 //	worker shell COMMAND...    runs a command, and dies of SIGTERM without it, as a script does
+//	worker launch COMMAND...   runs a command, and passes SIGTERM on to it, as launchers do
+//	worker load                needs its data loader until it has written a checkpoint, a second after SIGTERM
 //	worker save                takes 20 seconds to write a checkpoint after SIGTERM
 //	worker lockstep            makes its steps together with all ranks, and saves the same one when they are told to end
 //	worker signal SIG ID...    signals the first processes of containers; needs the processes of the node
@@ -56,7 +58,7 @@ func main() {
 	}
 	commands := map[string]func([]string) error{
 		"work": work, "train": train, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "signal": signalContainers,
-		"shell": shell, "save": save, "lockstep": lockstep,
+		"shell": shell, "launch": launch, "load": load, "save": save, "lockstep": lockstep,
 	}
 	run, ok := commands[command]
 	if !ok {

@@ -34,6 +34,11 @@ var processMode = []mutant{
 			"\t\treturn s, []Action{{Done: &done}, send(done), finish(0)}\n\tcase s.Phase == Running && exit.Stopped:",
 	},
 	{
+		name: "what outlived SIGKILL does not count", file: workersFile,
+		old: " || w.State == Stuck\n}",
+		new: "\n}",
+	},
+	{
 		name: "exit 0 is restarted", file: stepFile,
 		old: "case !asked && exit.Code == 0:",
 		new: "case false:",
@@ -55,12 +60,12 @@ var processMode = []mutant{
 	},
 	{
 		name: "the agent remembers the lift, not the supervisor", file: workersFile,
-		old: "\t\t\tw.State, w.Exit, w.Report = Ended, nil, nil\n\t\tcase before.State != Ended:",
+		old: "\t\t\tw = w.ended(nil, nil)\n\t\tcase before.State != Ended:",
 		new: "\t\t\tw.State, w.Exit, w.Report = Running, nil, nil\n\t\tcase before.State != Ended:",
 	},
 	{
 		name: "an epoch that may have run is started again", file: workersFile,
-		old: "\t\t\tw.State, w.Exit, w.Report = Ended, nil, nil\n\t\tcase before.State != Ended:",
+		old: "\t\t\tw = w.ended(nil, nil)\n\t\tcase before.State != Ended:",
 		new: "\t\t\tw.State, w.Exit, w.Report = Idle, nil, nil\n\t\tcase before.State != Ended:",
 	},
 	{
@@ -136,8 +141,8 @@ var processMode = []mutant{
 	},
 	{
 		name: "standby counted as a worker", file: stepFile,
-		old: "case !s.Exited || s.Phase != Running && s.Phase != Killing:",
-		new: "case !s.Exited || s.Phase != Running && s.Phase != Killing || s.Standby.Life == Waiting:",
+		old: "case !s.Exited || s.Phase == Held || s.Phase == Ended:",
+		new: "case !s.Exited || s.Phase == Held || s.Phase == Ended || s.Standby.Life == Waiting:",
 	},
 	{
 		name: "standby killed with the old tree", file: stepFile,
