@@ -22,11 +22,11 @@ import (
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
-// How many requests the webhooks work on at once. Those of Pods need a processor alone; 64 admissions of JobSets wait for
-// the API server, each for one answer at a time.
+// How many requests the webhooks work on at once: what runs waits for a processor, and the controllers with it. Those of
+// Pods need it for a tenth of a millisecond; admissions of JobSets may also wait for the API server.
 const (
-	podsAtOnce    = 256
-	jobSetsAtOnce = 64
+	podsAtOnce    = 64
+	jobSetsAtOnce = 32
 )
 
 // Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up leaders by

@@ -136,6 +136,32 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
+func TestLargeRequestsAreBoundedTogether(t *testing.T) {
+	bodies := NewBodies()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	one := Requests(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		inside <- struct{}{}
+		<-leave
+	}), 64, bodies)
+	other := Requests(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 64, bodies)
+	large := strings.Repeat("x", smallBody+1)
+	for range largeAtOnce {
+		go one.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(large)))
+		<-inside
+	}
+	for want, body := range map[int]string{http.StatusTooManyRequests: large, http.StatusOK: large[:smallBody]} {
+		answer := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		if want != http.StatusOK {
+			r = impatient(t, strings.NewReader(body), int64(len(body)))
+		}
+		if other.ServeHTTP(answer, r); answer.Code != want {
+			t.Errorf("O70b: status %d for a request of %d bytes, want %d", answer.Code, len(body), want)
+		}
+	}
+	close(leave)
+}
+
 func TestABodyThatDoesNotComeKeepsNobodyWaiting(t *testing.T) {
 	handler := Requests(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 1, NewBodies())
 	serve := func(r *http.Request) int {

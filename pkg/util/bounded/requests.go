@@ -18,26 +18,31 @@ import (
 const (
 	// maxBody is a little more than what the API server sends: an object and its predecessor of 3 MiB each.
 	maxBody = 8 << 20
-	// smallBody is the largest body that counts towards no limit but that of connections: nearly all are smaller.
+	// smallBody is the largest body that needs no memory of Bodies: nearly all are smaller.
 	smallBody = 64 << 10
-	// largeBodies is how many bytes all larger bodies have at once. To decode and answer one takes ten times as much.
+	// largeBodies is how many bytes all larger bodies have at once, and largeAtOnce how many of them are worked on: to
+	// decode and answer one takes tens of milliseconds of a processor, and ten times its memory.
 	largeBodies = 64 << 20
+	largeAtOnce = 4
 	// patience is how long a request waits for others. The API server tries one that was refused again after a second,
 	// and gives up after ten.
 	patience = 4 * time.Second
 )
 
-// Bodies is the memory for large bodies of requests. Handlers share it.
-type Bodies struct{ free *semaphore.Weighted }
+// Bodies are the limits of requests with large bodies. Handlers share them.
+type Bodies struct{ memory, slots *semaphore.Weighted }
 
-// NewBodies returns memory that is free.
-func NewBodies() Bodies { return Bodies{free: semaphore.NewWeighted(largeBodies)} }
+// NewBodies returns limits that nobody has used.
+func NewBodies() Bodies {
+	return Bodies{memory: semaphore.NewWeighted(largeBodies), slots: semaphore.NewWeighted(largeAtOnce)}
+}
 
 // Requests lets a handler work on at most atOnce requests. A request counts from when its body is there, so that one
 // whose body never comes keeps no other waiting, unless both are large. One that would have to wait for long gets status 429.
 func Requests(handler http.Handler, atOnce int64, bodies Bodies) http.Handler {
-	slots := semaphore.NewWeighted(atOnce)
+	small := semaphore.NewWeighted(atOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		slots := small
 		switch {
 		case r.ContentLength < 0:
 			http.Error(w, "the request must say how long it is", http.StatusLengthRequired)
@@ -46,11 +51,12 @@ func Requests(handler http.Handler, atOnce int64, bodies Bodies) http.Handler {
 			http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
 			return
 		case r.ContentLength > smallBody:
-			if !acquire(r.Context(), bodies.free, r.ContentLength) {
+			if !acquire(r.Context(), bodies.memory, r.ContentLength) {
 				busy(w)
 				return
 			}
-			defer bodies.free.Release(r.ContentLength)
+			defer bodies.memory.Release(r.ContentLength)
+			slots = bodies.slots
 		}
 		body := make([]byte, r.ContentLength)
 		if _, err := io.ReadFull(r.Body, body); err != nil {

@@ -38,13 +38,13 @@ import (
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
-// claims is a JobSet that asks for as many claims as the schema allows.
-func claims(namespace string) *jobset.JobSet {
+// claims is a JobSet that asks for claims: that many, times 50.
+func claims(namespace string, policies int) *jobset.JobSet {
 	return hostile(namespace, "claims", func(js *jobset.JobSet, job *batchv1.JobSpec) {
 		js.Spec.FailurePolicy = nil
 		job.ManagedBy = nil
 		container := &job.Template.Spec.Containers[0]
-		for i := range 50 {
+		for i := range policies {
 			var policy jobset.VolumeClaimPolicy
 			for j := range 50 {
 				name := fmt.Sprintf("c%d-%d", i, j)
@@ -117,41 +117,43 @@ func (s *stranger) send(ctx context.Context, method, url, token string, body []b
 	}
 }
 
-// attack is repeated by many at once.
+// attack is what many do at once, again and again, after a pause: they share the processors with the API server.
 type attack struct {
 	name   string
 	atOnce int
+	pause  time.Duration
 	act    func(context.Context)
 }
 
 func attacks(ctx context.Context, namespace string) []attack {
 	GinkgoHelper()
-	pod, js, who := avoidsAll(ctx, namespace), claims(namespace), newStranger()
+	pod, js, who := avoidsAll(ctx, namespace), claims(namespace, 50), newStranger()
 	unlimited := rest.CopyConfig(shown.plane.Config)
 	unlimited.QPS = -1
 	user, err := client.New(unlimited, client.Options{Scheme: stories.API().Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 	host, port, _ := shown.plane.Webhooks()
-	raw, err := json.Marshal(js)
+	asked := claims(namespace, 4)
+	asked.TypeMeta = metav1.TypeMeta{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind}
+	raw, err := json.Marshal(asked)
 	Expect(err).NotTo(HaveOccurred())
-	js.TypeMeta = metav1.TypeMeta{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind}
 	review, err := json.Marshal(&admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Request:  &admissionv1.AdmissionRequest{UID: "u", Operation: admissionv1.Create, Namespace: "kube-system", Name: js.Name, Object: runtime.RawExtension{Raw: raw}},
+		Request:  &admissionv1.AdmissionRequest{UID: "u", Operation: admissionv1.Create, Namespace: "kube-system", Name: asked.Name, Object: runtime.RawExtension{Raw: raw}},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	var n atomic.Int64
 	return []attack{
-		{"dry runs of JobSets with 2,500 claims", 8, func(ctx context.Context) {
+		{"dry runs of JobSets with 2,500 claims", 4, 500 * time.Millisecond, func(ctx context.Context) {
 			_ = user.Create(ctx, js.DeepCopy(), client.DryRunAll)
 		}},
-		{"reviews of JobSets with 2,500 claims, sent to the port of the webhooks", 16, func(ctx context.Context) {
+		{"reviews of JobSets with 200 claims, sent to the port of the webhooks", 300, 3 * time.Second, func(ctx context.Context) {
 			who.send(ctx, http.MethodPost, fmt.Sprintf("https://%s:%d/validate-jobset-x-k8s-io-v1alpha2-jobset", host, port), "", review)
 		}},
-		{"tokens that nobody knows, sent to the port of the metrics", 300, func(ctx context.Context) {
+		{"tokens that nobody knows, sent to the port of the metrics", 300, 300 * time.Millisecond, func(ctx context.Context) {
 			who.send(ctx, http.MethodGet, "https://"+shown.metrics+"/metrics", fmt.Sprintf("%d.%s", n.Add(1), strings.Repeat("x", 20)), nil)
 		}},
-		{"Pods of 1.4 MiB that avoid 16 nodes", 8, func(ctx context.Context) {
+		{"Pods of 1.4 MiB that avoid 16 nodes", 4, 500 * time.Millisecond, func(ctx context.Context) {
 			_ = user.Create(ctx, pod.DeepCopy(), client.DryRunAll)
 		}},
 	}
@@ -167,6 +169,7 @@ func (a attack) begin(ctx context.Context) (end func() int64) {
 			for ctx.Err() == nil {
 				a.act(ctx)
 				times.Add(1)
+				_ = process.Pause(ctx, a.pause)
 			}
 		})
 	}
