@@ -117,6 +117,21 @@ func (s *stranger) send(ctx context.Context, method, url, token string, body []b
 	}
 }
 
+// reviewOf is what the API server sends about a new object.
+func reviewOf(obj client.Object) []byte {
+	GinkgoHelper()
+	raw, err := json.Marshal(obj)
+	Expect(err).NotTo(HaveOccurred())
+	review, err := json.Marshal(&admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Request: &admissionv1.AdmissionRequest{
+			UID: "u", Operation: admissionv1.Create, Namespace: obj.GetNamespace(), Name: obj.GetName(), Object: runtime.RawExtension{Raw: raw},
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return review
+}
+
 // attack is what many do at once, again and again, after a pause: they share the processors with the API server.
 type attack struct {
 	name   string
@@ -132,47 +147,48 @@ func attacks(ctx context.Context, namespace string) []attack {
 	unlimited.QPS = -1
 	user, err := client.New(unlimited, client.Options{Scheme: stories.API().Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	host, port, _ := shown.plane.Webhooks()
-	asked := claims(namespace, 4)
+	port := func(path string) string {
+		host, port, _ := shown.plane.Webhooks()
+		return fmt.Sprintf("https://%s:%d%s", host, port, path)
+	}
+	asked := claims("kube-system", 4)
 	asked.TypeMeta = metav1.TypeMeta{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind}
-	raw, err := json.Marshal(asked)
-	Expect(err).NotTo(HaveOccurred())
-	review, err := json.Marshal(&admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Request:  &admissionv1.AdmissionRequest{UID: "u", Operation: admissionv1.Create, Namespace: "kube-system", Name: asked.Name, Object: runtime.RawExtension{Raw: raw}},
-	})
-	Expect(err).NotTo(HaveOccurred())
+	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	aboutJobSet, aboutPod := reviewOf(asked), reviewOf(pod)
 	var n atomic.Int64
 	return []attack{
+		// Not by the API server, which takes longer for such a Pod than the manager.
+		{"Pods of 1.4 MiB that avoid 16 nodes, sent to the port of the webhooks", 16, time.Second, func(ctx context.Context) {
+			who.send(ctx, http.MethodPost, port("/mutate--v1-pod"), "", aboutPod)
+		}},
 		{"dry runs of JobSets with 2,500 claims", 4, 500 * time.Millisecond, func(ctx context.Context) {
 			_ = user.Create(ctx, js.DeepCopy(), client.DryRunAll)
 		}},
 		{"reviews of JobSets with 200 claims, sent to the port of the webhooks", 300, 3 * time.Second, func(ctx context.Context) {
-			who.send(ctx, http.MethodPost, fmt.Sprintf("https://%s:%d/validate-jobset-x-k8s-io-v1alpha2-jobset", host, port), "", review)
+			who.send(ctx, http.MethodPost, port("/validate-jobset-x-k8s-io-v1alpha2-jobset"), "", aboutJobSet)
 		}},
-		{"tokens that nobody knows, sent to the port of the metrics", 300, 300 * time.Millisecond, func(ctx context.Context) {
+		{"tokens that nobody knows, sent to the port of the metrics", 300, 100 * time.Millisecond, func(ctx context.Context) {
 			who.send(ctx, http.MethodGet, "https://"+shown.metrics+"/metrics", fmt.Sprintf("%d.%s", n.Add(1), strings.Repeat("x", 20)), nil)
-		}},
-		{"Pods of 1.4 MiB that avoid 16 nodes", 4, 500 * time.Millisecond, func(ctx context.Context) {
-			_ = user.Create(ctx, pod.DeepCopy(), client.DryRunAll)
 		}},
 	}
 }
 
-// begin repeats an attack until it is told to end.
+// begin repeats an attack until it is told to end. It returns when all act.
 func (a attack) begin(ctx context.Context) (end func() int64) {
-	ctx, cancel := context.WithCancel(ctx)
+	GinkgoHelper()
+	acting, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	var times atomic.Int64
 	for range a.atOnce {
 		all.Go(func() {
-			for ctx.Err() == nil {
-				a.act(ctx)
+			for acting.Err() == nil {
 				times.Add(1)
-				_ = process.Pause(ctx, a.pause)
+				a.act(acting)
+				_ = process.Pause(acting, a.pause)
 			}
 		})
 	}
+	Eventually(times.Load).WithContext(ctx).WithTimeout(time.Minute).Should(BeNumerically(">=", a.atOnce))
 	return func() int64 {
 		cancel()
 		all.Wait()
@@ -188,7 +204,7 @@ var _ = Describe("A manager whom strangers keep busy", Serial, func() {
 		namespace := &corev1.Namespace{}
 		namespace.GenerateName = "strangers-"
 		Expect(stories.API().Create(ctx, namespace)).To(Succeed())
-		const restarts = 3
+		const restarts = 5
 		median := func() time.Duration {
 			GinkgoHelper()
 			var took []time.Duration
