@@ -142,7 +142,7 @@ type attack struct {
 
 func attacks(ctx context.Context, namespace string) []attack {
 	GinkgoHelper()
-	pod, js, who := avoidsAll(ctx, namespace), claims(namespace, 50), newStranger()
+	pod, js, who := avoidsAll(ctx, namespace), claims(namespace, 4), newStranger()
 	unlimited := rest.CopyConfig(shown.plane.Config)
 	unlimited.QPS = -1
 	user, err := client.New(unlimited, client.Options{Scheme: stories.API().Scheme()})
@@ -151,21 +151,26 @@ func attacks(ctx context.Context, namespace string) []attack {
 		host, port, _ := shown.plane.Webhooks()
 		return fmt.Sprintf("https://%s:%d%s", host, port, path)
 	}
-	asked := claims("kube-system", 4)
-	asked.TypeMeta = metav1.TypeMeta{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind}
+	some, most := claims("kube-system", 4), claims("kube-system", 50)
+	for _, js := range []*jobset.JobSet{some, most} {
+		js.TypeMeta = metav1.TypeMeta{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind}
+	}
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-	aboutJobSet, aboutPod := reviewOf(asked), reviewOf(pod)
+	aboutSome, aboutMost, aboutPod := reviewOf(some), reviewOf(most), reviewOf(pod)
 	var n atomic.Int64
 	return []attack{
-		// Not by the API server, which takes longer for such a Pod than the manager.
+		// What is large is not sent by the API server, which takes longer for it than the manager.
 		{"Pods of 1.4 MiB that avoid 16 nodes, sent to the port of the webhooks", 16, time.Second, func(ctx context.Context) {
 			who.send(ctx, http.MethodPost, port("/mutate--v1-pod"), "", aboutPod)
 		}},
-		{"dry runs of JobSets with 2,500 claims", 4, 500 * time.Millisecond, func(ctx context.Context) {
+		{"dry runs of JobSets with 200 claims", 8, time.Second, func(ctx context.Context) {
 			_ = user.Create(ctx, js.DeepCopy(), client.DryRunAll)
 		}},
+		{"reviews of JobSets with 2,500 claims, sent to the port of the webhooks", 16, time.Second, func(ctx context.Context) {
+			who.send(ctx, http.MethodPost, port("/validate-jobset-x-k8s-io-v1alpha2-jobset"), "", aboutMost)
+		}},
 		{"reviews of JobSets with 200 claims, sent to the port of the webhooks", 300, 3 * time.Second, func(ctx context.Context) {
-			who.send(ctx, http.MethodPost, port("/validate-jobset-x-k8s-io-v1alpha2-jobset"), "", aboutJobSet)
+			who.send(ctx, http.MethodPost, port("/validate-jobset-x-k8s-io-v1alpha2-jobset"), "", aboutSome)
 		}},
 		{"tokens that nobody knows, sent to the port of the metrics", 300, 100 * time.Millisecond, func(ctx context.Context) {
 			who.send(ctx, http.MethodGet, "https://"+shown.metrics+"/metrics", fmt.Sprintf("%d.%s", n.Add(1), strings.Repeat("x", 20)), nil)
