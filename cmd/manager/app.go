@@ -78,7 +78,11 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err := checkMetricsCert(cfg); err != nil {
 		return nil, err
 	}
-	managerOptions := newManagerOptions(cfg)
+	webhookClients, err := clientCAs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	managerOptions := newManagerOptions(cfg, webhookClients)
 	managerOptions.Scheme = scheme
 	managerOptions.Logger = ctrl.LoggerFrom(ctx)
 	managerOptions.LeaderElectionConfig = clients.leaderElection

@@ -7,11 +7,9 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -22,13 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/util/bounded"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/util/tlsconfig"
 	"sigs.k8s.io/jobset/pkg/util/useragent"
@@ -36,8 +33,8 @@ import (
 
 // restConfigs are the client configurations for the API server.
 type restConfigs struct {
-	// shared is for everything but leader election, with one rate limiter for the whole process.
-	// Without it each client, and there is one per kind, would have its own.
+	// shared is for the controllers, with one rate limiter: without it each client, and there is one per kind, would have
+	// its own. The webhooks and the metrics server make clients of their own from it: strangers decide what these ask (O77a).
 	shared *rest.Config
 	// leaderElection does not share that limiter: a busy leader would lose its lease.
 	leaderElection *rest.Config
@@ -68,15 +65,15 @@ func loadRESTConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-// newManagerOptions returns the options for a valid configuration.
-func newManagerOptions(cfg *configapi.Configuration) ctrl.Options {
+// newManagerOptions returns the options for a valid configuration. If webhookClients is nil, the webhooks answer all clients.
+func newManagerOptions(cfg *configapi.Configuration, webhookClients *x509.CertPool) ctrl.Options {
 	tlsOptions, _ := tlsconfig.Parse(cfg.TLS, nil) // valid, so no errors
 	election := cfg.LeaderElection
 	return ctrl.Options{
 		Cache:                  newCacheOptions(),
 		Controller:             newControllerOptions(cfg),
 		Metrics:                newMetricsOptions(cfg, tlsOptions),
-		WebhookServer:          newWebhookServer(cfg, tlsOptions),
+		WebhookServer:          newWebhookServer(cfg, tlsOptions, webhookClients),
 		HealthProbeBindAddress: cfg.Health.HealthProbeBindAddress,
 		ReadinessEndpointName:  endpointPath(cfg.Health.ReadinessEndpointName),
 		LivenessEndpointName:   endpointPath(cfg.Health.LivenessEndpointName),
@@ -129,7 +126,7 @@ func newMetricsOptions(cfg *configapi.Configuration, tlsOptions tlsconfig.Option
 		BindAddress:    cfg.Metrics.BindAddress,
 		CertDir:        cfg.Metrics.CertDir,
 		SecureServing:  true,
-		FilterProvider: filters.WithAuthenticationAndAuthorization,
+		FilterProvider: bounded.MetricsFilter,
 		TLSOpts:        []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
 	}
 }
@@ -161,46 +158,4 @@ func certOptions(cfg *configapi.Configuration, namespace string) cert.Options {
 		SecretName:  *cfg.InternalCertManagement.WebhookSecretName,
 		Dir:         webhookCertDir(cfg),
 	}
-}
-
-// webhookCertDir has its own default because the defaults of two libraries differ if
-// the directory for temporary files is not /tmp.
-func webhookCertDir(cfg *configapi.Configuration) string {
-	if cfg.Webhook.CertDir != "" {
-		return cfg.Webhook.CertDir
-	}
-	return filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
-}
-
-func newWebhookServer(cfg *configapi.Configuration, tlsOptions tlsconfig.Options) webhook.Server {
-	dir := webhookCertDir(cfg)
-	server := webhook.NewServer(webhook.Options{
-		Host:    cfg.Webhook.Host,
-		Port:    *cfg.Webhook.Port,
-		CertDir: dir,
-		TLSOpts: []func(*tls.Config){tlsOptions.Apply, tlsconfig.HTTP1Only},
-	})
-	if !*cfg.InternalCertManagement.Enable {
-		return server // the certificate must already exist
-	}
-	return &patientServer{Server: server, certDir: dir}
-}
-
-// patientServer is a webhook server that waits for its certificate, where the usual one fails.
-// While it waits, the manager serves probes and runs the rotator, which creates the certificate.
-type patientServer struct {
-	webhook.Server
-	certDir string
-}
-
-// Start waits for the certificate and serves. If it is stopped while it waits, it returns nil.
-func (s *patientServer) Start(ctx context.Context) error {
-	ctrl.LoggerFrom(ctx).Info("Waiting for the serving certificate of the webhooks", "directory", s.certDir)
-	if err := cert.WaitForFiles(ctx, s.certDir); err != nil {
-		if ctx.Err() != nil {
-			return nil // stopped
-		}
-		return fmt.Errorf("waiting for the serving certificate: %w", err)
-	}
-	return s.Server.Start(ctx)
 }

@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +18,6 @@ import (
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -104,7 +101,7 @@ func TestNewManagerOptions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			options := newManagerOptions(defaultsBut(tc.change))
+			options := newManagerOptions(defaultsBut(tc.change), nil)
 			if diff := cmp.Diff(tc.want, settingsOf(options)); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
@@ -118,19 +115,19 @@ func TestTLSOfServers(t *testing.T) {
 		cfg.Webhook = configapi.Webhook{Port: ptr.To(1), Host: "localhost", CertDir: "/certs"}
 		cfg.InternalCertManagement.Enable = ptr.To(false)
 	})
-	options := newManagerOptions(cfg)
-	server, ok := options.WebhookServer.(*webhook.DefaultServer)
-	if !ok {
-		t.Fatalf("without internal certificates the webhook server is a %T, want one that fails without files (O67)", options.WebhookServer)
+	options := newManagerOptions(cfg, nil)
+	server := options.WebhookServer.(*webhookServer)
+	if server.waits {
+		t.Error("without internal certificates the webhook server waits for its certificate (O67)")
 	}
-	if got := server.Options; got.Port != 1 || got.Host != "localhost" || got.CertDir != "/certs" {
-		t.Errorf("webhook server listens on %s:%d with %s (O21-O23)", got.Host, got.Port, got.CertDir)
+	if server.address != "localhost:1" || server.certDir != "/certs" {
+		t.Errorf("webhook server listens on %s with %s (O21-O23)", server.address, server.certDir)
 	}
 	tests := map[string]struct {
 		settings []func(*tls.Config)
 		protos   []string
 	}{
-		"webhooks (O74, O75, O513)": {settings: server.Options.TLSOpts, protos: []string{"http/1.1"}},
+		"webhooks (O74, O75, O513)": {settings: server.tlsOptions, protos: []string{"http/1.1"}},
 		"metrics (O74, O75)":        {settings: options.Metrics.TLSOpts, protos: []string{"http/1.1"}},
 	}
 	for name, tc := range tests {
@@ -270,40 +267,6 @@ func writeCertificate(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-var errStarted = errors.New("started")
-
-// failingServer is a webhook server that fails when it starts.
-type failingServer struct{ webhook.Server }
-
-func (failingServer) Start(context.Context) error { return errStarted }
-
-func TestPatientServer(t *testing.T) {
-	t.Run("internal certificates make the webhook server wait (O66)", func(t *testing.T) {
-		cfg := defaultsBut(func(*configapi.Configuration) {})
-		if _, ok := newManagerOptions(cfg).WebhookServer.(*patientServer); !ok {
-			t.Error("the webhook server does not wait")
-		}
-	})
-	t.Run("it serves once the certificate is there (O64)", func(t *testing.T) {
-		dir := t.TempDir()
-		writeCertificate(t, dir)
-		server := &patientServer{Server: failingServer{}, certDir: dir}
-		if err := server.Start(t.Context()); !errors.Is(err, errStarted) {
-			t.Errorf("error = %v, want that of the server it started", err)
-		}
-	})
-	t.Run("being stopped while it waits is no failure", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		server := &patientServer{Server: failingServer{}, certDir: t.TempDir()}
-		done := make(chan error, 1)
-		go func() { done <- server.Start(ctx) }()
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func TestProgressOf(t *testing.T) {

@@ -20,19 +20,9 @@ import (
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// Dashboards rely on the labels of these two. Their series stay when a JobSet is deleted:
-// removing a counter loses increments that were not scraped yet, and makes sums decrease. A
-// series costs less than a kilobyte, until the process ends.
 var (
-	failedTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_failed_total",
-		Help: "The total number of failed JobSets",
-	}, []string{"jobset_name", "namespace"})
-
-	completedTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_completed_total",
-		Help: "The total number of completed JobSets",
-	}, []string{"jobset_name", "namespace"})
+	failedTotal    = newPerJobSet("jobset_failed_total", "The total number of failed JobSets")
+	completedTotal = newPerJobSet("jobset_completed_total", "The total number of completed JobSets")
 
 	// The metrics below have no label for the JobSet: a label with unbounded values makes a
 	// series for every JobSet that ever existed.
@@ -115,12 +105,12 @@ func init() {
 
 // JobSetFailed counts a JobSet that has failed.
 func JobSetFailed(jobSet types.NamespacedName) {
-	failedTotal.WithLabelValues(jobSet.Name, jobSet.Namespace).Inc()
+	failedTotal.count(jobSet)
 }
 
 // JobSetCompleted counts a JobSet that has completed.
 func JobSetCompleted(jobSet types.NamespacedName) {
-	completedTotal.WithLabelValues(jobSet.Name, jobSet.Namespace).Inc()
+	completedTotal.count(jobSet)
 }
 
 // replacedReasons are why a worker Pod may have to be replaced.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -26,15 +27,28 @@ type series struct {
 	Count  uint64
 }
 
+// collected returns the series of a collector that has one metric.
+func collected(t *testing.T, from prometheus.Collector) (all []series) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(from)
+	return gatherFrom(t, registry, "")
+}
+
 func gather(t *testing.T, name string) []series {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
+	return gatherFrom(t, metrics.Registry, name)
+}
+
+func gatherFrom(t *testing.T, from prometheus.Gatherer, name string) []series {
+	t.Helper()
+	families, err := from.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []series
 	for _, family := range families {
-		if family.GetName() != name {
+		if name != "" && family.GetName() != name {
 			continue
 		}
 		for _, metric := range family.GetMetric() {

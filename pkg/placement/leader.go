@@ -80,7 +80,7 @@ func sameOwner(follower, leader *corev1.Pod) error {
 		return fmt.Errorf("leader pod %q has no owner reference", leader.Name)
 	}
 	if mine.UID != its.UID {
-		return fmt.Errorf("follower pod owner UID (%s) != leader pod owner UID (%s)", mine.UID, its.UID)
+		return fmt.Errorf("follower pod owner UID (%s) != leader pod owner UID", mine.UID) // W117a: not for strangers
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestFindLeader(t *testing.T) {
 		"W115, W116: one, and others that are gone": {worker("1"), []*corev1.Pod{worker("0", terminating), leader, worker("2")}, ""},
 		"W117: a follower of nobody, seen first":    {worker("1", ownedByNobody), []*corev1.Pod{worker("0", ownedByNobody)}, "follower pod has no owner reference"},
 		"W117: a leader of nobody":                  {worker("1"), []*corev1.Pod{worker("0", ownedByNobody)}, `leader pod "js-w-0-0-abcde" has no owner reference`},
-		"W117: a leader of another Job":             {worker("1"), []*corev1.Pod{worker("0", ownedBy("old"))}, "follower pod owner UID (job) != leader pod owner UID (old)"},
+		"W117, W117a: a leader of another Job":      {worker("1"), []*corev1.Pod{worker("0", ownedBy("old"))}, "follower pod owner UID (job) != leader pod owner UID"},
 		"W116, W117: the leader":                    {worker("1"), []*corev1.Pod{leader}, ""},
 	}
 	for name, tc := range tests {

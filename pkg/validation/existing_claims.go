@@ -81,9 +81,9 @@ func jobSetThatControls(claim *corev1.PersistentVolumeClaim) (name string, found
 // existingClaim checks whether a JobSet can use an existing claim: the claim must match the
 // template, and the JobSet must retain it.
 func existingClaim(t *claimTemplate, claim *corev1.PersistentVolumeClaim) field.ErrorList {
-	if owner, owned := jobSetThatControls(claim); owned {
+	if _, owned := jobSetThatControls(claim); owned { // whose name the request does not have, so the answer does not either (W70a)
 		return field.ErrorList{field.Invalid(t.namePath(), t.Name, fmt.Sprintf(
-			"PVC %s in namespace %s belongs to JobSet %s: choose another template name", claim.Name, claim.Namespace, owner))}
+			"PVC %s in namespace %s belongs to another JobSet: choose another template name", claim.Name, claim.Namespace))}
 	}
 	var errs field.ErrorList
 	if changed := claimDifferences(t, claim); len(changed) > 0 {

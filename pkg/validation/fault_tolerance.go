@@ -73,7 +73,29 @@ func ToleranceWarnings(old, js *jobset.JobSet, g gates.Set, limits tolerance.Lim
 		out = append(out, fmt.Sprintf("%s: is 0, which is also the default, and also the limit of faultTolerance: the first reset fails the JobSet; "+
 			"set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
-	return append(append(out, neverAvoided(js, limits)...), slowToLeave(js, g)...)
+	out = append(append(out, neverAvoided(js, limits)...), manyTerms(js)...)
+	return append(out, slowToLeave(js, g)...)
+}
+
+// termsThatAvoid is with how many terms a Pod surely avoids all nodes with labels, of which there are at most 16 (P93a).
+const termsThatAvoid = 50
+
+// manyTerms names templates whose Pods may not avoid all nodes: these are added to each term, up to a size.
+func manyTerms(js *jobset.JobSet) (out []string) {
+	if js.Spec.FaultTolerance.AvoidNodes == nil {
+		return nil
+	}
+	for i := range js.Spec.ReplicatedJobs {
+		affinity := js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Affinity
+		if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+			continue
+		}
+		if terms := len(affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms); terms > termsThatAvoid && len(out) < 10 {
+			out = append(out, fmt.Sprintf("%s: has %d node selector terms, and with more than %d a Pod may avoid only some of the nodes of faultTolerance.avoidNodes: "+
+				"label the nodes, and ask for that label", podPath(i).Child("affinity", "nodeAffinity"), terms, termsThatAvoid))
+		}
+	}
+	return out
 }
 
 // neverAvoided: the JobSet fails before it avoids a node (P93).

@@ -82,6 +82,13 @@ func TestToleranceWarnings(t *testing.T) {
 	avoidsNodes := func(failures int32) func(*jobset.JobSet) {
 		return asksFor(jobset.FaultTolerance{AvoidNodes: &jobset.AvoidNodes{Failures: failures}})
 	}
+	terms := func(n int) func(*jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: make([]corev1.NodeSelectorTerm, n)},
+			}}
+		}
+	}
 	bothGates := gates.Set{FaultTolerance: true, InPlaceRestart: true}
 	long := jobset.FaultTolerance{RetryPauseSeconds: ptr.To[int32](24*60*60 + 1)}
 	tests := map[string]struct {
@@ -104,7 +111,12 @@ func TestToleranceWarnings(t *testing.T) {
 			"spec.faultTolerance.avoidNodes.failures: is 3, and the JobSet fails before it avoids a node, since spec.failurePolicy.maxRestarts is 2: lower the one, or raise the other"}},
 		"P93: the limit of resets is one, too": {js: avoidsNodes(4), gates: tolerantGate, want: []string{
 			"spec.faultTolerance.avoidNodes.failures: is 4, and the JobSet fails before it avoids a node, since spec.faultTolerance.retryLimit is 3: lower the one, or raise the other"}},
-		"P82: one that allows some": {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
+		"P93a: as many terms as all nodes fit into": {js: each(avoidsNodes(1), terms(50)), gates: tolerantGate},
+		"P93a: more": {js: each(avoidsNodes(1), terms(51)), gates: tolerantGate, want: []string{
+			"spec.replicatedJobs[0].template.spec.template.spec.affinity.nodeAffinity: has 51 node selector terms, and with more than 50 a Pod may avoid only some of " +
+				"the nodes of faultTolerance.avoidNodes: label the nodes, and ask for that label"}},
+		"P93a: more, but no nodes to avoid": {js: each(asksFor(jobset.FaultTolerance{}), terms(51)), gates: tolerantGate},
+		"P82: one that allows some":         {js: each(asksFor(jobset.FaultTolerance{}), withPolicy(1)), gates: tolerantGate},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -227,7 +227,7 @@ func TestExistingClaims(t *testing.T) {
 		},
 		"Q36: the claim of another JobSet, whatever the policy and the spec": {
 			mut: each(deleted, bigger), claim: controlledBy("jobset.x-k8s.io/v1", "JobSet", "data"),
-			want: []violation{invalid(firstTemplate+".metadata.name", "PVC data-js in namespace ns belongs to JobSet data: choose another template name")},
+			want: []violation{invalid(firstTemplate+".metadata.name", "PVC data-js in namespace ns belongs to another JobSet: choose another template name")},
 		},
 		"Q9, Q36: the claim of another JobSet that is being deleted": {
 			claim: func(claim *corev1.PersistentVolumeClaim) {

@@ -8,6 +8,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,8 +16,12 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/validation"
 )
 
 // shelf is a reader of claims that records its requests.
@@ -26,6 +31,23 @@ type shelf struct {
 	claims map[client.ObjectKey]corev1.PersistentVolumeClaim
 	err    error
 	asked  []client.ObjectKey
+	// pages are the answers to lists.
+	pages  []corev1.PersistentVolumeClaimList
+	listed []string
+}
+
+func (s *shelf) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	var options client.ListOptions
+	options.ApplyOptions(opts)
+	s.listed = append(s.listed, fmt.Sprintf("%d of %s after %q", options.Limit, options.Namespace, options.Continue))
+	if s.err != nil {
+		return s.err
+	}
+	s.pages[0].DeepCopyInto(list.(*corev1.PersistentVolumeClaimList))
+	if len(s.pages) > 1 {
+		s.pages = s.pages[1:]
+	}
+	return nil
 }
 
 func (s *shelf) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -94,6 +116,63 @@ func TestClaims(t *testing.T) {
 		}
 		if len(s.asked) > 0 {
 			t.Errorf("asked for %v", s.asked)
+		}
+	})
+}
+
+func TestManyClaimsAreListed(t *testing.T) {
+	page := func(next string, names ...string) corev1.PersistentVolumeClaimList {
+		list := corev1.PersistentVolumeClaimList{ListMeta: metav1.ListMeta{Continue: next}}
+		for _, name := range names {
+			list.Items = append(list.Items, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}})
+		}
+		return list
+	}
+	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "js", Namespace: "ns"}}
+	templates := make([]corev1.PersistentVolumeClaim, claimsByName+1)
+	for i := range templates {
+		templates[i].Name = fmt.Sprintf("c%d", i)
+	}
+	js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{Templates: templates}}
+
+	t.Run("W69a: page by page, and not one by one", func(t *testing.T) {
+		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("next", "a", "c3-js"), page("", "c10-js")}}
+		found := findClaims(t.Context(), s, js)
+		if len(found) != 2 || found["c3-js"].Claim == nil || found["c10-js"].Claim == nil || len(s.asked) > 0 {
+			t.Errorf("found %v, asked for %v", found, s.asked)
+		}
+		if diff := cmp.Diff([]string{`250 of ns after ""`, `250 of ns after "next"`}, s.listed); diff != "" {
+			t.Errorf("lists (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("W69a: up to a number of pages, and then the JobSet is refused", func(t *testing.T) {
+		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("more")}}
+		found := findClaims(t.Context(), s, js)
+		if err := found["c0-js"].Err; len(found) != 1 || err == nil || !strings.Contains(err.Error(), "more than 10000 claims") || len(s.listed) != maxClaimPages {
+			t.Errorf("found %v after %d lists", found, len(s.listed))
+		}
+	})
+	t.Run("W71: a failure is reported once", func(t *testing.T) {
+		s := &shelf{err: errors.New("etcd is tired")}
+		if errs := validation.ExistingClaims(js, findClaims(t.Context(), s, js)); len(errs) != 1 || !strings.Contains(errs[0].Error(), "etcd is tired") {
+			t.Errorf("errors %v", errs)
+		}
+	})
+	t.Run("W71: not once the request is out of time", func(t *testing.T) {
+		late, cancel := context.WithCancel(t.Context())
+		cancel()
+		s := &shelf{}
+		if found := findClaims(late, s, js); !errors.Is(found["c0-js"].Err, context.Canceled) || len(s.listed) > 0 {
+			t.Errorf("found %v, lists %v", found, s.listed)
+		}
+	})
+	t.Run("W69a: not if anything else is wrong", func(t *testing.T) {
+		wrong := strings.Replace(claimManifest, `"mountPath":"/data"`, `"mountPath":""`, 1)
+		wrong = strings.Replace(wrong, `"name":"data","mountPath"`, `"name":"other","mountPath"`, 1)
+		s := &shelf{}
+		resp := admission.WithValidator(scheme(t), jobSetValidator{claims: s}).Handle(t.Context(), request(admissionv1.Create, wrong, ""))
+		if resp.Allowed || len(s.asked)+len(s.listed) > 0 {
+			t.Errorf("got %v, asked for %v, %v", resp, s.asked, s.listed)
 		}
 	})
 }

@@ -50,7 +50,11 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 	return nil
 }
 
-const mutateJobSetPath = "/mutate-jobset-x-k8s-io-v1alpha2-jobset"
+// Paths of the JobSet webhooks, as in the markers above.
+const (
+	mutateJobSetPath   = "/mutate-jobset-x-k8s-io-v1alpha2-jobset"
+	validateJobSetPath = "/validate-jobset-x-k8s-io-v1alpha2-jobset"
+)
 
 // mutateJobSets adds to the defaults why they are what they are: only here it can be seen what
 // the author left out. A Defaulter has no warnings.
@@ -79,14 +83,17 @@ type jobSetValidator struct {
 
 var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
 
-// ValidateCreate returns all violations at once, and warnings for what is admitted nevertheless.
+// ValidateCreate returns all violations at once, and warnings for what is admitted nevertheless. It asks the API server
+// only about a JobSet that nothing else is wrong with (W69a).
 func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) (admission.Warnings, error) {
 	if errs := validation.Bounds(js); len(errs) > 0 {
 		return nil, validation.ToStatusError(js, errs)
 	}
 	errs := validation.Create(js, v.gates)
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
-	errs = append(errs, validation.ExistingClaims(js, findClaims(ctx, v.claims, js))...)
+	if len(errs) == 0 {
+		errs = validation.ExistingClaims(js, findClaims(ctx, v.claims, js))
+	}
 	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
 	if len(errs) == 0 {
 		warnings = append(warnings, accountWarnings(ctx, v.reviews, js)...)

@@ -135,17 +135,17 @@ func (w *podWebhook) domainOf(ctx context.Context, leader *corev1.Pod, topology 
 }
 
 // patched returns a response with the patch of a Pod.
-func patched(pod *corev1.Pod, m placement.Mutation, avoided []string) admission.Response {
-	patch := podPatch(pod, m, avoided)
+func patched(pod *corev1.Pod, m placement.Mutation, avoided []avoidedNode) admission.Response {
+	patch, warnings := podPatch(pod, m, avoided)
 	if len(patch) == 0 {
-		return admission.Allowed("")
+		return admission.Allowed("").WithWarnings(warnings...)
 	}
 	raw, err := json.Marshal(patch)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encoding the patch of a pod: %w", err))
 	}
 	kind := admissionv1.PatchTypeJSONPatch
-	response := admission.Allowed("")
+	response := admission.Allowed("").WithWarnings(warnings...)
 	response.Patch, response.PatchType = raw, &kind
 	return response
 }

@@ -35,10 +35,9 @@ func (p *patch) add(value any, path ...string) {
 	*p = append(*p, addition{Op: "add", Path: "/" + strings.Join(path, "/"), Value: value})
 }
 
-// podPatch turns a mutation, and the hostnames to avoid, into a JSON patch. It contains only what is added, so
+// podPatch turns a mutation, and the nodes to avoid, into a JSON patch. It contains only what is added, so
 // fields that this version does not know survive.
-func podPatch(pod *corev1.Pod, m placement.Mutation, avoided []string) patch {
-	var p patch
+func podPatch(pod *corev1.Pod, m placement.Mutation, avoided []avoidedNode) (p patch, warnings []string) {
 	if m.Priority != nil {
 		if pod.Labels == nil {
 			p.add(struct{}{}, "metadata", "labels")
@@ -54,20 +53,19 @@ func podPatch(pod *corev1.Pod, m placement.Mutation, avoided []string) patch {
 	if pod.Spec.Affinity == nil && (m.Attract != nil || len(avoided) > 0) {
 		p.add(struct{}{}, "spec", "affinity")
 	}
-	p.avoid(pod, avoided)
+	warnings = p.avoid(pod, avoided)
 	if m.Attract == nil {
-		return p
+		return p, warnings
 	}
 	affinity := ptr.Deref(pod.Spec.Affinity, corev1.Affinity{})
 	attract, repel := affinity.PodAffinity, affinity.PodAntiAffinity
 	p.addTerm("podAffinity", attract != nil, attract != nil && len(attract.RequiredDuringSchedulingIgnoredDuringExecution) > 0, m.Attract)
 	p.addTerm("podAntiAffinity", repel != nil, repel != nil && len(repel.RequiredDuringSchedulingIgnoredDuringExecution) > 0, m.Repel)
-	return p
+	return p, warnings
 }
 
 // addTerm appends a term to the required terms of an affinity, and creates what does not exist yet.
 func (p *patch) addTerm(kind string, exists, hasTerms bool, term *corev1.PodAffinityTerm) {
-	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if !exists {
 		p.add(struct{}{}, "spec", "affinity", kind)
 	}

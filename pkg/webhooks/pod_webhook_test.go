@@ -23,6 +23,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 )
 
 // register is an empty cache of Pods that counts its requests.
@@ -69,12 +70,14 @@ func TestNewPodsAvoidNodes(t *testing.T) {
 	js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "js", Namespace: "ns", UID: "u"}}
 	js.Spec.FaultTolerance = &jobset.FaultTolerance{AvoidNodes: &jobset.AvoidNodes{Failures: 3, WithinSeconds: 3600}}
 	since := metav1.NewTime(now.Add(-time.Minute))
+	long := strings.Repeat("n", 64) // too long for the value of a label
 	js.Status.FaultTolerance = &jobset.FaultToleranceStatus{NodeFailures: []jobset.NodeFailures{
-		{Node: "n2", AvoidedSince: &since}, {Node: "n1", AvoidedSince: &since}, {Node: "n3"}, {Node: "n4", GivenUpTime: &since},
+		{Node: long, AvoidedSince: &since}, {Node: "n1", AvoidedSince: &since}, {Node: "n3"}, {Node: "n4", GivenUpTime: &since},
 	}}
 	cache := &known{js: js, node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "host-1"}}}}
+	byName := `{"key":"metadata.name","operator":"NotIn","values":["` + long + `"]}`
 	const (
-		away     = `{"key":"kubernetes.io/hostname","operator":"NotIn","values":["host-1","n2"]}`
+		away     = `{"key":"kubernetes.io/hostname","operator":"NotIn","values":["host-1"]}`
 		affinity = "/spec/affinity/nodeAffinity"
 		required = affinity + "/requiredDuringSchedulingIgnoredDuringExecution"
 	)
@@ -90,13 +93,15 @@ func TestNewPodsAvoidNodes(t *testing.T) {
 		gates          gates.Set
 		want           []string
 	}{
-		"P93: by their host names, in a term of its own": {pod: pod("u", ""), want: []string{
-			add("/spec/affinity", "{}"), add(affinity, "{}"), add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`]}]}`)}},
+		"P93, P93a: by their host names, or by a name that is known alone, in a term of its own": {pod: pod("u", ""), want: []string{
+			add("/spec/affinity", "{}"), add(affinity, "{}"), add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`],"matchFields":[`+byName+`]}]}`)}},
 		"P93: beside what it prefers": {pod: pod("u", `"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[]}},`), want: []string{
-			add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`]}]}`)}},
-		"P93: in every term, but for one that matches nothing": {
-			pod:  pod("u", terms(`{"matchExpressions":[{"key":"a","operator":"Exists"}]},{},{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}`)),
-			want: []string{add(required+"/nodeSelectorTerms/0/matchExpressions/-", away), add(required+"/nodeSelectorTerms/2/matchExpressions", "["+away+"]")}},
+			add(required, `{"nodeSelectorTerms":[{"matchExpressions":[`+away+`],"matchFields":[`+byName+`]}]}`)}},
+		"P93, P93a: in every term, but for one that matches nothing": {
+			pod: pod("u", terms(`{"matchExpressions":[{"key":"a","operator":"Exists"}]},{},{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}`)),
+			want: []string{
+				add(required+"/nodeSelectorTerms/0/matchExpressions/-", away), add(required+"/nodeSelectorTerms/0/matchFields", "["+byName+"]"),
+				add(required+"/nodeSelectorTerms/2/matchExpressions", "["+away+"]"), add(required+"/nodeSelectorTerms/2/matchFields/-", byName)}},
 		"P93: not a Pod of an earlier JobSet of that name": {pod: pod("other", "")},
 		"P93: not a Pod of another namespace":              {pod: pod("u", ""), namespace: "elsewhere"},
 		"P93: not with the gate off":                       {pod: pod("u", ""), gates: gates.Set{InPlaceRestart: true}},
@@ -120,6 +125,46 @@ func TestNewPodsAvoidNodes(t *testing.T) {
 			}
 			if diff := gocmp.Diff(want, string(response.Patch)); diff != "" {
 				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatAPodAvoidsIsBounded(t *testing.T) {
+	var nodes []avoidedNode
+	for i := range 16 {
+		nodes = append(nodes, avoidedNode{name: fmt.Sprint(i), host: strings.Repeat("h", 63)})
+	}
+	unlabelled := []avoidedNode{{name: strings.Repeat("n", 253)}, {name: strings.Repeat("m", 253)}}
+	tests := map[string]struct {
+		terms int
+		nodes []avoidedNode
+		want  int // how many of the nodes are avoided
+	}{
+		"P93a: all, with as many terms as admission says nothing about": {50, nodes, 16},
+		"P93a: as many as fit":                                {100, nodes, 8},
+		"P93a: none, if a Pod has all terms that fit into it": {20_000, nodes, 0},
+		"P93a: names count, too":                              {200, unlabelled, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{Spec: corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}}}
+			selector := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			for range tc.terms {
+				selector.NodeSelectorTerms = append(selector.NodeSelectorTerms,
+					corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "a", Operator: corev1.NodeSelectorOpExists}}})
+			}
+			response := patched(pod, placement.Mutation{}, tc.nodes)
+			if len(response.Patch) > 4*maxAvoidance { // the paths come on top, and are not stored
+				t.Errorf("a patch of %d bytes", len(response.Patch))
+			}
+			var warned string
+			if tc.want < len(tc.nodes) {
+				warned = fmt.Sprintf("avoids %d of the %d nodes", tc.want, len(tc.nodes))
+			}
+			if got := strings.Join(response.Warnings, " "); (got == "") != (warned == "") || !strings.Contains(got, warned) {
+				t.Errorf("warnings %q, want %q", got, warned)
 			}
 		})
 	}

@@ -17,35 +17,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/util/bounded"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
-// Setup registers all webhooks with the webhook server of the manager. The
-// builder derives the path of the validating JobSet webhook from group, version and kind; it must
-// match the marker in jobset_webhook.go. The Pod webhooks look up leaders by
+// How many requests the webhooks work on at once: what runs waits for a processor, and the controllers with it. Those of
+// Pods need it for a tenth of a millisecond; admissions of JobSets may also wait for the API server.
+const (
+	podsAtOnce    = 64
+	jobSetsAtOnce = 32
+)
+
+// Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up leaders by
 // the index placement.PodNameIndex, which the Pod controller adds.
 //
 // The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
 // without it, fields that this version does not know and explicit zeros
 // survive.
 func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
-	decoder := admission.NewDecoder(mgr.GetScheme())
-	validator := jobSetValidator{gates: g, cluster: cluster, claims: mgr.GetAPIReader()}
-	if g.InPlaceRestart && cluster.GrantsAccess {
-		validator.reviews = mgr.GetClient()
-	}
-	err := ctrl.NewWebhookManagedBy(mgr, &jobset.JobSet{}).WithValidator(validator).WithLogConstructor(logOf("jobSet")).Complete()
+	live, err := newLive(mgr)
 	if err != nil {
-		return fmt.Errorf("registering the webhooks of JobSet: %w", err)
+		return fmt.Errorf("building the client of the webhooks: %w", err)
 	}
-	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder, gates: g, now: time.Now}
-	server := mgr.GetWebhookServer()
+	decoder := admission.NewDecoder(mgr.GetScheme())
+	validator := jobSetValidator{gates: g, cluster: cluster, claims: live}
+	if g.InPlaceRestart && cluster.GrantsAccess {
+		validator.reviews = newReviews(live)
+	}
 	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress}
-	server.Register(mutateJobSetPath, &webhook.Admission{Handler: mutateJobSets(mgr.GetScheme(), defaulter), LogConstructor: logOf("jobSet")})
-	server.Register(mutatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.mutate), LogConstructor: logOf("pod")})
-	server.Register(validatePodPath, &webhook.Admission{Handler: admission.HandlerFunc(pods.validate), LogConstructor: logOf("pod")})
+	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder, gates: g, now: time.Now}
+
+	bodies := bounded.NewBodies()
+	register := func(path, object string, atOnce int64, handler admission.Handler) {
+		hook := &webhook.Admission{Handler: handler, LogConstructor: logOf(object)}
+		mgr.GetWebhookServer().Register(path, bounded.Requests(hook, atOnce, bodies))
+	}
+	register(mutateJobSetPath, "jobSet", jobSetsAtOnce, mutateJobSets(mgr.GetScheme(), defaulter))
+	register(validateJobSetPath, "jobSet", jobSetsAtOnce, admission.WithValidator(mgr.GetScheme(), validator).Handler)
+	register(mutatePodPath, "pod", podsAtOnce, admission.HandlerFunc(pods.mutate))
+	register(validatePodPath, "pod", podsAtOnce, admission.HandlerFunc(pods.validate))
 	return nil
 }
 

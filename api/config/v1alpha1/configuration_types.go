@@ -105,6 +105,13 @@ type Webhook struct {
 	// Default: empty, k8s-webhook-server/serving-certs in the directory for temporary files.
 	// +optional
 	CertDir string `json:"certDir,omitempty"`
+
+	// clientCAFile is a file with the certificates, in PEM form, of the authorities whose clients the server answers.
+	// The API server then needs a client certificate of one of them, in the kubeconfig for webhooks of its
+	// --admission-control-config-file. All of their clients are answered, so use an authority of its own. The file is read
+	// once, at the start. Default: empty, whoever reaches the port is answered.
+	// +optional
+	ClientCAFile string `json:"clientCAFile,omitempty"`
 }
 
 // Metrics configures the server that Prometheus scrapes. It always uses TLS, and it answers
@@ -176,8 +183,9 @@ type InternalCertManagement struct {
 	WebhookSecretName *string `json:"webhookSecretName,omitempty"`
 }
 
-// ClientConnection limits how fast the manager talks to the API server. The whole process
-// shares the limit, except for leader election, which is not limited.
+// ClientConnection limits how fast the manager talks to the API server. The controllers share
+// the limit. The webhooks have another of the same size, and the metrics server one of 10 requests
+// per second, so that nobody but the controllers uses up theirs. Leader election is not limited.
 type ClientConnection struct {
 	// qps is how many requests per second may be sent on average, more than 0. A negative
 	// value turns the limit off and leaves it to the API server's priority and fairness; 0

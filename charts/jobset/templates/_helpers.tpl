@@ -89,6 +89,9 @@ kind: Configuration
 release: {{ regexFind "^v[0-9]+[.][0-9]+" .Chart.AppVersion }}
 webhook:
   port: {{ .Values.webhook.port | int64 }}
+  {{- with .Values.webhook.clientCAFile }}
+  clientCAFile: {{ . | quote }}
+  {{- end }}
 metrics:
   bindAddress: {{ .Values.metrics.bindAddress | quote }}
   {{- if .Values.certManager.enable }}

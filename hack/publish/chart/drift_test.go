@@ -35,6 +35,10 @@ var installs = map[string]struct {
 		kustomizations: []string{"config/overlays/large"},
 		values:         `{flowControl: {enable: true}, controller: {featureGates: {InPlaceRestart: true}}}`,
 	},
+	"network policy": {
+		kustomizations: []string{"config/default", "config/components/networkpolicy"},
+		values:         `networkPolicy: {enable: true, apiServerCIDRs: [192.0.2.0/24]}`,
+	},
 	"cert-manager": {
 		kustomizations: []string{"config/overlays/certmanager"},
 		values:         `certManager: {enable: true}`,
@@ -94,6 +98,7 @@ var allowed = []struct {
 	{"Deployment", "spec/template/metadata/labels/app.kubernetes.io/managed-by", "it is not selected by it"},
 	{"Service", "spec/selector/app.kubernetes.io/managed-by", "the chart selects by what never changes"},
 	{"PodDisruptionBudget", "spec/selector/matchLabels/app.kubernetes.io/managed-by", "the chart selects by what never changes"},
+	{"NetworkPolicy", "spec/podSelector/matchLabels/app.kubernetes.io/managed-by", "the chart selects by what never changes"},
 	{"ServiceMonitor", "spec/selector/matchLabels/app.kubernetes.io/instance", "there may be releases of other charts beside"},
 
 	{"Deployment", "spec/template/metadata/annotations/jobset.x-k8s.io/config-hash", "a changed configuration restarts the Pods"},

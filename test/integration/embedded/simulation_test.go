@@ -36,6 +36,8 @@ type simulation struct {
 	gate    bool
 	// defaults are those of all JobSets by the configuration of the manager, if any.
 	defaults string
+	// metrics is the address at which the manager serves metrics.
+	metrics string
 }
 
 var _ stories.Cluster = &simulation{}
@@ -91,7 +93,7 @@ func (s *simulation) SetGate(ctx context.Context, on bool) error {
 	var err error
 	s.gate = on
 	s.run, err = s.plane.StartManager(ctx, cluster.ManagerOptions{
-		Program: s.manager, Alone: true, Args: []string{fmt.Sprintf("--feature-gates=RestartJob=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,InPlaceRestart=%t", on)},
+		Program: s.manager, Alone: true, Args: []string{"--metrics-bind-address=" + s.metrics, fmt.Sprintf("--feature-gates=RestartJob=true,ElasticJobSet=true,ElasticAutoscaling=true,FaultTolerance=true,InPlaceRestart=%t", on)},
 		Config: "inPlaceRestart: {agentImage: " + stories.AgentImage + ", quickFailureMaxPause: 0s, " + s.defaults + "}\n" +
 			"elasticAutoscaling: {interval: 1s, cooldownUp: 0s, shrinkAfter: 5s, accelerators: [" + string(stories.Accelerator) + "]}\n", // in stories workers fail in quick succession
 	})

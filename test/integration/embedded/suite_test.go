@@ -18,6 +18,7 @@ import (
 
 	"sigs.k8s.io/jobset/test/cluster"
 	"sigs.k8s.io/jobset/test/integration/framework"
+	"sigs.k8s.io/jobset/test/process"
 	"sigs.k8s.io/jobset/test/simnode"
 	"sigs.k8s.io/jobset/test/stories"
 )
@@ -40,6 +41,8 @@ var _ = SynchronizedBeforeSuite(framework.BuildPrograms, func(ctx SpecContext, d
 	s := &simulation{dir: GinkgoT().TempDir(), manager: programs.Manager}
 	s.plane = framework.StartInstalledControlPlane(ctx, s.dir, cluster.Controllers{})
 	var err error
+	s.metrics, err = process.FreeAddress()
+	Expect(err).NotTo(HaveOccurred())
 	s.containers, err = programs.Containers(s.dir)
 	Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"node-a", "node-b"} {

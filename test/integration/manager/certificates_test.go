@@ -56,7 +56,7 @@ var _ = Describe("Internal certificates", func() {
 		for _, path := range []string{"/mutate-jobset-x-k8s-io-v1alpha2-jobset", "/validate-jobset-x-k8s-io-v1alpha2-jobset", "/mutate--v1-pod", "/validate--v1-pod"} {
 			Expect(log()).To(MatchRegexp(`Registering webhook.*` + path))
 		}
-		Expect(log()).NotTo(ContainSubstring("Starting webhook server"))
+		Expect(log()).NotTo(ContainSubstring("Serving webhooks"))
 
 		By("being ready once they exist (O64, O69)")
 		mount(m.certDir)

@@ -101,7 +101,7 @@ var _ = Describe("The leader of a follower", func() {
 		follows()
 
 		follower.OwnerReferences[0].UID = "another"
-		rejects(fmt.Sprintf("follower pod owner UID (another) != leader pod owner UID (%s)", j.uid))
+		rejects("follower pod owner UID (another) != leader pod owner UID")
 
 		ownedByNobody(follower)
 		rejects("follower pod has no owner reference")

@@ -124,10 +124,10 @@ var _ = Describe("Volume claims", func() {
 			u.admits(greedy())
 		})
 
-		It("Q36: are refused if they belong to another JobSet, by name", func(ctx SpecContext) {
+		It("Q36 W70a: are refused if they belong to another JobSet, which is not named", func(ctx SpecContext) {
 			u := newUser(ctx)
 			exists(u, of("other"))
-			ofWebhook(u.refuses(withClaims("data")), invalid(template+".metadata.name", "belongs to JobSet other"))
+			ofWebhook(u.refuses(withClaims("data")), invalid(template+".metadata.name", "PVC data-js in namespace "+u.Space+" belongs to another JobSet: choose another template name"))
 		})
 
 		It("W69: are not looked at again on update", func(ctx SpecContext) {

@@ -6,9 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -117,6 +120,27 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		u := newUser(ctx)
 		u.admits(tolerates(func(js *jobset.JobSet) { js.Spec.FailurePolicy = &jobset.FailurePolicy{} }))
 		Expect(u.Warnings).To(ConsistOf(HavePrefix("spec.failurePolicy.maxRestarts: is 0")))
+	})
+
+	It("P93a: gets Pods, though it avoids a node whose name is too long for a label", func(ctx SpecContext) {
+		u := newUser(ctx)
+		js := u.admits(tolerates(func(js *jobset.JobSet) {
+			js.Spec.FaultTolerance.AvoidNodes = &jobset.AvoidNodes{Failures: 1}
+		}))
+		long, now := strings.Repeat("n", 64)+".example.com", metav1.Now()
+		js.Status.FaultTolerance = &jobset.FaultToleranceStatus{NodeFailures: []jobset.NodeFailures{{Node: long, Times: []metav1.Time{now}, AvoidedSince: &now}}}
+		Expect(u.Client.Status().Update(ctx, js)).To(Succeed())
+		away := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpNotIn, Values: []string{long}}
+		Eventually(func(g Gomega) { // the webhook reads from a cache
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Space, GenerateName: "p-", Labels: map[string]string{
+				jobset.JobSetNameKey: js.Name, jobset.JobSetUIDKey: string(js.UID),
+			}}}
+			pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "image"}}
+			g.Expect(u.Client.Create(ctx, pod)).To(Succeed())
+			g.Expect(pod.Spec.Affinity).NotTo(BeNil())
+			g.Expect(pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms).To(
+				ConsistOf(corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{away}}))
+		}).WithContext(ctx).Should(Succeed())
 	})
 
 	It("P93: has defaults for nodes to avoid, and may not count more than the status keeps", func(ctx SpecContext) {
