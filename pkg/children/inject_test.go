@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -48,6 +50,39 @@ func TestAgentsAreAddedWhenAJobIsBuilt(t *testing.T) {
 			}
 			if diff := cmp.Diff(before, js); diff != "" {
 				t.Errorf("the JobSet changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTheJobControllerCountsEachIndexByItself: else every further Pod that a Job loses doubles the wait of the whole group.
+func TestTheJobControllerCountsEachIndexByItself(t *testing.T) {
+	t.Parallel()
+	indexed := func(job *batchv1.JobSpec) { job.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
+	for name, tc := range map[string]struct {
+		strategy jobset.JobSetRestartStrategy
+		template func(*batchv1.JobSpec)
+		want     *int32
+	}{
+		"P170: in a group that restarts in place": {jobset.InPlaceRestart, indexed, ptr.To[int32](2147483647)},
+		"P170: also if the template brings an agent": {jobset.InPlaceRestart, func(job *batchv1.JobSpec) {
+			indexed(job)
+			job.Template.Spec.InitContainers = []corev1.Container{workerpod.Agent(workerpod.Options{AgentImage: "own"})}
+		}, ptr.To[int32](2147483647)},
+		"P170: not with another strategy":                              {jobset.Recreate, indexed, nil},
+		"P170: not without indexes, which the API server would refuse": {jobset.InPlaceRestart, func(*batchv1.JobSpec) {}, nil},
+		"P170: what an older version admitted stays":                   {jobset.InPlaceRestart, func(job *batchv1.JobSpec) { indexed(job); job.BackoffLimitPerIndex = ptr.To[int32](3) }, ptr.To[int32](3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			js := builders.MakeJobSet("train", "ns").FailurePolicy(tc.strategy, 3).ReplicatedJob(builders.MakeReplicatedJob("workers").JobSpec(tc.template)).Obj()
+			stored := js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimitPerIndex
+			job := NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent"}).Job(&js.Spec.ReplicatedJobs[0], 0)
+			if got := job.Spec.BackoffLimitPerIndex; !ptr.Equal(got, tc.want) {
+				t.Errorf("backoffLimitPerIndex %v, want %v", ptr.Deref(got, -1), ptr.Deref(tc.want, -1))
+			}
+			if js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimitPerIndex != stored {
+				t.Error("the JobSet changed")
 			}
 		})
 	}

@@ -103,6 +103,9 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 		// template: the Pods say so too, so that nothing else places them.
 		pods.Annotations[jobset.NodeSelectorStrategyKey] = job.Annotations[jobset.NodeSelectorStrategyKey]
 	}
+	if workerpod.WantsInPlace(js) {
+		workerpod.CountEachIndex(&job.Spec)
+	}
 	if workerpod.IsInjected(js, rjob) {
 		job.Spec.Template = workerpod.Inject(job, js.Spec.FailurePolicy, b.injection, b.place(rjob, jobIndex))
 	}

@@ -103,8 +103,8 @@ func showEnds(to *corev1.Pod, m *Member) {
 		to.Spec.InitContainers = []corev1.Container{{Name: m.End.Container, RestartPolicyRules: restartsAll}}
 		to.Status.InitContainerStatuses = []corev1.ContainerStatus{ended(m.End)}
 	}
-	if m.LeftBy != "" {
-		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{Container: m.LeftBy, ExitCode: protocol.ExitLeave})}
+	if m.Phase == corev1.PodFailed {
+		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{Container: m.LeftBy, ExitCode: protocol.ExitLeave, At: m.Finished})}
 	}
 	if m.EndedWell && m.Phase != corev1.PodSucceeded {
 		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{})}

@@ -53,6 +53,9 @@ type Member struct {
 	Killed End
 	// LeftBy is the container of a Failed Pod whose supervisor asked for another Pod (P70).
 	LeftBy string
+	// Failures is how often its index failed before it, and Finished when it ended if it is Failed, both as the Job controller counts (P170).
+	Failures int64
+	Finished time.Time
 	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
 	WorkerExit string
 	// Progress is what its agent tells of the signs that its worker gave (P137), in the form of the annotation.
@@ -114,8 +117,9 @@ func Of(pod *corev1.Pod) Member {
 	if !m.Ended() && !m.EndedWell {
 		m.Killed = lastKilled(pod)
 	}
+	m.Failures = failuresBefore(pod)
 	if m.Phase == corev1.PodFailed {
-		m.LeftBy = leftBy(pod)
+		m.LeftBy, m.Finished = leftBy(pod), finished(pod)
 	}
 	m.Pulling = IsPulling(pod)
 	if m.Readiness, m.UnreadySince = ReadinessOf(pod); m.Readiness == Blocked {
@@ -144,7 +148,8 @@ func StandingOf(pod *corev1.Pod) Standing {
 // keptAnnotations are those that are read of a Pod.
 var keptAnnotations = []string{
 	jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
-	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey,
+	batchv1.JobIndexFailureCountAnnotation, batchv1.JobIndexIgnoredFailureCountAnnotation, jobset.ExclusiveKey,
+	jobset.NodeSelectorStrategyKey,
 }
 
 // Strip returns a Pod with the facts of another, the labels and owners by which it is found, and what exclusive placement and

@@ -84,6 +84,7 @@ func (d dice) pod() *corev1.Pod {
 	status.Phase = one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded)
 	values := map[string][]string{
 		jobset.EpochKey: {"1", "2", "02", "x", ""}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"}, jobset.ExclusiveKey: {"rack"},
+		batchv1.JobIndexFailureCountAnnotation: {"0", "3", "-1"}, batchv1.JobIndexIgnoredFailureCountAnnotation: {"2"},
 	}
 	for _, key := range keptAnnotations {
 		if d.yes() {

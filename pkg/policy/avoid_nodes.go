@@ -157,13 +157,13 @@ func (v *view) slowToReplace(node string) string {
 		return ""
 	}
 	for _, job := range v.observed.Active {
-		var leave int64
+		var leave []*corev1.Pod
 		for _, pod := range v.Pods[job.UID] {
 			if facts.NodeOf(pod) == node && isLive(pod) {
-				leave++
+				leave = append(leave, pod)
 			}
 		}
-		if wait := replacementWait(int64(job.Status.Failed) + leave); leave > 0 && wait > longestReplacement {
+		if wait := replacedAfter(job, leave); len(leave) > 0 && wait > longestReplacement {
 			return fmt.Sprintf("node %s is to be avoided, and the Job controller would wait %s before it replaces Pods of Job %s", node, wait, job.Name)
 		}
 	}

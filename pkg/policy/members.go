@@ -53,6 +53,7 @@ func (g *groupState) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 		}
 		return room
 	}
+	lost := losesFailed(job, pods)
 	for _, pod := range pods {
 		index, is := facts.IndexOf(pod), facts.StandingOf(pod)
 		switch {
@@ -66,7 +67,7 @@ func (g *groupState) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 		}
 		g.success.addPod(pod, is.Phase)
 		if !done.has(int64(index)) {
-			room = append(room, slotOf(pod, &is, index, v.Now))
+			room = append(room, slotOf(pod, &is, index, lost, v.Now))
 		}
 	}
 	j := newJobSlots(job, size, done, room)
@@ -133,11 +134,16 @@ func due(pods []*corev1.Pod, left func(*corev1.Pod) time.Duration) (over []*core
 	return over, next
 }
 
-// graceEnds returns how long until the first Pod that is leaving has to be gone, 0 if none is.
+// graceEnds returns when to look at the Pods again that are leaving, 0 if none is.
 func (v *view) graceEnds() time.Duration {
 	var first time.Duration
+	eachIndex := slices.ContainsFunc(v.observed.Active, facts.CountsEachIndex)
 	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving }) {
-		if is := facts.StandingOf(pod); is.Terminating() && is.Phase != corev1.PodFailed {
+		switch is := facts.StandingOf(pod); {
+		case is.Phase == corev1.PodFailed && !eachIndex: // it loses its finalizer
+		case is.Phase == corev1.PodFailed:
+			first = Sooner(first, verdictInterval)
+		case is.Terminating():
 			first = Sooner(first, v.until(is.Deadline))
 		}
 	}

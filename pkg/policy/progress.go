@@ -32,8 +32,8 @@ import (
 // A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
-// The clock stands still while a slot is only leaving, or its Pod waits for a node or for
-// images: it cannot report, and another Pod would not have them sooner. Such time moves
+// The clock stands still while a slot is only leaving, the Job controller waits before it replaces a Failed Pod (P170), or a
+// Pod waits for a node or for images: it cannot report, and another Pod would not have them sooner. Such time moves
 // assemblingSince forward, and never resets it: a Pod that crashes before it reports
 // must still reach its deadline. A new leader gives every Pod a period of its own.
 
@@ -103,8 +103,9 @@ func assemblyDeadline(v *view, before result) result {
 	if before.remember.ClockStands {
 		return result{} // the group pauses
 	}
-	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {
-		return v.clockStands()
+	backoff := v.backoffLeft()
+	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 || backoff > 0 {
+		return v.clockStands().and(requeueAfter(backoff))
 	}
 	waited := v.waited()
 	if waited < period {

@@ -33,15 +33,6 @@ import (
 // is charged, but none is begun either once the budget is spent: a node whose label comes and goes
 // must not use up what failures need.
 
-// A Pod that is deleted is a failed Pod to the Job controller. It waits 10 s before it replaces the first that
-// fails in a Job, twice as long for each further one, and at most 10 minutes.
-const (
-	firstReplacement = 10 * time.Second
-	lastReplacement  = 10 * time.Minute
-	// longestReplacement: a reset is faster than what takes longer.
-	longestReplacement = 2 * time.Minute
-)
-
 // gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
 const gatherNodes = time.Second
 
@@ -79,23 +70,14 @@ func (v *view) findMove() move {
 				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("Job %s was built without the affinity that keeps its Pods away from there", job.Name))
 			}
 		}
-		if moved := len(m.pods) - before; moved > 0 {
-			if wait := replacementWait(int64(job.Status.Failed) + int64(moved)); wait > longestReplacement {
+		if moved := m.pods[before:]; len(moved) > 0 {
+			if wait := replacedAfter(job, moved); wait > longestReplacement {
 				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("the Job controller would wait %s before it replaces Pods of Job %s", wait, job.Name))
 			}
 		}
 	}
 	m.pods = sortByName(m.pods)
 	return m
-}
-
-// replacementWait is how long the Job controller waits before it replaces Pods of a Job of which so many have failed.
-func replacementWait(failed int64) time.Duration {
-	wait := firstReplacement
-	for n := int64(1); n < failed && wait < lastReplacement; n++ {
-		wait *= 2
-	}
-	return min(wait, lastReplacement)
 }
 
 func (m *move) none() bool { return len(m.pods) == 0 }

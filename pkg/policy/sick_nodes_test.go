@@ -309,12 +309,3 @@ func checkMove(t *testing.T, in Input, want func(*summary)) {
 }
 
 func isDeployed(c metav1.Condition) bool { return c.Type == string(jobset.JobSetResourcesDeployed) }
-
-func TestReplacementWait(t *testing.T) {
-	t.Parallel()
-	for failed, want := range map[int64]time.Duration{1: 10 * time.Second, 2: 20 * time.Second, 6: 320 * time.Second, 7: 10 * time.Minute, 1 << 40: 10 * time.Minute} {
-		if got := replacementWait(failed); got != want {
-			t.Errorf("P92: the Job controller waits %s after %d failures, want %s", got, failed, want)
-		}
-	}
-}

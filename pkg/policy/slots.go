@@ -41,8 +41,8 @@ const (
 	slotDone SlotState = iota
 	// SlotMember: a live Pod: not terminating, not Failed, not Succeeded, and not without a sandbox (P74).
 	SlotMember
-	// SlotLeaving: a Pod inside its termination grace, or a Failed one that the Job controller has
-	// not counted yet: wait for it.
+	// SlotLeaving: a Pod inside its termination grace, or a Failed one about which the Job controller
+	// has not decided yet (P170): wait for it.
 	SlotLeaving
 	// SlotLost: neither. A group that runs breaks (P14).
 	SlotLost
@@ -56,15 +56,16 @@ func (s SlotState) String() string {
 // sandboxPatience is how long a Pod may be without a sandbox: a kubelet that makes another one needs a second or two.
 const sandboxPatience = 10 * time.Second
 
-// slotOf returns the slot that a Pod makes of its index if no other Pod has the same.
-func slotOf(pod *corev1.Pod, is *facts.Standing, index int32, now time.Time) Slot {
+// slotOf returns the slot that a Pod makes of its index if no other Pod has the same. A Failed one is lost at once if its Job
+// losesFailed.
+func slotOf(pod *corev1.Pod, is *facts.Standing, index int32, losesFailed bool, now time.Time) Slot {
 	slot := Slot{Pod: pod, Index: index, Epoch: is.Reported.Epoch, Invalid: is.Reported.Invalid, State: SlotMember}
 	switch {
 	case is.Phase == corev1.PodSucceeded:
 		slot.State = slotDone
 	case is.Phase == corev1.PodFailed:
 		slot.State = SlotLost
-		if is.Tracked {
+		if is.Tracked && !losesFailed {
 			slot.State = SlotLeaving
 		}
 	case is.Terminating():

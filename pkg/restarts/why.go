@@ -72,6 +72,11 @@ func whyGone(slot *policy.WorkerSlot, failures map[types.UID]string, now time.Ti
 		if why := failures[slot.Job.UID]; why != "" {
 			return PodFailed, ended(pod) + "; the Job controller cannot replace it: " + why
 		}
+		if m := facts.Of(pod); facts.CountsEachIndex(slot.Job) {
+			if left := m.ReplacedIn(now); left > 0 {
+				return PodFailed, fmt.Sprintf("%s; the Job controller replaces it in %s", ended(pod), duration.HumanDuration(left))
+			}
+		}
 		return PodFailed, ended(pod) + "; the Job controller has to replace it"
 	}
 	if pod.DeletionTimestamp == nil {

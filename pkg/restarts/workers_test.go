@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package restarts
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,34 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 			want := &Workers{Total: 1, NotBack: 1, Missing: []Worker{tc.want}}
 			if diff := cmp.Diff(want, Of(in).Workers); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhenTheJobControllerReplacesAFailedPod(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		failures, want string
+		tracked        bool
+	}{
+		"P170: the second of its index":   {"1", "Evicted; the Job controller replaces it in 15s", true},
+		"P170: the first":                 {"0", "Evicted; the Job controller replaces it in 5s", true},
+		"P170: one that has been counted": {"9", "Evicted; the Job controller has to replace it", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := running(training(1, 1, 2, 2).Obj(), 2)
+			in.Jobs[0].Spec.BackoffLimitPerIndex = ptr.To[int32](math.MaxInt32)
+			pod := &in.Pods[0]
+			pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = tc.failures
+			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: *since(5 * time.Second)}}
+			if pod.Status.ContainerStatuses = nil; !tc.tracked {
+				pod.Finalizers = nil
+			}
+			if got := Of(in).Workers.Missing[0].Message; got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}

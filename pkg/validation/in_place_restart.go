@@ -53,9 +53,28 @@ func inPlaceJob(js *jobset.JobSet, i int) field.ErrorList {
 	if !isIndexed(job) {
 		invalid("completionMode", job.CompletionMode, "must be set to Indexed", "every worker has an index that its replacement takes over")
 	}
+	return append(errs, inPlaceIndexes(path, rj)...)
+}
+
+// inPlaceIndexes refuses what gives up an index: nothing would take its place in the group (P41).
+func inPlaceIndexes(path *field.Path, rj *jobset.ReplicatedJob) field.ErrorList {
+	job := &rj.Template.Spec
+	var errs field.ErrorList
+	refuse := func(path *field.Path, must string) {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("replicatedJob %s: %s %s: a failed index would never be replaced", rj.Name, must, because)))
+	}
 	if job.BackoffLimitPerIndex != nil {
-		errs = append(errs, field.Forbidden(path.Child("backoffLimitPerIndex"),
-			fmt.Sprintf("replicatedJob %s: must not be set %s: a failed index would never be replaced", rj.Name, because)))
+		refuse(path.Child("backoffLimitPerIndex"), "must not be set")
+	}
+	if job.MaxFailedIndexes != nil {
+		refuse(path.Child("maxFailedIndexes"), "must not be set")
+	}
+	if job.PodFailurePolicy != nil {
+		for i := range job.PodFailurePolicy.Rules {
+			if job.PodFailurePolicy.Rules[i].Action == batchv1.PodFailurePolicyActionFailIndex {
+				refuse(path.Child("podFailurePolicy", "rules").Index(i).Child("action"), "must not be FailIndex")
+			}
+		}
 	}
 	return errs
 }

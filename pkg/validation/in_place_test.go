@@ -84,6 +84,16 @@ func TestInPlaceJobs(t *testing.T) {
 			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) { j.BackoffLimitPerIndex = ptr.To[int32](1) }),
 			want: []violation{forbidden(leaderJob+".backoffLimitPerIndex", "a failed index would never be replaced")},
 		},
+		"P41: maxFailedIndexes, and rules that fail an index": {
+			gates: gateOn, mut: mut(func(j *batchv1.JobSpec) {
+				j.MaxFailedIndexes = ptr.To[int32](1)
+				j.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: batchv1.PodFailurePolicyActionIgnore}, {Action: batchv1.PodFailurePolicyActionFailIndex}}}
+			}),
+			want: []violation{
+				forbidden(leaderJob+".maxFailedIndexes", "replicatedJob leader: must not be set"),
+				forbidden(leaderJob+".podFailurePolicy.rules[1].action", "replicatedJob leader: must not be FailIndex when failurePolicy.restartStrategy is InPlaceRestart: a failed index would never be replaced"),
+			},
+		},
 		"P41, P44: all at once, in every ReplicatedJob": {
 			gates: gateOn,
 			mut:   func(js *jobset.JobSet) { job(js, 0).BackoffLimit, job(js, 1).PodReplacementPolicy = nil, nil },

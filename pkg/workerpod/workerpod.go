@@ -87,6 +87,14 @@ func DefaultJob(job *batchv1.JobSpec) {
 	job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
 }
 
+// CountEachIndex makes the Job controller count the failures of each index by itself, so that a Pod that is lost does not double the
+// wait for the next one of another index, and never give one up (P170). Only Indexed Jobs may have this.
+func CountEachIndex(job *batchv1.JobSpec) {
+	if ptr.Deref(job.CompletionMode, "") == batchv1.IndexedCompletion {
+		setDefault(&job.BackoffLimitPerIndex, BackoffLimit)
+	}
+}
+
 // DefaultSize makes completions and parallelism follow one another.
 func DefaultSize(job *batchv1.JobSpec, workers int32) {
 	workers = ptr.Deref(job.Parallelism, ptr.Deref(job.Completions, workers))

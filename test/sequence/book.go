@@ -22,6 +22,8 @@ type book struct {
 	expired []expiredJob
 	// hasty: a Pod was deleted for being late that would have come.
 	hasty bool
+	// stood: the clock of an assembly stood still for longer than the longest back-off.
+	stood bool
 	// mustWait: the group broke by a quick failure that was not the first in a row (P71).
 	mustWait bool
 	// pauseOwed: after a reset no Job may be created before a pause (P82).

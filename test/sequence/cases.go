@@ -87,6 +87,8 @@ func cases() []searched {
 		{scenario{name: "Pods that do not go are deleted by force", rjobs: oneJob(2), kinds: podDeleted | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, graces: true, force: true}, bounded},
 		{scenario{name: "deadline, a long grace", rjobs: oneJob(2), kinds: workerExit | podDeleted, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, graces: true, clock: true}, bounded},
 		{scenario{name: "deadlines, a long grace on a lost node", rjobs: oneJob(2), kinds: podDeleted | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, graces: true, clock: true, force: true}, bounded},
+		{scenario{name: "deadline, back-offs", rjobs: oneJob(2), kinds: podFailure | workerExit, left: budgets{failures: 2}, lag: 1, lagInAll: 1, running: true, clock: true, backoffs: true}, bounded},
+		{scenario{name: "2 Jobs, one of an older version, 1 failure, Job failure", rjobs: driverAndWorker, older: 1, left: budgets{failures: 1, jobFailures: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "a claim is deleted, crash", rjobs: twoJobs(1), kinds: workerExit, left: budgets{pokes: 1, leaders: 1, jobFailures: 1}, pokes: pokeClaim, lag: 1, lagInAll: 1, claims: true, clock: true}, bounded},
 		{scenario{name: "deadline, a claim that others use is deleted, crash", rjobs: oneJob(1), left: budgets{pokes: 1, leaders: 1}, pokes: pokeClaim, lag: 1, lagInAll: 1, claims: true, shared: true, clock: true}, bounded},
 		{scenario{name: "deadline, old Pods that go slowly", rjobs: oneJob(1), kinds: hang, left: budgets{failures: 2}, lag: 1, lagInAll: 1, graces: true, clock: true}, bounded},

@@ -80,8 +80,16 @@ func (w *world) periodPasses(d *decider) bool {
 	}
 	js := w.jobSet.live()
 	older := false
-	if js.since > 0 && js.since < 3 && !w.standing {
-		js.since++
+	w.book.stood = w.standing && js.broke == 3
+	late := js.broke == 3 // a back-off has counted for as long as it does, and the two periods are over
+	counts, grows := js.since > 0 && js.since < 3 && !w.standing, js.broke > 0 && js.broke < 3
+	if counts || grows {
+		if counts {
+			js.since++
+		}
+		if grows {
+			js.broke++
+		}
 		older = true
 		versions := append([]jobSet(nil), w.jobSet.versions...)
 		versions[len(versions)-1] = js
@@ -93,7 +101,7 @@ func (w *world) periodPasses(d *decider) bool {
 			p.age++
 			older = true
 		}
-		if js.since > 0 && p.hung && p.live() && !js.status.byIntent() {
+		if js.since > 0 && (p.hung && p.live() || p.backoff && late) && !js.status.byIntent() {
 			w.book.pending = true // who did not come in time has failed, unless a change by intent is waited for (P101a)
 		}
 	}
@@ -114,7 +122,7 @@ func (w *world) idle(d *decider) bool {
 		switch {
 		case s.kind == childStops && w.sc.slowStops:
 			continue
-		case s.trouble() || s.kind == periodPasses || (s.kind == podStops || s.kind == podGraceEnds || s.kind == podCounted) && w.sc.graces || s.kind == claimGone && w.sc.shared:
+		case s.trouble() || s.kind == periodPasses || s.kind == backoffEnds || (s.kind == podStops || s.kind == podGraceEnds || s.kind == podCounted) && w.sc.graces || s.kind == claimGone && w.sc.shared:
 			continue
 		case s.kind == begin:
 			next := w.clone()

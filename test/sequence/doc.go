@@ -52,7 +52,8 @@ SPDX-License-Identifier: Apache-2.0
 //     the lift, and after those have reported (P126).
 //  4. Restarts are charged exactly once per group restart, and never for suspend, resume,
 //     resize, join, controller restarts or agent restarts before their report.
-//  5. When failures stop, the group runs in one epoch, or the JobSet is finished.
+//  5. When failures stop, the group runs in one epoch, or the JobSet is finished. That the Job controller waits before it replaces
+//     a Pod holds up no deadline for longer than its longest wait (P170).
 //  6. The JobSet ends as its workers did: Completed if its success policy is met, and Failed by a
 //     rule, a spent budget or too many restarts that led nowhere only. If its success policy is met, it is neither restarted nor Failed.
 //  7. ResourcesDeployed is True while a Pod of a JobSet with fault tolerance has not ended, or a Job
@@ -78,7 +79,10 @@ SPDX-License-Identifier: Apache-2.0
 //   - The uncached read that confirms a loss is two steps: the Pods of the indexes that seem to be
 //     lost, then the Job. All that seem to be lost are asked for: no Job here has too many.
 //
-//   - Counts in the status (ready, active, ...) are not kept: no decision about the group reads them.
+//   - Counts in the status (ready, active, ...) are not kept: no decision about the group reads them, but how many Pods of a Job have
+//     not ended if one of them may fail it (P170). A Pod that is created is in that count at once.
+//
+//   - A back-off is over at any moment, also after several periods. Where a scenario has none, a Failed Pod may be replaced at once.
 //
 //   - Time is whether a Pod is past its deletion timestamp and whether a break was held back for long
 //     enough, which may happen at any moment, and how many periods of its deadline a group assembles.

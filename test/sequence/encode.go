@@ -76,7 +76,7 @@ func (e *encoder) jobSet(js *jobSet) {
 }
 
 func (e *encoder) status(s *status) {
-	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.synced, s.quick, int8(s.pause))
+	e.byte(s.d, s.s, s.inPlace, s.restarts, s.counted, int8(s.restarting), int8(s.suspended), int8(s.gateOff), int8(s.phase), s.since, s.broke, s.synced, s.quick, int8(s.pause))
 	e.byte(s.world[:]...)
 	e.tolerated(&s.tolerated)
 	e.bits(s.young, s.planned)
@@ -91,7 +91,7 @@ func (e *encoder) came(c *came) {
 func (e *encoder) job(j *job) {
 	e.uid(j.uid)
 	e.uid(j.owner)
-	e.byte(j.rjob, j.index, j.attempt, j.size, j.completed, int8(j.age))
+	e.byte(j.rjob, j.index, j.attempt, j.size, j.completed, int8(j.age), j.runs)
 	e.bits(j.suspend, j.deleting, j.failing, j.criteriaMet, j.complete, j.broken, j.awake, j.bare)
 	var done uint64
 	for i := range j.size {
@@ -115,7 +115,7 @@ func (e *encoder) jobList(jobs []job) {
 func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, p.lease, int8(p.phase))
-	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
+	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty, p.backoff)
 	e.byte(p.age, p.told, p.node, int8(p.born))
 }
 
@@ -340,7 +340,7 @@ func (v *view) key() string {
 		e.byte(int8(len(v.pods[i])))
 		for _, p := range v.pods[i] {
 			e.byte(p.index, p.epoch, p.lease, int8(p.phase))
-			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty)
+			e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty, p.backoff)
 			e.byte(p.age, p.told, p.node, int8(p.born))
 		}
 	}

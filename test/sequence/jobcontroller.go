@@ -9,7 +9,8 @@ import "slices"
 
 // The Job controller of Kubernetes and the garbage collector, in steps of one write each,
 // which happen in any order and at any time. Indexed Jobs with podReplacementPolicy Failed:
-// a Pod that stops is replaced when it has ended, one that Failed at once.
+// a Pod that stops is replaced when it has ended, one that Failed at once, or after a back-off where the scenario has them. Jobs
+// with backoffLimitPerIndex keep the finalizer of a Failed Pod until another has its index (P170).
 
 // counts is what the Job controller does about a Pod that ended: the Job is told first, then
 // the Pod loses the finalizer. A Failed Pod without it means nothing to anybody, and one that
@@ -18,10 +19,6 @@ func (w *world) counts(at int) {
 	p := w.pods[at]
 	j := w.jobOf(p.job)
 	if p.phase == podFailed {
-		if p.fatal && j != nil && !j.failing && !j.deleting && !j.criteriaMet {
-			w.changeJob(p.job, func(j *job) { j.failing = true })
-			return
-		}
 		if p.fatal && w.sc.avoids() { // it stays as long as its Job does, and shows why that failed
 			w.pods[at].tracked = false
 			w.publish(p.job)
@@ -42,6 +39,55 @@ func (w *world) counts(at int) {
 	w.publish(p.job)
 }
 
+// sees reports whether the Job controller has not yet written how many Pods of a Job have not ended, and whether one that Failed fails
+// the Job; both are one write.
+func (w *world) sees(j *job, write bool) bool {
+	if !w.sc.failsJobs || j.deleting || j.failing || j.finished() {
+		return false
+	}
+	var runs int8
+	fails := false
+	for i := range w.pods {
+		p := &w.pods[i]
+		switch {
+		case p.job != j.uid:
+		case p.phase == running:
+			runs++
+		case p.fatal && !j.criteriaMet:
+			fails = true
+		}
+	}
+	if runs == j.runs && !fails {
+		return false
+	}
+	if write {
+		w.changeJob(j.uid, func(j *job) { j.runs, j.failing = runs, fails })
+	}
+	return true
+}
+
+// canCount reports whether the Job controller does anything about a Pod that ended.
+func (w *world) canCount(p *pod) bool {
+	j := w.jobOf(p.job)
+	if p.phase != podFailed || j == nil {
+		return true
+	}
+	if w.sees(j, false) {
+		return false
+	}
+	if !w.sc.countsEachIndex(j.rjob) || j.suspend || j.deleting || j.failing || j.criteriaMet || j.finished() || j.isDone(p.index) || p.index >= j.size {
+		return true
+	}
+	return slices.ContainsFunc(w.pods, func(q pod) bool { // which takes its place
+		return q.job == p.job && q.index == p.index && (q.live() || q.empty || q.phase == podSucceeded || q.phase == podFailed && q.uid > p.uid)
+	})
+}
+
+// countsEachIndex reports whether the Jobs of a ReplicatedJob count the failures of each index by itself.
+func (sc *scenario) countsEachIndex(rjob int8) bool {
+	return !sc.recreates() && !has(sc.older, int(rjob))
+}
+
 // canCreate reports whether the Job controller creates a Pod for an index.
 func (w *world) canCreate(j *job, index int8) bool {
 	asleep := j.suspend
@@ -56,7 +102,7 @@ func (w *world) canCreate(j *job, index int8) bool {
 		if p.job != j.uid {
 			continue
 		}
-		if p.fatal || p.index == index && p.phase != podFailed {
+		if p.fatal || p.index == index && (p.phase != podFailed || p.backoff) {
 			return false
 		}
 	}
@@ -69,6 +115,15 @@ func (w *world) createPod(uid int16, index, node int8) {
 		p.sup = &supervised{count: n}
 	}
 	w.addPod(p)
+	if !w.sc.failsJobs {
+		return
+	}
+	// The Job controller has written that a Pod exists long before that fails: this is no write of its own.
+	jobs := slices.Clone(w.jobs.live())
+	jobs[slices.IndexFunc(jobs, func(j job) bool { return j.uid == uid })].runs++
+	versions := slices.Clone(w.jobs.versions)
+	versions[len(versions)-1] = jobs
+	w.jobs.versions = versions
 }
 
 // unwanted reports whether the Job controller, or the garbage collector, deletes a Pod.

@@ -223,6 +223,7 @@ func (w *world) stop(at int, phase podPhase) {
 	p := &w.pods[at]
 	p.giveUp()
 	p.phase, p.agent, p.worker, p.restarting, p.ended = phase, process{gone: true}, 0, false, false
+	p.backoff = phase == podFailed && w.sc.backoffs && !p.fatal
 	if p.sup != nil {
 		p.sup = &supervised{count: p.sup.count}
 	}
@@ -234,17 +235,30 @@ func (w *world) stop(at int, phase podPhase) {
 func (w *world) graceEnds(uid int16) {
 	at := w.podAt(uid)
 	w.pods[at].overdue = true
-	c := w.cacheOf(w.pods[at].job)
+	w.inAllVersions(at, func(p *podObject) { p.overdue = p.overdue || p.deleting })
+}
+
+// backoffEnds is the moment from which on the Job controller may replace a Failed Pod, which is a matter of the clock, too.
+func (w *world) backoffEnds(uid int16) {
+	at := w.podAt(uid)
+	w.pods[at].backoff = false
+	w.inAllVersions(at, func(p *podObject) { p.backoff = false })
+}
+
+// inAllVersions changes a Pod in all versions that the cache may still see.
+func (w *world) inAllVersions(at int, change func(*podObject)) {
+	c := *w.cacheOf(w.pods[at].job)
 	versions := make([][]podObject, len(c.versions))
 	for i, version := range c.versions {
 		for _, p := range version {
-			p.overdue = p.overdue || p.uid == uid && p.deleting
+			if p.uid == w.pods[at].uid {
+				change(&p)
+			}
 			versions[i] = append(versions[i], p)
 		}
 	}
-	c2 := *c
-	c2.versions = versions
-	w.replaceCache(c2)
+	c.versions = versions
+	w.replaceCache(c)
 }
 
 func (w *world) replaceCache(c podsOfJob) {

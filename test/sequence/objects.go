@@ -72,6 +72,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		if o.sc.ft != nil {
 			r.JobSpec(useGPU)
 		}
+		if o.sc.failsJobs {
+			r.JobSpec(failsJobs)
+		}
 		if has(o.sc.leaders, i) {
 			r.JobSpec(func(spec *batchv1.JobSpec) {
 				spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
@@ -139,6 +142,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	if v.synced > 0 {
 		js.Status.LastSyncTime = ptr.To(timeOf(v.synced))
 	}
+	if v.broke > 0 {
+		js.Status.BreakTime = ptr.To(metav1.NewMicroTime(now.Add(-time.Duration(v.broke-1) * period)))
+	}
 	if o.sc.pauses {
 		js.Status.QuickFailures = int32(v.quick)
 		if v.young {
@@ -154,6 +160,14 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 // timeOf is when S became what it is. The clocks of all controllers are one.
 func timeOf(synced int8) metav1.Time {
 	return metav1.NewTime(now.Add(time.Duration(synced)*time.Hour - 200*time.Hour))
+}
+
+// failsJobs: some exit codes fail the whole Job.
+func failsJobs(job *batchv1.JobSpec) {
+	job.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{3}},
+	}}}
 }
 
 // targets are the names of ReplicatedJobs.
@@ -193,6 +207,9 @@ func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 	}
 	if s.AssemblingSince != nil {
 		v.since = 1 + int8(min(2, now.Sub(s.AssemblingSince.Time)/period))
+	}
+	if at := s.BreakTime; at != nil && o.sc.backoffs {
+		v.broke = 1 + int8(min(2, now.Sub(at.Time)/period))
 	}
 	if at := s.LastSyncTime; at != nil {
 		v.synced = v.s // it is now
@@ -245,7 +262,10 @@ func (o *objects) newJob(v job) *batchv1.Job {
 	j := children.NewBuilder(spec).KeepAway(o.rulesOf(v.bare)).Job(&spec.Spec.ReplicatedJobs[v.rjob], int(v.index))
 	o.setStart(j, v)
 	j.UID = types.UID(uidText(v.uid))
-	j.Status.CompletedIndexes = indexesText(v.done)
+	j.Status.CompletedIndexes, j.Status.Active = indexesText(v.done), int32(v.runs)
+	if has(o.sc.older, int(v.rjob)) {
+		j.Spec.BackoffLimitPerIndex = nil
+	}
 	if v.deleting {
 		j.DeletionTimestamp = &before
 	}
@@ -339,6 +359,17 @@ func (o *objects) newPod(v podObject, of job) *corev1.Pod {
 			v.stand(p)
 		}
 	})
+	if v.phase == podFailed && o.sc.backoffs {
+		ended := before // a minute ago, and the first Pod of an index is replaced 10 s after its end
+		if v.backoff {
+			ended = metav1.NewTime(now)
+		}
+		w.Change(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: ended},
+			}}}
+		})
+	}
 	if v.ended {
 		w.Change(func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodRunning

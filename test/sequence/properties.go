@@ -51,6 +51,9 @@ func (w *world) check() error {
 	if w.book.hasty {
 		return violates(4, "a Pod is deleted for being late, but only others were")
 	}
+	if w.book.stood {
+		return violates(5, "the clock of an assembly stands still for longer than any back-off")
+	}
 	var runs, era int8
 	for i := range w.pods {
 		p := &w.pods[i]

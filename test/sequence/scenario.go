@@ -59,6 +59,12 @@ type scenario struct {
 	splitNode bool
 	// clock: a deadline of the assembly may pass (P24), and force: one of a deletion (P25).
 	clock, force bool
+	// backoffs: the Job controller waits before it replaces a Failed Pod. older are the ReplicatedJobs, as bits, whose Jobs are of a
+	// version that counts all failures of a Job together.
+	backoffs bool
+	older    int8
+	// failsJobs: some Pods that fail may fail their Job.
+	failsJobs bool
 	// pauses: workers that fail again and again wait for the next lift (P71).
 	pauses bool
 	// hangsAnyTime: a Pod may also hang while the group runs.
@@ -241,6 +247,7 @@ func (sc *scenario) bounds() string {
 		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.saves, "planned stops"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"}, {sc.avoids(), "nodes that are avoided"},
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
+		{sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
 	} {
 		if b.is {
@@ -265,6 +272,7 @@ func (f failures) String() string {
 
 // start is the world after the JobSet was created and before anybody looked at it.
 func (sc *scenario) start() *world {
+	sc.failsJobs = sc.failsJobs || sc.left.jobFailures > 0
 	w := &world{sc: sc, gate: true}
 	js := jobSet{uid: w.newUID(), exists: true}
 	for i, rjob := range sc.rjobs {

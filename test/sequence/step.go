@@ -83,8 +83,11 @@ func (w *world) podSteps(steps []step, at int) []step {
 		add(lateReport)
 	}
 	if p.phase != running {
-		if p.tracked {
+		if p.tracked && w.canCount(p) {
 			add(podCounted)
+		}
+		if p.backoff {
+			add(backoffEnds)
 		}
 	} else {
 		a := &p.agent
@@ -143,6 +146,9 @@ func (w *world) podSteps(steps []step, at int) []step {
 func (w *world) jobSteps(steps []step, j *job) []step {
 	if w.sc.ft != nil && !j.deleting && !j.finished() && j.awake == j.suspend {
 		steps = append(steps, step{kind: map[bool]stepKind{true: jobSleeps, false: jobWakes}[j.awake], uid: j.uid})
+	}
+	if w.sees(j, false) {
+		steps = append(steps, step{kind: jobSees, uid: j.uid})
 	}
 	for index := range j.size {
 		if w.canCreate(j, index) {
@@ -289,10 +295,14 @@ func (w *world) jobStep(s step, d *decider) error {
 			return err
 		}
 		w.createPod(s.uid, s.n, node)
+	case backoffEnds:
+		w.backoffEnds(s.uid)
 	case podUnwanted:
 		w.deletePod(w.podAt(s.uid))
 	case jobWakes, jobSleeps:
 		w.changeJob(s.uid, func(j *job) { j.awake, j.age = s.kind == jobWakes, onTime })
+	case jobSees:
+		w.sees(w.jobOf(s.uid), true)
 	case jobSucceeds:
 		w.changeJob(s.uid, func(j *job) { j.criteriaMet = true })
 	case jobFinished:

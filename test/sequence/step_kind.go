@@ -64,10 +64,12 @@ const (
 
 	// The Job controller and the garbage collector.
 	podCounted  // Pod uid
+	backoffEnds // Pod uid: it may be replaced from now on
 	podCreated  // Job uid, index n
 	podUnwanted // Pod uid
 	jobWakes    // Job uid: its Pods may be created from now on, as jobSleeps not any more
 	jobSleeps
+	jobSees      // Job uid: the Job controller writes how many Pods of it have not ended, and whether it fails
 	jobSucceeds  // Job uid: its own success policy is met
 	jobFinished  // Job uid
 	jobExpires   // Job uid: some time after it completed

@@ -22,8 +22,8 @@ type story struct {
 	trace *trace
 }
 
-func tell(t *testing.T, resized bool, rjobs ...replicatedJob) *story {
-	sc := &scenario{rjobs: rjobs, hasResizes: resized, maxRestarts: 3, kinds: everyFailure, lag: 20, lingering: true}
+func tell(t *testing.T, resized, failsJobs bool, rjobs ...replicatedJob) *story {
+	sc := &scenario{rjobs: rjobs, hasResizes: resized, failsJobs: failsJobs, maxRestarts: 3, kinds: everyFailure, lag: 20, lingering: true}
 	s := &story{t: t, w: sc.start(), d: newDecider(sc)}
 	s.trace = newTrace(s.w)
 	s.rest()
@@ -149,7 +149,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tell(t, name == "resize", tc.of...)
+			s := tell(t, name == "resize", name == "job-failure", tc.of...)
 			tc.tell(s)
 			if js := s.w.jobSet.live(); !tc.ends(js) || !s.w.good() {
 				t.Errorf("the story ends at D %d, S %d, charged %d, good: %v\n%s", js.d, js.s, js.inPlace+js.counted, s.w.good(), s.trace)

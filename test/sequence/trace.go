@@ -183,8 +183,8 @@ func describe(was, is *world, s step) string {
 		return describeController(was, is, s)
 	case s.kind == podCreated:
 		return fmt.Sprintf("Job controller: creates a Pod for index %d of %s", s.n, was.jobText(s.uid))
-	case s.kind == jobFinished || s.kind == jobRemoved || s.kind == jobCollected || s.kind == jobExpires || s.kind == jobSucceeds:
-		verb := map[stepKind]string{jobFinished: "Job controller: ends", jobSucceeds: "Job controller: finds the success policy met of", jobRemoved: "garbage collector: removes", jobCollected: "garbage collector: deletes", jobExpires: "TTL controller: deletes"}
+	case s.kind == jobSees || s.kind == jobFinished || s.kind == jobRemoved || s.kind == jobCollected || s.kind == jobExpires || s.kind == jobSucceeds:
+		verb := map[stepKind]string{jobFinished: "Job controller: ends", jobSees: "Job controller: counts the Pods that run of", jobSucceeds: "Job controller: finds the success policy met of", jobRemoved: "garbage collector: removes", jobCollected: "garbage collector: deletes", jobExpires: "TTL controller: deletes"}
 		return verb[s.kind] + " Job " + was.jobText(s.uid)
 	case s.kind > firstTrouble:
 		if text := describeUser(was, s); text != "" {
@@ -297,6 +297,8 @@ func describePod(was, is *world, s step) string {
 		return "clock: " + name + " is past its deletion timestamp"
 	case podCounted:
 		return "Job controller: counts " + name
+	case backoffEnds:
+		return "clock: the Job controller may replace " + name
 	case podUnwanted:
 		return "Job controller: deletes " + name
 	}

@@ -111,6 +111,9 @@ type status struct {
 	// since is since when the group assembles: 0 unknown, 1 less than a period of the deadline,
 	// 2 a period, 3 two or more.
 	since int8
+	// broke is since when the group assembles after a break, where the Job controller waits before it replaces Pods: 0 unknown, 1 less
+	// than a period, 2 a period, 3 two or more.
+	broke int8
 	// synced is the last S of which the time is known.
 	synced int8
 	// quick is quickFailures, young: the last lift is less than a minute ago, pause: how far the wait after
@@ -143,6 +146,8 @@ type job struct {
 	// whether it was built without the affinity that keeps its Pods away from sick nodes.
 	awake, bare bool
 	age         lateness
+	// runs is how many Pods the Job controller last saw that had not ended, where Pods may fail their Job.
+	runs int8
 }
 
 func (j *job) finished() bool { return j.complete || j.broken }
@@ -173,6 +178,7 @@ type podObject struct {
 	started  bool // Running rather than Pending, where that matters
 	sick     bool // its node has a label that it has to leave for
 	empty    bool // its sandbox is gone, and comes back no more (P74)
+	backoff  bool // it Failed, and the Job controller waits before it replaces it
 	told     int8 // the epoch whose steps it tells (P137)
 	node     int8 // where a scenario has nodes, as born: when it was created
 	born     moment

@@ -40,6 +40,16 @@ func badNodes() {
 		group.Told(corev1.EventTypeWarning, constants.WorkersMovedReason, "they are deleted to be recreated")
 	}, SpecTimeout(specTime))
 
+	It("P93 P170: leave a node in place after five Pods of their Job were lost", Label("slow"), func(ctx SpecContext) {
+		group := Create(ctx, Shape{Workers: 6, Change: avoiding(jobset.AvoidNodes{Failures: 1})})
+		before := group.losesEach(group.RunsAt(1), 5, (*Group).deletes)
+		bad := before.Pods[5].Spec.NodeName
+		after := group.failsOn(bad, before, func() *Round { return group.RunsAt(7) })
+		after.isOff(bad)
+		group.Charged(6)
+		group.Told(corev1.EventTypeWarning, constants.WorkersMovedReason, "they are deleted to be recreated")
+	}, SpecTimeout(specTime))
+
 	It("P93: leave it with strategy Recreate, too", func(ctx SpecContext) {
 		group := Create(ctx, Shape{Strategy: jobset.Recreate, Change: avoiding(jobset.AvoidNodes{Failures: 2})})
 		round := group.RunsAttempt(0)

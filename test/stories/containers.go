@@ -37,6 +37,7 @@ func Tell(alone ...any) bool {
 		Describe("when a supervisor starts them", processMode)
 		Describe("when a supervisor starts them and more than a process ends", processPods)
 		Describe("when a Pod goes away", podsGo)
+		Describe("when the Pods of a Job go away one after the other", onePodAfterTheOther)
 		Describe("when the failure policy has its say", failurePolicy)
 		Describe("when they are done", workersSucceed)
 		Describe("when they are suspended", suspension)

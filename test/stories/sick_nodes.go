@@ -34,30 +34,17 @@ const (
 func sickNodes() {
 	BeforeEach(advertiseGPUs)
 
-	// Jobs of one worker: the Job controller waits longer for each Pod of a Job that fails.
-	for _, jobs := range []int32{2, 20} {
-		It(fmt.Sprintf("P92: %d are moved off by one restart in place, which is not charged", jobs), slowIf(jobs > 2), func(ctx SpecContext) {
-			group := Create(ctx, Shape{Jobs: jobs, Workers: 1, Change: usesGPUs})
-			before := group.RunsAt(1)
-			sick := before.Pods[1].Spec.NodeName
-			marked := group.mark(sick, "EVICT")
-
-			after := group.RunsAt(2)
-			for place := range after.Pods {
-				if before.Pods[place].Spec.NodeName != sick {
-					after.isInPlaceOf(before, place)
-					continue
-				}
-				Expect(after.Pods[place].UID).NotTo(Equal(before.Pods[place].UID), "UID of the worker Pod in place %d", place)
-			}
-			after.isOff(sick)
-			group.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, "not count towards maxRestarts; all workers of epoch 1 restart in place")
-			group.Told(corev1.EventTypeWarning, constants.WorkersMovedReason, sick+" ("+gpuHealth+"=EVICT)")
-			Expect(group.record.status().InPlaceRestarts).To(BeZero(), "inPlaceRestarts")
-			Expect(group.record.status().Restarts).To(BeZero(), "restarts")
-			moved("in place", jobs, marked, after)
+	for _, workers := range []int32{2, 20} {
+		It(fmt.Sprintf("P92 P170: %d of one Job are moved off by one restart in place, which is not charged", workers), slowIf(workers > 2), func(ctx SpecContext) {
+			group := Create(ctx, Shape{Workers: workers, Change: usesGPUs})
+			group.movesInPlace(group.RunsAt(1), 0)
 		}, SpecTimeout(specTime))
 	}
+
+	It("P92 P170: are moved off in place after five Pods of their Job were lost", slowIf(true), func(ctx SpecContext) {
+		group := Create(ctx, Shape{Workers: 6, Change: usesGPUs})
+		group.movesInPlace(group.losesEach(group.RunsAt(1), 5, (*Group).deletes), 5)
+	}, SpecTimeout(specTime))
 
 	for _, workers := range []int32{2, 20} {
 		It(fmt.Sprintf("P92: %d are moved off by a reset with strategy Recreate, which is not charged", workers), slowIf(workers > 2), func(ctx SpecContext) {
@@ -66,13 +53,6 @@ func sickNodes() {
 			group.movesByReset(before, func() *Round { return group.RunsAttempt(1) }, "Recreate")
 		}, SpecTimeout(specTime))
 	}
-
-	It("P92: are moved off by a reset if the Job controller would be slow to replace so many Pods of one Job", slowIf(true), func(ctx SpecContext) {
-		group := Create(ctx, Shape{Workers: 20, Change: usesGPUs})
-		before := group.RunsAt(1)
-		group.movesByReset(before, func() *Round { return group.RunsAt(2) }, "InPlaceRestart, by a reset")
-		group.Told(corev1.EventTypeWarning, constants.MovedOffNodesReason, "the Job controller would wait")
-	}, SpecTimeout(specTime))
 
 	It("P90: are not even started on them", Contract, func(ctx SpecContext) {
 		nodes := OpenNodes(ctx)
@@ -142,6 +122,27 @@ func slowIf(slow bool) Labels {
 		return Label("slow")
 	}
 	return Label()
+}
+
+// movesInPlace marks the node of a worker and expects those on it elsewhere, and the others in their Pods.
+func (g *Group) movesInPlace(before *Round, charged int32) {
+	GinkgoHelper()
+	sick := before.Pods[len(before.Pods)-1].Spec.NodeName
+	marked := g.mark(sick, "EVICT")
+	after := g.RunsAt(before.Epoch + 1)
+	for place := range after.Pods {
+		if before.Pods[place].Spec.NodeName != sick {
+			after.isInPlaceOf(before, place)
+			continue
+		}
+		Expect(after.Pods[place].UID).NotTo(Equal(before.Pods[place].UID), "UID of the worker Pod in place %d", place)
+	}
+	after.isOff(sick)
+	g.Told(corev1.EventTypeWarning, constants.InPlaceRestartStartedReason, fmt.Sprintf("not count towards maxRestarts; all workers of epoch %d restart in place", before.Epoch))
+	g.Told(corev1.EventTypeWarning, constants.WorkersMovedReason, sick+" ("+gpuHealth+"=EVICT)")
+	Expect(g.record.status().InPlaceRestarts).To(Equal(charged), "inPlaceRestarts")
+	Expect(g.record.status().Restarts).To(BeZero(), "restarts")
+	moved("in place", int32(len(after.Pods)), marked, after)
 }
 
 // movesByReset marks the node of a worker and expects all of them elsewhere.

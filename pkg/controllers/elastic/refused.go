@@ -40,7 +40,7 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 		refused, exist := refusedOf(pods, job.Size, job.Resized)
 		if lacks := job.Size - exist; lacks > 0 {
 			missing[job.Key] = cmp.Or(a.missing[job.Key], in.Now)
-			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current)),
+			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current, pods)),
 				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
 		}
 		job.Refused = refused
@@ -49,18 +49,19 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 	return nil
 }
 
-// The Job controller waits before it creates Pods of a Job in which some have failed, twice as long with each failure in a row.
-const (
-	firstBackoff   = 10 * time.Second
-	longestBackoff = 10 * time.Minute
-)
-
-// replacedAfter returns for how long the Pods of a Job may be missing although nothing refuses them.
-func replacedAfter(job *batchv1.Job) time.Duration {
-	if job.Status.Failed < 1 {
-		return 0
+// replacedAfter returns for how long Pods of a Job may be missing although nothing refuses them: the Job controller waits before it
+// replaces those that failed (P170).
+func replacedAfter(job *batchv1.Job, pods []*corev1.Pod) time.Duration {
+	if !facts.CountsEachIndex(job) {
+		return facts.ReplacementWait(int64(job.Status.Failed))
 	}
-	return min(firstBackoff<<min(job.Status.Failed-1, 6), longestBackoff)
+	var longest time.Duration
+	for _, pod := range pods {
+		if member := facts.Of(pod); member.Phase == corev1.PodFailed && member.Tracked { // else another Pod has its index
+			longest = max(longest, facts.ReplacementWait(member.Failures+1))
+		}
+	}
+	return longest
 }
 
 // expectsAll reports whether a Job is to have a Pod for each index.

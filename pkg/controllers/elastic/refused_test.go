@@ -8,6 +8,7 @@ package elastic
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -25,11 +26,29 @@ import (
 )
 
 func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
-	for failed, want := range map[int32]time.Duration{
-		0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 6: 320 * time.Second, 7: 10 * time.Minute, 8: 10 * time.Minute, 1<<31 - 1: 10 * time.Minute, -1: 0,
+	failed := func(failures string, finalizers ...string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: failures}, Finalizers: finalizers},
+			Status:     corev1.PodStatus{Phase: corev1.PodFailed},
+		}
+	}
+	waiting, replaced := failed("2", batchv1.JobTrackingFinalizer), failed("5")
+	for name, tc := range map[string]struct {
+		perIndex *int32
+		failed   int32
+		pods     []*corev1.Pod
+		want     time.Duration
+	}{
+		"P108a: no Pod has failed":                                    {want: 0},
+		"P108a: of a Job that counts all indexes, six":                {failed: 6, pods: []*corev1.Pod{waiting}, want: 320 * time.Second},
+		"P108a: more than can be":                                     {failed: 1<<31 - 1, want: 10 * time.Minute},
+		"P170: of one that counts each index, six of other indexes":   {perIndex: ptr.To[int32](math.MaxInt32), failed: 6, want: 0},
+		"P170: the third of an index":                                 {perIndex: ptr.To[int32](math.MaxInt32), failed: 6, pods: []*corev1.Pod{failed("0", batchv1.JobTrackingFinalizer), waiting}, want: 40 * time.Second},
+		"P170: a Failed Pod that has lost its finalizer was replaced": {perIndex: ptr.To[int32](math.MaxInt32), failed: 6, pods: []*corev1.Pod{replaced}, want: 0},
 	} {
-		if got := replacedAfter(&batchv1.Job{Status: batchv1.JobStatus{Failed: failed}}); got != want {
-			t.Errorf("P108a: %d Pods have failed: got %s, want %s", failed, got, want)
+		job := &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimitPerIndex: tc.perIndex}, Status: batchv1.JobStatus{Failed: tc.failed}}
+		if got := replacedAfter(job, tc.pods); got != tc.want {
+			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ package controller
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,8 +43,27 @@ var _ = Describe("A worker that is gone", func() {
 		w.HasCounted(train, Counters{InPlace: 1})
 	})
 
-	It("P14: that failed counts as lost once the Job controller has accounted for its Pod", func(ctx SpecContext) {
+	It("P14 P170: that failed counts as lost before the Job controller has replaced its Pod, which is when it accounts for it", func(ctx SpecContext) {
 		w := newWorld(ctx)
+		train, pods := w.RunningGroup(Training(2, 10))
+		Expect(w.Job(train, "workers", 0).Spec.BackoffLimitPerIndex).To(HaveValue(BeEquivalentTo(math.MaxInt32)))
+		Expect(Now(w, train).Spec.ReplicatedJobs[0].Template.Spec.BackoffLimitPerIndex).To(BeNil(), "it is not stored")
+
+		w.Kubelet.SeesFail(pods[0], 7)
+
+		w.Reaches(train, 1, 1)
+		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "code 7")
+		w.Agents.Report(2, pods[1])
+		w.StaysAt(train, 1, 1)
+		replacement := w.JobController.Replaces(pods[0])
+		w.JobController.Accounts(pods[0])
+		w.Agents.Report(2, replacement)
+		w.Reaches(train, 1, 2)
+		w.HasCounted(train, Counters{InPlace: 1})
+	})
+
+	It("P14 P170: that failed in a Job of an older version counts as lost once the Job controller has accounted for its Pod", func(ctx SpecContext) {
+		w := newWorld(ctx, WhoseJobsLookLike(func(job *batchv1.Job) { job.Spec.BackoffLimitPerIndex = nil }))
 		train, pods := w.RunningGroup(Training(2, 10))
 
 		w.Kubelet.SeesFail(pods[0], 7)
@@ -51,10 +71,23 @@ var _ = Describe("A worker that is gone", func() {
 		w.JobController.Accounts(pods[0])
 
 		w.Reaches(train, 1, 1)
-		w.TellsUser(train, corev1.EventTypeWarning, "InPlaceRestartStarted", "code 7")
-		replacement := w.JobController.Replaces(pods[0])
-		w.Agents.Report(2, replacement, pods[1])
-		w.Reaches(train, 1, 2)
+	})
+
+	It("P10 P170: that failed and may fail its Job counts as lost once the Job controller has seen it and did not fail the Job", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js := Training(2, 10)
+		js.Spec.ReplicatedJobs[0].Template.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:      batchv1.PodFailurePolicyActionFailJob,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{3}},
+		}}}
+		train, pods := w.RunningGroup(js)
+
+		w.Kubelet.SeesFail(pods[0], 7)
+		w.StaysAt(train, 0, 1)
+		w.JobController.CountsActive(w.Job(train, "workers", 0), 1)
+
+		w.Reaches(train, 1, 1)
+		w.HasCounted(train, Counters{InPlace: 1})
 	})
 
 	It("P14: may use its grace, and breaks the group at the end of it though nothing happens then", func(ctx SpecContext) {

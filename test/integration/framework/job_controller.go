@@ -69,6 +69,12 @@ func (c JobController) CountsStopping(job *batchv1.Job, pods int32) {
 	c.writes(job, func(s *batchv1.JobStatus) { s.Terminating = &pods })
 }
 
+// CountsActive: so many Pods of a Job have not ended, and none of them stops or is ready.
+func (c JobController) CountsActive(job *batchv1.Job, pods int32) {
+	GinkgoHelper()
+	c.writes(job, func(s *batchv1.JobStatus) { s.Active, s.Ready = pods, ptr.To[int32](0) })
+}
+
 // Readies: all Pods of these Jobs are ready.
 func (c JobController) Readies(jobs ...*batchv1.Job) {
 	GinkgoHelper()

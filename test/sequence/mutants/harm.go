@@ -130,8 +130,23 @@ var harm = []mutant{
 	},
 	{
 		name: "the deadline counts the pull of images", file: progressFile, in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
-		old: "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {",
-		new: "if v.group.leaving > 0 || v.group.unscheduled > 0 {",
+		old: "v.group.unscheduled > 0 || v.group.pulling > 0 ||",
+		new: "v.group.unscheduled > 0 ||",
+	},
+	{
+		name: "a Failed Pod is lost when it is replaced", file: backoffFile, in: decisions, by: "TestAFailedPodIsLostBeforeItIsReplaced/P170",
+		old: "if !mayFail(job) {\n\t\treturn true",
+		new: "if !mayFail(job) {\n\t\treturn false",
+	},
+	{
+		name: "moves wait as long as the whole Job has failed often", file: backoffFile, in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
+		old: "facts.ReplacementWait(facts.Of(pod).Failures+1)",
+		new: "facts.ReplacementWait(facts.Of(pod).Failures+1+int64(job.Status.Failed))",
+	},
+	{
+		name: "a lost Pod makes all others of its Job wait", file: "pkg/workerpod/workerpod.go", in: "./pkg/children", by: "TestTheJobControllerCountsEachIndexByItself/P170",
+		old: "setDefault(&job.BackoffLimitPerIndex, BackoffLimit)",
+		new: "_ = job",
 	},
 	{
 		name: "start a crashed worker of a JobSet that has failed", file: agentFile, in: "./agent", by: "TestDecide/P34a",

@@ -33,6 +33,7 @@ const (
 	successFile  = "pkg/policy/success_policy.go"
 	intentFile   = "pkg/policy/intent.go"
 	progressFile = "pkg/policy/progress.go"
+	backoffFile  = "pkg/policy/replacement.go"
 	refusedFile  = "pkg/elastic/refused.go"
 	planner      = "./pkg/elastic"
 	pendingFile  = "pkg/policy/pending_success.go"
@@ -122,7 +123,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a Failed Pod is lost before it was counted", file: slotsFile,
-		old:       "if is.Tracked {",
+		old:       "if is.Tracked && !losesFailed {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
@@ -210,9 +211,33 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts a long grace", file: progressFile,
-		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {",
-		new:       "if false {",
+		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 || backoff > 0 {",
+		new:       "if backoff > 0 {",
 		scenarios: "long grace",
+	},
+	{
+		name: "the deadline counts a back-off", file: progressFile,
+		old:       "v.group.pulling > 0 || backoff > 0 {",
+		new:       "v.group.pulling > 0 {",
+		scenarios: "back-offs",
+	},
+	{
+		name: "a back-off holds the deadline up without limit", file: backoffFile,
+		old:       "min(v.until(until), m.ReplacedIn(v.Now))",
+		new:       "m.ReplacedIn(v.Now)+0*v.until(until)",
+		scenarios: "back-offs",
+	},
+	{
+		name: "a Failed Pod is lost before its Job may fail", file: backoffFile,
+		old:       "if !mayFail(job) {",
+		new:       "if true {",
+		scenarios: "1 failure, Job failure",
+	},
+	{
+		name: "a Failed Pod of an older Job is lost before it was counted", file: backoffFile,
+		old:       "if !facts.CountsEachIndex(job) {\n\t\treturn false",
+		new:       "if !facts.CountsEachIndex(job) {\n\t\treturn true",
+		scenarios: "older version",
 	},
 	{
 		name: "the deadline counts what keeps Jobs from being created", file: progressFile,
