@@ -96,6 +96,11 @@ const (
 	InPlaceRestartDisabledMessage = "feature gate InPlaceRestart is off: workers run and are not restarted in place; start the manager with --feature-gates=InPlaceRestart=true"
 	InPlaceRestartEnabledReason   = "FeatureGateEnabled"
 	InPlaceRestartEnabledMessage  = "feature gate InPlaceRestart is on"
+	// DisabledByAnnotationReason and AnnotationRemovedReason: a user switched in-place restart off for a JobSet, or on again.
+	DisabledByAnnotationReason  = "DisabledByAnnotation"
+	DisabledByAnnotationMessage = "annotation jobset.sigs.k8s.io/disable-in-place-restart is set: workers run and are not restarted in place; remove it to have them restart together and be restarted in place again"
+	AnnotationRemovedReason     = "AnnotationRemoved"
+	AnnotationRemovedMessage    = "annotation jobset.sigs.k8s.io/disable-in-place-restart was removed: all workers restart in place and begin the next epoch together"
 	// WorkersNotReadyReason: workers of a group that runs do not; WorkersReadyReason: all do again.
 	WorkersNotReadyReason = "WorkersNotReady"
 	WorkersReadyReason    = "WorkersReady"
