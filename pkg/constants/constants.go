@@ -172,6 +172,8 @@ const (
 	// InPlaceRestartPlannedReason: the group restarts in place although nothing failed, and its workers save their state first.
 	InPlaceRestartPlannedReason = "InPlaceRestartPlanned"
 	InvalidEpochReason          = "InvalidEpoch"
+	// SuccessOverdueReason: a Pod whose workers are done does not end, and a break waits for its success no longer.
+	SuccessOverdueReason = "SuccessOverdue"
 	// ForeignJobReason: a Job names the JobSet as its controller, and the JobSet did not create it.
 	ForeignJobReason = "ForeignJob"
 	// WorkerReplacedReason: a Pod asked for a new one in its place, or lost its sandbox and gets one.
