@@ -58,6 +58,8 @@ func (v View) Apply(action Action) (View, []Send) {
 			sends[i].Message.Planned = v.JobSet.plannedStop(worker(v.Workers, sends[i].Container).Epoch)
 		}
 		return v, sends
+	case Unwatch:
+		return v, v.tell(isWatched, protocol.Message{Type: protocol.Start, Unwatched: true})
 	case Leave:
 		if v.Self.Leaving == "" {
 			v.Self.Tell = leavingExit(v, action)
@@ -80,6 +82,9 @@ func (v *View) tell(whom func(Worker) bool, m protocol.Message) []Send {
 	var sends []Send
 	for i, w := range v.Workers {
 		if whom(w) {
+			if m.Unwatched {
+				m.Epoch = w.Epoch
+			}
 			v.Workers[i] = w.Sent(m)
 			sends = append(sends, Send{w.Container, m})
 		}

@@ -70,10 +70,8 @@ type JobSet struct {
 	Ended bool
 	// InPlace: its restart strategy is InPlaceRestart.
 	InPlace bool
-	// DisabledByAnnotation: it has the annotation that disables in-place restart.
-	DisabledByAnnotation bool
-	// DisabledByGate: condition InPlaceRestartDisabled is True.
-	DisabledByGate bool
+	// Disabled: condition InPlaceRestartDisabled is True.
+	Disabled bool
 	// Deprecated is D, Synced is S. Neither is negative.
 	Deprecated, Synced int32
 	// Restarts counts those of all its Jobs and those in place; workers are told in process mode.
@@ -114,6 +112,8 @@ const (
 	Bypass Kind = "Bypass"
 	// Restart: end the process with the restart exit code. In container mode only.
 	Restart Kind = "Restart"
+	// Unwatch: let nobody end a worker of an epoch because it gives no sign: a bypass has begun. In process mode only (P131a).
+	Unwatch Kind = "Unwatch"
 	// StopWorkers: end the round and stop what runs of it. In process mode only, like Leave.
 	StopWorkers Kind = "StopWorkers"
 	// Leave: let the supervisors end, so that the Pod is replaced.
@@ -183,14 +183,13 @@ func quiet(self Self, js JobSet) string {
 	return ""
 }
 
-// bypass returns why the barrier does not apply to this JobSet, or "" (P34).
+// bypass returns why the barrier does not apply to this JobSet, or "" (P34). The annotation that disables in-place restart is
+// not obeyed but by the condition that the manager makes of it: only so can the manager tell what has run outside of epochs (P34b).
 func bypass(js JobSet) string {
 	switch {
 	case !js.InPlace:
 		return "the JobSet's restart strategy is not InPlaceRestart"
-	case js.DisabledByAnnotation:
-		return "in-place restart is disabled by annotation"
-	case js.DisabledByGate:
+	case js.Disabled:
 		return "in-place restart is disabled by condition InPlaceRestartDisabled"
 	}
 	return ""

@@ -78,10 +78,10 @@ func everyView(look func(View)) {
 		for epoch := int32(0); epoch <= top; epoch++ {
 			for _, reported := range bools {
 				self := Self{UID: "ours", Epoch: epoch, Reported: reported, Lifted: lifted}
-				for flags := range 1 << 8 {
+				for flags := range 1 << 7 {
 					js := JobSet{
 						Exists: flags&1 != 0, Deleting: flags&2 != 0, InPlace: flags&4 != 0,
-						DisabledByAnnotation: flags&8 != 0, DisabledByGate: flags&16 != 0, Suspended: flags&64 != 0, Ended: flags&128 != 0, UID: "ours",
+						Disabled: flags&8 != 0, Suspended: flags&16 != 0, Ended: flags&64 != 0, UID: "ours",
 					}
 					if flags&32 != 0 {
 						js.UID = "other"
@@ -104,7 +104,7 @@ func TestDecideInEverySmallWorld(t *testing.T) {
 		count++
 		got, self, js := Decide(v), v.Self, v.JobSet
 		ours := js.Exists && !js.Deleting && !js.Suspended && !js.Ended && js.UID == self.UID
-		bypassed := !js.InPlace || js.DisabledByAnnotation || js.DisabledByGate
+		bypassed := !js.InPlace || js.Disabled
 		obeys := ours && !bypassed
 		deprecated := self.Epoch <= js.Deprecated || self.Epoch < js.Synced || self.Epoch > js.Synced+1 || self.Epoch > js.Synced && self.Lifted != Held
 		for rule, broken := range map[string]bool{

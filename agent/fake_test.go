@@ -79,15 +79,11 @@ func (f *fakeAPI) set(js JobSet) {
 	if js.InPlace {
 		strategy = "InPlaceRestart"
 	}
-	annotations := map[string]any{}
-	if js.DisabledByAnnotation {
-		annotations[jobset.DisableInPlaceRestartKey] = "true"
-	}
 	conditions := []any{}
-	if js.DisabledByGate {
+	if js.Disabled {
 		conditions = append(conditions, map[string]any{"type": "InPlaceRestartDisabled", "status": "True"})
 	}
-	metadata := map[string]any{"name": "train", "uid": js.UID, "annotations": annotations}
+	metadata := map[string]any{"name": "train", "uid": js.UID}
 	if js.Deleting {
 		metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 	}

@@ -197,7 +197,7 @@ func TestAPodThatMustBeReplaced(t *testing.T) {
 }
 
 func TestTheBypassOfAnAgentInProcessMode(t *testing.T) {
-	off := with(at(0, 0), func(js *JobSet) { js.DisabledByGate = true })
+	off := with(at(0, 0), func(js *JobSet) { js.Disabled = true })
 	bubble(t, "P34: starts without a report; its end stops all, and a fresh round begins", func(t *testing.T, fake *fakeAPI) {
 		fake.set(off)
 		c := &crew{t: t, fake: fake, pod: newPod(t, "a", "x", "y")}

@@ -96,7 +96,7 @@ func TestAgentsThatDieOrAreCutOff(t *testing.T) {
 		a.want(t, false)
 	})
 	bubble(t, "C281: the disable annotation lets a waiting worker run, and those it let run restart when it goes", func(t *testing.T, fake *fakeAPI) {
-		annotated := func(js *JobSet) { js.DisabledByAnnotation = true }
+		annotated := func(js *JobSet) { js.Disabled = true }
 		fake.set(at(0, 0))
 		a, b := startAgent(t, fake, "a"), startAgent(t, fake, "b")
 		move(fake, 0, 1)

@@ -41,7 +41,7 @@ func TestWhichWorkersSaveFirst(t *testing.T) {
 		"P142: not one of an earlier epoch":                   {Self{UID: "ours", Epoch: 1, Reported: true, Lifted: ByEpoch}, with(at(2, 2), planned), []Worker{w("a", Running, 1)}, ordinary},
 		"P142: not one that the others did not wait for":      {liftedSelf, with(at(2, 3), planned), runs, ordinary},
 		"P142: not one that was started during a bypass":      {letSelf, with(at(2, 2), planned), []Worker{w("a", Running, 0)}, ordinary},
-		"P34, P142: during one nobody is stopped":             {liftedSelf, with(with(at(2, 2), planned), annotatedOff), runs, nil},
+		"P34, P142: during one nobody is stopped":             {liftedSelf, with(with(at(2, 2), planned), switchedOff), []Worker{w("a", Running, 2, unwatched)}, nil},
 		"P32a, P142: whoever will be deleted is not stopped":  {liftedSelf, with(with(at(2, 2), planned), suspendedNow), runs, nil},
 		"P142: one that is being stopped is not stopped more": {endingSelf, with(at(2, 2), planned), []Worker{w("a", Stopping, 2)}, nil},
 	} {

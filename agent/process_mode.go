@@ -79,6 +79,8 @@ func (p *process) round(ctx context.Context) {
 		case StopWorkers:
 			p.log.Info("stop", "epoch", p.self.Epoch, "reason", action.Because)
 			p.cancelReport()
+		case Unwatch:
+			p.log.Info("watch no longer", "reason", action.Because)
 		case Lift, Bypass:
 			p.log.Info("lift", "epoch", action.Epoch, "reason", action.Because)
 			p.cancelReport()

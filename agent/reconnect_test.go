@@ -111,7 +111,7 @@ func TestAgentsComeBackSpread(t *testing.T) {
 		}
 	})
 	bubble(t, "P155: agents let go by a bypass come back over half a minute, too", func(t *testing.T, fake *fakeAPI) {
-		fake.set(with(at(0, 0), func(js *JobSet) { js.DisabledByAnnotation = true }))
+		fake.set(with(at(0, 0), func(js *JobSet) { js.Disabled = true }))
 		crowd(t, fake, size)
 		pass(time.Minute)
 		lost := time.Now()

@@ -143,6 +143,8 @@ func afterLift(v View) Action {
 		return Action{Kind: Bypass, Because: off}
 	case waiting != nil:
 		return Action{Kind: Lift, Epoch: self.Epoch, Because: fmt.Sprintf("container %s is back", waiting.Container)}
+	case off != "" && find(v, isWatched) != nil:
+		return Action{Kind: Unwatch, Because: off}
 	case find(v, isOpen) == nil && self.Lifted == ByEpoch && !self.EndReported:
 		return Action{Kind: Report, Epoch: self.Epoch, Because: "all containers are done"}
 	}
@@ -193,6 +195,9 @@ func canStart(w Worker) bool { return w.State == Idle && w.Connected() }
 func mustStop(w Worker) bool {
 	return (w.State == Starting || w.State == Running) && w.Connected()
 }
+
+// isWatched: it may hang by the limits of its start, and was not told that a bypass has begun.
+func isWatched(w Worker) bool { return mustStop(w) && w.Epoch > 0 && !w.Unwatched }
 
 func mustLeave(w Worker) bool { return w.Connected() && w.State != Leaving }
 

@@ -39,7 +39,10 @@ func exited(code int) func(*Worker) {
 // unseenWorker returns one whose supervisor has not said hello.
 func unseenWorker(container string) Worker { return Worker{Container: container} }
 
-func annotatedOff(js *JobSet) { js.DisabledByAnnotation = true }
+// unwatched: its supervisor was told.
+func unwatched(w *Worker) { w.Unwatched = true }
+
+func switchedOff(js *JobSet)  { js.Disabled = true }
 func deletingNow(js *JobSet)  { js.Deleting = true }
 func endedNow(js *JobSet)     { js.Ended = true }
 func suspendedNow(js *JobSet) { js.Suspended = true }
@@ -78,7 +81,7 @@ var (
 )
 
 func TestARoundInProcessMode(t *testing.T) {
-	off := with(at(1, 2), annotatedOff)
+	off := with(at(1, 2), switchedOff)
 	decides(t, map[string]decision{
 		"P64: reports once all supervisors are ready":                        {freshSelf, at(1, 1), []Worker{w("a", Idle, 0), w("b", Idle, 0)}, Report, 2, ""},
 		"P64: not before all have connected":                                 {freshSelf, at(1, 1), []Worker{w("a", Idle, 0), unseenWorker("b")}, Wait, 0, "container b is not connected"},
@@ -133,7 +136,7 @@ func TestARoundInProcessMode(t *testing.T) {
 }
 
 func TestWhoeverRestartsGuessesNothing(t *testing.T) {
-	off := func(js JobSet) JobSet { return with(js, annotatedOff) }
+	off := func(js JobSet) JobSet { return with(js, switchedOff) }
 	decides(t, map[string]decision{
 		"P65: all run at one epoch: it is that agent again":             {freshSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Running, 2)}, Lift, 2, "has been running at epoch 2"},
 		"P65: one that was connected and is away has said what it runs": {freshSelf, at(1, 2), []Worker{w("a", Running, 2), w("b", Running, 2, lostFor(time.Second))}, Lift, 2, ""},
@@ -158,27 +161,32 @@ func TestWhoeverRestartsGuessesNothing(t *testing.T) {
 		"P65: but not before it is known whether the other one runs":    {freshSelf, at(1, 2), []Worker{unseenWorker("a"), w("b", Done, 0)}, Wait, 0, "container a has not connected"},
 		"P65: all are done: the Pod is about to end":                    {freshSelf, at(1, 2), []Worker{w("a", Done, 0), w("b", Done, 0)}, Wait, 0, "all containers are done"},
 		"P65, P34: during a bypass that agent again, too":               {freshSelf, off(at(7, 7)), []Worker{w("a", Running, 2), w("b", Running, 2)}, Lift, 2, ""},
-		"P65, P34: all run outside of all epochs":                       {freshSelf, off(at(1, 2)), []Worker{w("a", Running, 0), w("b", Running, 0)}, Bypass, 0, "annotation"},
+		"P65, P34: all run outside of all epochs":                       {freshSelf, off(at(1, 2)), []Worker{w("a", Running, 0), w("b", Running, 0)}, Bypass, 0, "condition"},
 		"P65, P34: they do, and the bypass is over: stop all":           {freshSelf, at(1, 2), []Worker{w("a", Running, 0)}, StopWorkers, 0, "it is on again"},
 		"P65, P34: mixed during a bypass: stop all":                     {freshSelf, off(at(1, 2)), []Worker{w("a", Running, 2), w("b", Ended, 2)}, StopWorkers, 0, "container b does not"},
 		"P65, P34: one is missing during a bypass: wait for 5 s":        {freshSelf, off(at(1, 2)), []Worker{w("a", Running, 2, seenFor(0)), unseenWorker("b")}, Wait, 0, "container b has not connected"},
-		"P65, P34: none runs during a bypass: start":                    {freshSelf, off(at(1, 2)), []Worker{w("a", Ended, 2), w("b", Idle, 0)}, Bypass, 0, "annotation"},
+		"P65, P34: none runs during a bypass: start":                    {freshSelf, off(at(1, 2)), []Worker{w("a", Ended, 2), w("b", Idle, 0)}, Bypass, 0, "condition"},
 		"P65, P34: none runs and one is done during a bypass: leave":    {freshSelf, off(at(1, 2)), []Worker{w("a", Ended, 2), w("b", Done, 0)}, Leave, 0, "container b is done"},
 	})
 }
 
 func TestTheBypassInProcessMode(t *testing.T) {
-	off := with(at(7, 7), annotatedOff)
+	off := with(at(7, 7), switchedOff)
 	quick := Self{UID: "ours", Ending: true, Pause: noon.Add(time.Second)}
 	slow := Self{UID: "ours", Ending: true, Pause: noon}
 	decides(t, map[string]decision{
 		"P34: nobody has connected":                                   {freshSelf, off, []Worker{unseenWorker("a")}, Wait, 0, "no container has connected"},
-		"P34: starts without a report who is there":                   {freshSelf, off, []Worker{w("a", Idle, 0), unseenWorker("b")}, Bypass, 0, "annotation"},
-		"P34: and who comes later":                                    {letSelf, off, []Worker{w("a", Running, 0), w("b", Idle, 0)}, Bypass, 0, "annotation"},
-		"P34: starts workers that wait for their group":               {heldSelf, off, []Worker{w("a", Idle, 0)}, Bypass, 0, "annotation"},
-		"P34: also while the report is under way":                     {sentSelf, off, []Worker{w("a", Idle, 0)}, Bypass, 0, "annotation"},
-		"P34: obeys no epoch":                                         {liftedSelf, off, []Worker{w("a", Running, 2)}, Wait, 0, "running"},
-		"P34: one whose container was away at the lift is started":    {liftedSelf, off, []Worker{w("a", Running, 2), w("b", Idle, 0)}, Bypass, 0, "annotation"},
+		"P34: starts without a report who is there":                   {freshSelf, off, []Worker{w("a", Idle, 0), unseenWorker("b")}, Bypass, 0, "condition"},
+		"P34: and who comes later":                                    {letSelf, off, []Worker{w("a", Running, 0), w("b", Idle, 0)}, Bypass, 0, "condition"},
+		"P34: starts workers that wait for their group":               {heldSelf, off, []Worker{w("a", Idle, 0)}, Bypass, 0, "condition"},
+		"P34: also while the report is under way":                     {sentSelf, off, []Worker{w("a", Idle, 0)}, Bypass, 0, "condition"},
+		"P34: obeys no epoch":                                         {liftedSelf, off, []Worker{w("a", Running, 2, unwatched)}, Wait, 0, "running"},
+		"P131a: nobody watches a worker any longer":                   {liftedSelf, off, []Worker{w("a", Running, 2, unwatched), w("b", Running, 2)}, Unwatch, 0, "condition"},
+		"P131a: nor one that has not answered":                        {liftedSelf, off, []Worker{w("a", Starting, 2)}, Unwatch, 0, "condition"},
+		"P131a: one whose supervisor is away is told later":           {liftedSelf, off, []Worker{w("a", Running, 2, lostFor(1))}, Wait, 0, "running"},
+		"P131a: nobody watched one that a bypass started":             {letSelf, off, []Worker{w("a", Running, 0)}, Wait, 0, "running"},
+		"P131a: one that is being stopped is not told":                {endingSelf, off, []Worker{w("a", Stopping, 2)}, Wait, 0, "being stopped"},
+		"P34: one whose container was away at the lift is started":    {liftedSelf, off, []Worker{w("a", Running, 2), w("b", Idle, 0)}, Bypass, 0, "condition"},
 		"P34: a worker that runs by its epoch survives a bypass":      {liftedSelf, at(1, 2), []Worker{w("a", Running, 2)}, Wait, 0, "running"},
 		"P34: one that runs by the bypass runs on while it lasts":     {letSelf, off, []Worker{w("a", Running, 0)}, Wait, 0, "running"},
 		"P34: and is stopped when it ends":                            {letSelf, at(1, 2), []Worker{w("a", Running, 0)}, StopWorkers, 0, "it is on again"},
@@ -186,10 +194,10 @@ func TestTheBypassInProcessMode(t *testing.T) {
 		"P34: also if nobody runs yet":                                {letSelf, at(1, 2), []Worker{w("a", Idle, 0, lostFor(1))}, StopWorkers, 0, "it is on again"},
 		"P34: a worker that fails restarts its Pod alone":             {letSelf, off, []Worker{w("a", Ended, 0, exited(1)), w("b", Running, 0)}, StopWorkers, 0, "exit code 1"},
 		"P34: also one that ran by its epoch":                         {liftedSelf, off, []Worker{w("a", Ended, 2, exited(1)), w("b", Running, 2)}, StopWorkers, 0, "exit code 1"},
-		"P34: which starts again once all have ended":                 {endingSelf, off, []Worker{w("a", Ended, 0), w("b", Ended, 0)}, Bypass, 0, "annotation"},
+		"P34: which starts again once all have ended":                 {endingSelf, off, []Worker{w("a", Ended, 0), w("b", Ended, 0)}, Bypass, 0, "condition"},
 		"P34: not while one is being stopped":                         {endingSelf, off, []Worker{w("a", Ended, 0), w("b", Stopping, 0)}, Wait, 0, "being stopped"},
 		"P71: one that fails again and again has to wait":             {quick, off, []Worker{w("a", Ended, 0)}, Wait, 0, "soon after its start"},
-		"P71: not indefinitely":                                       {slow, off, []Worker{w("a", Ended, 0)}, Bypass, 0, "annotation"},
+		"P71: not indefinitely":                                       {slow, off, []Worker{w("a", Ended, 0)}, Bypass, 0, "condition"},
 		"P71: nor for its group":                                      {quick, at(1, 2), []Worker{w("a", Ended, 0)}, Report, 3, ""},
 		"P70: a container that is done during a bypass must not wait": {endingSelf, off, []Worker{w("a", Ended, 0), w("b", Done, 0)}, Leave, 0, "container b is done"},
 		"P34: a stop that began before the bypass comes to its end":   {endingSelf, off, []Worker{w("a", Stopping, 2)}, Wait, 0, "being stopped"},
@@ -198,7 +206,7 @@ func TestTheBypassInProcessMode(t *testing.T) {
 
 func TestALadderToANewPod(t *testing.T) {
 	leaving := Self{UID: "ours", Leaving: "so it is"}
-	off := with(at(1, 2), annotatedOff)
+	off := with(at(1, 2), switchedOff)
 	stuck := func(w *Worker) { w.Problem, w.Outlived = "a process has outlived SIGKILL", noon.Add(-time.Minute) }
 	freeing := func(w *Worker) {
 		w.Problem, w.Outlived = "a process has outlived SIGKILL: pid 7 in state D", noon.Add(1-time.Minute)

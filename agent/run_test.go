@@ -193,7 +193,7 @@ func TestGroupRestart(t *testing.T) {
 
 func TestTheBypass(t *testing.T) {
 	bubble(t, "P34, C280: lifts without a report and obeys nothing; its end restarts", func(t *testing.T, fake *fakeAPI) {
-		off := with(at(0, 0), func(js *JobSet) { js.DisabledByGate = true })
+		off := with(at(0, 0), func(js *JobSet) { js.Disabled = true })
 		fake.set(off)
 		a := startAgent(t, fake, "a")
 		a.want(t, true)
@@ -212,7 +212,7 @@ func TestTheBypass(t *testing.T) {
 		fake.set(at(0, 0))
 		fake.meddle(failing("patch"))
 		a := startAgent(t, fake, "a")
-		fake.set(with(at(0, 0), func(js *JobSet) { js.DisabledByAnnotation = true }))
+		fake.set(with(at(0, 0), func(js *JobSet) { js.Disabled = true }))
 		synctest.Wait()
 		a.want(t, true)
 		fake.meddle(nil)
@@ -284,7 +284,7 @@ func TestTheEndOfAnAgent(t *testing.T) {
 	bubble(t, "O50: a JobSet of another UID than the setting says lifts nobody", func(t *testing.T, fake *fakeAPI) {
 		cfg := testConfig
 		cfg.JobSetUID = "older"
-		fake.set(with(at(0, 0), func(js *JobSet) { js.DisabledByGate = true }))
+		fake.set(with(at(0, 0), func(js *JobSet) { js.Disabled = true }))
 		a := startAgentWith(t, fake, cfg, &fakeBarrier{})
 		a.want(t, false)
 		fake.set(with(at(0, 0), func(js *JobSet) { js.UID = "older" }))

@@ -23,7 +23,6 @@ const (
 	jobSetNameKey      = "jobset.sigs.k8s.io/jobset-name"
 	jobSetUIDKey       = "jobset.sigs.k8s.io/jobset-uid"
 	epochKey           = "jobset.sigs.k8s.io/epoch"
-	disableKey         = "jobset.sigs.k8s.io/disable-in-place-restart"
 	strategyInPlace    = "InPlaceRestart"
 	conditionDisabled  = "InPlaceRestartDisabled"
 	conditionTrue      = "True"
@@ -186,15 +185,13 @@ func (o *wireJobSet) workers() int {
 
 // jobSet returns what Decide needs to know about an object, for the Pod at a place.
 func (o *wireJobSet) jobSet(at Place) JobSet {
-	_, annotated := o.Metadata.Annotations[disableKey]
 	js := JobSet{
-		Exists:               true,
-		UID:                  o.Metadata.UID,
-		Deleting:             o.Metadata.DeletionTimestamp != nil,
-		Suspended:            o.Spec.Suspend,
-		Ended:                o.Status.TerminalState != "",
-		InPlace:              o.Spec.FailurePolicy.RestartStrategy == strategyInPlace,
-		DisabledByAnnotation: annotated,
+		Exists:    true,
+		UID:       o.Metadata.UID,
+		Deleting:  o.Metadata.DeletionTimestamp != nil,
+		Suspended: o.Spec.Suspend,
+		Ended:     o.Status.TerminalState != "",
+		InPlace:   o.Spec.FailurePolicy.RestartStrategy == strategyInPlace,
 		// The schema forbids negative epochs; 0 is what absent ones mean.
 		Deprecated: max(0, o.Status.DeprecatedEpoch),
 		Synced:     max(0, o.Status.SyncedEpoch),
@@ -209,7 +206,7 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == conditionDisabled && c.Status == conditionTrue {
-			js.DisabledByGate = true
+			js.Disabled = true
 		}
 	}
 	return js

@@ -26,7 +26,6 @@ func TestTheWireNamesAreThoseOfTheAPI(t *testing.T) {
 		jobSetNameKey:        jobset.JobSetNameKey,
 		jobSetUIDKey:         jobset.JobSetUIDKey,
 		epochKey:             jobset.EpochKey,
-		disableKey:           jobset.DisableInPlaceRestartKey,
 		protocol.ProgressKey: jobset.ProgressKey,
 		strategyInPlace:      string(jobset.InPlaceRestart),
 		conditionDisabled:    string(jobset.JobSetInPlaceRestartDisabled),
@@ -66,13 +65,9 @@ func TestAJobSetDecodedInPartSaysWhatTheTypedOneSays(t *testing.T) {
 		"P32a: suspended":     {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(true)}}, JobSet{Exists: true, Suspended: true}},
 		"P34a: ended":         {jobset.JobSet{Status: jobset.JobSetStatus{TerminalState: string(jobset.JobSetFailed)}}, JobSet{Exists: true, Ended: true}},
 		"P32a: not suspended": {jobset.JobSet{Spec: jobset.JobSetSpec{Suspend: ptr.To(false)}}, JobSet{Exists: true}},
-		"P34, O57: any value of the annotation": {
-			jobset.JobSet{ObjectMeta: meta(map[string]string{jobset.DisableInPlaceRestartKey: ""})},
-			JobSet{Exists: true, UID: "u", DisabledByAnnotation: true},
-		},
-		"P34: other annotations": {jobset.JobSet{ObjectMeta: meta(map[string]string{"a": "b"})}, JobSet{Exists: true, UID: "u"}},
+		"P34b: the annotation is not obeyed by itself": {jobset.JobSet{ObjectMeta: meta(map[string]string{jobset.DisableInPlaceRestartKey: ""})}, JobSet{Exists: true, UID: "u"}},
 		"P34: the condition is True": {
-			jobset.JobSet{Status: jobset.JobSetStatus{Conditions: conditions(metav1.ConditionTrue)}}, JobSet{Exists: true, DisabledByGate: true},
+			jobset.JobSet{Status: jobset.JobSetStatus{Conditions: conditions(metav1.ConditionTrue)}}, JobSet{Exists: true, Disabled: true},
 		},
 		"P34: the condition is False": {
 			jobset.JobSet{Status: jobset.JobSetStatus{Conditions: conditions(metav1.ConditionFalse)}}, JobSet{Exists: true},

@@ -48,6 +48,8 @@ type Worker struct {
 	Exit *protocol.Exit
 	// Report is what signs of life that run gave (P137); nil if it is not watched, or if that is unknown.
 	Report *protocol.ProgressReport
+	// Unwatched: on this connection its supervisor was told that the run is not watched any longer (P131a).
+	Unwatched bool
 	// Problem is what its supervisor said is wrong.
 	Problem string
 	// Outlived is when its supervisor said so of a process, as Problem says; zero if there is none.
@@ -74,7 +76,7 @@ func (w Worker) Hello(m protocol.Message, now time.Time) (Worker, error) {
 	if w.Seen.IsZero() {
 		w.Seen = now
 	}
-	w.Lost = time.Time{}
+	w.Lost, w.Unwatched = time.Time{}, false
 	switch m.State {
 	case protocol.Runs:
 		w.State, w.Epoch, w.Exit, w.Report = Running, m.Epoch, nil, nil
@@ -160,7 +162,11 @@ func (w Worker) Heard(m protocol.Message, now time.Time) (Worker, error) {
 func (w Worker) Sent(m protocol.Message) Worker {
 	switch m.Type {
 	case protocol.Start:
-		w.State, w.Epoch, w.Exit, w.Report, w.Problem = Starting, m.Epoch, nil, nil, ""
+		if m.Unwatched {
+			w.Unwatched = true
+			return w
+		}
+		w.State, w.Epoch, w.Exit, w.Report, w.Unwatched, w.Problem = Starting, m.Epoch, nil, nil, false, ""
 	case protocol.Stop:
 		w.State = Stopping
 	case protocol.Leave:

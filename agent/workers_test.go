@@ -34,6 +34,7 @@ func TestWhatAHelloTells(t *testing.T) {
 		"P65: of one whose worker runs outside of all epochs":              {unseenWorker("a"), runs(0), w("a", Running, 0)},
 		"P65: of one whose worker has ended":                               {unseenWorker("a"), ended(2), w("a", Ended, 2, withExit)},
 		"P62: a worker that runs still runs":                               {w("a", Running, 2), runs(2), w("a", Running, 2)},
+		"P131a: one that comes back is told again":                         {w("a", Running, 2, unwatched), runs(2), w("a", Running, 2)},
 		"P62: one whose start was not answered runs":                       {w("a", Starting, 2), runs(2), w("a", Running, 2)},
 		"P62: one that is being stopped may not have been told":            {w("a", Stopping, 2), runs(2), w("a", Running, 2)},
 		"P62: one that runs something else":                                {w("a", Starting, 2), runs(1), w("a", Running, 1)},

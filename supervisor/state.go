@@ -43,8 +43,9 @@ type Run struct {
 	Bypass   bool
 	Restarts int32
 	World    protocol.World
-	// Progress is when it hangs (P131); nil if nobody watches it.
-	Progress *protocol.Progress
+	// Progress is when it hangs (P131); nil if nobody watches it. Unwatched: nobody does any longer (P131a).
+	Progress  *protocol.Progress
+	Unwatched bool
 }
 
 // State is all that a supervisor decides on. One that has just started is Held.
@@ -76,7 +77,7 @@ type State struct {
 
 // Watched reports whether a worker that gives no sign is to be ended (P131): not if it was told to end, nor in a bypass.
 func (s State) Watched() bool {
-	return s.Run.Progress != nil && !s.Run.Bypass && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated && !s.Hung.Hung()
+	return s.Run.Progress != nil && !s.Run.Bypass && !s.Run.Unwatched && s.Phase == Running && !s.Exited && !s.Stopping && !s.Terminated && !s.Hung.Hung()
 }
 
 // Observed reports whether signs of the worker are read. Those of one that was told to end are, too: it may save its state (P137).

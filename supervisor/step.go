@@ -76,6 +76,8 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 	}
 	same := s.Run.Epoch == asked.Epoch && s.Run.Bypass == asked.Bypass
 	switch {
+	case m.Unwatched:
+		return unwatch(s, same)
 	case s.Terminated:
 		return s, refuse(m, "the container has been told to end")
 	case s.Leave != "":
@@ -94,6 +96,15 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 		return s, []Action{running(s, set)}
 	}
 	return s, nil // its Ready follows
+}
+
+// unwatch ends no worker any more for want of a sign (P131a). It is not about another run than the one that goes on.
+func unwatch(s State, same bool) (State, []Action) {
+	if !same || !s.Watched() {
+		return s, nil
+	}
+	s.Run.Unwatched = true
+	return s, []Action{say("the worker of %s is not watched any longer: in-place restart is off", s.Run)}
 }
 
 // stop asks the worker to end, and answers if there is nothing to wait for (P63).

@@ -28,6 +28,11 @@ func startAt(epoch int32) Event {
 
 var deadlines = &protocol.Progress{StallSeconds: 10}
 
+// unwatchAt says that a bypass has begun.
+func unwatchAt(epoch int32) Event {
+	return Event{Message: &protocol.Message{Type: protocol.Start, Epoch: epoch, Unwatched: true}}
+}
+
 // watchAt starts a worker that is watched.
 func watchAt(epoch int32) Event {
 	return Event{Message: &protocol.Message{Type: protocol.Start, Epoch: epoch, Progress: deadlines}}
@@ -238,6 +243,11 @@ func TestStep(t *testing.T) {
 		"P131: it was told to stop before":                                 {after(watched, stopIn(5), silent()), ""},
 		"P131: the container is ending":                                    {after(watched, received(syscall.SIGTERM), silent()), ""},
 		"P131: nobody watches it":                                          {after(runs, silent()), ""},
+		"P131a: nobody watches any longer when a bypass begins":            {[]Event{watchAt(1), begun, unwatchAt(1), silent()}, ""},
+		"P131a: that is not about another run":                             {[]Event{watchAt(1), begun, unwatchAt(2), silent()}, "kill, timeout 10s"},
+		"P131a: one that has ended is not started again":                   {after(watched, exit(1), gone, unwatchAt(1)), ""},
+		"P131a: nor is one started that was not":                           {[]Event{unwatchAt(1)}, ""},
+		"P131a: the next epoch is watched":                                 {after(watched, unwatchAt(1), exit(1), gone, watchAt(2), begun, silent()), "kill, timeout 10s"},
 		"P131: nobody watches a bypass":                                    {[]Event{{Message: &protocol.Message{Type: protocol.Start, Bypass: true, Progress: deadlines}}, begun, silent()}, ""},
 		"P61: a message that is nobody's is nothing":                       {[]Event{{Message: &protocol.Message{Type: protocol.Done}}}, ""},
 	} {

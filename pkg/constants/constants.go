@@ -96,6 +96,11 @@ const (
 	InPlaceRestartDisabledMessage = "feature gate InPlaceRestart is off: workers run and are not restarted in place; start the manager with --feature-gates=InPlaceRestart=true"
 	InPlaceRestartEnabledReason   = "FeatureGateEnabled"
 	InPlaceRestartEnabledMessage  = "feature gate InPlaceRestart is on"
+	// DisabledByAnnotationReason and AnnotationRemovedReason: a user switched in-place restart off for a JobSet, or on again.
+	DisabledByAnnotationReason  = "DisabledByAnnotation"
+	DisabledByAnnotationMessage = "annotation jobset.sigs.k8s.io/disable-in-place-restart is set: workers run and are not restarted in place; remove it to have them restart together and be restarted in place again"
+	AnnotationRemovedReason     = "AnnotationRemoved"
+	AnnotationRemovedMessage    = "annotation jobset.sigs.k8s.io/disable-in-place-restart was removed: all workers restart in place and begin the next epoch together"
 	// WorkersNotReadyReason: workers of a group that runs do not; WorkersReadyReason: all do again.
 	WorkersNotReadyReason = "WorkersNotReady"
 	WorkersReadyReason    = "WorkersReady"
@@ -175,6 +180,8 @@ const (
 	// InPlaceRestartPlannedReason: the group restarts in place although nothing failed, and its workers save their state first.
 	InPlaceRestartPlannedReason = "InPlaceRestartPlanned"
 	InvalidEpochReason          = "InvalidEpoch"
+	// SuccessOverdueReason: a Pod whose workers are done does not end, and a break waits for its success no longer.
+	SuccessOverdueReason = "SuccessOverdue"
 	// ForeignJobReason: a Job names the JobSet as its controller, and the JobSet did not create it.
 	ForeignJobReason = "ForeignJob"
 	// WorkerReplacedReason: a Pod asked for a new one in its place, or lost its sandbox and gets one.

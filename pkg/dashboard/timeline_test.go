@@ -40,7 +40,7 @@ func bypassed(deprecated, synced int32) *jobset.JobSet {
 	return js
 }
 
-const bypasses = "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"
+const bypasses = "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start once the manager has set condition InPlaceRestartDisabled"
 
 func TestTheTimeLine(t *testing.T) {
 	t.Parallel()

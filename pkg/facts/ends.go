@@ -45,6 +45,22 @@ func endedWell(pod *corev1.Pod) bool {
 	return true
 }
 
+// keeper returns the first regular container that runs if another one has ended with 0, "" if there is none.
+func keeper(pod *corev1.Pod) (name string) {
+	ended := false
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		ended = ended || s.State.Terminated != nil && s.State.Terminated.ExitCode == 0
+		if name == "" && s.State.Running != nil {
+			name = s.Name
+		}
+	}
+	if !ended {
+		return ""
+	}
+	return name
+}
+
 // firstEnd returns how the container ended that ended first, of those whose end can have caused a restart, or the failure, of
 // the Pod. Within one second, workers come first.
 func firstEnd(pod *corev1.Pod) End {
@@ -108,6 +124,11 @@ func showEnds(to *corev1.Pod, m *Member) {
 	}
 	if m.EndedWell && m.Phase != corev1.PodSucceeded {
 		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{})}
+	}
+	if m.Keeper != "" {
+		to.Status.ContainerStatuses = []corev1.ContainerStatus{
+			ended(End{}), {Name: m.Keeper, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}
 	}
 }
 

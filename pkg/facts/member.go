@@ -49,6 +49,8 @@ type Member struct {
 	Restarting bool
 	// End is what ended it, or restarts it.
 	End End
+	// Keeper is a regular container that runs on beside one that ended with 0, and so keeps the Pod from succeeding (P45d).
+	Keeper string
 	// Killed is the last end of a container that the kubelet started, or starts, again with its supervisor (P66); empty if none did.
 	Killed End
 	// LeftBy is the container of a Failed Pod whose supervisor asked for another Pod (P70).
@@ -115,7 +117,7 @@ func Of(pod *corev1.Pod) Member {
 		m.End = firstEnd(pod)
 	}
 	if !m.Ended() && !m.EndedWell {
-		m.Killed = lastKilled(pod)
+		m.Keeper, m.Killed = keeper(pod), lastKilled(pod)
 	}
 	m.Failures = failuresBefore(pod)
 	if m.Phase == corev1.PodFailed {

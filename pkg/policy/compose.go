@@ -48,6 +48,9 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 			status.BreakTime = ptr.To(metav1.NewMicroTime(v.Now))
 		}
 	}
+	if r.changes.any(spendEpoch) {
+		v.skipEpoch(status)
+	}
 	switch {
 	case v.inPlace && v.suspendWanted():
 		status.BreakTime = nil // whoever resumes the JobSet wants it to run

@@ -16,7 +16,7 @@ var (
 	// jobSteps are those about Jobs. The first that ends the pass is the last of them.
 	jobSteps = []step{
 		finishedJobSet,   // delete the Jobs that still run, or keep them for a while; at TTL, the JobSet. Ends the pass
-		gateChange,       // if the gate came back, say so to the agents before anything else. Ends the pass
+		bypass,           // if in-place restart is off, or on again, say so to the agents before anything else. Ends the pass
 		previousJobs,     // delete what belongs to an earlier attempt
 		allJobsReady,     // the restart is over
 		failurePolicy,    // a Job failed: the failure policy decides. Ends the pass

@@ -300,6 +300,3 @@ func withCondition(conditionType batchv1.JobConditionType) func(*batchv1.Job) {
 
 func suspend(in *Input) { in.JobSet.Spec.Suspend = ptr.To(true) }
 func gateOff(in *Input) { in.Gates = gates.Set{} }
-func disabled(in *Input) {
-	in.JobSet.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
-}

@@ -16,25 +16,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 )
 
-// gateChange keeps the condition that tells agents whether the controller looks after the group.
-// When the gate comes back, that is said before anything else is done, so that no agent is judged
-// by what it did while the gate was off.
-func gateChange(v *view, _ result) result {
-	switch {
-	case v.restartStrategy() != jobset.InPlaceRestart:
-		return result{}
-	case !v.Gates.InPlaceRestart:
-		return tell(silently(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionTrue,
-			constants.InPlaceRestartDisabledReason, constants.InPlaceRestartDisabledMessage))
-	case !v.isTrue(jobset.JobSetInPlaceRestartDisabled):
-		return result{}
-	}
-	r := tell(silently(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionFalse,
-		constants.InPlaceRestartEnabledReason, constants.InPlaceRestartEnabledMessage))
-	r.ends = true
-	return r
-}
-
 // incompleteGroup recreates all Jobs if the group is to assemble again but one of its workers
 // succeeded in the last round: it would be missing in the next (P17). The break that led here was
 // charged, if it was a failure. While this waits for a success (P45) nothing else is done: the

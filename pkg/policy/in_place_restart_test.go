@@ -250,6 +250,7 @@ func TestGate(t *testing.T) {
 	back := func(w *summary) {
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetInPlaceRestartDisabled, false,
 			constants.InPlaceRestartEnabledReason, constants.InPlaceRestartEnabledMessage, now)}
+		spends(w)
 	}
 	noPods := func(in *Input) { in.Pods = nil }
 	tests := map[string]struct {

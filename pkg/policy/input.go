@@ -49,8 +49,10 @@ type Input struct {
 	FirstFailure *Failure
 	// HeldSince is since when all plans were Held, if that is remembered.
 	HeldSince time.Time
-	Gates     gates.Set
-	Now       time.Time
+	// PendingSince is the same of plans that were Pending.
+	PendingSince time.Time
+	Gates        gates.Set
+	Now          time.Time
 
 	// Injection is the agent of workers that bring none.
 	Injection workerpod.Injection

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -35,32 +34,6 @@ func finishedBy(js *jobset.JobSet) (end metav1.Condition, finished bool) {
 	}
 	return metav1.Condition{}, false
 }
-
-// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
-type Bypass uint8
-
-const (
-	// NotBypassed: agents hold their workers at the barrier.
-	NotBypassed Bypass = iota
-	// BypassedByAnnotation: a user said so (P20).
-	BypassedByAnnotation
-	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
-	BypassedByGate
-)
-
-// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
-func BypassOf(js *jobset.JobSet) Bypass {
-	if _, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]; disabled {
-		return BypassedByAnnotation
-	}
-	if apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled)) {
-		return BypassedByGate
-	}
-	return NotBypassed
-}
-
-// Bypassed reports whether the agents of a JobSet let their workers run without asking.
-func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
 
 // Tolerates reports whether spec.faultTolerance of a JobSet holds.
 func Tolerates(js *jobset.JobSet, g gates.Set) bool {

@@ -24,7 +24,7 @@ func newView(in Input) (*view, error) {
 	v.end, v.finished = finishedBy(in.JobSet)
 	v.deprecated, v.synced = epochsOf(in.JobSet)
 	v.inPlace = in.Gates.InPlaceRestart && v.restartStrategy() == jobset.InPlaceRestart
-	v.watched = v.inPlace && !v.finished && !v.suspendWanted() && BypassOf(in.JobSet) != BypassedByAnnotation
+	v.watched = v.inPlace && !v.finished && !v.suspendWanted() && !disabledByAnnotation(in.JobSet)
 	if v.tolerant = Tolerates(in.JobSet, in.Gates); v.tolerant {
 		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
 		v.Progress.Assembly = v.tolerance.Warmup // P80

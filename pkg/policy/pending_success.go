@@ -6,12 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -29,15 +32,25 @@ import (
 // for a success that is not seen yet.
 const successGrace = 3 * time.Second
 
+// patience is how much longer than the grace period of its Pod such a success may take to come (P45d). One that does not come,
+// since a container that is no worker runs on, or the node is silent, must not hold a break back without limit.
+const patience = time.Minute
+
 // waitForSuccess reports whether to leave the group alone although it wants a break: a success that
 // is seen and not counted would complete the JobSet, or, if the break is drastic and not merely
 // one in place, such a success may still come to be seen.
 func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
-	pending, graceEnds := v.successPending()
-	r = requeueAfter(graceEnds)
-	r.remember.Held = drastic
-	if pending || !drastic {
-		return r, pending
+	pending, overdue, next := v.successPending()
+	r = requeueAfter(next)
+	r.remember.Held, r.remember.Pending = drastic, pending
+	switch {
+	case overdue != "":
+		r = r.and(tell(warning(constants.SuccessOverdueReason, overdue)))
+	case pending:
+		return r, true
+	}
+	if !drastic {
+		return r, false
 	}
 	left := successGrace
 	if !v.HeldSince.IsZero() {
@@ -46,27 +59,76 @@ func (v *view) waitForSuccess(drastic bool) (r result, waits bool) {
 	return r.and(requeueAfter(left)), left > 0
 }
 
-// successPending reports whether the success policy will be met once the Job controller has counted
-// what succeeded, and for how long to wait for that at most, 0 if nothing limits it.
-func (v *view) successPending() (pending bool, graceEnds time.Duration) {
-	successful := slices.Clone(v.observed.Successful)
+// successPending reports whether the success policy will be met once the Job controller has counted what succeeded, since when
+// that is no reason to wait any longer, "" if it is, and when to look again, 0 if nothing limits the wait.
+func (v *view) successPending() (pending bool, overdue string, next time.Duration) {
+	successful, ended := slices.Clone(v.observed.Successful), slices.Clone(v.observed.Successful)
+	var late lateSuccess
 	for _, job := range v.observed.Active {
-		if about, left := v.aboutToComplete(job); about {
-			successful = append(successful, job)
-			graceEnds = Sooner(graceEnds, left)
+		about, left, of := v.aboutToComplete(job)
+		if !about {
+			continue
 		}
+		if successful = append(successful, job); of.pod == nil {
+			ended = append(ended, job)
+		}
+		late.add(of.pod, of.within)
+		next = Sooner(next, left)
 	}
-	return len(successful) > len(v.observed.Successful) && v.successMet(successful), graceEnds
+	switch {
+	case len(successful) == len(v.observed.Successful) || !v.successMet(successful):
+		return false, "", 0
+	case len(ended) > len(v.observed.Successful) && v.successMet(ended): // all that is left to do is to count
+		return true, "", next
+	}
+	left := late.within + patience
+	if !v.PendingSince.IsZero() {
+		left -= v.Now.Sub(v.PendingSince)
+	}
+	if left > 0 {
+		return true, "", Sooner(next, left)
+	}
+	return true, late.String(), 0
+}
+
+// lateSuccess are Pods whose workers are done, and that have not ended.
+type lateSuccess struct {
+	// pod is one of them, nil if there is none, and within the longest grace period.
+	pod    *corev1.Pod
+	within time.Duration
+}
+
+func (l *lateSuccess) add(pod *corev1.Pod, within time.Duration) {
+	l.within = max(l.within, within)
+	if l.pod == nil || pod != nil && pod.Name < l.pod.Name {
+		l.pod = pod
+	}
+}
+
+// graceOf returns the grace period of the Pods of a Job.
+func graceOf(job *batchv1.Job) time.Duration {
+	return time.Duration(ptr.Deref(job.Spec.Template.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)) * time.Second
+}
+
+// String says which container keeps the Pod from ending, and how to let it go.
+func (l *lateSuccess) String() string {
+	m := facts.Of(l.pod)
+	why := fmt.Sprintf("node %s does not report that the Pod has ended", m.Node)
+	if m.Keeper != "" {
+		why = fmt.Sprintf("container %s keeps running: let it end with the worker, or make it an init container with restartPolicy Always", m.Keeper)
+	}
+	return fmt.Sprintf("the workers of Pod %s are done, but a failure has waited %s for the Pod to succeed and waits no longer; %s", m.Name, l.within+patience, why)
 }
 
 // aboutToComplete reports whether a Job will be Complete once its Pods that succeeded are counted, and
-// how long until the first of them is not waited for any longer, 0 if all are.
-func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Duration) {
+// how long until the first of them that is being deleted is not waited for any longer, 0 if all are. Others that have not ended
+// may be late.
+func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Duration, late lateSuccess) {
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobFailureTarget) {
-		return false, 0
+		return false, 0, late
 	}
 	if hasCondition(job, batchv1.JobSuccessCriteriaMet) {
-		return true, 0
+		return true, 0, late
 	}
 	size := sizeOf(job)
 	done := parseIndexes(job.Status.CompletedIndexes, size)
@@ -83,11 +145,13 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 				continue
 			}
 			graceEnds = Sooner(graceEnds, left)
+		} else if !m.Ended() {
+			late.add(pod, graceOf(job))
 		}
 		succeeded[index] = true
 	}
 	met := done.size()+int64(len(succeeded)) >= size || jobSuccessMet(job.Spec.SuccessPolicy, done, succeeded, size)
-	return met, graceEnds
+	return met, graceEnds, late
 }
 
 // mayHaveRun reports whether a Pod that ended with 0 did so in an epoch, and not at the barrier. Which

@@ -85,8 +85,8 @@ func TestASuccessThatIsNotCountedDelaysABreak(t *testing.T) {
 	}{
 		"P45: the driver's Pod succeeded, its Job does not know yet":         {inPlace(0, 1, "ok1|2", driven), nil},
 		"P45: so it is without a budget":                                     {inPlace(0, 1, "ok1|2", driven, noMoreRestarts), nil},
-		"P45: the driver's container ended with 0, its Pod shows it running": {inPlace(0, 1, "1|2", driven, ended(0, 0, 0)), nil},
-		"P45: all of its containers did":                                     {inPlace(0, 1, "1|2", driven, ended(0, 0, 0, 0)), nil},
+		"P45: the driver's container ended with 0, its Pod shows it running": {inPlace(0, 1, "1|2", driven, ended(0, 0, 0)), looksAgain(90 * time.Second)},
+		"P45: all of its containers did":                                     {inPlace(0, 1, "1|2", driven, ended(0, 0, 0, 0)), looksAgain(90 * time.Second)},
 		"P45: a loss is not even confirmed":                                  {inPlace(0, 1, "ok1|.", driven), nil},
 		"P45: the driver's Pod is told to stop: until its grace is over":     {inPlace(0, 1, "ok1|2", driven, stops), looksAgain(10 * time.Second)},
 		"P45: the Job has counted it and is not complete yet":                {inPlace(0, 1, ".|2", driven, onJob(0, completed("0"))), nil},
@@ -108,12 +108,12 @@ func TestASuccessThatIsNotCountedDelaysABreak(t *testing.T) {
 		"P45: a worker that is no target ended, of any":         {inPlace(0, 1, "1|2|1", driven, any, ended(2, 0, 0)), breaks},
 
 		"P45b: a late patch of a dead agent set its epoch back": {inPlace(1, 2, "ok1|3", driven), nil},
-		"P45b: its Pod still shows it running":                  {inPlace(1, 2, "1|3", driven, ended(0, 0, 0)), nil},
+		"P45b: its Pod still shows it running":                  {inPlace(1, 2, "1|3", driven, ended(0, 0, 0)), looksAgain(90 * time.Second)},
 		"P45b: it shows no epoch":                               {inPlace(1, 2, "ok0|3", driven), nil},
 		"P45b: it shows what is no epoch":                       {inPlace(1, 2, "ok1|3", driven, onPod(0, 0, func(pod *corev1.Pod) { pod.Annotations[jobset.EpochKey] = "x" })), nil},
 		"P45b: without a budget":                                {inPlace(1, 2, "ok1|3", driven, noMoreRestarts), nil},
 		"P45b: while assembling":                                {inPlace(2, 2, "ok1|3", driven, restartingInPlace), nil},
-		"P45b: its agent told that it is done":                  {inPlace(1, 2, "1|3", driven, exitReport(0, `{"container":"worker","epoch":2,"code":0,"done":true}`)), nil},
+		"P45b: its agent told that it is done":                  {inPlace(1, 2, "1|3", driven, exitReport(0, `{"container":"worker","epoch":2,"code":0,"done":true}`)), looksAgain(90 * time.Second)},
 		"P45b: who is at the next epoch did not run to its end": {inPlace(0, 1, "2|2", driven, ended(0, 0, 0)), broken(1, "worker pod js-w-0-0 restarted, its exit code was not seen")},
 
 		"P45: while assembling nothing is recreated either": {inPlace(1, 1, "ok1|2", driven, restartingInPlace), nil},

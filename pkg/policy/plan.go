@@ -71,6 +71,8 @@ type Remembered struct {
 	// Held: the group needs a break that fails the JobSet or recreates all Jobs, which waits for a
 	// moment (P45). The shell remembers since when.
 	Held bool
+	// Pending: a break waits, or has waited, for a success that is not counted yet (P45d). The shell remembers since when.
+	Pending bool
 	// Moving: Pods have to leave their nodes, and the barrier is not lifted before they have. The shell
 	// remembers since when.
 	Moving bool
@@ -83,6 +85,7 @@ type Remembered struct {
 func (r Remembered) and(next Remembered) Remembered {
 	return Remembered{
 		Held:        r.Held || next.Held,
+		Pending:     r.Pending || next.Pending,
 		Moving:      r.Moving || next.Moving,
 		ClockStands: r.ClockStands || next.ClockStands,
 		ClockMoved:  r.ClockMoved + next.ClockMoved,

@@ -171,7 +171,7 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
 		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
-		if m.Reported.Epoch == v.synced {
+		if v.mayBeStopping(&m) {
 			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}
 		return left

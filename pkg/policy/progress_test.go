@@ -131,7 +131,6 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 	}
 	fresh := onPod(0, 1, func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now) })
 	unscheduled := onPod(0, 1, func(pod *corev1.Pod) { pod.Spec.NodeName = "" })
-	bypassed := func(in *Input) { in.JobSet.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""} }
 	tests := map[string]struct {
 		in   Input
 		want func(*summary)
@@ -150,7 +149,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			isSuspended(w)
 			w.Status.AssemblingSince = nil
 		}},
-		"P24: nobody is waited for while agents pass through": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, bypassed)), func(w *summary) { w.Status.AssemblingSince = nil }},
+		"P24: nobody is waited for while agents pass through": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, disabled)), func(w *summary) { w.Status.AssemblingSince = nil }},
 		"P24: the first period is not over":                   {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute)), waits(6 * time.Minute)},
 		"P24: without a period the group waits indefinitely, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), func(w *summary) {
 			assembling(w)
@@ -166,16 +165,13 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			w.RequeueAfter = 10 * time.Minute
 		}},
 		"P24a: who replaces one that stopped for so long is not late": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute), supervised, stopsFor(5*time.Minute)), waits(5 * time.Minute)},
-		"P24a: not who shows an older epoch": {inPlace(2, 2, "3 1", sinceAgo(11*time.Minute), supervised, stopsFor(5*time.Minute)), func(w *summary) {
-			deletes(1, 2, 3, "1 Member: js-w-0-1", "js-w-0-1")(w)
-			w.RequeueAfter = 14 * time.Minute
-		}},
-		"P24a: nor in container mode":                      {inPlace(1, 1, "2 1", sinceAgo(11*time.Minute), stopsFor(5*time.Minute)), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
-		"P24a: nor are all Jobs recreated in a grace":      {inPlace(1, 1, "2 1", sinceAgo(20*time.Minute), supervised, stopsFor(time.Hour)), waits(50 * time.Minute)},
-		"P24: one that came since is not deleted again":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
-		"P24: one that waits for a node is not deleted":    {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
-		"P24: after two periods all Jobs are recreated":    {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
-		"P24: after two periods, and its Pod is not there": {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
+		"P24a, P34b: so has one that shows an older epoch":            {inPlace(2, 2, "3 1", sinceAgo(11*time.Minute), supervised, stopsFor(5*time.Minute)), waits(4 * time.Minute)},
+		"P24a: nor in container mode":                                 {inPlace(1, 1, "2 1", sinceAgo(11*time.Minute), stopsFor(5*time.Minute)), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
+		"P24a: nor are all Jobs recreated in a grace":                 {inPlace(1, 1, "2 1", sinceAgo(20*time.Minute), supervised, stopsFor(time.Hour)), waits(50 * time.Minute)},
+		"P24: one that came since is not deleted again":               {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, fresh)), waits(9 * time.Minute)},
+		"P24: one that waits for a node is not deleted":               {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, unscheduled)), stands(30 * time.Second)},
+		"P24: after two periods all Jobs are recreated":               {inPlace(1, 1, "2 _", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Member: js-w-0-1")},
+		"P24: after two periods, and its Pod is not there":            {inPlace(1, 1, "2 .", sinceAgo(20*time.Minute, afterFullRestart)), recreates(1, 2, 2, "1 Lost: index 1 of Job js-w-0")},
 		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
 			deletes(2, 3, 2, "1 Member: js-w-0-2; 1 Lost: js-w-0-1", "js-w-0-2")(w)
 			w.RequeueAfter = period
@@ -231,6 +227,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetInPlaceRestartDisabled, true, "FeatureGateDisabled", "m", past)}
 		})), func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetInPlaceRestartDisabled, false, "FeatureGateEnabled", "feature gate InPlaceRestart is on", now)}
+			spends(w)
 			clock(now)(w)
 		}},
 	}

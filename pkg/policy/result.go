@@ -94,6 +94,8 @@ const (
 	breaksGroup
 	// planned, with deprecate: nothing failed, so the workers may save their state before they end (P142).
 	planned
+	// spendEpoch, with deprecate, makes S+1 an epoch that has ended: a bypass ends (P34b).
+	spendEpoch
 )
 
 func (c changes) any(of changes) bool { return c&of != 0 }

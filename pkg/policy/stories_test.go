@@ -264,10 +264,11 @@ func TestUsersWhoIntervene(t *testing.T) {
 		"C281: the disable annotation comes in the middle of a restart and goes again: the restart goes on": {moments: []moment{
 			{"both run", "1 1", "0/1", nil},
 			{"one fails", "2 1", "1/1, 1 in place", nil},
-			{"the annotation comes", "2 1", "1/1, 1 in place", disabled},
-			{"nothing is lifted: agents see it themselves", "2 2", "1/1, 1 in place", nil},
-			{"the annotation goes, and an agent that passed restarts", "_ 2", "1/1, 1 in place", onJobSet(func(js *jobset.JobSet) { js.Annotations = nil })},
-			{"all report", "2 2", "1/2, 1 in place", nil},
+			{"the annotation comes, and the agents are told", "2 1", "1/1, 1 in place", annotated},
+			{"nothing is lifted", "2 2", "1/1, 1 in place", nil},
+			{"the annotation goes, and an epoch with it", "2 2", "2/2, 1 in place", onJobSet(func(js *jobset.JobSet) { js.Annotations = nil })},
+			{"one is back", "3 2", "2/2, 1 in place", nil},
+			{"all are", "3 3", "2/3, 1 in place", nil},
 		}},
 		"C283: suspended and resumed twenty times with maxRestarts 1: nothing is charged, and a failure may still come": {
 			given: []func(*Input){maxRestarts(1)},

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -93,10 +94,10 @@ func TestASuccessIsReported(t *testing.T) {
 		in   Input
 		want func(*summary)
 	}{
-		"P66, P45: the JobSet is about to complete": {inPlace(0, 1, "1|2", driven, exitReport(0, done)), func(*summary) {}},
+		"P66, P45: the JobSet is about to complete": {inPlace(0, 1, "1|2", driven, exitReport(0, done)), func(w *summary) { w.RequeueAfter = 90 * time.Second }},
 		"P66, P45: only a part of the Pod is done":  {inPlace(0, 1, "1|2", driven, exitReport(0, `{"container":"worker","epoch":1,"code":0}`)), breaks},
 		"P66, P45: of an older epoch":               {inPlace(1, 2, "2|3", driven, exitReport(0, done)), broken(2, cause)},
-		"P66, P45b: of a Pod that shows no epoch":   {inPlace(0, 1, "_|2", driven, exitReport(0, done)), func(*summary) {}},
+		"P66, P45b: of a Pod that shows no epoch":   {inPlace(0, 1, "_|2", driven, exitReport(0, done)), func(w *summary) { w.RequeueAfter = 90 * time.Second }},
 		"P66, P45b: of a Pod that is at the next":   {inPlace(0, 1, "2|2", driven, exitReport(0, done)), broken(1, "worker pod js-w-0-0 restarted, its exit code was not seen")},
 		"P66, P45: that was told to stop":           {inPlace(0, 1, "1|2", driven, exitReport(0, `{"container":"worker","epoch":1,"code":0,"done":true,"stopped":true}`)), breaks},
 		"P66, P45: that did not end well":           {inPlace(0, 1, "1|2", driven, exitReport(0, `{"container":"worker","epoch":1,"code":1,"done":true}`)), breaks},

@@ -89,7 +89,10 @@ func stateOf(js *jobset.JobSet) State {
 	case !inPlace:
 		return State{Name: Running}
 	case bypass == policy.BypassedByAnnotation:
-		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start at once and are not restarted in place"}
+		if disabled := condition(js, jobset.JobSetInPlaceRestartDisabled); isTrue(disabled) {
+			return fromCondition(Bypassed, disabled)
+		}
+		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start once the manager has set condition InPlaceRestartDisabled"}
 	case bypass == policy.BypassedByGate:
 		return fromCondition(GateDisabled, condition(js, jobset.JobSetInPlaceRestartDisabled))
 	case deprecated >= synced:

@@ -107,6 +107,7 @@ var updateRules = []change{
 	coordinatorIfChanged,
 	podTemplatesIfChanged,
 	reportsIfChanged,
+	bypassEndsSeen,
 	exclusiveIfChanged,
 	faultToleranceIfChanged,
 }

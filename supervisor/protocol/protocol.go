@@ -99,7 +99,8 @@ const (
 const (
 	// Start asks for a worker at Epoch, or with Bypass for one outside of all epochs (P34). It is answered with
 	// Running, with Refused, or, if the worker of that Epoch has ended or is being stopped, with its Ready.
-	// A bypass that has ended may be started again; an epoch may not.
+	// A bypass that has ended may be started again; an epoch may not. With Unwatched it starts nothing and is not answered: the
+	// worker of Epoch runs on, and is not watched any longer (P131a). Supervisors of older versions take it for a repeated Start.
 	Start Type = "start"
 	// Stop asks for the end of the worker within GraceSeconds; answered with Ready, Done or Stuck.
 	Stop Type = "stop"
@@ -153,7 +154,9 @@ type Message struct {
 	Planned *PlannedStop `json:"planned,omitempty"`
 	// Progress, with Start, are the deadlines of a worker that gives signs (P131); nil if it gives none.
 	Progress *Progress `json:"progress,omitempty"`
-	Exit     *Exit     `json:"exit,omitempty"`
+	// Unwatched, with Start, is about the run that goes on.
+	Unwatched bool  `json:"unwatched,omitempty"`
+	Exit      *Exit `json:"exit,omitempty"`
 	// Report, with Hello, Ready and Progressed, is what signs the worker of Epoch gave (P137); nil if it was not watched.
 	Report  *ProgressReport `json:"report,omitempty"`
 	Because string          `json:"because,omitempty"`

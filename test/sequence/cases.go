@@ -105,6 +105,7 @@ func cases() []searched {
 	list = append(list, processCases()...)
 	list = append(list, leaseCases()...)
 	list = append(list, stepCases()...)
+	list = append(list, bypassCases()...)
 	list = append(list, toleranceCases()...)
 	list = append(list, elasticCases()...)
 	for i := range list {

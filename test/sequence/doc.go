@@ -25,6 +25,7 @@ SPDX-License-Identifier: Apache-2.0
 //	ran_out.go         who ran to its end in this round (P17)
 //	terminal.go        property 6: success policies, failure rules, and what became of the JobSet
 //	good.go            property 5: what the world has to come to when failures stop
+//	bypass.go          in-place restart is switched off and on again; property 11
 //	clock.go           what depends on time: breaks that are held back, deadlines, claims that go
 //	pause.go           the pause after quick failures
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
@@ -64,6 +65,7 @@ SPDX-License-Identifier: Apache-2.0
 //  9. A gate opens once for an epoch, while no process of another epoch exists, and a standby that could wait is not killed.
 //  10. A JobSet avoids the nodes on which as many of its charged restarts began as it asks for, those and no others, and for
 //     as long; a group does not start over a Pod that is left there; and rather than not to run, it uses such a node again.
+//  11. No lift while a worker of the group runs outside of all epochs (P34b).
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
 // begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset
@@ -111,6 +113,9 @@ SPDX-License-Identifier: Apache-2.0
 //     released the quota: scenarios with fault tolerance leave such late writes out.
 //
 //   - In scenarios with an order of start nobody passes by the agents: readiness, which decides then, is not modelled.
+//
+//   - The annotation that disables in-place restart comes and goes at any time, and the gate with another manager, maybe before any
+//     manager has looked. Why in-place restart is off is not kept.
 //
 //   - A planner is any change of sizes within their bounds by one write, at any time.
 //

@@ -218,7 +218,7 @@ func (e *encoder) world(w *world) {
 	for i := range w.views {
 		v := &w.views[i]
 		e.byte(int8(v.Deprecated), int8(v.Synced))
-		e.bits(v.Exists, v.DisabledByAnnotation, v.DisabledByGate)
+		e.bits(v.Exists, v.Disabled)
 	}
 	e.pass(w.pass)
 	e.pass(w.ghost)

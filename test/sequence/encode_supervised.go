@@ -37,7 +37,7 @@ func (e *encoder) supervised(s *supervised) {
 		e.queue(&c.toSup)
 		k := &c.knows
 		e.byte(int8(slices.Index(allStates, k.state)), k.epoch)
-		e.exit(k.ended, k.seen, k.lost, k.late)
+		e.exit(k.ended, k.seen, k.lost, k.late, k.unwatched)
 	}
 }
 
@@ -51,7 +51,7 @@ func (e *encoder) queue(q *queue) {
 	e.byte(q.n)
 	for _, m := range q.messages[:q.n] {
 		e.byte(int8(slices.Index(allKinds, m.kind)), m.epoch)
-		e.exit(m.ended, m.out, m.saves)
+		e.exit(m.ended, m.out, m.saves, m.unwatched)
 	}
 }
 

@@ -50,6 +50,11 @@ func TestFindings(t *testing.T) {
 		"a-Job-that-expires": {scenario{
 			rjobs: driverAndWorker, kinds: exitZero, left: budgets{failures: 1}, lag: 1, running: true, expires: true,
 		}, 6},
+		// P34b refuses to remove the annotation before the manager has made a condition of it: agents from before obey it while
+		// nobody looks, and what they reported until then would count.
+		"an-annotation-that-comes-and-goes-unseen": {scenario{
+			rjobs: []replicatedJob{{"w", 1, 2, -1}}, left: budgets{pokes: 2}, pokes: pokeDisable, lag: 1, earlierAgents: true, unguarded: true,
+		}, 11},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

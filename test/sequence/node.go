@@ -128,7 +128,6 @@ func (w *world) agentDecides(at int) error {
 	case agent.Bypass:
 		p.giveUp()
 		p.agent.lifted, p.worker = byBypass, -1
-		w.book.pending = w.book.pending || !w.sc.recreates() // a worker that runs in no epoch has to join one later
 	case agent.Restart:
 		if seen.Suspended && p.worker != 0 {
 			return violates(8, "an agent that sees that its Pod will be deleted restarts it")

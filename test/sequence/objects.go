@@ -395,8 +395,8 @@ func (sc *scenario) viewOf(js *jobSet) agent.JobSet {
 		return agent.JobSet{}
 	}
 	view := agent.JobSet{
-		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(), DisabledByAnnotation: js.disabled,
-		DisabledByGate: js.gateOff == isTrue, Suspended: js.suspend, Ended: js.phase != unfinished, Deprecated: int32(js.d), Synced: int32(js.s),
+		Exists: true, UID: uidText(js.uid), InPlace: !sc.recreates(),
+		Disabled: js.gateOff == isTrue || js.disabled && sc.earlierAgents, Suspended: js.suspend, Ended: js.phase != unfinished, Deprecated: int32(js.d), Synced: int32(js.s),
 	}
 	if js.planned {
 		view.PlannedStop = plannedStop

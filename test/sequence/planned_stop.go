@@ -68,7 +68,7 @@ func (p *pod) checkPlannedStops(seen agent.JobSet, sends []agent.Send) error {
 				continue
 			}
 			epoch := int32(p.sup.containers[i].knows.epoch)
-			want := epoch > 0 && epoch == seen.Deprecated && epoch == seen.Synced && seen.PlannedStop != (protocol.PlannedStop{}) && !seen.DisabledByAnnotation && !seen.DisabledByGate
+			want := epoch > 0 && epoch == seen.Deprecated && epoch == seen.Synced && seen.PlannedStop != (protocol.PlannedStop{}) && !seen.Disabled
 			if got := send.Message.Planned != nil; got != want {
 				return violates(8, "a worker of epoch %d has time to save its state: %t, want %t", epoch, got, want)
 			}

@@ -90,7 +90,6 @@ func (w *world) startedIn(p *pod, container int) error {
 		}
 		return w.startedAt(p, int8(container), epoch)
 	}
-	w.book.pending = true // a worker that runs in no epoch has to join one later
 	return nil
 }
 
@@ -113,6 +112,9 @@ func (w *world) judge(on basis, next status) error {
 	if next.d < was.d || next.s < was.s || next.d > next.s {
 		return violates(3, "D goes from %d to %d, S from %d to %d", was.d, next.d, was.s, next.s)
 	}
+	if endsBypass(was, next) {
+		return w.judgeBypass(was, next)
+	}
 	if next.d != was.d && next.s != was.s {
 		return violates(3, "one write makes the group restart and start: D goes from %d to %d, S from %d to %d", was.d, next.d, was.s, next.s)
 	}
@@ -122,6 +124,9 @@ func (w *world) judge(on basis, next status) error {
 		}
 		if reason := on.notWhole; reason != "" {
 			return violates(3, "S becomes %d, but not the whole group stands there: %s", next.s, reason)
+		}
+		if outside := w.outside(); outside != "" {
+			return violates(11, "S becomes %d while the worker of %s runs outside of all epochs", next.s, outside)
 		}
 		if left := w.leftOut(was.s); left != "" {
 			return violates(3, "S becomes %d without %s, which ran to its end in epoch %d and was not recreated", next.s, left, was.s)
@@ -245,7 +250,7 @@ func (w *world) stands(j *job, index, epoch int8) bool {
 // that the spec wants now is there, as it is wanted and no other, and in every slot stands
 // one live Pod that reports S+1.
 func (v *view) notWhole(sc *scenario) string {
-	if v.js.suspend || v.js.disabled || !v.gate {
+	if v.js.suspend || v.js.disabled || v.js.gateOff == isTrue || !v.gate {
 		return "it is suspended or disabled"
 	}
 	slots, wanted := 0, 0

@@ -85,6 +85,8 @@ type scenario struct {
 	warm bool
 	// slowStops: a worker that is told to stop may take longer than a deadline of the assembly, as its grace allows.
 	slowStops bool
+	// earlierAgents obey the annotation, too, as those from before P34b do. unguarded: admission lets it go at any time.
+	earlierAgents, unguarded bool
 	// lateReports: before each Pod reported, an agent of it died whose report is still under way.
 	lateReports bool
 	// order is what a ReplicatedJob that comes after another waits for.
@@ -248,7 +250,7 @@ func (sc *scenario) bounds() string {
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
 		{sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
-		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"},
+		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"}, {sc.earlierAgents, "agents of before"},
 	} {
 		if b.is {
 			parts = append(parts, b.what)

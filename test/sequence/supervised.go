@@ -61,8 +61,8 @@ type knowledge struct {
 	state agent.WorkerState
 	epoch int8
 	ended exit
-	// seen: its supervisor said hello; lost: the connection ended; late: that, or that it is stuck, was long ago.
-	seen, lost, late bool
+	// seen: its supervisor said hello; lost: the connection ended; late: that, or that it is stuck, was long ago. unwatched: it was told so.
+	seen, lost, late, unwatched bool
 }
 
 // exit is how a worker ended, as far as that matters.
@@ -81,8 +81,8 @@ type message struct {
 	kind  protocol.Type
 	epoch int8
 	ended exit
-	// out: it is about a run outside of all epochs. saves: it is a planned stop.
-	out, saves bool
+	// out: it is about a run outside of all epochs. saves: it is a planned stop. unwatched: the run goes on unwatched.
+	out, saves, unwatched bool
 }
 
 func (q *queue) push(m message) error {
@@ -132,11 +132,11 @@ func (e exit) exit() *protocol.Exit {
 }
 
 func messageFrom(m protocol.Message) message {
-	return message{m.Type, int8(m.Epoch), exitFrom(m.Exit), m.Bypass, m.Planned != nil}
+	return message{m.Type, int8(m.Epoch), exitFrom(m.Exit), m.Bypass, m.Planned != nil, m.Unwatched}
 }
 
 func (m message) message(name string) protocol.Message {
-	is := protocol.Message{Version: protocol.Version, Type: m.kind, Container: name, Epoch: int32(m.epoch), Bypass: m.out, Exit: m.ended.exit(), Because: "told"}
+	is := protocol.Message{Version: protocol.Version, Type: m.kind, Container: name, Epoch: int32(m.epoch), Bypass: m.out, Unwatched: m.unwatched, Exit: m.ended.exit(), Because: "told"}
 	if m.saves {
 		is.Planned = &plannedStop
 	}
@@ -144,7 +144,7 @@ func (m message) message(name string) protocol.Message {
 }
 
 func (k knowledge) worker(name string) agent.Worker {
-	w := agent.Worker{Container: name, State: k.state, Epoch: int32(k.epoch), Exit: k.ended.exit()}
+	w := agent.Worker{Container: name, State: k.state, Epoch: int32(k.epoch), Exit: k.ended.exit(), Unwatched: k.unwatched}
 	if k.seen {
 		w.Seen = clockAt
 	}
@@ -163,7 +163,7 @@ func (k knowledge) worker(name string) agent.Worker {
 
 func knowledgeFrom(w agent.Worker, late bool) knowledge {
 	lost := !w.Lost.IsZero()
-	return knowledge{w.State, int8(w.Epoch), exitFrom(w.Exit), !w.Seen.IsZero(), lost, (lost || w.State == agent.Stuck) && late}
+	return knowledge{w.State, int8(w.Epoch), exitFrom(w.Exit), !w.Seen.IsZero(), lost, (lost || w.State == agent.Stuck) && late, w.Unwatched}
 }
 
 // worker is the epoch in which all workers of a Pod that are not done run, 0 if there is none, -1 outside of all epochs.

@@ -49,6 +49,9 @@ func (w *world) troubles(steps []step) []step {
 			if kind == wipeStatus && js.s == 1 && !w.sc.wipeAtOne {
 				continue
 			}
+			if kind == toggleDisabled && js.disabled && !w.mayEnable() {
+				continue
+			}
 			if w.sc.pokes&(1<<(kind-toggleDisabled)) != 0 {
 				steps = append(steps, step{kind: kind})
 			}

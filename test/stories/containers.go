@@ -42,6 +42,7 @@ func Tell(alone ...any) bool {
 		Describe("when they are done", workersSucceed)
 		Describe("when they are suspended", suspension)
 		Describe("with an access policy", access)
+		Describe("when in-place restart is switched off", bypasses)
 		Describe("with a feature gate", alone, gate)
 		Describe("with exclusive placement", alone, exclusivePlacement)
 		Describe("on nodes that are marked as sick", alone, sickNodes)

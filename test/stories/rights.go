@@ -150,8 +150,8 @@ func gate() {
 
 		Expect(cluster.SetGate(ctx, true)).To(Succeed())
 		group.Has(jobset.JobSetInPlaceRestartDisabled, metav1.ConditionFalse, constants.InPlaceRestartEnabledReason)
-		group.RunsAt(2).IsInPlaceOf(before)
-		group.Charged(1)
+		group.RunsAt(3).IsInPlaceOf(before) // P34b: epoch 2 is spent
+		group.Charged(0)
 	}, SpecTimeout(specTime))
 }
 

@@ -42,7 +42,7 @@ const (
 	ExclusiveKey = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 	// NodeSelectorStrategyKey switches exclusive placement to nodes labelled beforehand.
 	NodeSelectorStrategyKey = "alpha.jobset.sigs.k8s.io/node-selector"
-	// DisableInPlaceRestartKey, with any value on the JobSet, disables in-place restart: agents release their workers and never restart them.
+	// DisableInPlaceRestartKey, with any value on the JobSet, disables in-place restart: agents release their workers and never restart them, once condition InPlaceRestartDisabled is True. It can be removed only then.
 	DisableInPlaceRestartKey = "jobset.sigs.k8s.io/disable-in-place-restart"
 )
 

@@ -24,8 +24,8 @@ const (
 	JobSetStartupPolicyCompleted JobSetConditionType = "StartupPolicyCompleted"
 	// JobSetRestarting: the Jobs are being recreated, or the workers restarted in place.
 	JobSetRestarting JobSetConditionType = "RestartingJobSet"
-	// JobSetInPlaceRestartDisabled: the feature gate InPlaceRestart is off, so agents
-	// let their workers run and never restart them.
+	// JobSetInPlaceRestartDisabled: the feature gate InPlaceRestart is off, or the annotation disable-in-place-restart is set,
+	// so agents let their workers run and never restart them.
 	JobSetInPlaceRestartDisabled JobSetConditionType = "InPlaceRestartDisabled"
 	// JobSetWorkersNotReady: the group restarts in place and runs, and some of its workers
 	// are not ready. The message names them, with node, time and reason.

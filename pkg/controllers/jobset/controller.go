@@ -264,6 +264,7 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 	if plan.Confirm == nil {
 		remembered := r.memory.forJobSet(js)
 		keepSince(&remembered.heldSince, plan.Held, in.Now)
+		keepSince(&remembered.pendingSince, plan.Pending, in.Now)
 		keepSince(&remembered.movingSince, plan.Moving, in.Now)
 		remembered.assembly.set(plan.ClockStands, in.Now)
 	}

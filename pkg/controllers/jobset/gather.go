@@ -41,6 +41,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Tolerance:    r.tolerance,
 		FirstFailure: remembered.firstFailure.in(epoch),
 		HeldSince:    remembered.heldSince,
+		PendingSince: remembered.pendingSince,
 		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
 		Clock: policy.Clock{
 			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),

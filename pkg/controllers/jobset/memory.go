@@ -23,6 +23,7 @@ import (
 //	assembly, answered,        the clock of the assembly (P24, P48): without them a deadline comes later
 //	lostTouch, leading
 //	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
+//	pendingSince               how long a break waits for a success that is seen (P45d): the same
 //	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
 //	firstFailure               the cause in messages (P21); the break itself follows from the Pods
 //	access                     which rights of agents are reported as missing (P56): without it they are asked for again
@@ -48,6 +49,8 @@ type remembered struct {
 	firstFailure perEpoch[policy.Failure]
 	// heldSince is since when a drastic break has been wanted, zero if it is not.
 	heldSince time.Time
+	// pendingSince is since when a break has been waiting for a success that is not counted, zero if none does.
+	pendingSince time.Time
 	// movingSince is since when Pods have had to leave their nodes, zero if none has.
 	movingSince time.Time
 	// access is what the API server said about the rights of agents, by service account.

@@ -44,10 +44,11 @@ var _ = Describe("The feature gate InPlaceRestart", func() {
 		w.StartManager()
 
 		w.Has(train, disabled, metav1.ConditionFalse, "FeatureGateEnabled")
-		w.Reaches(train, 1, 1)
+		w.Reaches(train, 2, 2)
 		writes := w.Manager.Made(AJobSetStatus())
 		first := writes[0].Object.(*jobset.JobSet).Status
-		Expect(first.DeprecatedEpoch).To(BeNil(), "the first write says nothing but that the gate is back")
+		Expect([]*int32{first.DeprecatedEpoch, first.SyncedEpoch}).To(HaveEach(HaveValue(BeEquivalentTo(2))), "P34b: the write that says so spends an epoch")
+		w.HasCounted(train, Counters{})
 		Expect(first.Conditions).To(ContainElement(And(HaveField("Type", string(disabled)), HaveField("Status", metav1.ConditionFalse))))
 	})
 

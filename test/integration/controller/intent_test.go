@@ -179,11 +179,12 @@ var _ = Describe("A group that is not watched", func() {
 
 		w.Agents.Report(2, pods[0])
 		w.Kubelet.Removes(pods[1])
-		w.StaysUntouched(train)
+		w.Has(train, jobset.JobSetInPlaceRestartDisabled, metav1.ConditionTrue, "DisabledByAnnotation")
+		w.StaysAt(train, 0, 1)
 
 		Change(w, train, func(js *jobset.JobSet) { delete(js.Annotations, jobset.DisableInPlaceRestartKey) })
-		w.Reaches(train, 1, 1)
-		w.HasCounted(train, Counters{InPlace: 1})
+		w.Reaches(train, 2, 2) // P34b
+		w.HasCounted(train, Counters{})
 	})
 })
 

@@ -102,10 +102,11 @@ func (o *observer) checkLift(write Write) func() {
 	if !ok || !write.Status {
 		return nothing
 	}
-	synced := epochsOf(&js.Status).Synced
+	is := epochsOf(&js.Status)
+	synced := is.Synced
 	epoch := strconv.Itoa(int(synced))
 	o.mu.Lock()
-	lift := synced > o.lifted[js.UID]
+	lift := synced > o.lifted[js.UID] && is.Deprecated < synced // else the end of a bypass spends an epoch (P34b)
 	o.mu.Unlock()
 	if !lift {
 		return nothing

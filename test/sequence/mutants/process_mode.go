@@ -193,7 +193,7 @@ var processMode = []mutant{
 
 // all are those of the list, those of faultTolerance and avoidance, and these, which the scenarios in process mode have to find.
 func all() []mutant {
-	list := slices.Concat(mutants, faultTolerance, avoidance, harm)
+	list := slices.Concat(mutants, faultTolerance, avoidance, harm, bypassMutants)
 	for _, m := range processMode {
 		m.scenarios = cmp.Or(m.scenarios, "process mode")
 		list = append(list, m)

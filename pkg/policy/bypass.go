@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"math"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
+)
+
+// In a bypass agents start their workers without asking, and outside of all epochs (P34). They obey condition
+// InPlaceRestartDisabled alone, so it begins and ends with a write of the status. That of its end spends an epoch (P34b):
+//
+//	                 D  S
+//	True             1  1   two of three Pods report 2; workers run, whatever their Pods report
+//	True -> False    2  2   who reports 2 may run outside of all epochs, and counts for nothing
+//	lift             2  3   all have come back, and reported 3
+//
+// Agents from before P34b obey the annotation, too. A manager that sees it neither lifts nor breaks, and admission refuses to
+// remove it before the condition is True: they never stop obeying unseen.
+
+// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
+type Bypass uint8
+
+const (
+	// NotBypassed: agents hold their workers at the barrier.
+	NotBypassed Bypass = iota
+	// BypassedByAnnotation: a user said so (P20).
+	BypassedByAnnotation
+	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
+	BypassedByGate
+)
+
+// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
+func BypassOf(js *jobset.JobSet) Bypass {
+	c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	switch {
+	case disabledByAnnotation(js), c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.DisabledByAnnotationReason:
+		return BypassedByAnnotation
+	case c != nil && c.Status == metav1.ConditionTrue:
+		return BypassedByGate
+	}
+	return NotBypassed
+}
+
+// Bypassed reports whether the agents of a JobSet let their workers run without asking.
+func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
+
+func disabledByAnnotation(js *jobset.JobSet) bool {
+	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
+	return disabled
+}
+
+// bypass keeps the condition that tells agents whether the controller looks after the group. What changes is said before
+// anything else is done, so that no agent is judged by what it did meanwhile.
+func bypass(v *view, _ result) result {
+	const condition = jobset.JobSetInPlaceRestartDisabled
+	is := v.trueCondition(condition)
+	switch {
+	case v.restartStrategy() != jobset.InPlaceRestart:
+		return result{}
+	case !v.Gates.InPlaceRestart:
+		return tell(silently(condition, metav1.ConditionTrue, constants.InPlaceRestartDisabledReason, constants.InPlaceRestartDisabledMessage))
+	case disabledByAnnotation(v.JobSet):
+		r := tell(silently(condition, metav1.ConditionTrue, constants.DisabledByAnnotationReason, constants.DisabledByAnnotationMessage))
+		r.ends = is == nil
+		return r
+	case is == nil:
+		return result{}
+	}
+	r := tell(silently(condition, metav1.ConditionFalse, constants.InPlaceRestartEnabledReason, constants.InPlaceRestartEnabledMessage))
+	if is.Reason == constants.DisabledByAnnotationReason {
+		r = tell(silently(condition, metav1.ConditionFalse, constants.AnnotationRemovedReason, constants.AnnotationRemovedMessage))
+	}
+	r.ends, r.changes = true, deprecate|spendEpoch
+	return r
+}
+
+// skipEpoch makes S+1 an epoch that has ended and never ran. There is none after the last.
+func (v *view) skipEpoch(status *jobset.JobSetStatus) {
+	next := min(v.synced, math.MaxInt32-1) + 1
+	status.DeprecatedEpoch, status.SyncedEpoch, status.PlannedBreak = ptr.To(next), ptr.To(next), false
+}
+
+// mayBeStopping reports whether the worker of a Pod in a group that assembles may still have to stop (P24a): its Pod shows an
+// epoch that has ended, or none, and a bypass may have let it run.
+func (v *view) mayBeStopping(m *facts.Member) bool {
+	if m.Reported.Epoch > 0 || v.synced == 0 {
+		return m.Reported.Epoch <= v.deprecated
+	}
+	ended := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	return ended != nil && m.Created.Before(ended.LastTransitionTime.Time)
+}
