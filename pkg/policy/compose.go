@@ -18,7 +18,7 @@ func (r *result) compose(v *view) Plan {
 	plan := Plan{
 		Questions: r.ask, Writes: r.writes, Remembered: r.remember, Reports: r.reports, Pace: r.pace, Verdict: r.verdict, Steps: v.steps,
 	}
-	plan.Foreign = v.observed.Foreign
+	plan.Foreign, plan.Prepared = v.observed.Foreign, v.preparation.pods
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
 	r.apply(v, &plan.Status)

@@ -64,7 +64,7 @@ type Input struct {
 	Clock Clock
 	// Tolerance says what spec.faultTolerance means.
 	Tolerance tolerance.Limits
-	// NotReady are the nodes of terminating Pods that are not ready, or do not exist any more.
+	// NotReady are the nodes, of terminating Pods and of Pods that are being prepared, that are not ready, or do not exist any more.
 	NotReady map[string]bool
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
@@ -78,6 +78,8 @@ type Input struct {
 type Progress struct {
 	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
 	Assembly time.Duration
+	// Preparation is for how long at most a Pod that is being prepared stops the clock of the assembly (P48a). 0: it stops none.
+	Preparation time.Duration
 	// ForcefulDeletion: a Pod on a lost node is deleted by force this long after its own grace period.
 	ForcefulDeletion time.Duration
 	// QuickFailurePause is the longest pause after failures in quick succession (P71). 0: none.
@@ -93,7 +95,12 @@ type Clock struct {
 	LedSince time.Time
 	// Stood is how long the clock stood still without the status saying so yet.
 	Stood time.Duration
+	// Prepared are the Pods that were seen being prepared since the group assembles, by UID.
+	Prepared map[types.UID]Prepared
 }
+
+// Prepared is when a Pod was being prepared: since it was first seen so, until it was first seen otherwise, zero if it was not.
+type Prepared struct{ Since, Until time.Time }
 
 // AgentAccess is what the API server said of the rights of a service account.
 type AgentAccess struct {

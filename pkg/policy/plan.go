@@ -9,6 +9,8 @@ import (
 	"cmp"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -76,6 +78,8 @@ type Remembered struct {
 	Moving bool
 	// ClockStands: the clock of the assembly stands still from now on, which the shell remembers.
 	ClockStands bool
+	// Prepared is what Clock.Prepared is in the next pass.
+	Prepared map[types.UID]Prepared
 	// ClockMoved is how far Status moves assemblingSince for the time that the clock stood still.
 	ClockMoved time.Duration
 }

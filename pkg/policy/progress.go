@@ -32,8 +32,8 @@ import (
 // A Pod that still shows epoch S may be saving a checkpoint: it has stopGracePeriodSeconds on top of the
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
-// The clock stands still while a slot is only leaving, or its Pod waits for a node or for
-// images: it cannot report, and another Pod would not have them sooner. Such time moves
+// The clock stands still while a slot is only leaving, or its Pod waits for a node or is
+// prepared: it cannot report, and another Pod would not be ready sooner. Such time moves
 // assemblingSince forward, and never resets it: a Pod that crashes before it reports
 // must still reach its deadline. A new leader gives every Pod a period of its own.
 
@@ -103,7 +103,7 @@ func assemblyDeadline(v *view, before result) result {
 	if before.remember.ClockStands {
 		return result{} // the group pauses
 	}
-	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {
+	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.preparation.holds {
 		return v.clockStands()
 	}
 	waited := v.waited()
@@ -133,8 +133,8 @@ func assemblyDeadline(v *view, before result) result {
 func (v *view) clockStands() result {
 	r := requeueAfter(v.graceEnds())
 	r.remember.ClockStands = true
-	if v.group.unscheduled > 0 || v.group.pulling > 0 { // no event wakes the JobSet when a Pod finds its node, or has its images
-		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20)))
+	if v.group.unscheduled > 0 || v.preparation.holds { // no event wakes the JobSet when a Pod finds its node, or is prepared
+		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20))).and(requeueAfter(v.preparation.left))
 	}
 	return r
 }
@@ -169,7 +169,7 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
-		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
+		left := max(v.until(m.Created.Add(v.Progress.Assembly+time.Second)), v.leftSincePrepared(pod))
 		if m.Reported.Epoch == v.synced {
 			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}

@@ -41,6 +41,8 @@ type view struct {
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
 	group groupState
+	// preparation is which Pods of the group are being prepared (P48a).
+	preparation preparation
 	// back is how many Jobs of each ReplicatedJob have all workers back; nil if others wait for readiness (P126).
 	back map[string]int64
 	// move are the Pods that have to leave their nodes.

@@ -135,6 +135,9 @@ inPlaceRestart:
   {{- with .assemblyGracePeriod }}
   assemblyGracePeriod: {{ . }}
   {{- end }}
+  {{- with .preparationGracePeriod }}
+  preparationGracePeriod: {{ . }}
+  {{- end }}
   {{- with .forcefulDeletionGracePeriod }}
   forcefulDeletionGracePeriod: {{ . }}
   {{- end }}

@@ -266,6 +266,7 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		keepSince(&remembered.heldSince, plan.Held, in.Now)
 		keepSince(&remembered.movingSince, plan.Moving, in.Now)
 		remembered.assembly.set(plan.ClockStands, in.Now)
+		remembered.prepared = plan.Prepared
 	}
 	return plan, nil
 }

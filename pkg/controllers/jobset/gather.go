@@ -43,6 +43,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Clock: policy.Clock{
 			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),
 			Stood:    remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
+			Prepared: remembered.prepared,
 		},
 	}
 	if children.NeedsService(js) {
@@ -68,7 +69,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	}
 	if inPlace {
 		in.OutsideLeases = r.withReports(js, in.Pods)
-		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
+		if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}
 		if r.reviewAccess {

@@ -20,8 +20,8 @@ import (
 // metrics keep is read by a decision. What depends on the fields of remembered:
 //
 //	pace, unseen               when the next pass and the next write of counts are made, never what they do
-//	assembly, answered,        the clock of the assembly (P24, P48): without them a deadline comes later
-//	lostTouch, leading
+//	assembly, prepared,        the clock of the assembly (P24, P48): without them a deadline comes later
+//	answered, lostTouch, leading
 //	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
 //	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
 //	firstFailure               the cause in messages (P21); the break itself follows from the Pods
@@ -42,6 +42,8 @@ type remembered struct {
 	pace     pace
 	unseen   unseenJobs
 	assembly assemblyClock
+	// prepared are the Pods that were seen being prepared since the group assembles.
+	prepared map[types.UID]policy.Prepared
 	// answered is when the API server answered again about this JobSet, zero if it always did; lostTouch: it has not yet.
 	answered     time.Time
 	lostTouch    bool
