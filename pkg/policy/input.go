@@ -43,6 +43,9 @@ type Input struct {
 	ChildrenRead bool
 	// Confirmed, if not nil, was just read past the cache: the Job, and the Pods with these indexes.
 	Confirmed *Loss
+	// InLeases: agents may report in Leases, whose cache may lag. ReportsRead are Pods whose Leases were just read past it; nil if none was.
+	InLeases    bool
+	ReportsRead map[types.UID]bool
 	// FirstFailure is the first failure seen in the epoch that runs, if any was.
 	FirstFailure *Failure
 	// HeldSince is since when all plans were Held, if that is remembered.

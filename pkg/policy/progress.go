@@ -112,6 +112,16 @@ func assemblyDeadline(v *view, before result) result {
 	}
 	stuck, late := v.stuck(), v.late()
 	overTime, r := v.overTime(late)
+	if unread := v.unreadReports(overTime); len(unread) > 0 {
+		return result{ends: true, ask: Questions{ReadReports: unread}}
+	}
+	allOver := len(overTime) == len(late)
+	if confirmed := v.confirmedLate(overTime); len(confirmed) < len(overTime) { // the others are read in the next pass
+		overTime, r = confirmed, r.and(requeueAfter(gatherNodes))
+		if len(overTime) == 0 {
+			return r
+		}
+	}
 	switch {
 	case len(stuck) > 0 || len(v.observed.Previous) > 0 || v.anyTerminating():
 		// New Jobs would not help: they would wait for the same Pods to go. So the
@@ -120,10 +130,10 @@ func assemblyDeadline(v *view, before result) result {
 			and(setClock(&v.Now)).and(requeueAfter(period))
 	case waited < v.lastDeadline():
 		return r.and(v.deleteLate(overTime)).and(requeueAfter(v.lastDeadline() - waited))
-	case len(overTime) == len(late) && v.byIntent():
+	case allOver && v.byIntent():
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersMissingReason, v.whyItWaits()))).
 			and(setClock(&v.Now)).and(requeueAfter(period))
-	case len(overTime) == len(late):
+	case allOver:
 		return r.and(v.recreateAssembly())
 	}
 	return r

@@ -163,6 +163,7 @@ func (r *JobSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		remembered := r.memory.forKey(req.NamespacedName)
 		remembered.pace.lastPass = time.Time{}
 		remembered.unseen.forget()
+		remembered.deleted.forget()
 	}
 	return result, err
 }
@@ -254,6 +255,12 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 	}
 	if err == nil && plan.ReadChildren {
 		if in, err = r.readChildren(ctx, in); err != nil {
+			return policy.Plan{}, err
+		}
+		plan, err = decide(ctx, in)
+	}
+	if err == nil && len(plan.ReadReports) > 0 {
+		if in, err = r.readReports(ctx, in, plan.ReadReports); err != nil {
 			return policy.Plan{}, err
 		}
 		plan, err = decide(ctx, in)

@@ -68,7 +68,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	if inPlace {
-		in.OutsideLeases = r.withReports(js, in.Pods)
+		in.OutsideLeases, in.InLeases = r.withReports(js, in.Pods), r.reporting != nil
 		if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}

@@ -19,7 +19,7 @@ import (
 // memory keeps what is not in the API. It may be lost at any time, and a new leader starts without it. Nothing that the
 // metrics keep is read by a decision. What depends on the fields of remembered:
 //
-//	pace, unseen               when the next pass and the next write of counts are made, never what they do
+//	pace, unseen, deleted      when the next pass and the next write of counts are made, never what they do
 //	assembly, prepared,        the clock of the assembly (P24, P48): without them a deadline comes later
 //	answered, lostTouch, leading
 //	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
@@ -40,7 +40,9 @@ type memory struct {
 type remembered struct {
 	uid      types.UID
 	pace     pace
-	unseen   unseenJobs
+	unseen   unseen
+	// deleted are the Pods that were deleted and that the cache still shows as before.
+	deleted  unseen
 	assembly assemblyClock
 	// prepared are the Pods that were seen being prepared since the group assembles.
 	prepared map[types.UID]policy.Prepared

@@ -210,7 +210,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts a long grace", file: progressFile,
-		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 {",
+		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.preparation.holds {",
 		new:       "if false {",
 		scenarios: "long grace",
 	},
@@ -222,7 +222,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "wait indefinitely", file: progressFile,
-		old:       "case len(overTime) == len(late):",
+		old:       "case allOver:",
 		new:       "case false:",
 		scenarios: "claim",
 	},

@@ -111,6 +111,8 @@ func kindOf(obj client.Object) string {
 		return "RoleBinding"
 	case *batchv1.Job:
 		return "Job"
+	case *corev1.Pod:
+		return "Pod"
 	}
 	return ""
 }
@@ -147,7 +149,7 @@ func New(t *testing.T, objs ...client.Object) *API {
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 			options := (&client.DeleteOptions{}).ApplyOptions(opts)
-			if options.PropagationPolicy == nil || *options.PropagationPolicy != "Foreground" {
+			if _, isPod := obj.(*corev1.Pod); !isPod && (options.PropagationPolicy == nil || *options.PropagationPolicy != "Foreground") {
 				t.Errorf("C103: %s is not deleted in the foreground", obj.GetName())
 			}
 			if options.Preconditions == nil || options.Preconditions.UID == nil || *options.Preconditions.UID != obj.GetUID() {
