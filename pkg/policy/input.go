@@ -91,11 +91,13 @@ type Progress struct {
 	NotReady time.Duration
 }
 
-// Clock is what the shell remembers of the clock of the assembly (P48). It only delays.
+// Clock is what the shell remembers of clocks (P21a, P48). It only delays.
 type Clock struct {
-	// LedSince is since when this manager has been the leader with synced caches. Earlier time
-	// does not count: this manager could not see reports then.
+	// LedSince is since when this manager has been the leader with synced caches, and its clock has not jumped. Earlier time
+	// does not count for the assembly: this manager could not see reports then.
 	LedSince time.Time
+	// SteadySince is when its clock last jumped, zero if it never did. No deadline counts the time before.
+	SteadySince time.Time
 	// Stood is how long the clock stood still without the status saying so yet.
 	Stood time.Duration
 	// Prepared are the Pods that were seen being prepared since the group assembles, by UID.

@@ -179,7 +179,7 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
-		left := max(v.until(m.Created.Add(v.Progress.Assembly+time.Second)), v.leftSincePrepared(pod))
+		left := max(v.left(v.Progress.Assembly+time.Second, m.Created), v.leftSincePrepared(pod))
 		if m.Reported.Epoch == v.synced {
 			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}

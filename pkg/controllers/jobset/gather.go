@@ -27,7 +27,8 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	if err != nil {
 		return policy.Input{}, err
 	}
-	now, remembered, epoch := r.clock.Now(), r.memory.forJobSet(js), ptr.Deref(js.Status.SyncedEpoch, 0)
+	now, leading, jumped := r.memory.look(r.clock)
+	remembered, epoch := r.memory.forJobSet(js), ptr.Deref(js.Status.SyncedEpoch, 0)
 	remembered.pace.jobs.Store(int64(len(owned)))
 	in := policy.Input{
 		JobSet:       js,
@@ -41,9 +42,10 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		HeldSince:    remembered.heldSince,
 		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
 		Clock: policy.Clock{
-			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),
-			Stood:    remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
-			Prepared: remembered.prepared,
+			LedSince:    remembered.ledSince(leading, now),
+			SteadySince: jumped,
+			Stood:       remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
+			Prepared:    remembered.prepared,
 		},
 	}
 	if children.NeedsService(js) {
