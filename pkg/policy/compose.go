@@ -70,6 +70,9 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	}
 	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
 	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
+	if r.changes.any(disrupted) && r.changes.any(chargeGroup) && status.Progress != nil {
+		status.Progress.InPlaceRestarts++ // it is no restart without progress (P71b)
+	}
 	switch {
 	case r.changes.any(completesJobSet):
 		status.TerminalState = string(jobset.JobSetCompleted)
