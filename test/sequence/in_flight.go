@@ -90,6 +90,18 @@ func (w *world) judgeLate(ops []op) error {
 	return nil
 }
 
+// judgeDeleted checks that no group is lifted over a Pod that was deleted for being late and reported meanwhile.
+func (w *world) judgeDeleted(_ basis, was, next status) error {
+	for i := range w.pods {
+		p := &w.pods[i]
+		replaced := func(q pod) bool { return q.job == p.job && q.index == p.index && q.live() }
+		if next.s != was.s && p.byUs && !slices.ContainsFunc(w.pods, replaced) {
+			return violates(3, "S becomes %d over a Pod that was deleted for being late", next.s)
+		}
+	}
+	return nil
+}
+
 // awaitsCache reports whether the cache has yet to show that the controller deleted a Pod.
 func (w *world) awaitsCache() bool {
 	if !w.sc.inFlight || w.sc.twist == earlyLook {
