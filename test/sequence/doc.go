@@ -84,8 +84,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - Time is whether a Pod is past its deletion timestamp and whether a break was held back for long
 //     enough, which may happen at any moment, and how many periods of its deadline a group assembles.
 //     A period is long: it passes when all have done what they can, but for Pods in their grace, Pods
-//     that hang and a Job controller that is away, and where a scenario says so, workers that take their time to stop; and once, where it says so, with reports that are on their way to the API server or to the cache of Leases. A clock may
-//     jump, forward or back, when all caches have caught up (P21a). A worker that exited 0 is seen in the seconds for
+//     that hang and a Job controller that is away, and where a scenario says so, workers that take their time to stop,
+//     and once reports that are on their way to the API server or to the cache of Leases. A clock may jump, forward or back,
+//     when all caches have caught up. A worker that exited 0 is seen in the seconds for
 //     which a break is held back. Where a scenario has pauses, the minute after which an epoch is no quick
 //     failure, and the pause, may each be over at any moment between two passes.
 //

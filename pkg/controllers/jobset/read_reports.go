@@ -14,6 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -29,15 +30,13 @@ func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, lat
 	var found []coordinationv1.Lease
 	read := make(map[types.UID]bool, len(late))
 	for _, pod := range late {
-		lease := coordinationv1.Lease{}
-		err := r.live.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name)}, &lease)
-		switch {
-		case err == nil:
-			found = append(found, lease)
-		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
+		// This manager may list Leases and not get them. The API server reads one key for such a list.
+		list := &coordinationv1.LeaseList{}
+		err := r.live.List(ctx, list, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: facts.LeaseName(pod.Name)})
+		if err != nil && !apierrors.IsForbidden(err) {
 			return in, fmt.Errorf("reading whether Pod %s, which seems to be late, has reported in its Lease: %w", klog.KObj(pod), err)
 		}
-		read[pod.UID] = true
+		found, read[pod.UID] = append(found, list.Items...), true
 	}
 	live, synced := facts.InList(found), ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)
 	in.Pods, in.ReportsRead = maps.Clone(in.Pods), read

@@ -83,11 +83,11 @@ func TestLateReports(t *testing.T) {
 		})
 	}
 	answering := func(s *shell, err error) {
-		s.live = interceptor.NewClient(s.Fake, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			if _, lease := obj.(*coordinationv1.Lease); lease {
+		s.live = interceptor.NewClient(s.Fake, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, leases := list.(*coordinationv1.LeaseList); leases {
 				return err
 			}
-			return c.Get(ctx, key, obj, opts...)
+			return c.List(ctx, list, opts...)
 		}})
 	}
 	t.Run("P24c: nobody is deleted while the API server does not answer", func(t *testing.T) {

@@ -17,8 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -132,7 +134,8 @@ func New(t *testing.T, objs ...client.Object) *API {
 	for i, obj := range objs { // the fake writes into what it is given, and tests share that
 		objs[i] = obj.DeepCopyObject().(client.Object)
 	}
-	s.Fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).Build()
+	s.Fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).
+		WithIndex(&coordinationv1.Lease{}, metav1.ObjectNameField, func(lease client.Object) []string { return []string{lease.GetName()} }).Build()
 	write := func(verb string, obj client.Object, do func() error) error {
 		request := fmt.Sprintf("%s %s %s", verb, kindOf(obj), obj.GetName())
 		s.Record.write("%s", request)
