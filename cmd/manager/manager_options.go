@@ -100,11 +100,12 @@ func newCacheOptions() cache.Options {
 
 func progressOf(cfg *configapi.Configuration) policy.Progress {
 	progress := policy.Progress{
-		Assembly: configapi.DefaultAssemblyGracePeriod, ForcefulDeletion: configapi.DefaultInPlaceForcefulDeletion,
+		Assembly: configapi.DefaultAssemblyGracePeriod, Preparation: configapi.DefaultPreparationGracePeriod, ForcefulDeletion: configapi.DefaultInPlaceForcefulDeletion,
 		NotReady: configapi.DefaultNotReadyGracePeriod, QuickFailurePause: configapi.DefaultQuickFailureMaxPause,
 	}
 	given := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
 	setGiven(&progress.Assembly, given.AssemblyGracePeriod)
+	setGiven(&progress.Preparation, given.PreparationGracePeriod)
 	setGiven(&progress.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
 	setGiven(&progress.NotReady, given.NotReadyGracePeriod)
 	setGiven(&progress.QuickFailurePause, given.QuickFailureMaxPause)

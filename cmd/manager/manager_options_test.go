@@ -274,15 +274,15 @@ func TestProgressOf(t *testing.T) {
 		given *configapi.InPlaceRestart
 		want  policy.Progress
 	}{
-		"nothing is said (P24, P25, P71)":   {nil, policy.Progress{Assembly: 10 * time.Minute, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"an empty block (P24, P25)":         {&configapi.InPlaceRestart{}, policy.Progress{Assembly: 10 * time.Minute, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"the group may take any time (P24)": {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"all are said (P24, P25, P71)": {
+		"nothing is said (P24, P25, P48a, P71)": {nil, policy.Progress{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"an empty block (P24, P25)":             {&configapi.InPlaceRestart{}, policy.Progress{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"the group may take any time (P24)":     {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"all are said (P24, P25, P48a, P71)": {
 			&configapi.InPlaceRestart{
 				AssemblyGracePeriod: &metav1.Duration{Duration: time.Minute}, ForcefulDeletionGracePeriod: &metav1.Duration{Duration: time.Hour},
-				NotReadyGracePeriod: &metav1.Duration{Duration: time.Second}, QuickFailureMaxPause: &metav1.Duration{},
+				NotReadyGracePeriod: &metav1.Duration{Duration: time.Second}, QuickFailureMaxPause: &metav1.Duration{}, PreparationGracePeriod: &metav1.Duration{Duration: 3 * time.Hour},
 			},
-			policy.Progress{Assembly: time.Minute, ForcefulDeletion: time.Hour, NotReady: time.Second},
+			policy.Progress{Assembly: time.Minute, Preparation: 3 * time.Hour, ForcefulDeletion: time.Hour, NotReady: time.Second},
 		},
 	}
 	for name, tc := range tests {

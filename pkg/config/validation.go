@@ -226,6 +226,7 @@ func validateInPlaceRestart(cfg *configapi.Configuration) field.ErrorList {
 	var errs field.ErrorList
 	for name, period := range map[string]*metav1.Duration{
 		"assemblyGracePeriod":         cfg.InPlaceRestart.AssemblyGracePeriod,
+		"preparationGracePeriod":      cfg.InPlaceRestart.PreparationGracePeriod,
 		"forcefulDeletionGracePeriod": cfg.InPlaceRestart.ForcefulDeletionGracePeriod,
 		"notReadyGracePeriod":         cfg.InPlaceRestart.NotReadyGracePeriod,
 		"quickFailureMaxPause":        cfg.InPlaceRestart.QuickFailureMaxPause,

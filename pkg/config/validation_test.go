@@ -180,21 +180,22 @@ func TestValidate(t *testing.T) {
 			},
 			want: []string{"controller.maxConcurrentReconciles"},
 		},
-		"periods of in-place restart may be 0, for never (P24, P25, P71)": {
+		"periods of in-place restart may be 0, for never (P24, P25, P48a, P71)": {
 			change: func(cfg *configapi.Configuration) {
-				cfg.InPlaceRestart = &configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}, ForcefulDeletionGracePeriod: &metav1.Duration{}, NotReadyGracePeriod: &metav1.Duration{}, QuickFailureMaxPause: &metav1.Duration{}}
+				cfg.InPlaceRestart = &configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}, PreparationGracePeriod: &metav1.Duration{}, ForcefulDeletionGracePeriod: &metav1.Duration{}, NotReadyGracePeriod: &metav1.Duration{}, QuickFailureMaxPause: &metav1.Duration{}}
 			},
 		},
-		"periods of in-place restart below a second, or negative (P24, P25, P71)": {
+		"periods of in-place restart below a second, or negative (P24, P25, P48a, P71)": {
 			change: func(cfg *configapi.Configuration) {
 				cfg.InPlaceRestart = &configapi.InPlaceRestart{
 					AssemblyGracePeriod:         &metav1.Duration{Duration: 999 * time.Millisecond},
 					ForcefulDeletionGracePeriod: &metav1.Duration{Duration: -time.Hour},
 					NotReadyGracePeriod:         &metav1.Duration{Duration: time.Millisecond},
 					QuickFailureMaxPause:        &metav1.Duration{Duration: -1},
+					PreparationGracePeriod:      &metav1.Duration{Duration: time.Second - 1},
 				}
 			},
-			want: []string{"inPlaceRestart.assemblyGracePeriod", "inPlaceRestart.forcefulDeletionGracePeriod", "inPlaceRestart.notReadyGracePeriod", "inPlaceRestart.quickFailureMaxPause"},
+			want: []string{"inPlaceRestart.assemblyGracePeriod", "inPlaceRestart.forcefulDeletionGracePeriod", "inPlaceRestart.notReadyGracePeriod", "inPlaceRestart.preparationGracePeriod", "inPlaceRestart.quickFailureMaxPause"},
 		},
 		"a controller block that says nothing": {
 			change: func(cfg *configapi.Configuration) { cfg.Controller = &configapi.Controller{} },

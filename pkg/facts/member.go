@@ -64,8 +64,8 @@ type Member struct {
 	Progress string
 	// Address is what its agent reports as its address.
 	Address string
-	// Pulling: it has a sandbox, and waits for a container to be created (P48).
-	Pulling bool
+	// Preparation is what keeps its agent from reporting that another Pod in its place would not have sooner (P48a).
+	Preparation Preparation
 	// Readiness is that of its worker, and UnreadySince since when it is not Ready. Blocker is what keeps one that is Blocked.
 	Readiness    Readiness
 	UnreadySince time.Time
@@ -123,7 +123,7 @@ func Of(pod *corev1.Pod) Member {
 	if m.Phase == corev1.PodFailed {
 		m.LeftBy, m.Finished = leftBy(pod), finished(pod)
 	}
-	m.Pulling = IsPulling(pod)
+	m.Preparation = PreparationOf(pod)
 	if m.Readiness, m.UnreadySince = ReadinessOf(pod); m.Readiness == Blocked {
 		m.Blocker = blockerOf(pod)
 	}
@@ -131,7 +131,7 @@ func Of(pod *corev1.Pod) Member {
 }
 
 // StandingOf returns the Standing of a Pod alone. A pass may take a microsecond for a Pod (P22), so it looks at this of each,
-// at what NodeOf, IndexOf, IsPulling and ReadinessOf return of many, and at all facts of few.
+// at what NodeOf, IndexOf, PreparationOf and ReadinessOf return of many, and at all facts of few.
 func StandingOf(pod *corev1.Pod) Standing {
 	s := Standing{
 		Phase: pod.Status.Phase, Reported: reported(pod),
@@ -184,6 +184,7 @@ func Strip(pod *corev1.Pod) *corev1.Pod {
 	showKilled(stripped, &m)
 	showSandbox(stripped, &m)
 	showReadiness(stripped, &m)
+	showPreparation(stripped, &m)
 	return stripped
 }
 

@@ -10,10 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // Readiness is the state of a worker that may run.
@@ -75,41 +73,7 @@ func blockerOf(pod *corev1.Pod) Blocker {
 	return Blocker{}
 }
 
-// IsPulling reports whether a Pod has a sandbox, and what keeps it from running is the creation of a container, which takes
-// as long as the pull of an image does. A kubelet that cannot pull says so after a minute without progress, and the Pod is
-// blocked then; an init container that runs, and an agent that holds the workers back, are work and not a pull.
-func IsPulling(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodPending || blockerOf(pod).Reason != "" || !isTrue(pod, corev1.PodReadyToStartContainers) {
-		return false
-	}
-	for i := range pod.Status.InitContainerStatuses {
-		status := &pod.Status.InitContainerStatuses[i]
-		switch {
-		case status.State.Waiting != nil:
-			return true
-		case status.State.Running != nil && (!IsSidecar(pod, status.Name) || !ptr.Deref(status.Started, false)):
-			return false
-		}
-	}
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].State.Waiting != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// IsSidecar reports whether a container of a Pod runs beside its workers, started before them.
-func IsSidecar(pod *corev1.Pod, name string) bool {
-	for i := range pod.Spec.InitContainers {
-		if c := &pod.Spec.InitContainers[i]; c.Name == name {
-			return workerpod.IsSidecar(c)
-		}
-	}
-	return false
-}
-
-// showReadiness shows what ReadinessOf and IsPulling read. Containers that wait are shown as init containers: a regular one
+// showReadiness shows what ReadinessOf reads. Containers that wait are shown as init containers: a regular one
 // would say that the Pod has not ended well.
 func showReadiness(to *corev1.Pod, m *Member) {
 	if m.Readiness != Ready {
@@ -120,10 +84,6 @@ func showReadiness(to *corev1.Pod, m *Member) {
 	}
 	if m.Readiness == Blocked {
 		showWaiting(to, m.Blocker.Container, m.Blocker.Reason)
-	}
-	if m.Pulling {
-		show(to, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
-		showWaiting(to, "", "")
 	}
 }
 

@@ -124,7 +124,7 @@ func (d dice) statuses(names ...string) (all []corev1.ContainerStatus) {
 		case kind == 0 || ends:
 			s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: one[int32](d, 0, 0, 0, 1, 64, 65, 77), Reason: one(d, "Error", "OOMKilled", "RestartingAllContainers"), FinishedAt: d.time()}
 		case kind == 1:
-			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: one(d, "", "PodInitializing", "ErrImagePull", "CrashLoopBackOff", "RestartingAllContainers")}
+			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: one(d, "", "PodInitializing", "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff", "RestartingAllContainers")}
 		default:
 			s.State.Running = &corev1.ContainerStateRunning{}
 		}

@@ -18,7 +18,7 @@ func (r *result) compose(v *view) Plan {
 	plan := Plan{
 		Questions: r.ask, Writes: r.writes, Remembered: r.remember, Reports: r.reports, Pace: r.pace, Verdict: r.verdict, Steps: v.steps,
 	}
-	plan.Foreign = v.observed.Foreign
+	plan.Foreign, plan.Prepared = v.observed.Foreign, v.preparation.pods
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
 	r.apply(v, &plan.Status)
@@ -73,6 +73,9 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	}
 	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
 	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
+	if r.changes.any(disrupted) && r.changes.any(chargeGroup) && status.Progress != nil {
+		status.Progress.InPlaceRestarts++ // it is no restart without progress (P71b)
+	}
 	switch {
 	case r.changes.any(completesJobSet):
 		status.TerminalState = string(jobset.JobSetCompleted)

@@ -7,9 +7,11 @@ package policy
 
 import (
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
-// mostConfirmed is how many workers that seem to be lost are read at a time. One that is lost breaks the group.
+// mostConfirmed is how many workers that seem to be lost, or late, are read at a time. One that is lost breaks the group.
 const mostConfirmed = 50
 
 // loss names the first indexes that the Job lacks.
@@ -39,4 +41,21 @@ func (v *view) unconfirmedLoss() *Loss {
 		return nil
 	}
 	return lacking.loss()
+}
+
+// unreadReports returns the Pods whose Leases to read past the cache before anybody acts on it that they have not reported, none
+// if this decision is on such a read (P24c). The Pod itself is guarded by its resourceVersion; a report in its Lease does not change it.
+func (v *view) unreadReports(late []*corev1.Pod) []*corev1.Pod {
+	if !v.InLeases || v.ReportsRead != nil {
+		return nil
+	}
+	return late[:min(len(late), mostConfirmed)]
+}
+
+// confirmedLate returns those of the Pods that have not reported as that read shows it.
+func (v *view) confirmedLate(late []*corev1.Pod) []*corev1.Pod {
+	if !v.InLeases {
+		return late
+	}
+	return slices.DeleteFunc(slices.Clone(late), func(pod *corev1.Pod) bool { return !v.ReportsRead[pod.UID] })
 }

@@ -87,6 +87,8 @@ func Decide(in Input) (Plan, error) {
 		return Plan{Steps: v.steps}, sum.err
 	case sum.ask.Confirm != nil:
 		return Plan{Questions: Questions{Confirm: sum.ask.Confirm}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
+	case len(sum.ask.ReadReports) > 0:
+		return Plan{Questions: Questions{ReadReports: sum.ask.ReadReports}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	if sum.changes.any(deprecate | failsJobSet) {
 		sum.writes.forgetAids()

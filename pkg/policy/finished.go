@@ -33,7 +33,7 @@ func finishedJobSet(v *view, _ result) result {
 		r.err = fmt.Errorf("error checking if ttl expired: unable to find the time when the JobSet %s/%s finished", v.JobSet.Namespace, v.JobSet.Name)
 		return r
 	}
-	left := v.until(v.end.LastTransitionTime.Add(time.Duration(*seconds) * time.Second))
+	left := v.left(time.Duration(*seconds)*time.Second, v.end.LastTransitionTime.Time)
 	r.writes.DeleteJobSet = left <= 0
 	return r.and(requeueAfter(left))
 }
@@ -47,15 +47,15 @@ func (v *view) finishedJobs() result {
 	r := result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
 	switch {
 	case !v.tolerant:
-	case failed && len(v.observed.Active) > 0 && v.until(end.Add(v.tolerance.DeletionOnFailure)) > 0:
-		return v.keepJobs(end.Add(v.tolerance.DeletionOnFailure))
+	case failed && len(v.observed.Active) > 0 && v.left(v.tolerance.DeletionOnFailure, end) > 0:
+		return v.keepJobs(v.counted(end).Truncate(time.Second).Add(v.tolerance.DeletionOnFailure))
 	case failed:
 		r.kept = &keptUntil{}
-	case v.until(end.Add(v.tolerance.SuccessTTL)) <= 0:
+	case v.left(v.tolerance.SuccessTTL, end) <= 0:
 		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
 		return v.expire(withoutTerminating(all...))
 	default:
-		return r.and(requeueAfter(v.until(end.Add(v.tolerance.SuccessTTL))))
+		return r.and(requeueAfter(v.left(v.tolerance.SuccessTTL, end)))
 	}
 	return r
 }

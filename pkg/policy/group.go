@@ -19,8 +19,10 @@ type groupState struct {
 	// size is the number of slots.
 	size int64
 	// members are the slots with a live Pod, reported those whose Pod reports S+1, leaving those
-	// whose Pod has not gone yet, unscheduled and pulling those whose Pod has no node, or pulls images, and has not reported.
-	members, reported, leaving, unscheduled, pulling int64
+	// whose Pod has not gone yet, unscheduled those whose Pod has no node and has not reported.
+	members, reported, leaving, unscheduled int64
+	// preparing are Pods that have not reported and may have to be prepared first (P48a).
+	preparing []*corev1.Pod
 	// crowded: a slot holds several live Pods.
 	crowded bool
 	// lacking is the first Job that lacks a worker, nil if none does.
@@ -53,8 +55,8 @@ func (g *groupState) count(j *jobSlots, synced int32) {
 				g.reported++
 			case facts.NodeOf(slot.Pod) == "":
 				g.unscheduled++
-			case facts.IsPulling(slot.Pod):
-				g.pulling++
+			case facts.PreparationOf(slot.Pod) != facts.Prepared:
+				g.preparing = append(g.preparing, slot.Pod)
 			}
 		}
 	}

@@ -109,7 +109,11 @@ func breakGroup(v *view, _ result) result {
 			return confirmFirst(loss)
 		}
 	}
-	restart := v.restartGroup(cause, chargeGroup)
+	charged := chargeGroup
+	if isDisruption(failure) {
+		charged |= disrupted
+	}
+	restart := v.restartGroup(cause, charged)
 	switch {
 	case incomplete: // P17
 		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()+": "+cause)
@@ -117,6 +121,7 @@ func breakGroup(v *view, _ result) result {
 		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
 			fmt.Sprintf("applying %s failure policy action (%s): %s", jobset.RestartJobSet, counted.slow, cause))
 	}
+	restart.changes |= charged & disrupted
 	return r.and(v.charge(restart.and(counted.result), lastFailure(cause)))
 }
 

@@ -45,6 +45,9 @@ type Input struct {
 	ChildrenRead bool
 	// Confirmed, if not nil, was just read past the cache: the Job, and the Pods with these indexes.
 	Confirmed *Loss
+	// InLeases: agents may report in Leases, whose cache may lag. ReportsRead are Pods whose Leases were just read past it; nil if none was.
+	InLeases    bool
+	ReportsRead map[types.UID]bool
 	// FirstFailure is the first failure seen in the epoch that runs, if any was.
 	FirstFailure *Failure
 	// HeldSince is since when all plans were Held, if that is remembered.
@@ -68,7 +71,7 @@ type Input struct {
 	Clock Clock
 	// Tolerance says what spec.faultTolerance means.
 	Tolerance tolerance.Limits
-	// NotReady are the nodes of terminating Pods that are not ready, or do not exist any more.
+	// NotReady are the nodes, of terminating Pods and of Pods that are being prepared, that are not ready, or do not exist any more.
 	NotReady map[string]bool
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
@@ -82,6 +85,8 @@ type Input struct {
 type Progress struct {
 	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
 	Assembly time.Duration
+	// Preparation is for how long at most a Pod that is being prepared stops the clock of the assembly (P48a). 0: it stops none.
+	Preparation time.Duration
 	// ForcefulDeletion: a Pod on a lost node is deleted by force this long after its own grace period.
 	ForcefulDeletion time.Duration
 	// QuickFailurePause is the longest pause after failures in quick succession (P71). 0: none.
@@ -90,14 +95,21 @@ type Progress struct {
 	NotReady time.Duration
 }
 
-// Clock is what the shell remembers of the clock of the assembly (P48). It only delays.
+// Clock is what the shell remembers of clocks (P21a, P48). It only delays.
 type Clock struct {
-	// LedSince is since when this manager has been the leader with synced caches. Earlier time
-	// does not count: this manager could not see reports then.
+	// LedSince is since when this manager has been the leader with synced caches, and its clock has not jumped. Earlier time
+	// does not count for the assembly: this manager could not see reports then.
 	LedSince time.Time
+	// SteadySince is when its clock last jumped, zero if it never did. No deadline counts the time before.
+	SteadySince time.Time
 	// Stood is how long the clock stood still without the status saying so yet.
 	Stood time.Duration
+	// Prepared are the Pods that were seen being prepared since the group assembles, by UID.
+	Prepared map[types.UID]Prepared
 }
+
+// Prepared is when a Pod was being prepared: since it was first seen so, until it was first seen otherwise, zero if it was not.
+type Prepared struct{ Since, Until time.Time }
 
 // AgentAccess is what the API server said of the rights of a service account.
 type AgentAccess struct {

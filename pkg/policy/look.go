@@ -31,6 +31,7 @@ func newView(in Input) (*view, error) {
 	}
 	if v.watched {
 		v.group = v.lookAtGroup()
+		v.preparation = v.lookAtPreparation()
 	}
 	if !v.finished {
 		v.back = v.jobsBack()

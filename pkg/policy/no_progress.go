@@ -21,9 +21,10 @@ import (
 //
 //	a higher step than ever        highestStep, and the count is 0
 //	no higher one, and a failure   the count is one more; at maxRestartsWithoutProgress the JobSet fails
-//	no step, or no failure         nothing: a crash before the first step, a move, a resize
+//	no step, or no failure         nothing: a crash before the first step, a move, a resize, a Pod that was taken away (P71b)
 //
-// A charged break raised status.inPlaceRestarts since the lift before, so a new leader knows it too.
+// A charged break raised status.inPlaceRestarts since the lift before, and status.progress.inPlaceRestarts with it if nothing
+// failed, so a new leader knows it too.
 
 // judgeProgress returns what status.progress becomes with the next lift, and the message of the failure that takes its
 // place, "" if there is none.

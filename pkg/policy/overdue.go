@@ -43,7 +43,7 @@ func overdue(v *view, _ result) result {
 		if job.DeletionTimestamp == nil || populated[job] || !slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) {
 			continue
 		}
-		if left := v.until(job.DeletionTimestamp.Add(grace)); left > 0 {
+		if left := v.left(grace, job.DeletionTimestamp.Time); left > 0 {
 			r = r.and(requeueAfter(left))
 			continue
 		}
@@ -66,7 +66,7 @@ func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
 
 // past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
 func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
-	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.until(facts.StandingOf(pod).Deadline.Add(grace)) })
+	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.left(grace, facts.StandingOf(pod).Deadline) })
 	return over, requeueAfter(next)
 }
 

@@ -9,6 +9,9 @@ import (
 	"cmp"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
@@ -35,6 +38,8 @@ type Questions struct {
 	Confirm *Loss
 	// ReadChildren: read all Jobs and Pods past the cache and decide again; the rest of the plan is empty.
 	ReadChildren bool
+	// ReadReports are Pods that seem to be late. Read their Leases past the cache and decide again; the rest of the plan is empty.
+	ReadReports []*corev1.Pod
 	// AskAccess are service accounts whose rights are to be looked up before the next pass.
 	AskAccess []string
 	// AskLeases: those to report in Leases are among these rights.
@@ -45,6 +50,7 @@ func (q Questions) and(next Questions) Questions {
 	return Questions{
 		Confirm:      cmp.Or(q.Confirm, next.Confirm),
 		ReadChildren: q.ReadChildren || next.ReadChildren,
+		ReadReports:  join(q.ReadReports, next.ReadReports),
 		AskAccess:    join(q.AskAccess, next.AskAccess),
 		AskLeases:    q.AskLeases || next.AskLeases,
 	}
@@ -78,6 +84,8 @@ type Remembered struct {
 	Moving bool
 	// ClockStands: the clock of the assembly stands still from now on, which the shell remembers.
 	ClockStands bool
+	// Prepared is what Clock.Prepared is in the next pass.
+	Prepared map[types.UID]Prepared
 	// ClockMoved is how far Status moves assemblingSince for the time that the clock stood still.
 	ClockMoved time.Duration
 }

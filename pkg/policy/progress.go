@@ -33,7 +33,7 @@ import (
 // period. So has the second deadline: who takes the place of a Pod that stopped for so long is not late (P24a).
 //
 // The clock stands still while a slot is only leaving, the Job controller waits before it replaces a Failed Pod (P170), or a
-// Pod waits for a node or for images: it cannot report, and another Pod would not have them sooner. Such time moves
+// Pod waits for a node or is prepared: it cannot report, and another Pod would not be ready sooner. Such time moves
 // assemblingSince forward, and never resets it: a Pod that crashes before it reports
 // must still reach its deadline. A new leader gives every Pod a period of its own.
 
@@ -104,7 +104,7 @@ func assemblyDeadline(v *view, before result) result {
 		return result{} // the group pauses
 	}
 	backoff := v.backoffLeft()
-	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 || backoff > 0 {
+	if v.group.leaving > 0 || v.group.unscheduled > 0 || v.preparation.holds || backoff > 0 {
 		return v.clockStands().and(requeueAfter(backoff))
 	}
 	waited := v.waited()
@@ -113,6 +113,16 @@ func assemblyDeadline(v *view, before result) result {
 	}
 	stuck, late := v.stuck(), v.late()
 	overTime, r := v.overTime(late)
+	if unread := v.unreadReports(overTime); len(unread) > 0 {
+		return result{ends: true, ask: Questions{ReadReports: unread}}
+	}
+	allOver := len(overTime) == len(late)
+	if confirmed := v.confirmedLate(overTime); len(confirmed) < len(overTime) { // the others are read in the next pass
+		overTime, r = confirmed, r.and(requeueAfter(gatherNodes))
+		if len(overTime) == 0 {
+			return r
+		}
+	}
 	switch {
 	case len(stuck) > 0 || len(v.observed.Previous) > 0 || v.anyTerminating():
 		// New Jobs would not help: they would wait for the same Pods to go. So the
@@ -121,10 +131,10 @@ func assemblyDeadline(v *view, before result) result {
 			and(setClock(&v.Now)).and(requeueAfter(period))
 	case waited < v.lastDeadline():
 		return r.and(v.deleteLate(overTime)).and(requeueAfter(v.lastDeadline() - waited))
-	case len(overTime) == len(late) && v.byIntent():
+	case allOver && v.byIntent():
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersMissingReason, v.whyItWaits()))).
 			and(setClock(&v.Now)).and(requeueAfter(period))
-	case len(overTime) == len(late):
+	case allOver:
 		return r.and(v.recreateAssembly())
 	}
 	return r
@@ -134,8 +144,8 @@ func assemblyDeadline(v *view, before result) result {
 func (v *view) clockStands() result {
 	r := requeueAfter(v.graceEnds())
 	r.remember.ClockStands = true
-	if v.group.unscheduled > 0 || v.group.pulling > 0 { // no event wakes the JobSet when a Pod finds its node, or has its images
-		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20)))
+	if v.group.unscheduled > 0 || v.preparation.holds { // no event wakes the JobSet when a Pod finds its node, or is prepared
+		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20))).and(requeueAfter(v.preparation.left))
 	}
 	return r
 }
@@ -170,7 +180,7 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
-		left := v.until(m.Created.Add(v.Progress.Assembly + time.Second))
+		left := max(v.left(v.Progress.Assembly+time.Second, m.Created), v.leftSincePrepared(pod))
 		if v.mayBeStopping(&m) {
 			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
 		}

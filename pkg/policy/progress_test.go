@@ -25,7 +25,7 @@ const period = 10 * time.Minute
 // sinceAgo lets the group come together since some time; Pods without a node wait for one.
 func sinceAgo(ago time.Duration, changes ...func(*Input)) func(*Input) {
 	return func(in *Input) {
-		in.Progress.Assembly = period
+		in.Progress.Assembly, in.Progress.Preparation = period, time.Hour
 		if ago > 0 {
 			in.JobSet.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-ago)))
 		}
@@ -194,7 +194,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P48: a Pod that pulls images is not deleted":                  {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("PodInitializing"))), stands(30 * time.Second)},
 		"P24 P48: nor in process mode":                                 {inPlace(1, 1, "2 _", sinceAgo(time.Hour, pulls("PodInitializing"), supervised)), stands(30 * time.Second)},
 		"P48: nor are all Jobs recreated because of it":                {inPlace(1, 1, "2 _", sinceAgo(time.Hour, pulls("ContainerCreating"))), stands(30 * time.Second)},
-		"P48: one whose images cannot be pulled stops no clock":        {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("ImagePullBackOff"))), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
+		"P48: one whose image has a wrong name stops no clock":         {inPlace(1, 1, "2 _", sinceAgo(11*time.Minute, pulls("InvalidImageName"))), deletes(1, 2, 2, "1 Member: js-w-0-1", "js-w-0-1")},
 		"P48: time that stood does not count":                          {inPlace(1, 1, "2 t1", sinceAgo(time.Hour), stood(55*time.Minute)), stands(10 * time.Second)},
 		"P48: the clock goes on from where it stood: it moves by whole seconds": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), stood(54*time.Minute+time.Second/2)), func(w *summary) {
 			waits(4*time.Minute + time.Second/2)(w)

@@ -33,10 +33,10 @@ func (v *view) quickFailuresAfter(changes changes) int32 {
 	switch {
 	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
 		return 0
-	case changes.any(chargeAllJobs|chargeGroup) && count < math.MaxInt32:
+	case changes.any(chargeAllJobs|chargeGroup) && !changes.any(disrupted) && count < math.MaxInt32:
 		return count + 1
 	}
-	return count // ended by a user
+	return count // ended by a user, or for others (P71b)
 }
 
 // pauseAfter returns how long after the break the workers wait.

@@ -92,6 +92,8 @@ const (
 	failsJobSet
 	// breaksGroup: the pause after quick failures counts from now if the group runs (P71a).
 	breaksGroup
+	// disrupted, with a charge: a Pod was taken away, and nothing failed (P71b).
+	disrupted
 	// planned, with deprecate: nothing failed, so the workers may save their state before they end (P142).
 	planned
 	// spendEpoch, with deprecate, makes S+1 an epoch that has ended: a bypass ends (P34b).

@@ -62,8 +62,8 @@ func (h *health) add(v *view, job *batchv1.Job) {
 	wanted := podsWanted(job, v.Pods[job.UID], gone)
 	h.wanted, h.exist, h.run = h.wanted+wanted, h.exist+min(exist, wanted), h.run+min(run, wanted)
 	h.unreplaced += max(0, min(failed, wanted-exist))
-	mayExist := v.until(job.Status.StartTime.Add(v.tolerance.Admission))
-	mayRun := mayExist + v.tolerance.Warmup
+	mayExist := v.left(v.tolerance.Admission, job.Status.StartTime.Time)
+	mayRun := v.left(v.tolerance.Admission+v.tolerance.Warmup, job.Status.StartTime.Time)
 	switch {
 	case wanted <= run:
 	case wanted > exist && mayExist <= 0:
@@ -187,7 +187,7 @@ func (v *view) graceLeft() time.Duration {
 	if reported := v.trueCondition(jobset.JobSetUnhealthy); reported != nil {
 		since = reported.LastTransitionTime.Time
 	}
-	return min(v.tolerance.Failure, v.until(since.Add(v.tolerance.Failure)))
+	return min(v.tolerance.Failure, v.left(v.tolerance.Failure, since))
 }
 
 // resetIsDue reports whether Pods have lacked for so long that the JobSet is reset, which is charged.

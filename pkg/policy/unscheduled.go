@@ -35,7 +35,7 @@ func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
 
 // warmupLeft returns how long a Pod still has to find a node.
 func (v *view) warmupLeft(pod *corev1.Pod) time.Duration {
-	return v.until(facts.Of(pod).Created.Add(v.tolerance.Warmup))
+	return v.left(v.tolerance.Warmup, facts.Of(pod).Created)
 }
 
 // unscheduledPods resets a group whose Pods find no node for too long.

@@ -41,6 +41,8 @@ type view struct {
 	tolerance tolerance.Settings
 	// group is empty unless it is watched.
 	group groupState
+	// preparation is which Pods of the group are being prepared (P48a).
+	preparation preparation
 	// back is how many Jobs of each ReplicatedJob have all workers back; nil if others wait for readiness (P126).
 	back map[string]int64
 	// move are the Pods that have to leave their nodes.
@@ -93,6 +95,19 @@ func (v *view) anyTerminating() bool { return slices.ContainsFunc(v.Jobs, isTerm
 
 // until returns how long it takes from now to a moment.
 func (v *view) until(moment time.Time) time.Duration { return moment.Sub(v.Now) }
+
+// left returns how much is left of a period that began at a moment.
+func (v *view) left(of time.Duration, began time.Time) time.Duration {
+	return of - v.Now.Sub(v.counted(began))
+}
+
+// counted returns from when on the time since a moment counts: what the clock jumped over did not pass (P21a).
+func (v *view) counted(began time.Time) time.Time {
+	if v.Clock.SteadySince.After(began) {
+		return v.Clock.SteadySince
+	}
+	return began
+}
 
 // trueCondition returns a condition that is True in the stored status, nil if it is not.
 func (v *view) trueCondition(conditionType jobset.JobSetConditionType) *metav1.Condition {

@@ -104,6 +104,8 @@ func cases() []searched {
 	}
 	list = append(list, processCases()...)
 	list = append(list, leaseCases()...)
+	list = append(list, inFlightCases()...)
+	list = append(list, jumpCases()...)
 	list = append(list, stepCases()...)
 	list = append(list, bypassCases()...)
 	list = append(list, toleranceCases()...)

@@ -75,11 +75,12 @@ func (w *world) claimInUse() bool {
 
 // periodPasses lets a period of the deadline pass, and reports whether it can.
 func (w *world) periodPasses(d *decider) bool {
-	if w.pass != nil || w.ghost != nil || !w.idle(d) {
+	if w.pass != nil || w.ghost != nil || !w.idle(d) && !w.passesInFlight(d) {
 		return false
 	}
 	js := w.jobSet.live()
-	older := false
+	older := w.jumped != steady
+	w.jumped = w.jumped.next()
 	w.book.stood = w.standing && js.broke == 3
 	late := js.broke == 3 // a back-off has counted for as long as it does, and the two periods are over
 	counts, grows := js.since > 0 && js.since < 3 && !w.standing, js.broke > 0 && js.broke < 3
@@ -101,7 +102,8 @@ func (w *world) periodPasses(d *decider) bool {
 			p.age++
 			older = true
 		}
-		if js.since > 0 && (p.hung && p.live() || p.backoff && late) && !js.status.byIntent() {
+		overdue := (p.hung || w.sc.inFlight && p.reports() != js.s+1) && p.live()
+		if js.since > 0 && (overdue || p.backoff && late) && !js.status.byIntent() {
 			w.book.pending = true // who did not come in time has failed, unless a change by intent is waited for (P101a)
 		}
 	}
@@ -117,10 +119,13 @@ func (w *world) periodPasses(d *decider) bool {
 
 // idle reports whether all have done what they can, but for those that may take any time: a Pod, or a worker, in its
 // grace, and a Job controller that is away.
-func (w *world) idle(d *decider) bool {
+func (w *world) idle(d *decider) bool { return w.isIdle(d, false) }
+
+// isIdle is the same, inFlight leaves out reports that are on their way, too.
+func (w *world) isIdle(d *decider, inFlight bool) bool {
 	for _, s := range w.enabled(nil) {
 		switch {
-		case s.kind == childStops && w.sc.slowStops:
+		case s.kind == childStops && w.sc.slowStops, inFlight && (s.kind == agentReport || s.kind == cacheLeases):
 			continue
 		case s.trouble() || s.kind == periodPasses || s.kind == backoffEnds || (s.kind == podStops || s.kind == podGraceEnds || s.kind == podCounted) && w.sc.graces || s.kind == claimGone && w.sc.shared:
 			continue
@@ -194,7 +199,8 @@ func (w *world) deleteByDeadline(o op) {
 	case o.force:
 		w.removePod(at)
 	default:
-		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves
+		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves && !w.sc.inFlight
+		w.pods[at].byUs = w.sc.inFlight && w.pods[at].phase == running
 		w.deletePod(at)
 	}
 }

@@ -96,6 +96,9 @@ type view struct {
 	claim     claim
 	moving    waiting
 	first     cause
+	// reportsRead: the Leases of Pods that seem to be late were read past the cache. jumped is that of the world.
+	reportsRead bool
+	jumped      jumped
 	// childrenRead: Jobs and Pods were read past the cache. strays are Pods of Jobs that are not among jobs.
 	childrenRead bool
 	strays       []stray
@@ -110,6 +113,8 @@ type decided struct {
 	next    status
 	// held: a break is held back; claims: the claim is to be created.
 	held, claims bool
+	// reads are the Pods, by Job and index, whose Leases are to be read past the cache.
+	reads []lateReporter
 	// moving: Pods are to leave their nodes; readChildren: decide again when all was read past the cache.
 	moving, readChildren bool
 	// stands: the clock of the assembly stands still.
@@ -119,7 +124,7 @@ type decided struct {
 
 // look is what the controller gathers from its caches.
 func (w *world) look() view {
-	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first}
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first, jumped: w.jumped}
 	for _, j := range w.jobs.cached() {
 		if j.owner != v.js.uid {
 			continue
@@ -157,10 +162,14 @@ func (w *world) cachedPodsByName(of *job) []podObject {
 // Pods of a Job past the cache. It returns false if nothing comes of it.
 func (w *world) begin(d *decider) (bool, error) {
 	v := w.look()
-	if !v.js.exists {
+	if !v.js.exists || w.awaitsCache() {
 		return false, nil
 	}
 	plan := d.decide(v)
+	if len(plan.reads) > 0 {
+		v.reportsRead, v.pods = true, w.readLeases(v.pods, plan.reads)
+		plan = d.decide(v)
+	}
 	if plan.readChildren {
 		return w.readJobs(v), nil
 	}
@@ -226,6 +235,9 @@ func (w *world) follow(v view, plan *decided) (bool, error) {
 			return changed, nil // it reads the JobSet past the cache, finds another, and looks again later
 		}
 		w.pass = &pass{ops: v.name(plan.ops), uid: v.js.uid}
+		if err := w.judgeLate(w.pass.ops); err != nil {
+			return true, err
+		}
 		if fresh && plan.next != v.js.status {
 			w.pass.fresh, w.pass.next, w.pass.basis = true, plan.next, v.basis(w.sc)
 		}

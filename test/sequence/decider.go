@@ -47,6 +47,12 @@ func (d *decider) ask(v view) *decided {
 	if d.sc.clock {
 		in.Progress.Assembly = period
 	}
+	in.Clock.SteadySince = v.jumped.since()
+	in.Clock.LedSince = in.Clock.SteadySince
+	if v.reportsRead {
+		in.ReportsRead = map[types.UID]bool{}
+	}
+	in.InLeases = d.sc.leases != 0
 	if d.sc.pauses {
 		in.Progress.QuickFailurePause = time.Minute
 	}
@@ -67,7 +73,11 @@ func (d *decider) ask(v view) *decided {
 		}
 		for _, p := range v.pods[i] {
 			if v.gate {
-				in.Pods[object.UID] = append(in.Pods[object.UID], d.reporting(p, j, v.js.s))
+				pod := d.reporting(p, j, v.js.s)
+				in.Pods[object.UID] = append(in.Pods[object.UID], pod)
+				if v.reportsRead { // Pods of which nobody asks are not late
+					in.ReportsRead[pod.UID] = true
+				}
 			}
 		}
 	}
@@ -90,6 +100,7 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 	}
 	answer := &decided{confirm: -1, next: d.statusOf(&plan.Status), held: plan.Held, stands: plan.ClockStands, claims: len(plan.CreateClaims) > 0}
 	answer.moving, answer.readChildren = plan.Moving, plan.ReadChildren
+	answer.reads = d.lateReporters(v, plan.ReadReports)
 	if plan.Confirm != nil {
 		answer.confirm = at(plan.Confirm.Job.UID)
 		for _, index := range plan.Confirm.Indexes {

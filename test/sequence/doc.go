@@ -27,6 +27,7 @@ SPDX-License-Identifier: Apache-2.0
 //	good.go            property 5: what the world has to come to when failures stop
 //	bypass.go          in-place restart is switched off and on again; property 11
 //	clock.go           what depends on time: breaks that are held back, deadlines, claims that go
+//	in_flight.go       a period that passes while reports are in flight; jumps.go: a clock that jumps
 //	pause.go           the pause after quick failures
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
@@ -49,7 +50,7 @@ SPDX-License-Identifier: Apache-2.0
 //  1. No two workers of one group run in different epochs with their barriers lifted by us.
 //  2. A worker that failed in an epoch never runs again in that epoch.
 //  3. D and S never decrease, D <= S, and every lift had the whole group at S+1 in the view it
-//     was decided on, and came after the pause of quick failures (P71). Jobs that wait for others to be ready come before
+//     was decided on, none of which the controller had deleted for being late (P24c), and came after the pause of quick failures (P71). Jobs that wait for others to be ready come before
 //     the lift, and after those have reported (P126).
 //  4. Restarts are charged exactly once per group restart, and never for suspend, resume,
 //     resize, join, controller restarts or agent restarts before their report.
@@ -89,7 +90,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - Time is whether a Pod is past its deletion timestamp and whether a break was held back for long
 //     enough, which may happen at any moment, and how many periods of its deadline a group assembles.
 //     A period is long: it passes when all have done what they can, but for Pods in their grace, Pods
-//     that hang and a Job controller that is away, and where a scenario says so, workers that take their time to stop. A worker that exited 0 is seen in the seconds for
+//     that hang and a Job controller that is away, and where a scenario says so, workers that take their time to stop,
+//     and once reports that are on their way to the API server or to the cache of Leases. A clock may jump, forward or back,
+//     when all caches have caught up. A worker that exited 0 is seen in the seconds for
 //     which a break is held back. Where a scenario has pauses, the minute after which an epoch is no quick
 //     failure, and the pause, may each be over at any moment between two passes.
 //

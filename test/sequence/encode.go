@@ -144,6 +144,9 @@ func (e *encoder) pod(p *pod) {
 	a := &p.agent
 	e.byte(p.worker, p.late, a.epoch, int8(a.lifted), a.view, a.era)
 	e.bits(a.sending, a.reported, a.looked, a.gone, p.fatal, p.restarting, p.hung, p.lost)
+	if p.byUs {
+		e.byte(-4)
+	}
 	if p.sup != nil {
 		e.supervised(p.sup)
 	}
@@ -210,6 +213,9 @@ func (e *encoder) world(w *world) {
 		}
 	}
 	e.leases(w)
+	if w.jumped != steady {
+		e.byte(-5, int8(w.jumped))
+	}
 	e.byte(int8(len(w.jobSet.versions)), int8(w.jobSet.place))
 	for i := range w.jobSet.versions {
 		e.jobSet(&w.jobSet.versions[i])
@@ -331,7 +337,8 @@ func (v *view) key() string {
 	number(v.js.uid)
 	e.jobSet(&v.js)
 	e.byte(int8(v.confirmed), int8(v.asked))
-	e.bits(v.gate, v.childrenRead)
+	e.bits(v.gate, v.childrenRead, v.reportsRead)
+	e.byte(int8(v.jumped))
 	e.byte(int8(v.held), int8(v.claim), int8(v.moving))
 	e.cause(&v.first)
 	for i := range v.jobs {

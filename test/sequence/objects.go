@@ -131,7 +131,7 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: jobset.ProcessMode, PlannedStopGracePeriodSeconds: ptr.To(plannedStop.GraceSeconds)}
 		js.Status.PlannedBreak = v.planned
 	}
-	if v.since > 0 {
+	if v.since != 0 {
 		js.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-time.Duration(v.since-1) * period)))
 	}
 	if o.sc.ft != nil {

@@ -132,7 +132,7 @@ func (w *world) judge(on basis, next status) error {
 			return violates(3, "S becomes %d without %s, which ran to its end in epoch %d and was not recreated", next.s, left, was.s)
 		}
 	}
-	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeNodes, w.judgeWorld, w.judgePlanned, w.judgeSteps} {
+	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeNodes, w.judgeWorld, w.judgePlanned, w.judgeSteps, w.judgeDeleted} {
 		if err := judge(on, was, next); err != nil {
 			return err
 		}

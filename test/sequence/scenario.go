@@ -65,6 +65,8 @@ type scenario struct {
 	older    int8
 	// failsJobs: some Pods that fail may fail their Job.
 	failsJobs bool
+	// inFlight: a period may pass while reports are in flight, which the caches of Leases do not show. jumps: the clock may jump.
+	inFlight, jumps bool
 	// pauses: workers that fail again and again wait for the next lift (P71).
 	pauses bool
 	// hangsAnyTime: a Pod may also hang while the group runs.
@@ -206,11 +208,16 @@ const (
 	staleConfirm
 	// repeatsInLease: agents repeat their reports in the Lease only (against P154).
 	repeatsInLease
+	// lateByCache: that a Pod has not reported is "confirmed" by the cache that says so, and earlyLook: after it is deleted for that, no
+	// pass waits for the cache to show it (both against P24c).
+	lateByCache
+	earlyLook
 )
 
 var twists = map[string]twist{
 	"": noTwist, "stale-first-read": staleFirstRead, "narrow-rule": narrowRule,
 	"pods-by-name": podsByName, "stale-confirm": staleConfirm, "repeats-in-lease": repeatsInLease,
+	"late-by-cache": lateByCache, "early-look": earlyLook,
 }
 
 // bounds says in words what a scenario leaves in.
@@ -248,6 +255,7 @@ func (sc *scenario) bounds() string {
 		{sc.oldCaches, "old caches of a new leader"}, {sc.lingering, "late writes of a former leader"},
 		{sc.graces, "Pods past their grace"}, {sc.running, "from a group that runs"}, {sc.slowStops, "workers that stop slowly"}, {sc.warm, "warm start"}, {sc.saves, "planned stops"}, {sc.lateReports, "late reports of agents that died"}, {sc.pauses, "pauses after quick failures"}, {sc.ft != nil, "fault tolerance"}, {sc.avoids(), "nodes that are avoided"},
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
+		{sc.inFlight, "periods that pass with reports in flight"}, {sc.jumps, "a clock that jumps"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
 		{sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"}, {sc.earlierAgents, "agents of before"},
@@ -311,7 +319,7 @@ func (w *world) settle(d *decider, atMost int, observe func(was, is *world, s st
 // the Pods and the Jobs.
 func (w *world) calmStep(d *decider, observe func(was, is *world, s step)) *world {
 	for _, s := range w.enabled(nil) {
-		if s.trouble() || s.kind == podGraceEnds || s.kind == minutePasses || s.kind == jobAges || s.kind == troubleLasts || s.kind == dayPasses {
+		if s.trouble() || s.kind == periodPasses && w.sc.inFlight || s.kind == podGraceEnds || s.kind == minutePasses || s.kind == jobAges || s.kind == troubleLasts || s.kind == dayPasses {
 			continue
 		}
 		next, err := w.after(s, d)

@@ -48,7 +48,7 @@ func (w *world) controllerSteps(steps []step) []step {
 	if w.held == waits {
 		steps = append(steps, step{kind: waitEnds})
 	}
-	if w.sc.clock && w.pass == nil && w.ghost == nil && w.lagInAll() == 0 {
+	if w.sc.clock && w.pass == nil && w.ghost == nil && (w.lagInAll() == 0 || w.sc.inFlight && w.lagOfOthers() == 0) {
 		steps = append(steps, step{kind: periodPasses})
 	}
 	if w.sc.pauses {

@@ -97,6 +97,7 @@ const (
 	unmarkNode
 	jobFails      // Pod uid: a Pod fails so that its Job does
 	leaderChange  // n: bit 0: caches as old as they may be, bit 1: the former leader's writes are still under way
+	clockJumps    // of the controller, by more than any deadline. n: 1: back
 	suspendJobSet // until resumed
 	resize        // ReplicatedJob uid to n workers
 	replan        // a planner: the first ReplicatedJob to uid workers, the other to n

@@ -352,6 +352,8 @@ func describeUser(was *world, s step) string {
 			text += " with old caches"
 		}
 		return text
+	case clockJumps:
+		return []string{"CLOCK of the controller JUMPS forward", "CLOCK of the controller JUMPS back"}[s.n]
 	case suspendJobSet:
 		return "USER: suspends the JobSet"
 	case resumeJobSet:

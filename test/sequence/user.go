@@ -16,6 +16,9 @@ func (w *world) troubles(steps []step) []step {
 	if w.left.leaders > 0 {
 		steps = w.leaderChanges(steps)
 	}
+	if w.sc.jumps && w.left.pokes > 0 && w.pass == nil && w.ghost == nil && w.lagInAll() == 0 {
+		steps = append(steps, step{kind: clockJumps}, step{kind: clockJumps, n: 1})
+	}
 	if w.sc.ft != nil || w.sc.kinds&jobDeletion != 0 {
 		steps = w.toleranceTroubles(steps)
 	}
@@ -137,6 +140,10 @@ func (w *world) trouble(s step) error {
 	case leaderChange:
 		w.left.leaders--
 		w.changeLeader(s.n&1 != 0, s.n&2 != 0)
+		return nil
+	case clockJumps:
+		w.left.pokes--
+		w.jump(s.n == 1)
 		return nil
 	case toggleGate:
 		w.left.pokes--

@@ -39,6 +39,8 @@ type world struct {
 	// held is whether a break is held back (P45), standing whether the clock of the assembly stands still (P48).
 	held     waiting
 	standing bool
+	// jumped is when the clock of the controller last jumped.
+	jumped jumped
 	// moving is whether Pods are to leave their nodes.
 	moving waiting
 	// first is the first failure that the controller has seen; moment is the number of the last decision about nodes.
@@ -109,7 +111,7 @@ type status struct {
 	gateOff    condition
 	phase      phase
 	// since is since when the group assembles: 0 unknown, 1 less than a period of the deadline,
-	// 2 a period, 3 two or more.
+	// 2 a period, 3 two or more, and less than 0 if it is later than now.
 	since int8
 	// broke is since when the group assembles after a break, where the Job controller waits before it replaces Pods: 0 unknown, 1 less
 	// than a period, 2 a period, 3 two or more.
@@ -174,7 +176,7 @@ type podObject struct {
 	tracked  bool // it has the Job controller's finalizer
 	deleting bool
 	overdue  bool // past its deletion timestamp
-	age      int8 // periods of the deadline, at most 2; 0 without a clock
+	age      int8 // periods of the deadline, at most 2; 0 without a clock, less if it is younger than now
 	started  bool // Running rather than Pending, where that matters
 	sick     bool // its node has a label that it has to leave for
 	empty    bool // its sandbox is gone, and comes back no more (P74)
@@ -193,6 +195,8 @@ type pod struct {
 	// worker is the epoch in which the worker runs, 0 if none runs, -1 if it was started while
 	// in-place restart was off.
 	worker int8
+	// byUs: the controller deleted it for being late, and its cache may not show that yet.
+	byUs bool
 	// fatal: it failed in a way that fails its Job.
 	fatal bool
 	// restarting: one of its containers ended, so that the kubelet is about to restart all.

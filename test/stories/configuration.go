@@ -45,6 +45,7 @@ inPlaceRestart:
   progress: {startSeconds: 900, stallSeconds: 900, maxExtensionSeconds: 3600, dumpSignal: USR1, dumpSeconds: 5, maxRestartsWithoutProgress: 50}
   createAccess: true
   assemblyGracePeriod: 9m
+  preparationGracePeriod: 50m
   forcefulDeletionGracePeriod: 8m
   notReadyGracePeriod: 2m
   quickFailureMaxPause: 0s

@@ -38,6 +38,7 @@ const (
 	DefaultLeaseReportsFrom        int32 = 256
 	DefaultCreateAccess                  = true
 	DefaultAssemblyGracePeriod           = 10 * time.Minute
+	DefaultPreparationGracePeriod        = time.Hour
 	DefaultInPlaceForcefulDeletion       = time.Duration(0)
 	DefaultNotReadyGracePeriod           = time.Minute
 	DefaultQuickFailureMaxPause          = 5 * time.Minute

@@ -64,9 +64,16 @@ type InPlaceRestart struct {
 	// the worker Pods that run on a node and have not reported are deleted, so that
 	// they are recreated, elsewhere if necessary. After a second period all Jobs are
 	// recreated, which counts towards maxRestarts. The time in which Pods wait for a node
-	// does not count. 0: no limit. Default: 10m.
+	// or are prepared does not count. 0: no limit. Default: 10m.
 	// +optional
 	AssemblyGracePeriod *metav1.Duration `json:"assemblyGracePeriod,omitempty"`
+
+	// preparationGracePeriod is how long the controller waits, in addition to
+	// assemblyGracePeriod, for a worker Pod whose init containers run or whose images are pulled.
+	// For a sandbox, a volume or a device it waits for assemblyGracePeriod at most. On a node
+	// that is not ready it does not wait. 0: this time counts like any other. Default: 1h.
+	// +optional
+	PreparationGracePeriod *metav1.Duration `json:"preparationGracePeriod,omitempty"`
 
 	// forcefulDeletionGracePeriod is how long, after the end of its own termination
 	// grace, a worker Pod on a node that is not ready may keep its group waiting.

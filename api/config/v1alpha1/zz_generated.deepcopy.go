@@ -293,6 +293,11 @@ func (in *InPlaceRestart) DeepCopyInto(out *InPlaceRestart) {
 		*out = new(metav1.Duration)
 		**out = **in
 	}
+	if in.PreparationGracePeriod != nil {
+		in, out := &in.PreparationGracePeriod, &out.PreparationGracePeriod
+		*out = new(metav1.Duration)
+		**out = **in
+	}
 	if in.ForcefulDeletionGracePeriod != nil {
 		in, out := &in.ForcefulDeletionGracePeriod, &out.ForcefulDeletionGracePeriod
 		*out = new(metav1.Duration)

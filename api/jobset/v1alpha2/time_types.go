@@ -45,7 +45,8 @@ type ProgressStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	RestartsWithoutProgress int32 `json:"restartsWithoutProgress,omitempty"`
 
-	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, from which follows whether a later restart counts.
+	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, plus the restart since then if a Pod was taken
+	// away and nothing failed. From it follows whether a later restart counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	InPlaceRestarts int32 `json:"inPlaceRestarts,omitempty"`

@@ -138,6 +138,9 @@ inPlaceRestart:
   {{- with .assemblyGracePeriod }}
   assemblyGracePeriod: {{ . }}
   {{- end }}
+  {{- with .preparationGracePeriod }}
+  preparationGracePeriod: {{ . }}
+  {{- end }}
   {{- with .forcefulDeletionGracePeriod }}
   forcefulDeletionGracePeriod: {{ . }}
   {{- end }}

@@ -82,9 +82,9 @@ inPlaceRestart:
 			values: `controller: {maxConcurrentReconciles: 16}`,
 			want:   `controller: {maxConcurrentReconciles: 16}`,
 		},
-		"P24, P25: how long a group may take": {
-			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}}`,
-			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 5m, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}`,
+		"P24, P25, P48a: how long a group may take": {
+			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 5m, preparationGracePeriod: 0s, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}}`,
+			want:   `inPlaceRestart: {agentImage: "jobset/agent:dev", assemblyGracePeriod: 5m, preparationGracePeriod: 0s, forcefulDeletionGracePeriod: 90s, notReadyGracePeriod: 2m, quickFailureMaxPause: 0s}`,
 		},
 		"P24: without limit": {
 			values: `controller: {inPlaceRestart: {assemblyGracePeriod: 0s}}`,

@@ -8,6 +8,7 @@ package jobset
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -16,7 +17,7 @@ import (
 //
 //   - a pass starts no writes after changesFor; the next pass makes the rest,
 //   - the whole process has a limited number of writes in flight,
-//   - and no pass waits for the cache: the JobSet is requeued until the cache shows what was created.
+//   - and no pass waits for the cache: the JobSet is requeued until the cache shows what was created and deleted.
 const (
 	changesFor = 500 * time.Millisecond
 	// nextPart is how soon to continue a plan that took too long. JobSets that wait in the queue come first.
@@ -25,12 +26,16 @@ const (
 	unseenInterval = 10 * time.Millisecond
 )
 
-// awaitsCache reports whether the cache has yet to show Jobs that the last pass
-// created, and may still lag. A pass that starts too early tries to create
-// those Jobs again, which does no harm, so the limit of the wait need not be exact.
+// awaitsCache reports whether the cache has yet to show Jobs that the last pass created, or that it deleted Pods, and may still lag. A
+// pass that starts too early tries to create those Jobs again, which does no harm, so the limit of the wait need not be exact; and if
+// a Pod reported while it was deleted for being late, the pass would lift a group that lacks it (P24c).
 func (r *JobSetReconciler) awaitsCache(key types.NamespacedName) bool {
-	return r.memory.forKey(key).unseen.any(r.clock.Now().Add(-r.cacheLag), func(job string) bool {
+	remembered, after := r.memory.forKey(key), r.clock.Now().Add(-r.cacheLag)
+	return remembered.unseen.any(after, func(job string) bool {
 		_, shown, err := r.jobs.Store.GetByKey(job)
 		return err != nil || shown
+	}) || remembered.deleted.any(after, func(pod string) bool {
+		cached, exists, err := r.pods.Store.GetByKey(pod)
+		return err != nil || !exists || cached.(*corev1.Pod).DeletionTimestamp != nil
 	})
 }

@@ -163,6 +163,7 @@ func (r *JobSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		remembered := r.memory.forKey(req.NamespacedName)
 		remembered.pace.lastPass = time.Time{}
 		remembered.unseen.forget()
+		remembered.deleted.forget()
 	}
 	return result, err
 }
@@ -258,6 +259,12 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		}
 		plan, err = decide(ctx, in)
 	}
+	if err == nil && len(plan.ReadReports) > 0 {
+		if in, err = r.readReports(ctx, in, plan.ReadReports); err != nil {
+			return policy.Plan{}, err
+		}
+		plan, err = decide(ctx, in)
+	}
 	if err != nil {
 		return policy.Plan{}, fmt.Errorf("deciding about JobSet %s: %w", klog.KObj(js), err)
 	}
@@ -267,6 +274,7 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		keepSince(&remembered.pendingSince, plan.Pending, in.Now)
 		keepSince(&remembered.movingSince, plan.Moving, in.Now)
 		remembered.assembly.set(plan.ClockStands, in.Now)
+		remembered.prepared = plan.Prepared
 	}
 	return plan, nil
 }

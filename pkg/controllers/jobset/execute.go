@@ -37,7 +37,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 		r.tell(js, *plan.TellDeleted)
 	}
 	for _, deletion := range plan.DeletePods {
-		if err := shared.Each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, pod, &deletion) }); err != nil {
+		if err := shared.Each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, js, pod, &deletion) }); err != nil {
 			return err
 		}
 		r.tell(js, deletion.Event)
@@ -93,7 +93,7 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job, reas
 // deletePod deletes a worker Pod that keeps its group waiting, unless it changed
 // since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
 // podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
-func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, deletion *policy.PodDeletion) error {
+func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod, deletion *policy.PodDeletion) error {
 	seen := &corev1.Pod{ObjectMeta: named(pod)}
 	seen.ResourceVersion = pod.ResourceVersion
 	var options []client.DeleteOption
@@ -107,6 +107,7 @@ func (r *JobSetReconciler) deletePod(ctx context.Context, pod *corev1.Pod, delet
 	if err := r.client.Delete(ctx, seen, options...); err != nil {
 		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
+	r.memory.forJobSet(js).deleted.add(client.ObjectKeyFromObject(pod).String(), r.clock.Now())
 	shared.Wrote(ctx, "Deleted a Pod", deletion.Event.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", deletion.Force)
 	return nil
 }

@@ -29,7 +29,8 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	if err != nil {
 		return policy.Input{}, err
 	}
-	now, remembered, epoch := r.clock.Now(), r.memory.forJobSet(js), ptr.Deref(js.Status.SyncedEpoch, 0)
+	now, leading, jumped := r.memory.look(r.clock)
+	remembered, epoch := r.memory.forJobSet(js), ptr.Deref(js.Status.SyncedEpoch, 0)
 	remembered.pace.jobs.Store(int64(len(owned)))
 	in := policy.Input{
 		JobSet:       js,
@@ -44,8 +45,10 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		PendingSince: remembered.pendingSince,
 		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
 		Clock: policy.Clock{
-			LedSince: remembered.ledSince(r.memory.leadingSince(now), now),
-			Stood:    remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
+			LedSince:    remembered.ledSince(leading, now),
+			SteadySince: jumped,
+			Stood:       remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
+			Prepared:    remembered.prepared,
 		},
 	}
 	if children.NeedsService(js) {
@@ -72,8 +75,8 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	if inPlace {
-		in.OutsideLeases = r.withReports(js, in.Pods)
-		if in.NotReady, err = r.notReadyUnder(ctx, in.Pods, in.Now); err != nil {
+		in.OutsideLeases, in.InLeases = r.withReports(js, in.Pods), r.reporting != nil
+		if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 			return policy.Input{}, err
 		}
 		if r.reviewAccess {

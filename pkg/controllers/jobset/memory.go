@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -19,9 +20,10 @@ import (
 // memory keeps what is not in the API. It may be lost at any time, and a new leader starts without it. Nothing that the
 // metrics keep is read by a decision. What depends on the fields of remembered:
 //
-//	pace, unseen               when the next pass and the next write of counts are made, never what they do
-//	assembly, answered,        the clock of the assembly (P24, P48): without them a deadline comes later
-//	lostTouch, leading
+//	pace, unseen, deleted      when the next pass and the next write of counts are made, never what they do
+//	assembly, prepared,        the clock of the assembly (P24, P48): without them a deadline comes later
+//	answered, lostTouch, leading
+//	clockJumps                 which time did not pass (P21a): without it a deadline comes early after a jump
 //	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
 //	pendingSince               how long a break waits for a success that is seen (P45d): the same
 //	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
@@ -31,18 +33,23 @@ import (
 //	reported                   which events are not repeated
 type memory struct {
 	mu sync.Mutex
-	// leading is when this manager made its first pass as the leader, with synced caches.
+	// leading is when this manager made its first pass as the leader, with synced caches, or its clock last jumped.
 	leading time.Time
+	clockJumps
 	entries map[types.NamespacedName]*remembered
 }
 
 // remembered is what is kept of one JobSet. Only its passes use it, one at a time, but for
 // the types with a lock or an atomic of their own.
 type remembered struct {
-	uid      types.UID
-	pace     pace
-	unseen   unseenJobs
+	uid    types.UID
+	pace   pace
+	unseen unseen
+	// deleted are the Pods that were deleted and that the cache still shows as before.
+	deleted  unseen
 	assembly assemblyClock
+	// prepared are the Pods that were seen being prepared since the group assembles.
+	prepared map[types.UID]policy.Prepared
 	// answered is when the API server answered again about this JobSet, zero if it always did; lostTouch: it has not yet.
 	answered     time.Time
 	lostTouch    bool
@@ -94,14 +101,15 @@ func (m *memory) forget(key types.NamespacedName) {
 	delete(m.entries, key)
 }
 
-// leadingSince returns when this manager made its first pass, which is now if it made none.
-func (m *memory) leadingSince(now time.Time) time.Time {
+// look reads a clock. It returns since when this manager leads, as far as it can tell by that clock, and when that last jumped.
+func (m *memory) look(at clock.PassiveClock) (now, leading, jumped time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.leading.IsZero() {
+	now = at.Now()
+	if jumped := m.check(at, now); jumped || m.leading.IsZero() {
 		m.leading = now
 	}
-	return m.leading
+	return now, m.leading, m.jumped
 }
 
 // ledSince is since when reports about a JobSet could be seen: since this manager leads, or since the API server answers again. Others

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -59,10 +60,11 @@ func TestMemory(t *testing.T) {
 			at, want, others time.Time
 		}{{false, now, now, now}, {false, later, now, now}, {true, later, later, now}, {false, later.Add(time.Minute), later, now}} {
 			m.forJobSet(js).lostTouch = step.lost
-			if got := m.forJobSet(js).ledSince(m.leadingSince(step.at), step.at); !got.Equal(step.want) {
+			_, leading, _ := m.look(testingclock.NewFakePassiveClock(step.at))
+			if got := m.forJobSet(js).ledSince(leading, step.at); !got.Equal(step.want) {
 				t.Errorf("leads since %v, want %v", got, step.want)
 			}
-			if got := m.forJobSet(other).ledSince(m.leadingSince(step.at), step.at); !got.Equal(step.others) {
+			if got := m.forJobSet(other).ledSince(leading, step.at); !got.Equal(step.others) {
 				t.Errorf("P24b: of another JobSet since %v, want %v", got, step.others)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -69,17 +70,21 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 	return nil
 }
 
-// notReadyUnder returns which nodes of Pods that should have stopped by now are not ready,
-// or gone. It reads nothing unless such Pods may be force-deleted.
-func (r *JobSetReconciler) notReadyUnder(ctx context.Context, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
-	if r.progress.ForcefulDeletion <= 0 {
-		return nil, nil
+// notReadyUnder returns which nodes are not ready, or gone, of Pods that should have stopped by now and may be deleted by force
+// (P25), and of Pods of a group that assembles which are being prepared (P48a).
+func (r *JobSetReconciler) notReadyUnder(ctx context.Context, js *jobset.JobSet, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
+	assembles := !policy.Runs(js)
+	matters := func(pod *corev1.Pod) bool {
+		if pod.DeletionTimestamp != nil {
+			return r.progress.ForcefulDeletion > 0 && !now.Before(pod.DeletionTimestamp.Time)
+		}
+		return assembles && facts.PreparationOf(pod) != facts.Prepared
 	}
 	notReady := map[string]bool{}
 	for _, podsOfJob := range pods {
 		for _, pod := range podsOfJob {
 			name := pod.Spec.NodeName
-			if _, seen := notReady[name]; seen || name == "" || pod.DeletionTimestamp == nil || now.Before(pod.DeletionTimestamp.Time) {
+			if _, seen := notReady[name]; seen || name == "" || !matters(pod) {
 				continue
 			}
 			node, err := shared.NodeOf(ctx, r.client, name)

@@ -66,8 +66,8 @@ func (i *incident) binds(role string) {
 	})).To(Succeed())
 }
 
-// trains creates a group of two workers, one on a node.
-func (i *incident) trains(maxRestarts int32) {
+// trains creates a group of two workers, one on a node, with these init containers.
+func (i *incident) trains(maxRestarts int32, prepares ...corev1.Container) {
 	GinkgoHelper()
 	alone := &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{jobset.JobSetNameKey: "train"}},
@@ -79,8 +79,9 @@ func (i *incident) trains(maxRestarts int32) {
 	job := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 		Parallelism: ptr.To[int32](2),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			Containers:   []corev1.Container{{Name: "worker", Image: workerImage}},
-			NodeSelector: map[string]string{"incident": i.namespace}, Affinity: alone, Tolerations: tolerations,
+			InitContainers: prepares,
+			Containers:     []corev1.Container{{Name: "worker", Image: workerImage}},
+			NodeSelector:   map[string]string{"incident": i.namespace}, Affinity: alone, Tolerations: tolerations,
 			TerminationGracePeriodSeconds: ptr.To(int64(minute.Seconds())),
 		}},
 	}}, workerpod.Options{AgentImage: agentImage, ServiceAccountName: account})

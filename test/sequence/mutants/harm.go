@@ -130,7 +130,7 @@ var harm = []mutant{
 	},
 	{
 		name: "the deadline counts the pull of images", file: progressFile, in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
-		old: "v.group.unscheduled > 0 || v.group.pulling > 0 ||",
+		old: "v.group.unscheduled > 0 || v.preparation.holds ||",
 		new: "v.group.unscheduled > 0 ||",
 	},
 	{

@@ -211,14 +211,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts a long grace", file: progressFile,
-		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.group.pulling > 0 || backoff > 0 {",
+		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.preparation.holds || backoff > 0 {",
 		new:       "if backoff > 0 {",
 		scenarios: "long grace",
 	},
 	{
 		name: "the deadline counts a back-off", file: progressFile,
-		old:       "v.group.pulling > 0 || backoff > 0 {",
-		new:       "v.group.pulling > 0 {",
+		old:       "v.preparation.holds || backoff > 0 {",
+		new:       "v.preparation.holds {",
 		scenarios: "back-offs",
 	},
 	{
@@ -247,7 +247,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "wait indefinitely", file: progressFile,
-		old:       "case len(overTime) == len(late):",
+		old:       "case allOver:",
 		new:       "case false:",
 		scenarios: "claim",
 	},

@@ -193,13 +193,13 @@ var processMode = []mutant{
 
 // all are those of the list, those of faultTolerance and avoidance, and these, which the scenarios in process mode have to find.
 func all() []mutant {
-	list := slices.Concat(mutants, faultTolerance, avoidance, harm, bypassMutants)
+	list := slices.Concat(mutants, faultTolerance, avoidance, harm, bypassMutants, lateness)
 	for _, m := range processMode {
 		m.scenarios = cmp.Or(m.scenarios, "process mode")
 		list = append(list, m)
 	}
 	for _, m := range leases {
-		m.scenarios = "^Leases"
+		m.scenarios = cmp.Or(m.scenarios, "^Leases")
 		list = append(list, m)
 	}
 	return list

@@ -17,7 +17,8 @@ type ProgressStatusApplyConfiguration struct {
 	// restartsWithoutProgress counts the group restarts since highestStep last grew that count towards maxRestarts and
 	// ended an epoch in which workers reported steps.
 	RestartsWithoutProgress *int32 `json:"restartsWithoutProgress,omitempty"`
-	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, from which follows whether a later restart counts.
+	// inPlaceRestarts is the value of status.inPlaceRestarts at that time, plus the restart since then if a Pod was taken
+	// away and nothing failed. From it follows whether a later restart counts.
 	InPlaceRestarts *int32 `json:"inPlaceRestarts,omitempty"`
 }
 

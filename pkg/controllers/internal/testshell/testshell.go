@@ -17,8 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -111,6 +113,8 @@ func kindOf(obj client.Object) string {
 		return "RoleBinding"
 	case *batchv1.Job:
 		return "Job"
+	case *corev1.Pod:
+		return "Pod"
 	}
 	return ""
 }
@@ -130,7 +134,8 @@ func New(t *testing.T, objs ...client.Object) *API {
 	for i, obj := range objs { // the fake writes into what it is given, and tests share that
 		objs[i] = obj.DeepCopyObject().(client.Object)
 	}
-	s.Fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).Build()
+	s.Fake = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(&jobset.JobSet{}, &batchv1.Job{}).
+		WithIndex(&coordinationv1.Lease{}, metav1.ObjectNameField, func(lease client.Object) []string { return []string{lease.GetName()} }).Build()
 	write := func(verb string, obj client.Object, do func() error) error {
 		request := fmt.Sprintf("%s %s %s", verb, kindOf(obj), obj.GetName())
 		s.Record.write("%s", request)
@@ -147,7 +152,7 @@ func New(t *testing.T, objs ...client.Object) *API {
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 			options := (&client.DeleteOptions{}).ApplyOptions(opts)
-			if options.PropagationPolicy == nil || *options.PropagationPolicy != "Foreground" {
+			if _, isPod := obj.(*corev1.Pod); !isPod && (options.PropagationPolicy == nil || *options.PropagationPolicy != "Foreground") {
 				t.Errorf("C103: %s is not deleted in the foreground", obj.GetName())
 			}
 			if options.Preconditions == nil || options.Preconditions.UID == nil || *options.Preconditions.UID != obj.GetUID() {

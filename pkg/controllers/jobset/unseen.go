@@ -11,41 +11,41 @@ import (
 	"time"
 )
 
-// unseenJobs are the Jobs that were created and that the cache has not shown since. Several
+// unseen are the Jobs that were created, or the Pods that were deleted, and that the cache has not shown so since. Several
 // requests of a pass add to it at a time.
-type unseenJobs struct {
+type unseen struct {
 	mu   sync.Mutex
 	keys []string
-	// lastCreated is when the last of them was created.
-	lastCreated time.Time
+	// last is when the last of them was created or deleted.
+	last time.Time
 }
 
-func (u *unseenJobs) add(key string, now time.Time) {
+func (u *unseen) add(key string, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.keys, u.lastCreated = append(u.keys, key), now
+	u.keys, u.last = append(u.keys, key), now
 }
 
 // forget gives up waiting for them.
-func (u *unseenJobs) forget() {
+func (u *unseen) forget() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.keys = nil
 }
 
 // gone says that a Job was deleted, which the cache may have shown for less than the time between two looks.
-func (u *unseenJobs) gone(key string) {
+func (u *unseen) gone(key string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.keys = slices.DeleteFunc(u.keys, func(unseen string) bool { return unseen == key })
 }
 
 // any reports whether the cache has yet to show one of them. It forgets those that the cache
-// shows, and all of them if the last was not created after a time.
-func (u *unseenJobs) any(after time.Time, shown func(key string) bool) bool {
+// shows, and all of them if the last is not from after a time.
+func (u *unseen) any(after time.Time, shown func(key string) bool) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.lastCreated.After(after) {
+	if !u.last.After(after) {
 		u.keys = nil
 	}
 	for len(u.keys) > 0 && shown(u.keys[0]) {

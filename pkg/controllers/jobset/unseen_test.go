@@ -23,7 +23,7 @@ func TestUnseenJobs(t *testing.T) {
 		}
 	}
 	before := now.Add(-time.Second)
-	var u unseenJobs
+	var u unseen
 	if u.any(before, shows()) {
 		t.Error("C61: a Job is awaited though none was created")
 	}

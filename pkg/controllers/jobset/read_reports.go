@@ -1,0 +1,52 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package jobset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy"
+)
+
+// readReports reads the Leases of Pods that seem to be late past the cache, and returns the input with what they report (P24c). A
+// Pod without a Lease has reported nothing there, and in one that this manager may not read nothing is seen anyway.
+func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, late []*corev1.Pod) (policy.Input, error) {
+	var found []coordinationv1.Lease
+	read := make(map[types.UID]bool, len(late))
+	for _, pod := range late {
+		// This manager may list Leases and not get them. The API server reads one key for such a list.
+		list := &coordinationv1.LeaseList{}
+		err := r.live.List(ctx, list, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: facts.LeaseName(pod.Name)})
+		if err != nil && !apierrors.IsForbidden(err) {
+			return in, fmt.Errorf("reading whether Pod %s, which seems to be late, has reported in its Lease: %w", klog.KObj(pod), err)
+		}
+		found, read[pod.UID] = append(found, list.Items...), true
+	}
+	live, synced := facts.InList(found), ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)
+	in.Pods, in.ReportsRead = maps.Clone(in.Pods), read
+	for job, pods := range in.Pods {
+		in.Pods[job] = slices.Clone(pods)
+		for i, pod := range in.Pods[job] {
+			if read[pod.UID] {
+				in.Pods[job][i] = live.Reporting(pod, synced)
+			}
+		}
+	}
+	return in, nil
+}
