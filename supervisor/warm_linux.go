@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -30,9 +29,7 @@ type warm struct {
 }
 
 // marker is the file that exists while a standby does.
-func (w *warm) marker() string {
-	return filepath.Join(w.set.Dir, protocol.StandbyPrefix+w.set.Container)
-}
+func (w *warm) marker() string { return w.set.own(protocol.StandbyFile) }
 
 // Failed implements WarmHost. Whatever is there counts: nobody is worse off without a standby.
 func (w *warm) Failed() bool {

@@ -126,7 +126,7 @@ func TestAStandbyIsTheProgramOfTheNextEpoch(t *testing.T) {
 		p.signal(syscall.SIGTERM)
 		p.exits(143)
 		waitFor(t, "nobody is left", func() bool { alive, _ := p.below(); return len(alive) == 0 })
-		left, _ := filepath.Glob(p.path(protocol.StandbyPrefix + "*"))
+		left, _ := filepath.Glob(p.own(protocol.StandbyFile + "*"))
 		if len(left) != 0 {
 			t.Errorf("P161: %v is left", left)
 		}

@@ -8,7 +8,6 @@ package supervisor
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -179,7 +178,7 @@ func TestAVolumeThatTakesNothing(t *testing.T) {
 		p := supervise(t, works, warmly())
 		p.hello() // it has looked whether the file exists, and makes it when a program runs
 		// Nobody can put a file in the place of a directory.
-		if err := os.MkdirAll(p.path(protocol.StandbyPrefix+"worker/x"), 0o755); err != nil {
+		if err := os.MkdirAll(p.own(protocol.StandbyFile+"/x"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if p.starts(1) {
@@ -315,7 +314,7 @@ func TestAProgramThatKillsItsParentIsReplacedAsAWhole(t *testing.T) {
 const readOnlyEnv = "SUPERVISOR_TEST_READ_ONLY"
 
 func readOnly(dir string) {
-	run := filepath.Join(dir, protocol.RunDir)
+	run := protocol.OwnFile(dir, "worker", "")
 	err := errors.Join(syscall.Mount(run, run, "", syscall.MS_BIND, ""), syscall.Mount("", run, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	if err != nil {
 		panic(err)

@@ -19,8 +19,8 @@ const (
 	GateReadyEnv = "JOBSET_GATE_READY"
 	// MaxGateLine bounds what is written into a gate, so that it is one write.
 	MaxGateLine = 4096
-	// StandbyPrefix and the name of a container make the file that exists while a standby does (P161).
-	StandbyPrefix = RunDir + "/standby."
+	// StandbyFile, of a container, exists while a standby does (P161).
+	StandbyFile = "standby"
 )
 
 // maxEarlyReported is more than a supervisor starts in a row.
