@@ -225,7 +225,8 @@ func (s *actor) fails(code int) {
 // finishes is a worker that exits with 0, and its supervisor with it.
 func (s *actor) finishes() {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.pod.dir, protocol.DonePrefix+s.container), nil, 0o600); err != nil {
+	done := protocol.OwnFile(s.pod.dir, s.container, protocol.DoneFile)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(done), 0o700), os.WriteFile(done, nil, 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.say(protocol.Message{Type: protocol.Done, Epoch: s.epoch, Exit: &protocol.Exit{Time: time.Now().UTC()}})

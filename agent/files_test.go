@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,7 +37,9 @@ func TestWhatWorkersPutInTheWayOfTheAgent(t *testing.T) {
 				os.Mkdir(filepath.Join(s.dir, protocol.RunDir), 0o700),
 				os.WriteFile(secretFile, []byte(secret), 0o600),
 				put(filepath.Join(s.dir, protocol.LeaveFile), secretFile),
-				put(filepath.Join(s.dir, protocol.DonePrefix+"w"), secretFile),
+				put(protocol.SharedFile(s.dir, "w", protocol.DoneFile), secretFile),
+				os.MkdirAll(protocol.OwnFile(s.dir, "w", ""), 0o700),
+				put(protocol.OwnFile(s.dir, "w", protocol.DoneFile), secretFile),
 			} {
 				if err != nil {
 					t.Fatal(err)
@@ -66,6 +69,28 @@ func TestWhatWorkersPutInTheWayOfTheAgent(t *testing.T) {
 			}
 			if text, err := os.ReadFile(secretFile); err != nil || string(text) != secret {
 				t.Errorf("the agent's own file has %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestWhereTheAgentFindsThatAWorkerIsDone(t *testing.T) {
+	for name, file := range map[string]func(dir, container, name string) string{
+		"P61a: in the directory of its container":      protocol.OwnFile,
+		"P61a: in a Pod of an earlier manager, beside": protocol.SharedFile,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &supervisors{dir: t.TempDir(), log: slog.New(slog.DiscardHandler)}
+			workers := []Worker{{Container: "w"}}
+			if s.readDone(workers); workers[0].State == Done {
+				t.Fatal("it is done without a file")
+			}
+			path := file(s.dir, "w", protocol.DoneFile)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if s.readDone(workers); workers[0].State != Done {
+				t.Error("it is not done")
 			}
 		})
 	}

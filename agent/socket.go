@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/supervisor/shared"
 )
 
 const (
@@ -71,7 +72,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o666); err != nil {
+	if err := shared.Chmod(path, os.ModeSocket, 0o666); err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func makeRunDir(path string) error {
 	case err != nil:
 		return err
 	}
-	return os.Chmod(path, 0o777|os.ModeSticky) // mkdir alone would take the umask away
+	return shared.Chmod(path, os.ModeDir, 0o777|os.ModeSticky) // mkdir alone would take the umask away
 }
 
 func serve(listener net.Listener, containers int) *server {

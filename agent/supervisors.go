@@ -17,6 +17,7 @@ import (
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
+	"sigs.k8s.io/jobset/supervisor/shared"
 )
 
 // supervisors are what the agent has in place of a Barrier in process mode: a supervisor in each worker container, and
@@ -126,12 +127,21 @@ func (s *supervisors) readDone(workers []Worker) {
 		if s.links[w.Container] != nil || w.State == Done {
 			continue
 		}
-		info, err := os.Lstat(filepath.Join(s.dir, protocol.DonePrefix+w.Container))
-		if err == nil && info.Mode().IsRegular() {
+		if s.isDone(w.Container) {
 			workers[i] = w.Finished()
 			s.log.Info("the worker is done", "container", w.Container)
 		}
 	}
+}
+
+// isDone reports whether a supervisor has left the file that says so.
+func (s *supervisors) isDone(container string) bool {
+	for _, path := range []string{protocol.OwnFile(s.dir, container, protocol.DoneFile), protocol.SharedFile(s.dir, container, protocol.DoneFile)} {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
 }
 
 // writeLeave makes every later agent of this Pod leave, too (P70).
@@ -140,7 +150,7 @@ func (s *supervisors) writeLeave(because string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	file, err := openRegular(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	file, err := shared.OpenRegular(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return fmt.Errorf("writing that this Pod must be replaced: %w", err)
 	}
@@ -153,7 +163,7 @@ func (s *supervisors) writeLeave(because string) error {
 // readLeave returns why an earlier agent has decided to leave, or "". Anything of that name means that one has,
 // but only a regular file says why: a link could lead to a file that is for the agent alone.
 func (s *supervisors) readLeave() string {
-	file, err := openRegular(filepath.Join(s.dir, protocol.LeaveFile), os.O_RDONLY)
+	file, err := shared.OpenRegular(filepath.Join(s.dir, protocol.LeaveFile), os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return ""
 	}

@@ -79,7 +79,7 @@ func TestAWorkerFinishesWithoutAnAgent(t *testing.T) {
 	p.away()
 	end()
 	p.exits(0)
-	if _, err := os.Stat(p.path(protocol.DonePrefix + "worker")); err != nil {
+	if _, err := os.Stat(p.own(protocol.DoneFile)); err != nil {
 		t.Errorf("P67: %v", err)
 	}
 }

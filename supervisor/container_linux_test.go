@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -130,7 +131,7 @@ func TestASupervisorThatHoldsItsWorkerEndsWithoutSuccess(t *testing.T) {
 		p.hello()
 		p.signal(syscall.SIGTERM)
 		p.exits(143)
-		if _, err := os.Stat(p.path(protocol.DonePrefix + "worker")); err == nil {
+		if _, err := os.Stat(p.own(protocol.DoneFile)); err == nil {
 			t.Error("P69: a worker that never ran counts as finished")
 		}
 	})
@@ -380,5 +381,37 @@ func TestAVolumeThatCannotExecuteIsRefused(t *testing.T) {
 	output, code := runInstall(t, dir, 0)
 	if want := fmt.Sprintf("jobset-supervisor: install %s is a volume that the node mounts noexec, so no container can execute the supervisor; ", dir); code != setting.ExitCode || !strings.HasPrefix(output, want) {
 		t.Errorf("P57: it ends with %d:\n%swant %d:\n%s", code, output, setting.ExitCode, want)
+	}
+}
+
+// TestAnInstallationThatExistsNeedsNoRoom: something on the node, or a worker, may have filled the volume when an agent restarts.
+func TestAnInstallationThatExistsNeedsNoRoom(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root mounts")
+	}
+	dir := shortDir(t)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+		t.Skipf("this machine mounts nothing: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	if output, code := runInstall(t, dir, 0); code != 0 {
+		t.Fatalf("P57: installing ends with %d:\n%s", code, output)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "full"), make([]byte, 64<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the volume is not full: %v", err)
+	}
+	if output, code := runInstall(t, dir, 0); code != 0 {
+		t.Errorf("P75a: in a full volume the agent stays down, its hook ends with %d:\n%s", code, output)
+	}
+	// Another one, or a part of one, is replaced where there is room.
+	for _, err := range []error{os.Remove(filepath.Join(dir, "full")), os.Truncate(filepath.Join(dir, protocol.Binary), 100)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, code := runInstall(t, dir, 0)
+	if info, err := os.Stat(filepath.Join(dir, protocol.Binary)); err != nil || code != 0 || info.Size() == 100 {
+		t.Errorf("P75a: a part of a supervisor is kept: %v, %d:\n%s", err, code, output)
 	}
 }

@@ -59,7 +59,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	agent                 supervisor                    worker of epoch 2        standby
 //	  |-- start: 2 --------->|---- parent, gate ----------->|                      each program has a parent of its own
-//	  |                      |---- line of epoch 2 -------->| opens its gate
+//	  |                      |---- line of epoch 2 -------->| reads its gate
 //	  |                      |---- 30 s later ------------------------------------>| imports, waits at its gate
 //	  |-- stop ------------->|---- SIGTERM ---------------->x
 //	  |<- ready: 2 ----------|

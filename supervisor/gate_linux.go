@@ -11,124 +11,209 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync/atomic"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 const (
-	// openPath is O_PATH: a descriptor that names a file and does not open it.
-	openPath = 0x200000
-	modeGate = 0o666
+	// gateDescriptor and wordDescriptor are those of a program for its gate. Scripts use the ones of a single digit.
+	gateDescriptor, wordDescriptor = 10, 11
+	// modeRead and modeWrite are modes of pipes: a program may have become another user than the supervisor when it
+	// opens one, and does not write into its own gate by mistake.
+	modeRead, modeWrite = 0o444, 0o222
+	// readWithin is how long a program that has come to its gate may take to read its line. The supervisor does nothing else meanwhile.
+	readWithin = 2 * time.Second
 )
 
-// gate is the pipe that a program reads before it touches anything (P160). What opens it is the pipe itself, by its
-// descriptor: whoever shares the volume may put something else in the place of its name.
+// gate is the pipe that a program reads before it touches anything, and one into which it says that it has come there
+// (P160a). It inherits both: what has a name can be opened by the other containers of the Pod.
 type gate struct {
-	path string
-	pipe int
-	// abandoned: nobody is to be let through any more; passed: somebody was.
-	abandoned, passed atomic.Bool
-	// attended is closed when nobody attends the gate any more; nil if nobody ever has.
-	attended chan struct{}
+	// reader and teller are the program's ends, until it has them; inode is that of the reader.
+	reader, teller int
+	inode          uint64
+	// line leads into the gate, until a line is through.
+	line int
+	// rest shows what nobody has read, word whether the program has come.
+	rest, word *os.File
 }
 
-// newGate makes a gate that no other program has.
-func newGate(path string) (*gate, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	if err := syscall.Mkfifo(path, modeGate); err != nil {
-		return nil, &os.PathError{Op: "mkfifo", Path: path, Err: err}
-	}
-	pipe, err := syscall.Open(path, openPath|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	g := &gate{path: path, pipe: pipe}
-	var is syscall.Stat_t
-	if err := syscall.Fstat(pipe, &is); err != nil || is.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+// newGate makes a gate.
+func newGate() (*gate, error) {
+	g := &gate{reader: -1, teller: -1, line: -1}
+	if err := g.open(); err != nil {
 		g.abandon()
-		return nil, fmt.Errorf("%s was replaced by something that is no pipe", path)
-	}
-	// The program may run as another user than the supervisor. Whoever reaches the volume is in this Pod.
-	if err := os.Chmod(link(g.pipe), modeGate); err != nil {
-		g.abandon()
-		return nil, err
+		return nil, fmt.Errorf("making a gate: %w", err)
 	}
 	return g, nil
 }
 
-// link leads to a pipe whatever its name leads to.
-func link(pipe int) string { return "/proc/self/fd/" + strconv.Itoa(pipe) }
-
-// pass writes the line if somebody waits at the gate now, and never blocks.
-func (g *gate) pass(line []byte) error {
-	return g.open(g.pipe, line, syscall.O_NONBLOCK)
-}
-
-// attend lets through whoever comes to the gate, at any later time, and then makes the supervisor look. It blocks a
-// thread until then, or until the gate is abandoned.
-func (g *gate) attend(line []byte, changed chan os.Signal) error {
-	pipe, err := syscall.Dup(g.pipe) // its own, since the number of a closed one is soon that of something else
+func (g *gate) open() error {
+	var line, word [2]int
+	if err := syscall.Pipe2(line[:], syscall.O_CLOEXEC); err != nil {
+		return os.NewSyscallError("pipe2", err)
+	}
+	g.reader, g.line = line[0], line[1]
+	if err := syscall.Pipe2(word[:], syscall.O_CLOEXEC); err != nil {
+		return os.NewSyscallError("pipe2", err)
+	}
+	g.teller = word[1]
+	if err := errors.Join(syscall.SetNonblock(word[0], true), syscall.SetNonblock(g.line, true)); err != nil {
+		return err
+	}
+	g.word = os.NewFile(uintptr(word[0]), "word")
+	// Not the program's own end, which must block.
+	rest, err := syscall.Open("/proc/self/fd/"+strconv.Itoa(g.reader), syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return os.NewSyscallError("dup", err)
+		return os.NewSyscallError("open", err)
 	}
-	syscall.CloseOnExec(pipe)
-	g.attended = make(chan struct{})
-	go func() {
-		defer close(g.attended)
-		defer func() { _ = syscall.Close(pipe) }()
-		if g.open(pipe, line, 0) == nil {
-			nudge(changed)
+	g.rest = os.NewFile(uintptr(rest), "gate")
+	var is syscall.Stat_t
+	err = errors.Join(syscall.Fstat(g.reader, &is), syscall.Fchmod(g.reader, modeRead), syscall.Fchmod(g.teller, modeWrite))
+	g.inode = is.Ino
+	return err
+}
+
+// env says where the gate is. By the inode a program whose launcher has closed the descriptors knows that it has another file.
+func (g *gate) env() []string {
+	return []string{
+		fmt.Sprintf("%s=/dev/fd/%d", protocol.GateEnv, gateDescriptor), fmt.Sprintf("%s=%d", protocol.GateInodeEnv, g.inode),
+		fmt.Sprintf("%s=/dev/fd/%d", protocol.GateReadyEnv, wordDescriptor),
+	}
+}
+
+// inherited are the files of a process from descriptor 3 on, of which that one and those of a gate are open.
+func inherited(third, reader, teller uintptr) []uintptr {
+	files := make([]uintptr, wordDescriptor-2)
+	for i := range files {
+		files[i] = closed
+	}
+	files[0], files[gateDescriptor-3], files[wordDescriptor-3] = third, reader, teller
+	return files
+}
+
+// closed is a descriptor that a process does not get.
+const closed = ^uintptr(0)
+
+// handOver closes the ends that the program has now.
+func (g *gate) handOver() {
+	shut(&g.reader)
+	shut(&g.teller)
+}
+
+func shut(descriptor *int) {
+	if *descriptor >= 0 {
+		_ = syscall.Close(*descriptor)
+	}
+	*descriptor = -1
+}
+
+// give writes the line, for a program that reads it at any later time.
+func (g *gate) give(line []byte) error {
+	defer shut(&g.line) // so that its reader comes to the end
+	return g.write(line)
+}
+
+func (g *gate) write(line []byte) error {
+	n, err := syscall.Write(g.line, line)
+	if err == nil && n < len(line) {
+		err = syscall.EAGAIN // a process of the program has written into it
+	}
+	return os.NewSyscallError("write", err)
+}
+
+var (
+	errNotThere = errors.New("it has not come to its gate")
+	errNotRead  = errors.New("it has said that it is at its gate, and has not read its line")
+)
+
+// pass lets a program through that has come, and returns why it could not. Then the program has not got the
+// whole line, nor will it (P62).
+func (g *gate) pass(line []byte, gone func() bool) error {
+	if bytesIn(g.word) <= 0 {
+		return errNotThere
+	}
+	if err := g.write(line); err != nil {
+		return err
+	}
+	end := time.Now().Add(readWithin)
+	for wait := 20 * time.Microsecond; bytesIn(g.rest) > 0; wait = min(2*wait, 5*time.Millisecond) {
+		if (gone() || time.Now().After(end)) && g.takeBack() {
+			return errNotRead
 		}
-	}()
+		<-time.After(wait)
+	}
+	shut(&g.line) // only now: of a line that was taken back there is no end that could be taken for one
 	return nil
 }
 
-func (g *gate) open(pipe int, line []byte, how int) error {
-	var into int
-	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
-		if g.abandoned.Load() {
-			return os.ErrClosed
-		}
-		if into, err = syscall.Open(link(pipe), syscall.O_WRONLY|syscall.O_CLOEXEC|how, 0); err != nil && !errors.Is(err, syscall.EINTR) {
-			return os.NewSyscallError("open", err) // ENXIO: nobody is there
-		}
-	}
-	defer func() { _ = syscall.Close(into) }()
-	if g.abandoned.Load() {
-		return os.ErrClosed
-	}
-	// Who wrote into the pipe itself until it was full must not hold the supervisor up.
-	_ = syscall.SetNonblock(into, true)
-	if _, err := syscall.Write(into, line); err != nil {
-		return os.NewSyscallError("write", err)
-	}
-	g.passed.Store(true)
-	_ = os.Remove(g.path) // so that a second open fails, and does not wait for a second line
-	return nil
+// takeBack reports whether some of the line could be read here.
+func (g *gate) takeBack() (taken bool) {
+	buffer := make([]byte, 2*protocol.MaxGateLine)
+	with(g.rest, func(descriptor uintptr) {
+		n, err := syscall.Read(int(descriptor), buffer)
+		taken = err == nil && n > 0
+	})
+	return taken
 }
 
-// abandon lets nobody through any more. It frees a thread that attends the gate. One that had just looked whether the gate is
-// abandoned opens the pipe later, and would block without limit if no reader stayed until then.
-func (g *gate) abandon() {
-	if g == nil || g.abandoned.Swap(true) {
+// passed reports whether the program has come and read its line.
+func (g *gate) passed() bool { return bytesIn(g.word) > 0 && g.isRead() }
+
+// isRead reports whether nothing is left of a line that was written.
+func (g *gate) isRead() bool { return g.line < 0 && bytesIn(g.rest) == 0 }
+
+// attend makes the supervisor look when the program has passed. It returns then, or when the gate is abandoned.
+func (g *gate) attend(changed chan os.Signal) {
+	word, err := g.word.SyscallConn()
+	if err != nil || word.Read(func(descriptor uintptr) bool { return pending(descriptor) > 0 }) != nil {
 		return
 	}
-	_ = os.Remove(g.path)
-	if from, err := syscall.Open(link(g.pipe), syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0); err == nil {
-		if g.attended != nil {
-			go func() {
-				<-g.attended
-				_ = syscall.Close(from)
-			}()
-		} else {
-			_ = syscall.Close(from)
+	for wait := time.Millisecond; ; wait = min(2*wait, time.Second) {
+		switch bytesIn(g.rest) {
+		case 0:
+			nudge(changed)
+			return
+		case abandoned:
+			return
 		}
+		<-time.After(wait)
 	}
-	_ = syscall.Close(g.pipe)
+}
+
+// abandon lets nobody through any more. A reader comes to the end of an empty pipe.
+func (g *gate) abandon() {
+	g.handOver()
+	shut(&g.line)
+	_ = g.rest.Close()
+	_ = g.word.Close()
+}
+
+// abandoned stands for what is in a gate that was.
+const abandoned = -1
+
+// bytesIn returns how many bytes wait in a pipe.
+func bytesIn(pipe *os.File) (n int) {
+	n = abandoned
+	with(pipe, func(descriptor uintptr) { n = pending(descriptor) })
+	return n
+}
+
+// with calls a function with the descriptor of a file that is not closed meanwhile, if it is not already.
+func with(file *os.File, do func(descriptor uintptr)) {
+	if conn, err := file.SyscallConn(); err == nil {
+		_ = conn.Control(do)
+	}
+}
+
+func pending(descriptor uintptr) int {
+	var n int32
+	if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, descriptor, syscall.TIOCINQ, uintptr(unsafe.Pointer(&n))); err != 0 {
+		return abandoned
+	}
+	return int(n)
 }
 
 // gateLine is what is written into a gate: all variables that the run decides.

@@ -62,7 +62,7 @@ func TestTheGraceBelongsToTheWholeTree(t *testing.T) {
 func TestALinkIsNoFileThatSaysDone(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
-	if err := os.Symlink("/etc/hostname", p.path(protocol.DonePrefix+"worker")); err != nil {
+	if err := os.Symlink("/etc/hostname", p.own(protocol.DoneFile)); err != nil {
 		t.Fatal(err)
 	}
 	p.listen()
@@ -70,7 +70,7 @@ func TestALinkIsNoFileThatSaysDone(t *testing.T) {
 	p.hello()
 	p.runs(1)
 	p.exits(0)
-	if info, err := os.Lstat(p.path(protocol.DonePrefix + "worker")); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(p.own(protocol.DoneFile)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("P67: the file is %v, %v", info, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestALinkIsNoFileThatSaysDone(t *testing.T) {
 func TestAWorkerFinishesAndNoFileCanSaySo(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
-	if err := os.MkdirAll(p.path(protocol.DonePrefix+"worker/x"), 0o755); err != nil { // which no file can replace
+	if err := os.MkdirAll(p.own(protocol.DoneFile+"/x"), 0o755); err != nil { // which no file can replace
 		t.Fatal(err)
 	}
 	p.listen()

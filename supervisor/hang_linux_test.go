@@ -70,7 +70,7 @@ func TestAWorkerThatGivesSignsIsLeftAlone(t *testing.T) {
 		env("NOTIFY_SOCKET=/of/the/container"))
 	p.hello()
 	p.watched(1)
-	p.prints("socket " + p.path(protocol.NotifyPrefix+"worker.1") + " watchdog 1000000\n")
+	p.prints("socket " + p.own(protocol.NotifyPrefix+"1") + " watchdog 1000000\n")
 	if exit := p.ready(1); exit.Code != 7 || exit.Hung.Hung() {
 		t.Errorf("P131: it ended as %+v, want by itself with 7", exit)
 	}
@@ -247,7 +247,7 @@ func TestAProgressFile(t *testing.T) {
 func TestASocketThatCannotBeBoundLeavesTheWorkerUnwatched(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
-	if err := os.MkdirAll(p.path(protocol.NotifyPrefix+"worker.1/taken"), 0o700); err != nil {
+	if err := os.MkdirAll(p.own(protocol.NotifyPrefix+"1/taken"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p.listen()

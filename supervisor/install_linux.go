@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +16,16 @@ import (
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/setting"
+	"sigs.k8s.io/jobset/supervisor/shared"
 )
 
 const (
 	modeExecutable = 0o755
 	// modeShared lets each container write as its own user, like in /tmp.
-	modeShared  = 0o777 | os.ModeSticky
-	mountNoexec = 8
+	modeShared = 0o777 | os.ModeSticky
+	// modeUnfinished is that of a directory until it has its own.
+	modeUnfinished = 0o700
+	mountNoexec    = 8
 )
 
 // install copies this program into the shared volume, and makes the directory where agent and supervisors meet.
@@ -54,23 +58,47 @@ func prepare(dir string) error {
 		return err
 	}
 	defer func() { _ = self.Close() }()
-	return replace(filepath.Join(dir, protocol.Binary), modeExecutable, func(w io.Writer) error {
+	path := filepath.Join(dir, protocol.Binary)
+	if isCopy(path, self) {
+		return nil // of an earlier start of the agent, and now there may be no room for another one (P75a)
+	}
+	if _, err := self.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return replace(path, modeExecutable, func(w io.Writer) error {
 		_, err := io.Copy(w, self)
 		return err
 	})
 }
 
+// isCopy reports whether a file that others can execute has the same content as this program.
+func isCopy(path string, self io.Reader) bool {
+	file, err := shared.OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil || info.Mode().Perm() != modeExecutable {
+		return false
+	}
+	mine, theirs := bufio.NewReader(self), bufio.NewReader(file)
+	for {
+		a, errA := mine.ReadByte()
+		b, errB := theirs.ReadByte()
+		if a != b || (errA == nil) != (errB == nil) {
+			return false
+		}
+		if errA != nil {
+			return errors.Is(errA, io.EOF) && errors.Is(errB, io.EOF)
+		}
+	}
+}
+
 // makeDir makes a directory with exactly this mode; mkdir alone would take the umask away.
 func makeDir(path string, mode os.FileMode) error {
-	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Mkdir(path, modeUnfinished); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Mode()&(os.ModePerm|os.ModeSticky) == mode {
-		return nil // made by an earlier run, perhaps of another user
-	}
-	return os.Chmod(path, mode)
+	return shared.Chmod(path, os.ModeDir, mode)
 }

@@ -8,7 +8,6 @@ package supervisor
 import (
 	"log/slog"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -98,9 +97,7 @@ type Supervisor struct {
 }
 
 // DoneFile is the file that says that the worker of a container has finished (P67).
-func DoneFile(set Settings) string {
-	return filepath.Join(set.Dir, protocol.DonePrefix+set.Container)
-}
+func DoneFile(set Settings) string { return set.own(protocol.DoneFile) }
 
 // Run is the one loop. It returns the exit code, and why the Pod must be replaced if it must. The worker is looked at
 // before anything else is heard, so that one that has ended is never taken for one that was told to (P67).

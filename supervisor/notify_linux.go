@@ -10,7 +10,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
+	"sigs.k8s.io/jobset/supervisor/shared"
 )
 
 const (
@@ -48,8 +48,8 @@ type mailbox struct {
 // openMailbox binds the socket of a run, and removes what an earlier one left.
 func openMailbox(set Settings, r Run) (*mailbox, error) {
 	m := &mailbox{
-		path: filepath.Join(set.Dir, protocol.NotifyPrefix+set.Container+"."+strconv.Itoa(int(r.Epoch))),
-		file: filepath.Join(set.Dir, protocol.ProgressPrefix+set.Container),
+		path: set.own(protocol.NotifyPrefix + strconv.Itoa(int(r.Epoch))),
+		file: set.own(protocol.ProgressFile),
 	}
 	for _, path := range []string{m.path, m.file} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -65,8 +65,8 @@ func openMailbox(set Settings, r Run) (*mailbox, error) {
 		return nil, &os.PathError{Op: "bind", Path: m.path, Err: err}
 	}
 	m.socket = os.NewFile(uintptr(socket), m.path)
-	// The program may run as another user than the supervisor. Whoever reaches the volume is in this Pod.
-	if err := os.Chmod(m.path, 0o666); err != nil { //nolint:gosec // see above
+	// The program may run as another user than the supervisor.
+	if err := shared.Chmod(m.path, os.ModeSocket, 0o666); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
 	go m.read()
@@ -127,17 +127,13 @@ func (m *mailbox) close() error {
 	return errors.Join(m.socket.Close(), os.Remove(m.path))
 }
 
-// readProgress reads the beginning of a file that a worker wrote. Every worker of the Pod can make links and pipes in
-// its place; only a regular file counts.
+// readProgress reads the beginning of a file that a worker wrote; only a regular one counts.
 func readProgress(path string) (string, bool) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	file, err := shared.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return "", false
 	}
 	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
 	buffer := make([]byte, maxProgressFile)
 	n, err := io.ReadFull(file, buffer)
 	return string(buffer[:n]), err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)

@@ -39,7 +39,8 @@ func runParent(command []string, signals signals, log *slog.Logger) {
 	socket := os.NewFile(parentSocket, "supervisor")
 	host := newContainer(Settings{}, command, signals.child, log)
 	tell := json.NewEncoder(socket)
-	pid, err := execute(command, os.Environ())
+	pid, err := execute(command, os.Environ(), inherited(closed, gateDescriptor, wordDescriptor)...)
+	_, _ = syscall.Close(gateDescriptor), syscall.Close(wordDescriptor)
 	if err != nil {
 		_ = tell.Encode(born{Exit: host.notStarted(err)})
 		return
@@ -108,8 +109,9 @@ func plant(command, env []string, at *gate, changed chan os.Signal) (*tree, erro
 	_ = syscall.SetNonblock(ends[0], true)
 	t := &tree{gate: at, socket: os.NewFile(uintptr(ends[0]), "parent"), news: make(chan born, 2)}
 	self := append([]string{"/proc/self/exe", parentCommand, "--"}, command...)
-	t.parent, err = execute(self, append(env, parentEnv...), uintptr(ends[1]))
+	t.parent, err = execute(self, append(env, parentEnv...), inherited(uintptr(ends[1]), uintptr(at.reader), uintptr(at.teller))...)
 	_ = syscall.Close(ends[1])
+	at.handOver()
 	if err != nil {
 		_ = t.socket.Close()
 		return nil, err
@@ -180,6 +182,9 @@ func (t *tree) await() (b born, open bool) {
 	}
 	return b, open
 }
+
+// ended reports whether the program of a tree has, as far as it is known.
+func (t *tree) ended() bool { return t.pid != 0 && hasEnded(t.pid) }
 
 // hasEnded reports whether a process has: it is a zombie, or not there any more.
 func hasEnded(pid int) bool {

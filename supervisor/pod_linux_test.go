@@ -148,8 +148,9 @@ func newPod(t testing.TB) *pod {
 	return p
 }
 
+// prepareRun does what an installation and a kubelet do.
 func prepareRun(dir string) error {
-	return makeDir(filepath.Join(dir, protocol.RunDir), modeShared)
+	return errors.Join(makeDir(filepath.Join(dir, protocol.RunDir), modeShared), os.MkdirAll(protocol.OwnFile(dir, "worker", ""), 0o777))
 }
 
 // supervise starts a supervisor of a shell script, with an agent that listens.
@@ -162,6 +163,9 @@ func supervise(t testing.TB, script string, options ...option) *pod {
 }
 
 func (p *pod) path(name string) string { return filepath.Join(p.dir, name) }
+
+// own is the path of a file of the container.
+func (p *pod) own(name string) string { return protocol.OwnFile(p.dir, "worker", name) }
 
 // start starts the supervisor of a command.
 func (p *pod) start(command []string, options ...option) {

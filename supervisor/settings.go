@@ -8,6 +8,8 @@ package supervisor
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,6 +50,15 @@ type Settings struct {
 	// it is started.
 	WarmStart    bool
 	StandbyDelay time.Duration
+}
+
+// own returns the path of a file of this container (P61a).
+func (s Settings) own(name string) string {
+	path := protocol.OwnFile(s.Dir, s.Container, name)
+	if info, err := os.Stat(filepath.Dir(path)); err == nil && info.IsDir() {
+		return path
+	}
+	return protocol.SharedFile(s.Dir, s.Container, name)
 }
 
 // ExitCodes is a set of exit codes.

@@ -21,7 +21,7 @@ type Life string
 const (
 	// NoStandby: there is none, and none is due.
 	NoStandby Life = ""
-	// Due: the program has opened its gate, so one is started when its time has come.
+	// Due: the program has passed its gate, so one is started when its time has come.
 	Due Life = "due"
 	// Waiting: its process exists. Whether it has come to its gate shows when that is to be opened.
 	Waiting Life = "waiting"
@@ -42,11 +42,11 @@ type Standby struct {
 type Gate string
 
 const (
-	// ProgramPassed: the program of this run, which was started for it, has read its gate.
+	// ProgramPassed: the program of this run, which was started for it, has said that it is at its gate and read it.
 	ProgramPassed Gate = "program"
-	// StandbyPassed: the standby was there and the line is written, so it is the program of this run.
+	// StandbyPassed: the standby was there and has read its line, so it is the program of this run.
 	StandbyPassed Gate = "standby"
-	// StandbyAbsent: the standby was not at its gate.
+	// StandbyAbsent: the standby was not at its gate, or has not read its line and never will.
 	StandbyAbsent Gate = "absent"
 )
 

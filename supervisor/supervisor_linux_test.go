@@ -63,7 +63,7 @@ func TestAWorkerThatFinishesIsDone(t *testing.T) {
 		t.Errorf("P67: it is done with %+v, want epoch 3, code 0", m)
 	}
 	p.exits(0)
-	file, err := os.Open(p.path(protocol.DonePrefix + "worker"))
+	file, err := os.Open(p.own(protocol.DoneFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type WarmHost interface {
 	Open(r Run) error
 	// Drop kills the standby.
 	Drop()
-	// LookAtGates reports whether the program has opened its gate since the last call, and how the standby ended if it has.
+	// LookAtGates reports whether the program has passed its gate since the last call, and how the standby ended if it has.
 	LookAtGates() (passed bool, ended *protocol.Exit)
 }
 

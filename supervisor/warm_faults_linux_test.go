@@ -10,8 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -83,8 +81,7 @@ func (g *faultyGroup) atGate() (pid int) {
 				pid, _ = strconv.Atoi(words[1])
 			}
 		}
-		wchan, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", g.host(pid)))
-		return string(wchan) == "wait_for_partner" && !strings.Contains(said, fmt.Sprintf("runs %d ", pid))
+		return g.reads(pid) && !strings.Contains(said, fmt.Sprintf("runs %d ", pid))
 	})
 	return pid
 }
@@ -98,7 +95,7 @@ func (g *faultyGroup) suffers(f fault) {
 	case killedBefore:
 		alive, _ := g.below()
 		for _, pid := range alive {
-			if g.isStandby(pid) {
+			if g.isStandby(pid, program) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
@@ -125,14 +122,19 @@ func (g *faultyGroup) suffers(f fault) {
 	g.noneOf(g.epoch)
 }
 
-// isStandby reports whether a process is one of a standby, and not its parent: a gate exists until somebody is through.
-func (g *faultyGroup) isStandby(pid int) bool {
-	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+// isStandby reports whether a process is one of a standby, and not its parent: it has another gate than the program.
+func (g *faultyGroup) isStandby(pid, program int) bool {
 	command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	gates, _ := filepath.Glob(g.path(protocol.GatePrefix + "*"))
-	return slices.ContainsFunc(gates, func(gate string) bool {
-		return strings.Contains(string(environ), "\x00"+protocol.GateEnv+"="+gate+"\x00")
-	}) && !strings.Contains(string(command), "\x00"+parentCommand+"\x00")
+	gate := gateOf(pid)
+	return gate != "" && gate != gateOf(g.host(program)) && !strings.Contains(string(command), "\x00"+parentCommand+"\x00")
+}
+
+// gateOf returns the gate that a process has in its environment.
+func gateOf(pid int) string {
+	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	_, after, _ := strings.Cut(string(environ), "\x00"+protocol.GateInodeEnv+"=")
+	gate, _, _ := strings.Cut(after, "\x00")
+	return gate
 }
 
 // noneOf checks that nothing is left of an epoch that has ended.

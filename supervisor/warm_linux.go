@@ -9,9 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -26,16 +24,12 @@ type warm struct {
 	dropped []*tree
 	// strays: a parent was killed, so its orphans are ours and belong to nobody. They are killed with all that there is.
 	strays bool
-	// gates counts those that were made.
-	gates int
-	// noticed: it is known that the program has opened its gate.
+	// noticed: it is known that the program has passed its gate.
 	noticed bool
 }
 
 // marker is the file that exists while a standby does.
-func (w *warm) marker() string {
-	return filepath.Join(w.set.Dir, protocol.StandbyPrefix+w.set.Container)
-}
+func (w *warm) marker() string { return w.set.own(protocol.StandbyFile) }
 
 // Failed implements WarmHost. Whatever is there counts: nobody is worse off without a standby.
 func (w *warm) Failed() bool {
@@ -46,32 +40,39 @@ func (w *warm) Failed() bool {
 	return err == nil
 }
 
-// Start implements Host. A program without a gate has its complete environment all the same, and gets no standby.
+// Start implements Host. A program that reads no gate has its complete environment all the same, and gets no standby.
 func (w *warm) Start(r Run) *protocol.Exit {
 	w.fresh()
 	more := w.listen(r)
-	decided := w.decided(r, more)
-	gate := w.newGate()
-	if gate != nil {
-		line, err := gateLine(decided)
-		if err != nil {
-			line = []byte("{}\n") // the environment has them all
-		}
-		if err := gate.attend(line, w.changed); err != nil {
-			gate.abandon()
-			gate = nil
-		}
-	}
-	if gate != nil {
-		more = append(more, protocol.GateEnv+"="+gate.path)
-	}
-	planted, err := plant(w.command, workerEnv(os.Environ(), w.set.Variables, r, more...), gate, w.changed)
+	line, err := gateLine(w.decided(r, more))
 	if err != nil {
-		gate.abandon()
+		line = []byte("{}\n") // the environment has them all
+	}
+	planted, err := w.plant(func(gate []string) []string {
+		return workerEnv(os.Environ(), w.set.Variables, r, append(more, gate...)...)
+	})
+	if err != nil {
 		return w.notStarted(err)
 	}
 	w.program, w.parent = planted, planted.parent
+	if err := planted.gate.give(line); err != nil {
+		w.log.Error("nothing comes through the gate of the worker", "error", err)
+	}
+	go planted.gate.attend(w.changed)
 	return nil
+}
+
+// plant starts a program with a gate, and the environment that it has with that.
+func (w *warm) plant(env func(gate []string) []string) (*tree, error) {
+	gate, err := newGate()
+	if err != nil {
+		return nil, err
+	}
+	planted, err := plant(w.command, env(gate.env()), gate, w.changed)
+	if err != nil {
+		gate.abandon()
+	}
+	return planted, err
 }
 
 // fresh forgets the program that has ended.
@@ -88,20 +89,8 @@ func (w *warm) decided(r Run, others []string) []string {
 	return workerEnv(nil, w.set.Variables, r, others...)
 }
 
-// newGate returns nil if none can be made, as in a volume without room.
-func (w *warm) newGate() *gate {
-	w.gates++
-	made, err := newGate(filepath.Join(w.set.Dir, protocol.GatePrefix+w.set.Container+"."+strconv.Itoa(w.gates)))
-	if err != nil {
-		w.log.Warn("no gate can be made, so the next start is cold", "error", err)
-		return nil
-	}
-	return made
-}
-
 var (
 	errMarker = errors.New("the file that says so cannot be written, without which an out-of-memory kill would repeat itself")
-	errGate   = errors.New("it would have no gate")
 	errAbsent = errors.New("it has ended")
 )
 
@@ -114,11 +103,6 @@ func (w *warm) Prepare() *protocol.Exit {
 	if err := replace(w.marker(), modeReadable, func(io.Writer) error { return nil }); err != nil {
 		return no(errors.Join(errMarker, err))
 	}
-	gate := w.newGate()
-	if gate == nil {
-		_ = os.Remove(w.marker())
-		return no(errGate)
-	}
 	nobody := make([]Variable, 0, len(w.set.Variables)+len(signVariables))
 	for _, v := range w.set.Variables {
 		nobody = append(nobody, Variable{v.Name, unknown})
@@ -126,9 +110,8 @@ func (w *warm) Prepare() *protocol.Exit {
 	for _, name := range signVariables {
 		nobody = append(nobody, Variable{name, unknown})
 	}
-	planted, err := plant(w.command, workerEnv(os.Environ(), nobody, Run{}, protocol.GateEnv+"="+gate.path), gate, w.changed)
+	planted, err := w.plant(func(gate []string) []string { return workerEnv(os.Environ(), nobody, Run{}, gate...) })
 	if err != nil {
-		gate.abandon()
 		_ = os.Remove(w.marker())
 		return no(err)
 	}
@@ -152,7 +135,7 @@ func (w *warm) Open(r Run) error {
 	if err != nil {
 		return err
 	}
-	if err := w.standby.gate.pass(line); err != nil {
+	if err := w.standby.gate.pass(line, w.standby.ended); err != nil {
 		return err
 	}
 	w.program, w.standby = w.standby, nil
@@ -179,7 +162,7 @@ func (w *warm) Drop() {
 
 // LookAtGates implements WarmHost.
 func (w *warm) LookAtGates() (passed bool, ended *protocol.Exit) {
-	if w.program != nil && !w.noticed && w.program.gate != nil && w.program.gate.passed.Load() {
+	if w.program != nil && !w.noticed && w.program.gate.passed() {
 		w.noticed, passed = true, true
 	}
 	if w.standby != nil {
@@ -216,6 +199,9 @@ func (w *warm) Look() (exited *protocol.Exit, empty bool) {
 	}
 	if exited = w.program.look(); exited != nil {
 		exited.OOMKilled = oomKills() > w.oomKills
+		if gate := w.program.gate; gate.isRead() && !gate.passed() {
+			w.log.Warn("the worker has read its gate without a word that it is there, so it had no standby", "fix", "let it write a line to "+protocol.GateReadyEnv+" before it reads")
+		}
 		w.program.gate.abandon()
 	}
 	if !w.program.gone {

@@ -28,8 +28,11 @@ func warmly(places ...option) option {
 	}
 }
 
-// imports is the beginning of a program: what it does before its gate, and the line that it reads there. $epoch is "" before.
-const imports = `say() { echo "$1 $$ epoch=${JOBSET_EPOCH:-none}"; }; say imports; read -r line < "$JOBSET_GATE"; ` +
+// comes is what a program does at its gate, and the line that it reads there.
+const comes = `stat -Lc %i "$JOBSET_GATE" | grep -qx "$JOBSET_GATE_INODE" || exit 9; echo >"$JOBSET_GATE_READY"; read -r line <"$JOBSET_GATE" || exit 8; `
+
+// imports is the beginning of a program, up to and with its gate. $epoch is "" before.
+const imports = `say() { echo "$1 $$ epoch=${JOBSET_EPOCH:-none}"; }; say imports; ` + comes +
 	`JOBSET_EPOCH=$(echo "$line" | sed 's/.*"JOBSET_EPOCH":"\([0-9]*\)".*/\1/'); say runs; `
 
 // works is what it does then.
@@ -57,11 +60,14 @@ func (p *pod) said(what string, n int) (pid int) {
 func (p *pod) standby(n int) (pid int) {
 	p.t.Helper()
 	pid = p.said("imports epoch=none", n)
-	waitFor(p.t, "it has opened its gate, which blocks it", func() bool {
-		wchan, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", p.host(pid)))
-		return string(wchan) == "wait_for_partner"
-	})
+	waitFor(p.t, "it reads its gate, which blocks it", func() bool { return p.reads(pid) })
 	return pid
+}
+
+// reads reports whether a process waits until something comes out of a pipe.
+func (p *pod) reads(pid int) bool {
+	wchan, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", p.host(pid)))
+	return strings.HasSuffix(string(wchan), "pipe_read")
 }
 
 // host is the number of a process as this test sees it; in a namespace it has another one.
@@ -120,10 +126,9 @@ func TestAStandbyIsTheProgramOfTheNextEpoch(t *testing.T) {
 		p.signal(syscall.SIGTERM)
 		p.exits(143)
 		waitFor(t, "nobody is left", func() bool { alive, _ := p.below(); return len(alive) == 0 })
-		left, _ := filepath.Glob(p.path(protocol.StandbyPrefix + "*"))
-		gates, _ := filepath.Glob(p.path(protocol.GatePrefix + "*"))
-		if len(left) != 0 || len(gates) != 0 {
-			t.Errorf("P161: %v and %v are left", left, gates)
+		left, _ := filepath.Glob(p.own(protocol.StandbyFile + "*"))
+		if len(left) != 0 {
+			t.Errorf("P161: %v is left", left)
 		}
 	})
 }
@@ -131,7 +136,7 @@ func TestAStandbyIsTheProgramOfTheNextEpoch(t *testing.T) {
 func TestWhatComesThroughAGate(t *testing.T) {
 	t.Parallel()
 	p := supervise(t, `[ -n "$JOBSET_EPOCH" ] || echo "imports $$ epoch=none"; env | grep -E '^(JOBSET_RANK|MASTER_ADDR|PET_RDZV_ID|NOTIFY_SOCKET)=' | sort;
-		read -r line < "$JOBSET_GATE"; echo "$line"; exec sleep 1000`, warmly(), env("JOBSET_RANK=7", "NOTIFY_SOCKET=/run/other",
+		`+comes+`echo "$line"; exec sleep 1000`, warmly(), env("JOBSET_RANK=7", "NOTIFY_SOCKET=/run/other",
 		protocol.VariablesEnv+"=JOBSET_EPOCH={epoch} JOBSET_RANK={rank} MASTER_ADDR={master} PET_RDZV_ID=u-{epoch}"))
 	p.begins()
 	p.prints("JOBSET_RANK=2\nNOTIFY_SOCKET=/run/other\nPET_RDZV_ID=u-1\n" + `{"JOBSET_EPOCH":"1","JOBSET_RANK":"2","PET_RDZV_ID":"u-1"}` + "\n")

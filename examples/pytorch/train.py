@@ -51,7 +51,11 @@ def newest():
 say("imported")
 os.chdir(os.environ.get("CHECKPOINTS", "."))
 if gate := os.environ.get("JOBSET_GATE"):  # with warmStart a second copy waits here while the first one trains
-    os.environ.update(json.load(open(gate)))  # before, it may use no device, no port and no file of the training
+    with open(gate) as pipe:  # before, it may use no device, no port and no file of the training
+        if os.fstat(pipe.fileno()).st_ino != int(os.environ["JOBSET_GATE_INODE"]):
+            raise SystemExit(f"{gate} is not the gate: has a launcher closed it?")
+        Path(os.environ["JOBSET_GATE_READY"]).write_text("\n")  # it is at its gate
+        os.environ.update(json.load(pipe))  # fails if nothing comes
     say("start", pid=os.getpid())
 torch.manual_seed(0)  # the same network everywhere
 torch.use_deterministic_algorithms(True)

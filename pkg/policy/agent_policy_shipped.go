@@ -19,15 +19,15 @@ import (
 // These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
 // they have to be.
 const (
-	shippedPodPolicy   = "97e6ab59e245f892814b6e08f360e24c98b7f64c02c6589b1a38907676f12b40"
-	shippedLeasePolicy = "84b3006d5225ebcd7905222ad3f1456a49d96bcee919603f954e6e76bcdd19ae"
+	shippedPodPolicy   = "15e706568b0121e3f5765f9c408f759f2de6d364d8c310a25afe6fc449f3a04f"
+	shippedLeasePolicy = "bb5d2b41e06978cdc5a44883fd2f1dbdac2ee9da71d5ee766174cc1e09ebba40"
 )
 
 // These are their numbers, the label constants.AgentPolicyRevisionKey. Raise one with each new fingerprint: a manager
 // that is rolled back knows by it that the policy is later than its own.
 const (
-	shippedPodRevision   = 3
-	shippedLeaseRevision = 1
+	shippedPodRevision   = 4
+	shippedLeaseRevision = 2
 )
 
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they

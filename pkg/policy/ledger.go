@@ -7,6 +7,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -173,14 +174,25 @@ func (s Span) within(others []Span) time.Duration {
 type epochReport struct {
 	// start is the longest from a start to a first sign, 0 if none gave a sign.
 	start time.Duration
-	// steps: one told a step. They went from first to highest.
+	// steps: one told a step. They went from first to highest, each the median of those who told one, so that one
+	// worker that tells a wrong number changes nothing (P136a).
 	steps          bool
 	first, highest int64
+}
+
+// stepsTold are the steps that workers of an epoch told.
+type stepsTold struct{ first, highest []int64 }
+
+// median of some numbers, of which there is at least one; of two the lower one.
+func median(numbers []int64) int64 {
+	sorted := slices.Sorted(slices.Values(numbers))
+	return sorted[(len(sorted)-1)/2]
 }
 
 // endedReports adds up what the workers of epoch S told, which are all reported when S+1 is released.
 func (v *view) endedReports() epochReport {
 	var sum epochReport
+	var steps stepsTold
 	for i := range v.group.jobs {
 		for k := range v.group.jobs[i].slots {
 			slot := &v.group.jobs[i].slots[k]
@@ -188,9 +200,13 @@ func (v *view) endedReports() epochReport {
 				continue
 			}
 			if r, told := v.endedReport(facts.ProgressOf(slot.Pod)); told {
-				sum.add(r)
+				sum.start = max(sum.start, r.Start())
+				steps.add(r.Steps)
 			}
 		}
+	}
+	if len(steps.first) > 0 {
+		sum.steps, sum.first, sum.highest = true, median(steps.first), median(steps.highest)
 	}
 	return sum
 }
@@ -204,15 +220,9 @@ func (v *view) endedReport(progress string) (r protocol.ProgressReport, told boo
 	return r, err == nil && r.Epoch == v.synced
 }
 
-func (e *epochReport) add(r protocol.ProgressReport) {
-	e.start = max(e.start, r.Start())
-	s := r.Steps
-	switch {
-	case s == nil:
-	case !e.steps:
-		e.steps, e.first, e.highest = true, s.First, s.Highest
-	default:
-		e.first, e.highest = min(e.first, s.First), max(e.highest, s.Highest)
+func (s *stepsTold) add(told *protocol.Steps) {
+	if told != nil {
+		s.first, s.highest = append(s.first, told.First), append(s.highest, told.Highest)
 	}
 }
 

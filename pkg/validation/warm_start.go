@@ -33,7 +33,7 @@ func warmStart(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	for i := range js.Spec.ReplicatedJobs {
 		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
 		for c := range spec.Containers {
-			for _, name := range []string{protocol.GateEnv, protocol.WarmStartEnv} {
+			for _, name := range []string{protocol.GateEnv, protocol.GateInodeEnv, protocol.GateReadyEnv, protocol.WarmStartEnv} {
 				if at := workerpod.FindEnv(&spec.Containers[c], name); at >= 0 {
 					errs = append(errs, field.Forbidden(podPath(i).Child("containers").Index(c).Child("env").Index(at).Child("name"),
 						fmt.Sprintf("%s is set by the supervisor where %s is set; rename this variable", name, warmStartPath)))

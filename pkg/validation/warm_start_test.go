@@ -41,11 +41,13 @@ func TestWarmStart(t *testing.T) {
 			gates: gateOn, mut: withMode(jobset.ContainerMode, warmly(nil)),
 			want: []violation{forbidden(policyPath+".warmStart", "in mode Container the kubelet starts the worker, not a supervisor; remove it, or set mode: Process")},
 		},
-		"P160: variables that would hide the gate, all at once": {
-			gates: gateOn, mut: withMode(jobset.ProcessMode, warmly(sets("JOBSET_GATE", "JOBSET_WARM_START"))),
+		"P160 P160a: variables that would hide the gate, all at once": {
+			gates: gateOn, mut: withMode(jobset.ProcessMode, warmly(sets("JOBSET_GATE", "JOBSET_GATE_INODE", "JOBSET_GATE_READY", "JOBSET_WARM_START"))),
 			want: []violation{
 				forbidden(env+"[0].name", "JOBSET_GATE is set by the supervisor"),
-				forbidden(env+"[1].name", "JOBSET_WARM_START is set by the supervisor"),
+				forbidden(env+"[1].name", "JOBSET_GATE_INODE is set by the supervisor"),
+				forbidden(env+"[2].name", "JOBSET_GATE_READY is set by the supervisor"),
+				forbidden(env+"[3].name", "JOBSET_WARM_START is set by the supervisor"),
 			},
 		},
 		"P160: without warmStart they are the author's": {gates: gateOn, mut: withMode(jobset.ProcessMode, func(js *jobset.JobSet) {

@@ -45,6 +45,7 @@ func Inject(job *batchv1.Job, policy *jobset.FailurePolicy, with Injection, at P
 	env := environmentOf(policy, with, at, spec)
 	if ModeOf(policy) == jobset.ProcessMode {
 		injectProcess(job, policy, with, env, spec)
+		AllowEviction(&out)
 	} else {
 		injectContainer(job, policy, with, env, spec)
 	}

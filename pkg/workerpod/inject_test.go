@@ -113,8 +113,8 @@ func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
 			if m.Name != workerpod.SupervisorName {
 				continue
 			}
-			if m.SubPath == "" || m.SubPath != "run" && !m.ReadOnly {
-				t.Errorf("P61: container %s has %+v", c.Name, m)
+			if m.SubPath == "" || m.SubPath != "own/"+c.Name && !m.ReadOnly {
+				t.Errorf("P61 P61a: container %s has %+v", c.Name, m)
 			}
 		}
 	}
@@ -169,6 +169,30 @@ func TestEveryExitCodeIsHandledOnce(t *testing.T) {
 				if got := workerpod.RestartsPodOn(rules, code); got == tc.leave(code) {
 					t.Errorf("exit code %d restarts in place: %t", code, got)
 				}
+			}
+		})
+	}
+}
+
+func TestVolumesThatKeepNoAutoscalerFromMovingAPod(t *testing.T) {
+	const key = workerpod.EvictableVolumesKey
+	for name, tc := range map[string]struct {
+		volume string
+		before map[string]string
+		want   map[string]string
+	}{
+		"P61d: the volume of the supervisor":       {workerpod.SupervisorName, nil, map[string]string{key: "jobset-supervisor"}},
+		"P61d: beside those of the author":         {workerpod.SupervisorName, map[string]string{key: "scratch,cache"}, map[string]string{key: "scratch,cache,jobset-supervisor"}},
+		"P61d: once":                               {workerpod.SupervisorName, map[string]string{key: "jobset-supervisor,scratch"}, map[string]string{key: "jobset-supervisor,scratch"}},
+		"P61d: not of a Pod that has no such one":  {"scratch", nil, nil},
+		"P61d: whatever the names of others share": {workerpod.SupervisorName, map[string]string{key: "my-jobset-supervisor"}, map[string]string{key: "my-jobset-supervisor,jobset-supervisor"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: tc.volume}}}}
+			pod.Annotations = tc.before
+			workerpod.AllowEviction(&pod)
+			if diff := cmp.Diff(tc.want, pod.Annotations); diff != "" {
+				t.Errorf("(-want, +got):\n%s", diff)
 			}
 		})
 	}

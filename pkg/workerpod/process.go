@@ -13,6 +13,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -49,7 +50,7 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		if !with.takesContainerPolicies() {
 			worker.RestartPolicyRules, worker.RestartPolicy = nil, nil
 		}
-		worker.VolumeMounts = append(worker.VolumeMounts, programMount(), meetingMount())
+		worker.VolumeMounts = append(worker.VolumeMounts, programMount(), meetingMount(), ownMount(worker.Name))
 	}
 	agent := corev1.Container{
 		Name:  DefaultAgentName,
@@ -68,9 +69,39 @@ func injectProcess(job *batchv1.Job, policy *jobset.FailurePolicy, with Injectio
 		}},
 	}
 	spec.InitContainers = append(spec.InitContainers, agent)
-	spec.Volumes = append(spec.Volumes, corev1.Volume{
-		Name: SupervisorName, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
-	})
+	spec.Volumes = append(spec.Volumes, sharedVolume())
+}
+
+// sharedVolumeSize is far above what is stored there: two copies of the supervisor while it is installed, 6 MB, and files of
+// some bytes. Of a Pod that writes more the kubelet evicts this one (P61c). It is no memory, which would count
+// against the limits of the containers.
+const sharedVolumeSize = 64 << 20
+
+func sharedVolume() corev1.Volume {
+	return corev1.Volume{Name: SupervisorName, VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: resource.NewQuantity(sharedVolumeSize, resource.BinarySI)},
+	}}
+}
+
+// EvictableVolumesKey lists the local volumes that do not keep a cluster autoscaler from moving a Pod.
+const EvictableVolumesKey = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+
+// AllowEviction adds the volume of the supervisor to that list, whatever else the author has put there (P61d).
+func AllowEviction(pod *corev1.PodTemplateSpec) {
+	if !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == SupervisorName }) {
+		return
+	}
+	volumes := SupervisorName
+	if listed := pod.Annotations[EvictableVolumesKey]; listed != "" {
+		if slices.Contains(strings.Split(listed, ","), SupervisorName) {
+			return
+		}
+		volumes = listed + "," + volumes
+	}
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[EvictableVolumesKey] = volumes
 }
 
 // programMount is the part of the shared volume that workers execute. Only the agent has the root of the volume:
@@ -79,9 +110,16 @@ func programMount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.BinDir), SubPath: protocol.BinDir, ReadOnly: true}
 }
 
-// meetingMount is the part where agent and supervisors meet.
+// meetingMount is the part where supervisors meet the agent. To connect to its socket takes no right to write there.
 func meetingMount() corev1.VolumeMount {
-	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.RunDir), SubPath: protocol.RunDir}
+	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, protocol.RunDir), SubPath: protocol.RunDir, ReadOnly: true}
+}
+
+// ownMount is the part that a worker has for itself (P61a): what a neighbour could write would be taken for what its supervisor
+// wrote. Kubelets make it, for whatever user the container has.
+func ownMount(container string) corev1.VolumeMount {
+	part := path.Join(protocol.OwnDir, container)
+	return corev1.VolumeMount{Name: SupervisorName, MountPath: path.Join(protocol.Dir, part), SubPath: part}
 }
 
 // placeEnv tells an agent where its Pod stands, so that it can tell its workers their rank (P102).

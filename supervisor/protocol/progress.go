@@ -19,11 +19,11 @@ const (
 )
 
 const (
-	// NotifyPrefix, the name of a container and its epoch make the socket that its worker sends signs to. It is short,
+	// NotifyPrefix and an epoch make the socket that the worker of a container sends signs to. It is short,
 	// since MaxSocketPath is.
-	NotifyPrefix = RunDir + "/n."
-	// ProgressPrefix and the name of a container make the file that its worker may write instead.
-	ProgressPrefix = RunDir + "/progress."
+	NotifyPrefix = "n."
+	// ProgressFile, of a container, is what its worker may write instead.
+	ProgressFile = "progress"
 )
 
 // MinStallSeconds is the shortest StallSeconds: a busy node is no hang.

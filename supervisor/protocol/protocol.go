@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"time"
 )
 
@@ -32,24 +33,34 @@ const Version = 1
 // MaxLine bounds a message, in bytes with its newline.
 const MaxLine = 4096
 
-// What the containers of a Pod share, as paths in the shared volume. Both directories are made when
-// the supervisor is installed; the agent makes RunDir, too, if it is faster.
+// What the containers of a Pod share, as paths in the shared volume. The first two directories are made when
+// the supervisor is installed; the agent makes RunDir, too, if it is faster. Kubelets make those in OwnDir.
 const (
 	// BinDir holds what the containers execute.
 	BinDir = "bin"
 	// Binary is the supervisor.
 	Binary = BinDir + "/supervisor"
-	// RunDir is where agent and supervisors write, each as the user of its container. Like in /tmp,
-	// everybody may create files and only their owners may remove them.
+	// RunDir is where supervisors meet the agent. Workers cannot write there, but in Pods that were built by a manager from
+	// before P61a: there supervisors write here, too, as in /tmp.
 	RunDir = "run"
+	// OwnDir has a directory for each container of a worker, which has only its own, and which the agent reads.
+	OwnDir = "own"
 	// Socket is served by the agent.
 	Socket = RunDir + "/agent.sock"
-	// DonePrefix and the name of a container make the file that says that its worker has finished (P67). That it
+	// DoneFile, of a container, says that its worker has finished (P67). That it
 	// exists is what counts. It holds the message Done, unless the volume had no room for it.
-	DonePrefix = RunDir + "/done."
+	DoneFile = "done"
 	// LeaveFile says that the Pod must be replaced (P70).
 	LeaveFile = RunDir + "/leave"
 )
+
+// OwnFile returns the path of a file of a container in the volume, SharedFile that of before P61a.
+func OwnFile(dir, container, name string) string { return path.Join(dir, OwnDir, container, name) }
+
+// SharedFile is like OwnFile.
+func SharedFile(dir, container, name string) string {
+	return path.Join(dir, RunDir, name+"."+container)
+}
 
 // ExitLeave is the exit code of a supervisor whose Pod must be replaced (P70).
 const ExitLeave = 65

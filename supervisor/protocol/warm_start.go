@@ -11,14 +11,16 @@ const (
 	// WarmStartOn is its only value.
 	WarmStartOn = "true"
 	// GateEnv, of a worker where warm start is on, is the pipe that it reads once, to the end, before it touches
-	// anything that the worker before it may hold. It is not set if no gate could be made; then the environment is complete.
+	// anything that the worker before it may hold (P160a). It inherits the pipe.
 	GateEnv = "JOBSET_GATE"
+	// GateInodeEnv is the inode of that pipe: what has another one is not the gate, but what a launcher has opened since.
+	GateInodeEnv = "JOBSET_GATE_INODE"
+	// GateReadyEnv is the pipe into which it writes a line, whatever it says, right before it reads its gate.
+	GateReadyEnv = "JOBSET_GATE_READY"
 	// MaxGateLine bounds what is written into a gate, so that it is one write.
 	MaxGateLine = 4096
-	// GatePrefix, the name of a container and a number make a gate.
-	GatePrefix = RunDir + "/g."
-	// StandbyPrefix and the name of a container make the file that exists while a standby does (P161).
-	StandbyPrefix = RunDir + "/standby."
+	// StandbyFile, of a container, exists while a standby does (P161).
+	StandbyFile = "standby"
 )
 
 // maxEarlyReported is more than a supervisor starts in a row.

@@ -8,7 +8,7 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
+	"strings"
 )
 
 const (
@@ -34,7 +34,8 @@ type WorkerExit struct {
 	Exit
 	// Done: every regular container of the Pod has finished (P67).
 	Done bool `json:"done,omitempty"`
-	// Leave says why the Pod must be replaced (P70), LeaveReason in one word; both are empty otherwise.
+	// Leave says why the Pod must be replaced (P70), in characters that cannot end the sentence around it (P66a), LeaveReason in
+	// one word; both are empty otherwise.
 	Leave       string      `json:"leave,omitempty"`
 	LeaveReason LeaveReason `json:"leaveReason,omitempty"`
 }
@@ -53,6 +54,12 @@ const (
 
 // Encode returns the value of the annotation. Of a long reason to leave it keeps what fits.
 func (e WorkerExit) Encode() (string, error) {
+	e.Leave = strings.Map(func(r rune) rune {
+		if !isPlain(r) {
+			return '?'
+		}
+		return r
+	}, e.Leave)
 	for {
 		value, err := json.Marshal(e)
 		if err != nil {
@@ -65,17 +72,24 @@ func (e WorkerExit) Encode() (string, error) {
 		case e.Leave == "":
 			return "", fmt.Errorf("encoding the exit of worker %s: %d bytes, at most %d fit", e.Container, len(value), MaxWorkerExit)
 		}
-		e.Leave = cut(e.Leave, max(0, len(e.Leave)-over))
+		e.Leave = e.Leave[:max(0, len(e.Leave)-over)]
 	}
 }
 
-// cut returns at most so many bytes of a text, and no half rune.
-func cut(text string, bytes int) string {
-	for bytes > 0 && !utf8.RuneStart(text[bytes]) {
-		bytes--
-	}
-	return text[:bytes]
+// isPlain reports whether a character may be in a reason to leave. It becomes a part of events and conditions: control characters
+// and marks of direction would change how these are shown, semicolons and parentheses what programs read from them. The
+// admission policies have the same set.
+func isPlain(r rune) bool { return isAlphanumeric(r) || strings.ContainsRune(" .,:_/?+-", r) }
+
+func isAlphanumeric(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+
+// isContainerName reports whether a text is a DNS label.
+func isContainerName(text string) bool {
+	return len(text) <= maxContainerName && text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		text[0] != '-' && text[len(text)-1] != '-'
 }
+
+const maxContainerName = 63
 
 // ParseWorkerExit reads the value of the annotation. Whoever may patch Pods can write it, so
 // nothing about it is taken for granted.
@@ -97,6 +111,12 @@ func ParseWorkerExit(value string) (WorkerExit, error) {
 	switch {
 	case e.Container == "":
 		return WorkerExit{}, fmt.Errorf("names no container")
+	case !isContainerName(e.Container):
+		return WorkerExit{}, fmt.Errorf("container is %q, it must be a DNS label", e.Container)
+	case strings.ContainsFunc(e.Leave, func(r rune) bool { return !isPlain(r) }):
+		return WorkerExit{}, fmt.Errorf("leave is %q, it may have letters, digits, spaces and .,:_/?+-", e.Leave)
+	case strings.ContainsFunc(string(e.LeaveReason), func(r rune) bool { return !isAlphanumeric(r) }):
+		return WorkerExit{}, fmt.Errorf("leaveReason is %q, it must be one word", e.LeaveReason)
 	case e.Epoch < 1:
 		return WorkerExit{}, fmt.Errorf("epoch is %d, it must be at least 1", e.Epoch)
 	case e.Code < 0 || e.Code > 255:

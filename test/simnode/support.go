@@ -65,5 +65,15 @@ func makePodDir(podDir string, pod *corev1.Pod) error {
 			return fmt.Errorf("creating emptyDir of Pod: %w", err)
 		}
 	}
+	for i := range pod.Spec.Containers { // as kubelets do
+		for _, m := range pod.Spec.Containers[i].VolumeMounts {
+			if m.SubPath == "" || !isEmptyDir(pod, m.Name) {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Join(VolumeDir(podDir, m.Name), m.SubPath), 0o755); err != nil {
+				return fmt.Errorf("creating a part of an emptyDir: %w", err)
+			}
+		}
+	}
 	return nil
 }

@@ -133,7 +133,7 @@ func (p *pod) ends(code int) {
 }
 
 func (p *pod) doneFile() bool {
-	_, err := os.Stat(filepath.Join(p.dir, protocol.DonePrefix+"w"))
+	_, err := os.Stat(protocol.SharedFile(p.dir, "w", protocol.DoneFile))
 	return !errors.Is(err, os.ErrNotExist)
 }
 

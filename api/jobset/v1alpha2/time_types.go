@@ -35,7 +35,7 @@ type TimeStatus struct {
 
 // ProgressStatus is how far the workers of a group have come in the epochs that have ended.
 type ProgressStatus struct {
-	// highestStep is the highest step that a worker reported.
+	// highestStep is the highest step of all epochs; that of an epoch is the median of those that its workers reported.
 	// +kubebuilder:validation:Minimum=0
 	HighestStep int64 `json:"highestStep"`
 
@@ -54,7 +54,7 @@ type ProgressStatus struct {
 
 // StepsStatus counts the steps of a group of workers.
 type StepsStatus struct {
-	// highest is the highest step that a worker reported.
+	// highest is the highest step of all epochs; that of an epoch is the median of those that its workers reported.
 	// +kubebuilder:validation:Minimum=0
 	Highest int64 `json:"highest"`
 

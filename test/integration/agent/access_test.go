@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -155,7 +156,8 @@ var _ = Describe("The rights of an agent", func() {
 		n := newNode(ctx)
 		own := n.runs("own")
 		agent := n.agentOf(own)
-		exit, err := protocol.WorkerExit{Container: "worker", Epoch: 1, Exit: protocol.Exit{Code: 1}, Leave: strings.Repeat("ä", 300)}.Encode()
+		exit, err := protocol.WorkerExit{Container: "worker", Epoch: 1, Leave: strings.Repeat("ä;", 300), LeaveReason: protocol.ProcessStuck,
+			Exit: protocol.Exit{Code: 137, Signal: 9, OOMKilled: true, Stopped: true, Hung: protocol.Hang{SilentSeconds: 5, Signed: true, Step: 7}, Seen: "S do_wait wait4; T do_signal_stop", Time: time.Now()}}.Encode()
 		Expect(err).NotTo(HaveOccurred())
 		both, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
 			jobset.EpochKey: "2", protocol.WorkerExitKey: exit,
@@ -169,12 +171,15 @@ var _ = Describe("The rights of an agent", func() {
 		Expect(agent.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/epoch":"3","jobset.sigs.k8s.io/worker-exit":null}}}`))).To(Succeed())
 	})
 
-	It("P66: let it tell no more than 512 bytes", func(ctx SpecContext) {
+	It("P66 P66a: let it tell no more than 512 bytes, and nothing that reads as something else", func(ctx SpecContext) {
 		n := newNode(ctx)
 		own := n.runs("own")
 
 		long := annotation(protocol.WorkerExitKey, strings.Repeat("ä", 257))
 		deny(apierrors.IsInvalid, "the annotation jobset.sigs.k8s.io/worker-exit must have at most 512 bytes")(n.agentOf(own).Patch(ctx, own.DeepCopy(), long))
+		for _, forged := range forgedExits {
+			deny(apierrors.IsInvalid, "and be an object in JSON without spaces or escapes that begins with a container")(n.agentOf(own).Patch(ctx, own.DeepCopy(), annotation(protocol.WorkerExitKey, forged)))
+		}
 		Expect(cluster.Client.Patch(ctx, own.DeepCopy(), long)).To(Succeed())
 		Expect(n.agentOf(own).Patch(ctx, own.DeepCopy(), epoch("1"))).To(Succeed(), "what others wrote does not keep it from reporting")
 	})
@@ -306,3 +311,17 @@ var _ = Describe("The rights of an agent", func() {
 		}).Should(MatchError(ContainSubstring("may change no subresource of a Pod")))
 	})
 })
+
+// forgedExits are reports that would show something else to people, or to programs, in a message (P66a).
+var forgedExits = []string{
+	`{"container":"w of worker pod other-0","epoch":1}`,
+	`{"container":"w\u001b[2J","epoch":1}`,
+	"{\"container\":\"w\u202e\",\"epoch\":1}",
+	`{"container":"w","epoch":1,"leave":"a\nb"}`,
+	`{"container":"w","epoch":1,"leave":"x; planned: workers have 9 s to save their state; all workers of epoch"}`,
+	`{"container":"w","epoch":1,"leave":"x) on node other (y"}`,
+	`{"container":"w","epoch":1,"Leave":"` + "\u2066" + `"}`,
+	`{"epoch":1,"container":"w"}`,
+	`{"container":"w","epoch":1,"hung":{"container":{"x":1}}}`,
+	`{"container":"w","epoch":1} `,
+}

@@ -98,7 +98,7 @@ var _ = Describe("The rights of an agent on Leases", func() {
 
 		Expect(agent.Create(ctx, reportOf(own))).To(Succeed())
 		for _, change := range []func(*coordinationv1.Lease){
-			annotated(jobset.EpochKey, "2"), annotated(protocol.WorkerExitKey, strings.Repeat("ä", 256)),
+			annotated(jobset.EpochKey, "2"), annotated(protocol.WorkerExitKey, `{"container":"w","epoch":1,"leave":"`+strings.Repeat("a", 474)+`"}`),
 			annotated(protocol.ProgressKey, told), annotated(jobset.AddressKey, "10.0.0.1"),
 		} {
 			Expect(agent.Patch(ctx, reportOf(own), mergeOf(reportOf(own, change)))).To(Succeed())
@@ -153,6 +153,8 @@ var _ = Describe("The rights of an agent on Leases", func() {
 		{"an epoch that is none", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "01")},
 		{"an epoch beyond 32 bits", invalid("must be a decimal number from 1 to 2147483647"), annotated(jobset.EpochKey, "2147483648")},
 		{"an exit of more than 512 bytes", invalid("must have at most 512 bytes"), annotated(protocol.WorkerExitKey, strings.Repeat("ä", 257))},
+		{"an exit that blames another Pod", invalid("that begins with a container"), annotated(protocol.WorkerExitKey, forgedExits[0])},
+		{"an exit that reads as planned", invalid("that begins with a container"), annotated(protocol.WorkerExitKey, forgedExits[4])},
 		{"progress that is no flat object", invalid("must have at most 256 bytes"), annotated(protocol.ProgressKey, "[]")},
 		{"an address that is none", invalid("must be an IPv4 address"), annotated(jobset.AddressKey, "example.com")},
 	}

@@ -12,7 +12,7 @@ package v1alpha2
 //
 // ProgressStatus is how far the workers of a group have come in the epochs that have ended.
 type ProgressStatusApplyConfiguration struct {
-	// highestStep is the highest step that a worker reported.
+	// highestStep is the highest step of all epochs; that of an epoch is the median of those that its workers reported.
 	HighestStep *int64 `json:"highestStep,omitempty"`
 	// restartsWithoutProgress counts the group restarts since highestStep last grew that count towards maxRestarts and
 	// ended an epoch in which workers reported steps.

@@ -12,7 +12,7 @@ package v1alpha2
 //
 // StepsStatus counts the steps of a group of workers.
 type StepsStatusApplyConfiguration struct {
-	// highest is the highest step that a worker reported.
+	// highest is the highest step of all epochs; that of an epoch is the median of those that its workers reported.
 	Highest *int64 `json:"highest,omitempty"`
 	// repeated is how many steps were computed again after restarts: in each epoch those up to the highest step before it.
 	Repeated *int64 `json:"repeated,omitempty"`
