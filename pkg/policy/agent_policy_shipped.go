@@ -19,15 +19,15 @@ import (
 // These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
 // they have to be.
 const (
-	shippedPodPolicy   = "97e6ab59e245f892814b6e08f360e24c98b7f64c02c6589b1a38907676f12b40"
-	shippedLeasePolicy = "84b3006d5225ebcd7905222ad3f1456a49d96bcee919603f954e6e76bcdd19ae"
+	shippedPodPolicy   = "bbf97cb6c4cb64960fa48671877500717e5774cd3539d378902294af21c84f4d"
+	shippedLeasePolicy = "cd607f7c8a835f5fe4e58b936b9b248f630febea1b11d51915aac5bc3b994a4b"
 )
 
 // These are their numbers, the label constants.AgentPolicyRevisionKey. Raise one with each new fingerprint: a manager
 // that is rolled back knows by it that the policy is later than its own.
 const (
-	shippedPodRevision   = 3
-	shippedLeaseRevision = 1
+	shippedPodRevision   = 4
+	shippedLeaseRevision = 2
 )
 
 // policyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
