@@ -19,7 +19,7 @@ import (
 // These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
 // they have to be.
 const (
-	shippedPodPolicy   = "bbf97cb6c4cb64960fa48671877500717e5774cd3539d378902294af21c84f4d"
+	shippedPodPolicy   = "711da79f44b92a97df17c048439e4e22393bce300dec76d841c6756b122237e6"
 	shippedLeasePolicy = "cd607f7c8a835f5fe4e58b936b9b248f630febea1b11d51915aac5bc3b994a4b"
 )
 

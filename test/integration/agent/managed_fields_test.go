@@ -111,6 +111,9 @@ var _ = Describe("The rights of an agent", func() {
 			text, err := patch.Data(nil)
 			Expect(err).NotTo(HaveOccurred())
 			more := strings.Replace(string(text), `"f:finalizers":{`, `"f:finalizers":{"v:\"`+strings.Repeat("x", 1000)+`\"":{},`, 1)
+			for _, new := range []string{`"f:metadata":{"f:` + strings.Repeat("x", 1000) + `":{},`, `"f:metadata":{"f:x":{"f:` + strings.Repeat("x", 1000) + `":{}},`} {
+				refused(agent.Patch(ctx, own.DeepCopy(), merge(strings.Replace(string(text), `"f:metadata":{`, new, 1)), client.FieldOwner("jobset-agent")))
+			}
 			Expect(len(more)).To(BeNumerically(">", len(text)+1000))
 			refused(agent.Patch(ctx, own.DeepCopy(), merge(more), client.FieldOwner("jobset-agent")))
 		}})
@@ -168,6 +171,7 @@ var _ = Describe("The rights of an agent", func() {
 
 		Expect(cluster.Client.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"phase":"Running"}}`), client.FieldOwner("kubelet"))).To(Succeed())
 		Expect(agent.Patch(ctx, own.DeepCopy(), epoch("100"), by("jobset-agent"))).To(Succeed())
+		Expect(agent.Patch(ctx, own.DeepCopy(), epoch("101"), by("controller-14"))).To(Succeed(), "an agent whose manager has the name of another")
 		stored := &corev1.Pod{}
 		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(own), stored)).To(Succeed())
 		managers := map[string]bool{}
