@@ -91,7 +91,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	agents, err := watchAgents(mgr, cfg, gates)
+	agents, leasePolicy, err := watchAgents(mgr, cfg, gates)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	}
 	injection := injectionOf(cfg)
 	injection.Server = cluster.Server
-	reports, err := watchReports(ctx, mgr, injection, gates)
+	reports, err := watchReports(ctx, mgr, injection, gates, leasePolicy)
 	if err != nil {
 		return nil, err
 	}
@@ -137,35 +137,35 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, cfg *configapi.Config
 }
 
 // watchAgents makes the controller check, and unless configured otherwise grant, the rights of agents, if in-place
-// restart is enabled.
-func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set) ([]jobsetcontroller.Option, error) {
+// restart is enabled. It returns the policy that restricts Leases, nil if none of them is read.
+func watchAgents(mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set) ([]jobsetcontroller.Option, *agentaccess.Policy, error) {
 	if !gates.InPlaceRestart {
-		return nil, nil
+		return nil, nil, nil
 	}
 	agentPolicy, err := agentaccess.Watch(mgr, policy.PodPolicy())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var leasePolicy *agentaccess.Policy
 	if injectionOf(cfg).LeaseReportsFrom > 0 {
 		if leasePolicy, err = agentaccess.Watch(mgr, policy.LeasePolicy()); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	metrics.ObserveAgentPolicy(agentPolicy.Gap)
-	agents := []jobsetcontroller.Option{jobsetcontroller.WithAgentPolicy(agentPolicy), jobsetcontroller.WithAccessReviews()}
+	agents := []jobsetcontroller.Option{jobsetcontroller.WithAgentPolicies(agentPolicy, leasePolicy), jobsetcontroller.WithAccessReviews()}
 	if createsAccess(cfg) {
-		agents = append(agents, jobsetcontroller.WithAgentGrants(leasePolicy))
+		agents = append(agents, jobsetcontroller.WithAgentGrants())
 	}
-	return agents, nil
+	return agents, leasePolicy, nil
 }
 
 // watchReports watches the Leases in which agents report, nil if none of this manager does.
-func watchReports(ctx context.Context, mgr ctrl.Manager, with workerpod.Injection, gates gates.Set) (*leases.Leases, error) {
+func watchReports(ctx context.Context, mgr ctrl.Manager, with workerpod.Injection, gates gates.Set, guard *agentaccess.Policy) (*leases.Leases, error) {
 	if !gates.InPlaceRestart || with.LeaseReportsFrom == 0 {
 		return nil, nil
 	}
-	return leases.Watch(ctx, mgr)
+	return leases.Watch(ctx, mgr, guard.Gap)
 }
 
 func newScheme() (*runtime.Scheme, error) {

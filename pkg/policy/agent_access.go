@@ -82,8 +82,8 @@ func leasesDenied(v *view) result {
 	switch {
 	case !v.reportsInLeases():
 		return result{}
-	case v.Grant != nil && v.Grant.LeaseGap != "":
-		return tell(warning(constants.AgentPolicyMissingReason, LeasePolicy().Missing(v.Grant.LeaseGap)))
+	case v.LeaseGap != "":
+		return tell(warning(constants.AgentPolicyMissingReason, LeasePolicy().Missing(v.LeaseGap)))
 	}
 	var denied []string
 	for _, account := range preparedAccounts(v.JobSet) {

@@ -175,13 +175,13 @@ func TestAgentAccess(t *testing.T) {
 				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: service account default may not " +
 					"create leases, patch leases; grant it with: kubectl create rolebinding jobset-agent-default --namespace=ns --clusterrole=jobset-agent --serviceaccount=ns:default"}}
 			})},
-		"P153: or that there is no policy for them": {
+		"P153b: or that there is no policy for them, whoever grants the rights": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), func(in *Input) {
-				in.Grant = &AgentGrant{Leases: LeasesWithheld, LeaseGap: "ValidatingAdmissionPolicy jobset-agent-leases is missing"}
+				in.LeaseGap = "ValidatingAdmissionPolicy jobset-agent-leases is missing"
 			}),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent-leases is missing: agents that the controller grants their rights report on " +
-					"their Pods, which costs the API server more, and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces; fix it with: " +
+				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent-leases is missing: no report is read from a Lease, so agents report on " +
+					"their Pods, which costs the API server more and may take longer, and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces; fix it with: " +
 					"kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
 		"P153: or whose Leases were refused, and where the reason is": {
@@ -193,7 +193,7 @@ func TestAgentAccess(t *testing.T) {
 		"P153: not of agents that an earlier manager added, or a template, and that know of no Leases": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), outside(0, 1)), waits(lifts(1))},
 		"P153: but not to a group that reports on Pods anyway": {
-			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(3), func(in *Input) { in.Grant = &AgentGrant{LeaseGap: "any"} }), waits(lifts(1))},
+			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(3), func(in *Input) { in.LeaseGap = "any" }), waits(lifts(1))},
 		"P20: nobody is asked about a suspended one": {
 			inPlace(0, 0, "_ _", withAgents("default"), canAsk, allSuspended), nil},
 		"P56: a lift without the admission policy is told": {
@@ -260,7 +260,7 @@ func TestAgentPolicyGap(t *testing.T) {
 		"P56: a policy of this revision that was changed":                     {revised("4", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
 		"P56: the policy of an earlier release":                               {revised("1", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
 		"P56: a policy whose revision is no number":                           {revised("later", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: a policy of a later release that is emptied": {revised("4", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
+		"P56: a policy of a later release that is emptied": {revised("5", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
 			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent validates nothing"},
 		"P56: the policy of a later release without a binding": {revised("5", another), nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
 		"P56: no binding":                  {policy, nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},

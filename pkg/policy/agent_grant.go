@@ -30,8 +30,6 @@ type AgentGrant struct {
 	PolicyKnown bool
 	// Leases says whether agents get the right to report in Leases, beside that to report on Pods.
 	Leases LeaseRights
-	// LeaseGap is why the policy that restricts Leases is not in force, "" if it is or if that is not known.
-	LeaseGap string
 }
 
 // LeaseRights says whether agents may be granted to write Leases (P153).

@@ -38,7 +38,7 @@ func PodPolicy() AgentPolicy {
 func LeasePolicy() AgentPolicy {
 	return AgentPolicy{
 		Name: constants.AgentLeases, fingerprint: shippedLeasePolicy, revision: shippedLeaseRevision,
-		Without: "agents that the controller grants their rights report on their Pods, which costs the API server more, " +
+		Without: "no report is read from a Lease, so agents report on their Pods, which costs the API server more and may take longer, " +
 			"and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces",
 		Within: "agents may report in a Lease of their own and write no other",
 	}

@@ -65,6 +65,8 @@ type Input struct {
 	Access map[string]AgentAccess
 	// PolicyGap is why no policy restricts what agents may patch; "" if one does, or if that is not known.
 	PolicyGap string
+	// LeaseGap is the same for Leases: while it is not "", no report is read from one (P153b).
+	LeaseGap string
 	// Grant is what exists of the rights that the controller gives to agents; nil if it gives none.
 	Grant *AgentGrant
 	// Clock is what the shell remembers of the clock of the assembly.

@@ -68,6 +68,13 @@ func NarrowedAccount(rjob int, account string) string {
 		podPath(rjob).Child("serviceAccountName"), account, constants.AgentAccess)
 }
 
+// NarrowedElection is the same about an account that may patch Leases and not update them: client-go's leader election updates.
+func NarrowedElection(rjob int, account string) string {
+	return fmt.Sprintf("%s: service account %s may patch Leases of this namespace and not update them; while this JobSet exists, the admission policy %s "+
+		"allows it only what agents do, in every Pod that uses it: grant it update of the Lease of its leader election, or name an account that only these workers use",
+		podPath(rjob).Child("serviceAccountName"), account, constants.AgentLeases)
+}
+
 func agentWarnings(path *field.Path, spec *corev1.PodSpec, agent *corev1.Container) []string {
 	for i := range spec.InitContainers {
 		if &spec.InitContainers[i] == agent {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,11 +23,11 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// maxReviewedAccounts bounds the requests of one admission: three for each account.
+// maxReviewedAccounts bounds the requests of one admission: five for each account.
 const maxReviewedAccounts = 10
 
-// accountWarnings warns of service accounts that may patch Pods already. The manager is about to mark them as
-// those of agents, and the admission policy then allows them only what agents do. reviews is nil if it marks none.
+// accountWarnings warns of service accounts that may patch Pods or Leases already. The manager is about to mark them as
+// those of agents, and the admission policies then allow them only what agents do. reviews is nil if it marks none.
 func accountWarnings(ctx context.Context, reviews client.Writer, js *jobset.JobSet) admission.Warnings {
 	if reviews == nil {
 		return nil
@@ -42,36 +44,41 @@ func accountWarnings(ctx context.Context, reviews client.Writer, js *jobset.JobS
 			continue
 		}
 		seen.Insert(account)
-		narrowed, err := isNarrowed(ctx, reviews, js.Namespace, account)
+		losesPods, losesLeases, err := narrowed(ctx, reviews, js.Namespace, account)
 		if err != nil { // no reason to refuse a JobSet
 			ctrl.LoggerFrom(ctx).Error(err, "Cannot check whether a service account loses rights", "serviceAccount", klog.KRef(js.Namespace, account))
 		}
-		if narrowed {
+		if losesPods {
 			warnings = append(warnings, validation.NarrowedAccount(i, account))
+		}
+		if losesLeases {
+			warnings = append(warnings, validation.NarrowedElection(i, account))
 		}
 	}
 	return warnings
 }
 
-// isNarrowed reports whether an account may patch Pods, is no agent yet, and may not update Pods: those that may are
-// left alone by the policy. For most accounts the first request says that it is not.
-func isNarrowed(ctx context.Context, reviews client.Writer, namespace, account string) (bool, error) {
-	for _, right := range []struct {
-		authorizationv1.ResourceAttributes
-		wanted bool
-	}{
-		{authorizationv1.ResourceAttributes{Verb: "patch", Version: "v1", Resource: "pods"}, true},
-		{authorizationv1.ResourceAttributes{Verb: "report", Group: jobset.GroupVersion.Group, Resource: "jobsets", Subresource: "agent"}, false},
-		{authorizationv1.ResourceAttributes{Verb: "update", Version: "v1", Resource: "pods"}, false},
-	} {
-		right.Namespace = namespace
-		review := &authorizationv1.SubjectAccessReview{Spec: workerpod.AccountReview(namespace, account, right.ResourceAttributes)}
-		if err := reviews.Create(ctx, review); err != nil {
-			return false, fmt.Errorf("asking whether service account %s/%s may %s %s: %w", namespace, account, right.Verb, right.Resource, err)
+// narrowed reports whether an account may patch Pods, and Leases, is no agent yet, and may not update them: those that may are
+// left alone by the policies. For most accounts the first two requests say that it is not. A right to patch one Lease by its name cannot be
+// asked about without that name (P153c).
+func narrowed(ctx context.Context, reviews client.Writer, namespace, account string) (pods, leases bool, err error) {
+	may := func(verb, group, resource, subresource string) bool {
+		if err != nil {
+			return false
 		}
-		if review.Status.Allowed != right.wanted {
-			return false, nil
+		review := &authorizationv1.SubjectAccessReview{Spec: workerpod.AccountReview(namespace, account,
+			authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource})}
+		if failed := reviews.Create(ctx, review); failed != nil {
+			err = fmt.Errorf("asking whether service account %s/%s may %s %s: %w", namespace, account, verb, resource, failed)
 		}
+		return err == nil && review.Status.Allowed
 	}
-	return true, nil
+	pods = may("patch", corev1.GroupName, "pods", "")
+	leases = may("patch", coordinationv1.GroupName, "leases", "")
+	if !pods && !leases || may("report", jobset.GroupVersion.Group, "jobsets", "agent") {
+		return false, false, err
+	}
+	pods = pods && !may("update", corev1.GroupName, "pods", "")
+	leases = leases && !may("update", coordinationv1.GroupName, "leases", "")
+	return pods && err == nil, leases && err == nil, err
 }

@@ -143,7 +143,7 @@ func TestAgentPolicy(t *testing.T) {
 		expect(t, p, "ValidatingAdmissionPolicy jobset-agent-leases is missing")
 		c.policies.OnAdd(leasePolicy, false)
 		d.Expect(t, "event Warning AgentPolicyMissing Reconciling: ValidatingAdmissionPolicy jobset-agent-leases is missing: "+
-			"agents that the controller grants their rights report on their Pods, which costs the API server more, and accounts that are bound to ClusterRole jobset-agent "+
+			"no report is read from a Lease, so agents report on their Pods, which costs the API server more and may take longer, and accounts that are bound to ClusterRole jobset-agent "+
 			"may write every Lease of their namespaces; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true",
 			"event Normal AgentPolicyInForce Reconciling: agents may report in a Lease of their own and write no other")
 	})

@@ -22,7 +22,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/controllers/agentaccess"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -39,30 +38,24 @@ const grantRetry = 10 * time.Second
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;patch
 
 // WithAgentGrants makes the controller grant the agents of each JobSet the rights that they need. The right to write Leases is
-// among them while a policy restricts it; nil if agents are to report on their Pods.
-func WithAgentGrants(leases *agentaccess.Policy) Option {
-	return func(r *JobSetReconciler) {
-		if r.grants = true; leases != nil {
-			r.leasePolicy = leases
-		}
-	}
+// among them while a policy restricts it.
+func WithAgentGrants() Option {
+	return func(r *JobSetReconciler) { r.grants = true }
 }
 
 // watchGrants reconciles a JobSet when its Role or RoleBinding changes, and all that restart in place
-// when an admission policy of agents is created or deleted. Only Roles with our label are watched, see CacheOptions.
+// when an admission policy of agents is created or deleted: rights depend on it, and whether Leases are read (P153b). Only Roles
+// with our label are watched, see CacheOptions.
 func (r *JobSetReconciler) watchGrants(b *builder.Builder) *builder.Builder {
-	if !r.grants {
-		return b
+	if r.grants {
+		b = b.Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{})
 	}
-	return b.Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
-		WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
-			wake := func() { r.wakeInPlace(ctx, q) }
-			r.agentPolicy.OnChange(wake)
-			if r.leasePolicy != nil {
-				r.leasePolicy.OnChange(wake)
-			}
-			return nil
-		}))
+	return b.WatchesRawSource(source.Func(func(ctx context.Context, q queue) error {
+		wake := func() { r.wakeInPlace(ctx, q) }
+		r.agentPolicy.OnChange(wake)
+		r.leasePolicy.OnChange(wake)
+		return nil
+	}))
 }
 
 func (r *JobSetReconciler) wakeInPlace(ctx context.Context, q queue) {
@@ -84,7 +77,7 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 		return nil, nil
 	}
 	seen := &policy.AgentGrant{PolicyKnown: policyKnown}
-	seen.Leases, seen.LeaseGap = r.leaseRights()
+	seen.Leases = r.leaseRights()
 	key := types.NamespacedName{Namespace: js.Namespace, Name: children.AgentRoleName(js)}
 	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
 	if err := r.client.Get(ctx, key, role, client.UnsafeDisableDeepCopy); client.IgnoreNotFound(err) != nil {
@@ -100,19 +93,19 @@ func (r *JobSetReconciler) grantOf(ctx context.Context, js *jobset.JobSet, polic
 	return seen, nil
 }
 
-// leaseRights returns whether agents may report in Leases, and if not why the policy for them is not in force. A manager that may
-// not read Leases, with the ClusterRole of an earlier version perhaps, may not grant them either, and would create no Job if it tried.
-func (r *JobSetReconciler) leaseRights() (rights policy.LeaseRights, gap string) {
-	if r.leasePolicy == nil {
-		return policy.LeasesWithheld, ""
+// leaseRights returns whether agents may report in Leases. A manager that may not read Leases, with the ClusterRole of an earlier
+// version perhaps, may not grant them either, and would create no Job if it tried.
+func (r *JobSetReconciler) leaseRights() policy.LeaseRights {
+	if r.injection.LeaseReportsFrom == 0 {
+		return policy.LeasesWithheld
 	}
 	switch gap, known := r.leasePolicy.Gap(); {
 	case !known || r.injectionNow().LeaseReportsFrom == 0:
-		return policy.LeasesUnknown, ""
+		return policy.LeasesUnknown
 	case gap != "":
-		return policy.LeasesWithheld, gap
+		return policy.LeasesWithheld
 	}
-	return policy.LeasesGranted, ""
+	return policy.LeasesGranted
 }
 
 // grant writes the rights of agents. If that fails, no Job is created; a running group is not affected.

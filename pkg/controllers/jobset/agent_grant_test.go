@@ -72,11 +72,12 @@ func TestGrant(t *testing.T) {
 		leases agentPolicy
 		want   children.AgentRights
 		blind  bool
+		onPods bool
 	}{
 		"P153: with its policy in force, the right to write Leases is granted":   {leases: &inForce{}, want: children.AgentsWriteLeases},
 		"P153: without it, it is not":                                            {leases: &inForce{gap: "missing"}, want: children.AgentsPatchPods},
 		"P153: nor while that is not known":                                      {leases: &inForce{unknown: true}, want: children.AgentsPatchPods},
-		"P153: nor where agents report on Pods":                                  {leases: nil, want: children.AgentsPatchPods},
+		"P153: nor where agents report on Pods":                                  {leases: &inForce{}, onPods: true, want: children.AgentsPatchPods},
 		"P153: nor by a manager that may not read Leases, and so not grant them": {leases: &inForce{}, want: children.AgentsPatchPods, blind: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +85,9 @@ func TestGrant(t *testing.T) {
 			s, _ := granting(t)
 			s.injection.LeaseReportsFrom, s.leases = 1, seenLeases(!tc.blind)
 			s.leasePolicy = tc.leases
+			if tc.onPods {
+				s.injection.LeaseReportsFrom = 0
+			}
 			if _, err := pass(t, s); err != nil {
 				t.Fatal(err)
 			}

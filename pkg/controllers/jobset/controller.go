@@ -71,7 +71,7 @@ type JobSetReconciler struct {
 	agentPolicy agentPolicy
 	// verdicts is where the planner of elastic groups says what belongs in statuses, a nil one has nothing.
 	verdicts *elastic.Board
-	// leasePolicy does the same for their Leases; nil if they are to write none.
+	// leasePolicy does the same for their Leases.
 	leasePolicy agentPolicy
 	// reviewAccess asks the API server whether agents have the rights they need.
 	reviewAccess bool
@@ -113,9 +113,10 @@ type agentLeases interface {
 // Option adds something to the JobSet controller.
 type Option func(*JobSetReconciler)
 
-// WithAgentPolicy makes the controller warn when nothing restricts what agents may patch.
-func WithAgentPolicy(policy *agentaccess.Policy) Option {
-	return func(r *JobSetReconciler) { r.agentPolicy = policy }
+// WithAgentPolicies makes the controller warn when nothing restricts what agents may do to Pods, or to Leases; nil if they are to
+// write none.
+func WithAgentPolicies(pods, leases *agentaccess.Policy) Option {
+	return func(r *JobSetReconciler) { r.agentPolicy, r.leasePolicy = pods, leases }
 }
 
 // WithAccessReviews makes the controller ask, while groups assemble, whether their agents have the rights they need.

@@ -84,6 +84,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		}
 		gap, known := r.agentPolicy.Gap()
 		in.PolicyGap = gap
+		in.LeaseGap, _ = r.leasePolicy.Gap()
 		if in.Grant, err = r.grantOf(ctx, js, known); err != nil {
 			return policy.Input{}, err
 		}

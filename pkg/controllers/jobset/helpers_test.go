@@ -29,7 +29,7 @@ func newShell(t *testing.T, objs ...client.Object) *shell {
 	api := testshell.New(t, objs...)
 	return &shell{API: api, JobSetReconciler: &JobSetReconciler{
 		client: api.Client, live: api.Fake, events: api.Record, clock: api.Clock, memory: newMemory(), slots: shared.NewSlots(),
-		gates: gates.Set{InPlaceRestart: true}, jobs: api.Jobs, pods: api.Pods, agentPolicy: (*agentaccess.Policy)(nil),
+		gates: gates.Set{InPlaceRestart: true}, jobs: api.Jobs, pods: api.Pods, agentPolicy: (*agentaccess.Policy)(nil), leasePolicy: (*agentaccess.Policy)(nil),
 	}}
 }
 

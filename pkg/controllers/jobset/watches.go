@@ -46,6 +46,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 		informers: mgr.GetCache(),
 
 		agentPolicy: (*agentaccess.Policy)(nil), // which knows nothing
+		leasePolicy: (*agentaccess.Policy)(nil),
 	}
 	for _, option := range options {
 		option(r)

@@ -29,22 +29,27 @@ type Leases struct {
 	Cache  cache.Cache
 	store  toolscache.Indexer
 	synced toolscache.InformerSynced
+	guard  Guard
 	// changed is nil as long as this manager does not lead.
 	changed atomic.Pointer[func(before, after *coordinationv1.Lease)]
 }
 
+// Guard says why the policy that restricts who may report in a Lease is not in force, "" if it is, and whether that is known.
+type Guard func() (gap string, known bool)
+
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=list;watch
 
-// Watch adds the watch of Leases to a manager, whether it leads or not.
-func Watch(ctx context.Context, mgr ctrl.Manager) (*Leases, error) {
-	l, err := watch(ctx, mgr)
+// Watch adds the watch of Leases to a manager, whether it leads or not. While the guard is not known to be in force, anybody who may
+// create Leases could report for a Pod, so none is read (P153b).
+func Watch(ctx context.Context, mgr ctrl.Manager, guard Guard) (*Leases, error) {
+	l, err := watch(ctx, mgr, guard)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the watch of Leases of agents: %w", err)
 	}
 	return l, nil
 }
 
-func watch(ctx context.Context, mgr ctrl.Manager) (*Leases, error) {
+func watch(ctx context.Context, mgr ctrl.Manager, guard Guard) (*Leases, error) {
 	own, err := cache.New(mgr.GetConfig(), cacheOptions(mgr))
 	if err != nil {
 		return nil, err
@@ -57,7 +62,7 @@ func watch(ctx context.Context, mgr ctrl.Manager) (*Leases, error) {
 	if !ok {
 		return nil, fmt.Errorf("their informer is a %T, which has no indexer", informer)
 	}
-	l := &Leases{Cache: own, store: indexed.GetIndexer(), synced: informer.HasSynced}
+	l := &Leases{Cache: own, store: indexed.GetIndexer(), synced: informer.HasSynced, guard: guard}
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { l.tell(nil, obj) },
 		UpdateFunc: l.tell,
@@ -79,12 +84,21 @@ func cacheOptions(mgr ctrl.Manager) cache.Options {
 
 var strip = shared.Keeping(facts.StripLease)
 
-// Reader returns what reads the cache.
+// guarded reports whether only agents may report in Leases.
+func (l *Leases) guarded() bool {
+	gap, known := l.guard()
+	return known && gap == ""
+}
+
+// Reader returns what reads the cache, as long as the guard is in force.
 func (l *Leases) Reader() facts.Leases {
 	if l == nil {
 		return nil
 	}
 	return func(key string) *coordinationv1.Lease {
+		if !l.guarded() {
+			return nil
+		}
 		object, exists, err := l.store.GetByKey(key)
 		if err != nil || !exists {
 			return nil
@@ -97,14 +111,15 @@ func (l *Leases) Reader() facts.Leases {
 // when they are repeated, then on Pods (P154).
 func (l *Leases) Seen() bool { return l.synced() }
 
-// OnChange sets the function to call with a Lease before and after a change, nil if there was or is none.
+// OnChange sets the function to call with a Lease before and after a change, nil if there was or is none. It is not called while no
+// Lease is read: the guard tells when it is in force again.
 func (l *Leases) OnChange(changed func(before, after *coordinationv1.Lease)) {
 	l.changed.Store(&changed)
 }
 
 func (l *Leases) tell(before, after any) {
 	changed := l.changed.Load()
-	if changed == nil {
+	if changed == nil || !l.guarded() {
 		return
 	}
 	if tombstone, ok := before.(toolscache.DeletedFinalStateUnknown); ok {

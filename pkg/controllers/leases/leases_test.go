@@ -36,13 +36,18 @@ func TestWhatIsCached(t *testing.T) {
 func TestChangesAreTold(t *testing.T) {
 	t.Parallel()
 	a, b := &coordinationv1.Lease{}, &coordinationv1.Lease{}
-	l := &Leases{}
+	gap := ""
+	l := &Leases{guard: func() (string, bool) { return gap, gap != "unknown" }}
 	l.tell(nil, a) // while another leads
 	var told [][2]*coordinationv1.Lease
 	l.OnChange(func(before, after *coordinationv1.Lease) {
 		told = append(told, [2]*coordinationv1.Lease{before, after})
 	})
 	l.tell(nil, a)
+	for _, gap = range []string{"unknown", "the policy is missing"} { // P153b
+		l.tell(nil, a)
+	}
+	gap = ""
 	l.tell(a, b)
 	l.tell(toolscache.DeletedFinalStateUnknown{Obj: b}, nil)
 	want := [][2]*coordinationv1.Lease{{nil, a}, {a, b}, {b, nil}}
@@ -53,5 +58,31 @@ func TestChangesAreTold(t *testing.T) {
 		if told[i] != want[i] {
 			t.Errorf("P152: change %d is %v, want %v", i, told[i], want[i])
 		}
+	}
+}
+
+func TestNoLeaseIsReadWithoutItsGuard(t *testing.T) {
+	t.Parallel()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "l"}}
+	store := toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, nil)
+	if err := store.Add(lease); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		gap   string
+		known bool
+		want  *coordinationv1.Lease
+	}{
+		"P153b: the policy is in force":                  {"", true, lease},
+		"P153b: it is missing, or not ours":              {"it is missing", true, nil},
+		"P153b: whether it is in force is not known yet": {"", false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &Leases{store: store, guard: func() (string, bool) { return tc.gap, tc.known }}
+			if got := l.Reader()("ns/l"); got != tc.want {
+				t.Errorf("read %v, want %v", got, tc.want)
+			}
+		})
 	}
 }

@@ -43,12 +43,13 @@ const (
 
 // The rotator updates the webhook configurations and the Secret, and watches them to notice
 // changes by others. It watches all webhook configurations, which cannot be restricted, and
-// may update only ours. It may not create Secrets: installations include an empty one.
+// may update only ours. It may not create Secrets: installations include an empty one, and it may read and update no other, so
+// webhookSecretName needs another Role.
 //
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations;validatingwebhookconfigurations,verbs=list;watch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=jobset-mutating-webhook-configuration,verbs=get;update
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=jobset-validating-webhook-configuration,verbs=get;update
-// +kubebuilder:rbac:groups="",namespace=system,roleName=manager-secrets-role,resources=secrets,verbs=get;list;update;watch
+// +kubebuilder:rbac:groups="",namespace=system,roleName=manager-secrets-role,resources=secrets,resourceNames=jobset-webhook-server-cert,verbs=get;list;update;watch
 
 // Options say which certificate to manage.
 type Options struct {
@@ -82,7 +83,7 @@ func namespaceFrom(file string) string {
 
 // AddRotator makes the manager keep the Secret and the webhook configurations up to date.
 func AddRotator(mgr manager.Manager, o Options) error {
-	return rotator.AddRotator(stoppableManager{mgr}, newRotator(o))
+	return rotator.AddRotator(rotatingManager{mgr, o.SecretName}, newRotator(o))
 }
 
 // newRotator leaves periods to the library: the CA is valid for 10 years and the certificate for one;

@@ -8,6 +8,7 @@ package cert
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
@@ -54,7 +55,7 @@ func TestRotatorEndsInTime(t *testing.T) {
 		mgr := &added{}
 		other := manager.RunnableFunc(func(context.Context) error { return nil })
 		for _, r := range []manager.Runnable{&rotator.CertRotator{RequireLeaderElection: true}, other} {
-			if err := (stoppableManager{mgr}).Add(r); err != nil {
+			if err := (rotatingManager{Manager: mgr}).Add(r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,4 +67,36 @@ func TestRotatorEndsInTime(t *testing.T) {
 			t.Errorf("the other was added as a %T", mgr.runnables[1])
 		}
 	})
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+func TestTheRotatorReadsOneSecret(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ method, url, want string }{
+		"O63: a list of Secrets":       {http.MethodGet, "/api/v1/namespaces/ns/secrets?limit=500", "fieldSelector=metadata.name%3Dcert&limit=500"},
+		"O63: a watch of them":         {http.MethodGet, "/api/v1/namespaces/ns/secrets?watch=true", "fieldSelector=metadata.name%3Dcert&watch=true"},
+		"O63: one by its name":         {http.MethodGet, "/api/v1/namespaces/ns/secrets/cert", ""},
+		"O63: something else":          {http.MethodGet, "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations?watch=true", "watch=true"},
+		"O63: an update is no listing": {http.MethodPut, "/api/v1/namespaces/ns/secrets/cert", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent string
+			next := roundTrip(func(request *http.Request) (*http.Response, error) {
+				sent = request.URL.RawQuery
+				return &http.Response{}, nil
+			})
+			request, err := http.NewRequestWithContext(t.Context(), tc.method, "http://server"+tc.url, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (&oneSecret{next, "cert"}).RoundTrip(request); err != nil || sent != tc.want { //nolint:bodyclose // there is none
+				t.Errorf("query %q, want %q, %v", sent, tc.want, err)
+			}
+		})
+	}
 }

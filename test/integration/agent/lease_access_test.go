@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -19,6 +21,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -284,3 +288,66 @@ var _ = Describe("The rights of an agent on Leases", func() {
 		forbidden("exceeded quota: no-leases")(n.agentOf(own).Create(ctx, reportOf(own)))
 	})
 })
+
+var _ = Describe("The leader election of a namespace", func() {
+	// elects runs a leader election as client-go does until it leads and has renewed.
+	elects := func(ctx SpecContext, candidate *corev1.Pod, lease string) {
+		GinkgoHelper()
+		life, end := context.WithTimeout(ctx, 20*time.Second)
+		defer end()
+		config := configOf(token(ctx, candidate.Namespace, candidate.Spec.ServiceAccountName, candidate))
+		lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, candidate.Namespace, lease, resourcelock.ResourceLockConfig{Identity: "me"}, config, 2*time.Second)
+		Expect(err).NotTo(HaveOccurred())
+		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{Lock: lock, ReleaseOnCancel: true,
+			LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond,
+			Callbacks: leaderelection.LeaderCallbacks{OnStoppedLeading: func() {}, OnStartedLeading: func(context.Context) {
+				defer end()
+				first := &coordinationv1.Lease{}
+				Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: candidate.Namespace, Name: lease}, first)).To(Succeed())
+				Eventually(func(g Gomega) {
+					renewed := &coordinationv1.Lease{}
+					g.Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(first), renewed)).To(Succeed())
+					g.Expect(renewed.Spec.RenewTime.Time).To(BeTemporally(">", first.Spec.RenewTime.Time))
+				}).WithContext(life).Should(Succeed())
+			}}})
+		Expect(err).NotTo(HaveOccurred())
+		elector.Run(life)
+		released := &coordinationv1.Lease{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: candidate.Namespace, Name: lease}, released)).To(Succeed())
+		Expect(released.Spec.HolderIdentity).To(HaveValue(BeEmpty()), "led, and gave up at the end")
+	}
+
+	DescribeTable("P153c: goes on when a JobSet uses its account:", func(ctx SpecContext, rules ...rbacv1.PolicyRule) {
+		n := newNode(ctx)
+		n.grant("default", rules...)
+		candidate := n.runsAs("default", "candidate")
+		elects(ctx, candidate, "operator")
+		n.granted(framework.Training(2, 10), "default")
+		elects(ctx, candidate, "operator")
+		Expect(cluster.Client.Delete(ctx, election(n.space, "operator"))).To(Succeed())
+		elects(ctx, candidate, "operator")
+	},
+		Entry("with a role for all Leases", leases("create", "get", "update")),
+		Entry("with a role for its own Lease", leases("create"), named("operator", leases("get", "update", "patch"))),
+	)
+
+	It("P153c: gains nothing on the Leases of others by a role for its own", func(ctx SpecContext) {
+		n := newNode(ctx)
+		n.grant("default", leases("create"), named("operator", leases("get", "update", "patch")))
+		n.granted(framework.Training(2, 10), "default")
+		own, other := n.runsAs("default", "own"), n.runs("other")
+		agent := n.agentOf(own)
+		Expect(cluster.Client.Create(ctx, election(n.space, "another"))).To(Succeed())
+
+		deny(apierrors.IsForbidden, "an agent may write only the Lease jobset.own")(agent.Patch(ctx, election(n.space, "another"), merge(`{"spec":{"holderIdentity":"me"}}`)))
+		Expect(agent.Create(ctx, election(n.space, "operator"))).To(Succeed())
+		deny(apierrors.IsForbidden, "an agent may write only the Lease jobset.own")(agent.Patch(ctx, election(n.space, "operator"), mergeOf(reportOf(other))))
+		Expect(agent.Create(ctx, reportOf(own))).To(Succeed())
+	})
+})
+
+// named is a right to one object.
+func named(name string, rule rbacv1.PolicyRule) rbacv1.PolicyRule {
+	rule.ResourceNames = []string{name}
+	return rule
+}

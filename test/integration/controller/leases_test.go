@@ -112,6 +112,27 @@ var _ = Describe("A group that reports in Leases", func() {
 		w.Reaches(train, 1, 2)
 	})
 
+	It("P153b: is not restarted, charged or lifted by what anybody may write to Leases while no policy guards them, and works by reports on Pods", func(ctx SpecContext) {
+		w, train, pods := runsInLeases(ctx, oneLine(2, 10))
+		w.Manager.Unguards(true)
+		w.Agents.TellInLease(2, pods[1], exitWith(42, 1)) // by somebody else
+		w.StaysAt(train, 0, 1)
+		w.HasCounted(train, Counters{})
+
+		w.Agents.Report(2, pods[0])
+		w.Reaches(train, 1, 1)
+		w.StaysAt(train, 1, 1) // the other has not reported
+		w.Agents.Report(2, pods[1])
+		w.Reaches(train, 1, 2)
+		w.HasCounted(train, Counters{InPlace: 1})
+
+		w.Manager.Unguards(false)
+		w.Agents.ReportInLease(3, pods[0])
+		w.Reaches(train, 2, 2)
+		w.Agents.ReportInLease(3, pods[1])
+		w.Reaches(train, 2, 3)
+	})
+
 	It("P151 P45: takes a success from the Pod, and does not restart for what fails at the same time", func(ctx SpecContext) {
 		js := oneLine(2, 10)
 		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, *js.Spec.ReplicatedJobs[0].DeepCopy())

@@ -9,6 +9,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -52,6 +53,8 @@ type Manager struct {
 	cache    cache.Cache
 	// leases are nil unless agents report in Leases.
 	leases *leases.Leases
+	// unguarded: the policy that restricts Leases is not in force.
+	unguarded atomic.Bool
 	// hidden are objects that the cache lacks.
 	hidden []string
 
@@ -181,7 +184,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	injection, more := Injection, []jobsetcontroller.Option{jobsetcontroller.WithNodeHealth(o.health)}
 	if o.leases {
 		injection.LeaseReportsFrom = 1
-		m.leases, err = leases.Watch(ctx, mgr)
+		m.leases, err = leases.Watch(ctx, mgr, m.leaseGap)
 		Expect(err).NotTo(HaveOccurred())
 		more = append(more, jobsetcontroller.WithLeases(m.leases))
 	}
@@ -189,6 +192,16 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m
+}
+
+// Unguards has the manager know that no policy restricts Leases, or that one does, which tests need not install.
+func (m *Manager) Unguards(unguarded bool) { m.unguarded.Store(unguarded) }
+
+func (m *Manager) leaseGap() (string, bool) {
+	if m.unguarded.Load() {
+		return "ValidatingAdmissionPolicy jobset-agent-leases is missing", true
+	}
+	return "", true
 }
 
 // narrow makes a cache see one namespace only, and lag if it is told to. A

@@ -18,6 +18,7 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,6 +111,22 @@ var _ = Describe("Internal certificates", func() {
 		startReady(ctx, newSettings())
 		Expect(secretNow(ctx)()).To(Equal(old.data()))
 		Expect(authorities(ctx)()).To(Equal(everyWebhook(old.ca)))
+	})
+
+	It("O63: may not read or change any other Secret of the namespace", func(ctx SpecContext) {
+		may := func(verb, name string) bool {
+			GinkgoHelper()
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "system:serviceaccount:" + system + ":" + account,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: system, Verb: verb, Resource: "secrets", Version: "v1", Name: name}}}
+			Expect(plane.client.Create(ctx, review)).To(Succeed())
+			return review.Status.Allowed
+		}
+		for _, verb := range []string{"get", "list", "watch", "update"} {
+			Expect(may(verb, secretName)).To(BeTrue(), verb)
+			Expect(may(verb, "another")).To(BeFalse(), verb)
+			Expect(may(verb, "")).To(BeFalse(), verb)
+		}
+		Expect(may("create", secretName)).To(BeFalse())
 	})
 
 	It("O63: need the Secret, which the manager may not make", func(ctx SpecContext) {

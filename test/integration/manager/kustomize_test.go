@@ -260,7 +260,7 @@ var _ = Describe("config/default", func() {
 			"rolebindings.rbac.authorization.k8s.io": {"create", "get", "list", "patch", "watch"},
 		}))
 		Expect(rightsOf(framework.Rendered[rbacv1.Role](install, "Role jobset-manager-secrets-role").Rules)).To(Equal(map[string][]string{
-			"secrets": {"get", "list", "update", "watch"}, // O95
+			"secrets " + secretName: {"get", "list", "update", "watch"}, // O63, O95
 		}))
 		Expect(rightsOf(framework.Rendered[rbacv1.Role](install, "Role jobset-leader-election-role").Rules)).To(Equal(map[string][]string{
 			"leases.coordination.k8s.io": {"create", "delete", "get", "list", "patch", "update", "watch"},
