@@ -25,7 +25,7 @@ import (
 // Setup registers all webhooks with the webhook server of the manager. The
 // builder derives the path of the validating JobSet webhook from group, version and kind; it must
 // match the marker in jobset_webhook.go. The Pod webhooks look up leaders by
-// the index placement.PodNameIndex, which the Pod controller adds.
+// the indexes of package placement, which the Pod controller adds.
 //
 // The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
 // without it, fields that this version does not know and explicit zeros
