@@ -6,12 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package webhooks
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
@@ -26,6 +30,40 @@ spec:
   - name: workers
     template: {spec: {template: {spec: {containers: [{name: worker, image: worker}]}}}}
 `
+
+// TestFormOfAnUpdate: what a client wrote otherwise is stored as it was, if it means the same.
+func TestFormOfAnUpdate(t *testing.T) {
+	const frame = `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js"},"spec":{"suspend":SUSPEND,"replicatedJobs":[{"name":"w","replicas":1,
+		"template":{"spec":{"completionMode":"Indexed","template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"IMAGE"RESOURCES}]}}}}}]}}`
+	form := func(suspend, image, resources string) string {
+		return strings.NewReplacer("SUSPEND", suspend, "IMAGE", image, "RESOURCES", resources).Replace(frame)
+	}
+	const stored = `,"resources":{"limits":{"gpu":"1"}}`
+	hook := mutateJobSets(scheme(t), jobSetDefaulter{decoder: admission.NewDecoder(scheme(t))})
+	for name, tc := range map[string]struct {
+		update  string
+		patched bool
+	}{
+		"W20a: a number that is written otherwise":     {form("true", "i", `,"resources":{"limits":{"gpu":1}}`), true},
+		"W20a: beside a change of another field":       {form("false", "i", `,"resources":{"limits":{"gpu":1}}`), true},
+		"W20a: what is the same needs nothing":         {form("false", "i", stored), false},
+		"W20a: a change is stored as it is, to refuse": {form("true", "other", stored), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp := hook(t.Context(), request(admissionv1.Update, tc.update, form("true", "i", stored)))
+			if !resp.Allowed || len(resp.Patches) > 0 != tc.patched {
+				t.Fatalf("got %v", resp)
+			}
+			if !tc.patched {
+				return
+			}
+			list, ok := resp.Patches[0].Value.(json.RawMessage)
+			if len(resp.Patches) != 1 || resp.Patches[0].Path != "/spec/replicatedJobs" || !ok || !strings.Contains(string(list), `"gpu":"1"`) {
+				t.Errorf("patches %v", resp.Patches)
+			}
+		})
+	}
+}
 
 // TestKeepOfEveryJobSet: whatever its strategy, a manifest that is applied again changes nothing (W20a).
 func TestKeepOfEveryJobSet(t *testing.T) {
