@@ -117,6 +117,9 @@ func podParts(js *jobset.JobSet, i int) field.ErrorList {
 				errs = append(errs, mounts(path.Child("volumeMounts"), c, volumes)...)
 			}
 			errs = append(errs, requests(path.Child("resources", "requests"), c)...)
+			if len(errs) >= mostOfAList {
+				return errs[:mostOfAList]
+			}
 		}
 	}
 	return errs

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -102,6 +104,17 @@ func TestCreateImpossibleJobs(t *testing.T) {
 				c.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 			}),
 			want: []violation{invalid(atContainer+".volumeMounts[0].name", "the Pod template has no such volume")},
+		},
+		"W13a W2: of many mounts without a volume, ten": {
+			mut: ofContainer(func(c *corev1.Container) {
+				c.VolumeMounts = slices.Repeat([]corev1.VolumeMount{{Name: "data", MountPath: "/data"}}, 10_000)
+			}),
+			want: func() (ten []violation) {
+				for k := range 10 {
+					ten = append(ten, invalid(fmt.Sprintf("%s.volumeMounts[%d].name", atContainer, k), "the Pod template has no such volume"))
+				}
+				return ten
+			}(),
 		},
 		"W13a: a mount with a volume": {mut: func(js *jobset.JobSet) {
 			pod(js, 0).Volumes = []corev1.Volume{{Name: "data"}}

@@ -42,6 +42,9 @@ func misplacedPlacement(js *jobset.JobSet) []string {
 	var out []string
 	for _, p := range places {
 		for _, key := range slices.Sorted(maps.Keys(p.entries)) {
+			if len(out) >= mostOfAList {
+				return out
+			}
 			if why := p.misplaced(key); why != "" {
 				out = append(out, fmt.Sprintf("%s: %s", p.path.Key(key), why))
 			}
@@ -76,6 +79,8 @@ func (p place) misplaced(key string) string {
 	return ""
 }
 
+var withoutMarks = strings.NewReplacer("-", "", "_", "", ".", "")
+
 // meantPlacement returns the annotation of exclusive placement that a key is, or was most likely meant to be; empty if it is about
 // something else.
 func meantPlacement(key string) string {
@@ -84,9 +89,12 @@ func meantPlacement(key string) string {
 		prefix, name = "", key
 	}
 	ours := strings.Contains(prefix, "jobset")
-	name = strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
+	if prefixed && !ours {
+		return ""
+	}
+	name = withoutMarks.Replace(strings.ToLower(name))
 	switch {
-	case name == "exclusivetopology" && (ours || !prefixed), ours && (strings.Contains(name, "exclusive") || strings.Contains(name, "topology")):
+	case name == "exclusivetopology", ours && (strings.Contains(name, "exclusive") || strings.Contains(name, "topology")):
 		return jobset.ExclusiveKey
 	case ours && strings.HasPrefix(name, "nodeselector"):
 		return jobset.NodeSelectorStrategyKey

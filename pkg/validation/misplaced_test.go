@@ -6,12 +6,24 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
+
+func TestManyMisplacedKeys(t *testing.T) {
+	js := plainJobSet()
+	js.Labels = map[string]string{}
+	for i := range 20_000 {
+		js.Labels[fmt.Sprintf("jobset/exclusive-%d", i)] = ""
+	}
+	if got := len(Warnings(js, gateOff)); got != 10 {
+		t.Errorf("W6a W2: %d warnings", got)
+	}
+}
 
 func TestMisplacedPlacement(t *testing.T) {
 	const (
