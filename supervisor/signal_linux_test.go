@@ -209,7 +209,7 @@ func TestAWorkerThatEndsWellAtItsStopSignalIsNotDone(t *testing.T) {
 		p.prints("up\n")
 		p.signal(syscall.SIGUSR1)
 		p.exits(143)
-		if _, err := os.Stat(p.path(protocol.DonePrefix + "worker")); err == nil {
+		if _, err := os.Stat(p.own(protocol.DoneFile)); err == nil {
 			t.Error("P69b: it counts as finished")
 		}
 	})

@@ -8,12 +8,8 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
-	"maps"
-	"slices"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -112,6 +108,7 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 	job.Spec.Template.Spec.Affinity = b.sick.KeepAway(&job.Spec.Template.Spec)
 	// Always explicit, so that the Job never starts before the JobSet does.
 	job.Spec.Suspend = ptr.To(ptr.Deref(js.Spec.Suspend, false))
+	record(job, &rjob.Template.Spec.Template)
 	return job
 }
 
@@ -133,55 +130,4 @@ func reserveNodes(job *batchv1.Job) {
 		Operator: corev1.TolerationOpExists,
 		Effect:   corev1.TaintEffectNoSchedule,
 	})
-}
-
-// Resumed returns a copy of a suspended Job as it is to run: the Pod template
-// fields that may change while suspended are merged in from the JobSet, whose
-// values win. Nothing is removed, and the controller's own keys stay as built.
-// The second result reports whether the template changed.
-func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) {
-	resumed := job.DeepCopy()
-	resumed.Spec.Suspend = ptr.To(false)
-	have, want := &resumed.Spec.Template, rjob.Template.Spec.Template.DeepCopy()
-	have.Labels = merged(have.Labels, want.Labels, ownKeys(job.Spec.Template.Labels))
-	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations))
-	workerpod.AllowEviction(have)
-	have.Spec.NodeSelector = merged(have.Spec.NodeSelector, want.Spec.NodeSelector, ownKeys(job.Spec.Template.Spec.NodeSelector))
-	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, SameToleration)
-	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) corev1.PodSchedulingGate { return g })
-	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
-	return resumed, changed
-}
-
-// ownKeys picks the entries that the controller wrote when it built the Job.
-func ownKeys(entries map[string]string) map[string]string {
-	own := maps.Clone(entries)
-	maps.DeleteFunc(own, func(key, _ string) bool { return !reservedKeys.Has(key) })
-	return own
-}
-
-// union appends those of the wanted entries that are not there yet, in their order. Two entries with the same key are
-// the same; each is looked at once (C382).
-func union[T any, K comparable](have, want []T, key func(T) K) []T {
-	all, known := slices.Clone(have), make(map[K]bool, len(have)+len(want))
-	for _, entry := range have {
-		known[key(entry)] = true
-	}
-	for _, entry := range want {
-		if k := key(entry); !known[k] {
-			all, known[k] = append(all, entry), true
-		}
-	}
-	return all
-}
-
-// SameToleration returns a toleration with its seconds as values in the place of a pointer, so that == compares by meaning.
-func SameToleration(t corev1.Toleration) (key struct {
-	corev1.Toleration
-	limited bool
-	seconds int64
-}) {
-	key.limited, key.seconds = t.TolerationSeconds != nil, ptr.Deref(t.TolerationSeconds, 0)
-	key.Toleration, key.TolerationSeconds = t, nil
-	return key
 }

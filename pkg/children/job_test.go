@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/placement"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -96,6 +97,7 @@ func TestUserKeys(t *testing.T) {
 		want[i] = maps.Clone(want[i])
 		want[i][key] = map[string]string{"job": "1", "pod": "2"}[key]
 	}
+	want[1][constants.TemplateEntriesKey] = `["labels/pod","annotations/pod"]`
 	if diff := cmp.Diff(want, fourPlaces(build(t, decorated, 0, 0))); diff != "" {
 		t.Errorf("C65, C68: the user's keys are kept and never win (-want +got):\n%s", diff)
 	}

@@ -6,11 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
 )
 
 // NeedsService reports whether Pods of the JobSet get host names, hence a headless Service.
@@ -45,4 +50,41 @@ func Service(js *jobset.JobSet) *corev1.Service {
 			PublishNotReadyAddresses: publish,
 		},
 	}
+}
+
+// ServiceTrouble says why a Service with the name of the headless Service gives Pods no host names, which others made; "" if it
+// does. A Service without a selector has endpoints that somebody maintains.
+func ServiceTrouble(js *jobset.JobSet, service *corev1.Service) string {
+	if service == nil || metav1.IsControlledBy(service, js) || len(service.Spec.Selector) == 0 {
+		return ""
+	}
+	owner := ""
+	if controller := metav1.GetControllerOfNoCopy(service); controller != nil {
+		owner = fmt.Sprintf(", which belongs to %s %s,", controller.Kind, controller.Name)
+	}
+	why := ""
+	if service.Spec.ClusterIP != corev1.ClusterIPNone {
+		why = "is not headless"
+	} else if left := unselected(js, labels.SelectorFromSet(service.Spec.Selector)); left != "" {
+		why = fmt.Sprintf("selects %s, which Pods of ReplicatedJob %s do not have", labels.Set(service.Spec.Selector), left)
+	}
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("Service %s%s %s, so these Pods have no host names: use another spec.network.subdomain, or delete this Service",
+		service.Name, owner, why)
+}
+
+// unselected returns the first ReplicatedJob with Pods that are not selected. It looks at the first Job of each.
+func unselected(js *jobset.JobSet, selector labels.Selector) string {
+	b := NewBuilder(js)
+	for i := range js.Spec.ReplicatedJobs {
+		rjob := &js.Spec.ReplicatedJobs[i]
+		name := placement.JobName(js.Name, rjob.Name, 0)
+		pods := merged(rjob.Template.Spec.Template.Labels, b.keys(rjob, 0), map[string]string{batchv1.JobNameLabel: name, "job-name": name})
+		if rjob.Replicas > 0 && !selector.Matches(labels.Set(pods)) {
+			return rjob.Name
+		}
+	}
+	return ""
 }

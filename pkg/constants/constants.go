@@ -14,6 +14,10 @@ const RestartsKey = "jobset.sigs.k8s.io/restart-attempt"
 // label and an annotation on child Jobs and Pods.
 const JobRestartAttemptKey = "jobset.sigs.k8s.io/job-restart-attempt"
 
+// TemplateEntriesKey is an annotation of child Jobs: which entries of their Pod template the template of the JobSet put there,
+// of those that may change while it is suspended (C334a).
+const TemplateEntriesKey = "jobset.sigs.k8s.io/template-entries"
+
 // JobsIndexByJobSetKey is the cache index of Jobs by namespace and the UID of the JobSet that controls them.
 const JobsIndexByJobSetKey = ".metadata.controller"
 
@@ -172,11 +176,13 @@ const (
 	JobCreationFailedReason             = "JobCreationFailed"
 	JobResumeFailedReason               = "JobResumeFailed"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
-	PVCCreationFailedReason             = "PVCCreationFailed"
-	PVCTerminatingReason                = "PVCTerminating"
-	AgentAccessFailedReason             = "AgentAccessFailed"
-	InPlaceRestartStartedReason         = "InPlaceRestartStarted"
-	InPlaceRestartCompletedReason       = "InPlaceRestartCompleted"
+	// HostNamesMissingReason: the Service of the subdomain is somebody else's, and does not select all Pods.
+	HostNamesMissingReason        = "HostNamesMissing"
+	PVCCreationFailedReason       = "PVCCreationFailed"
+	PVCTerminatingReason          = "PVCTerminating"
+	AgentAccessFailedReason       = "AgentAccessFailed"
+	InPlaceRestartStartedReason   = "InPlaceRestartStarted"
+	InPlaceRestartCompletedReason = "InPlaceRestartCompleted"
 	// InPlaceRestartPlannedReason: the group restarts in place although nothing failed, and its workers save their state first.
 	InPlaceRestartPlannedReason = "InPlaceRestartPlanned"
 	InvalidEpochReason          = "InvalidEpoch"

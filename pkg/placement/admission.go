@@ -39,9 +39,16 @@ type Mutation struct {
 	Domain *Domain
 }
 
-// Mutate decides what a new Pod needs. For a follower, it takes the domain of
-// its leader, which is nil as long as the leader has none.
-func Mutate(pod *corev1.Pod, leads *Domain) Mutation {
+// Spot is where a follower goes. The zero value says that it is not known yet.
+type Spot struct {
+	// Domain is that of its leader, or of the rest of its Job.
+	Domain *Domain
+	// Leads: no other Pod of the Job holds a domain, so it keeps other Jobs out as a leader does.
+	Leads bool
+}
+
+// Mutate decides what a new Pod needs. For a follower, it takes where that goes.
+func Mutate(pod *corev1.Pod, to Spot) Mutation {
 	var m Mutation
 	if !OfJobSet(pod) {
 		return m
@@ -51,16 +58,15 @@ func Mutate(pod *corev1.Pod, leads *Domain) Mutation {
 		m.Priority = &label
 	}
 	topology, exclusive := Topology(pod)
-	switch {
-	case !exclusive:
-	case IsLeader(pod):
+	if exclusive && (IsLeader(pod) || to.Leads) {
 		priority := m.Priority
 		if label, ok := pod.Labels[PriorityKey]; ok && priority == nil {
 			priority = &label
 		}
 		m.Attract, m.Repel = leaderTerms(topology, pod.Labels[jobset.JobKey], priority)
-	default:
-		m.Domain = leads
+	}
+	if exclusive && !IsLeader(pod) {
+		m.Domain = to.Domain
 	}
 	return m
 }

@@ -128,7 +128,7 @@ func TestMutate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := tc.pod.DeepCopy()
-			if diff := cmp.Diff(tc.want, Mutate(tc.pod, domain)); diff != "" {
+			if diff := cmp.Diff(tc.want, Mutate(tc.pod, Spot{Domain: domain})); diff != "" {
 				t.Errorf("mutation (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, tc.pod); diff != "" {
@@ -136,7 +136,7 @@ func TestMutate(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff(Mutation{}, Mutate(worker("1"), nil)); diff != "" {
+	if diff := cmp.Diff(Mutation{}, Mutate(worker("1"), Spot{})); diff != "" {
 		t.Errorf("W108, W109: a follower whose leader has no domain (-want +got):\n%s", diff)
 	}
 }

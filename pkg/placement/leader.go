@@ -16,8 +16,11 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// PodNameIndex is the cache index of Pods by PodNameKey.
-const PodNameIndex = "podName"
+// PodNameIndex is the cache index of Pods by PodNameKey, PodJobIndex that by PodJobKey.
+const (
+	PodNameIndex = "podName"
+	PodJobIndex  = "podJob"
+)
 
 // PodNameKey returns the part of a Pod's name that all Pods of its Job and index
 // share: the name without its random end. Only Pods that are placed
@@ -30,6 +33,16 @@ func PodNameKey(pod *corev1.Pod) (string, bool) {
 		return "", false
 	}
 	return pod.Name[:strings.LastIndex(pod.Name, "-")], true
+}
+
+// PodJobKey returns the UID of the Job of a Pod that is placed exclusively.
+func PodJobKey(pod *corev1.Pod) (string, bool) {
+	_, exclusive := pod.Annotations[jobset.ExclusiveKey]
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if !exclusive || owner == nil {
+		return "", false
+	}
+	return string(owner.UID), true
 }
 
 // LeaderNameKey returns the PodNameKey of a follower's leader.

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // withAgents gives the worker template an agent, and an account.
@@ -25,7 +26,7 @@ func withAgents(account string, env ...corev1.EnvVar) func(*Input) {
 		spec := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
 		spec.ServiceAccountName = account
 		spec.InitContainers = []corev1.Container{{
-			Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: append(env, corev1.EnvVar{Name: "JOBSET_NAME"}),
+			Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), StartupProbe: workerpod.StartupProbe(workerpod.DefaultBarrierPort), Env: append(env, corev1.EnvVar{Name: "JOBSET_NAME"}),
 		}}
 	})
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -160,10 +162,18 @@ func allJobsReady(v *view, _ result) result {
 	return tell(becomesFalse(jobset.JobSetRestarting, constants.JobsReadyReason, constants.JobsReadyMessage))
 }
 
-// createService creates the headless Service.
+// createService creates the headless Service. One of that name that exists is left alone, but if it gives Pods no host names, that
+// is told once (C94a).
 func createService(v *view, _ result) result {
-	if !children.NeedsService(v.JobSet) || v.ServiceExists {
+	switch {
+	case !children.NeedsService(v.JobSet):
 		return result{}
+	case !v.ServiceExists:
+		return result{writes: Writes{CreateService: children.Service(v.JobSet)}}
 	}
-	return result{writes: Writes{CreateService: children.Service(v.JobSet)}}
+	var r result
+	if trouble := children.ServiceTrouble(v.JobSet, v.Service); trouble != "" {
+		r.reports.Once = []Event{{Type: corev1.EventTypeWarning, Reason: constants.HostNamesMissingReason, Message: trouble}}
+	}
+	return r
 }

@@ -29,6 +29,8 @@ type Input struct {
 	Jobs []*batchv1.Job
 	// ServiceExists reports whether a Service has the name of the headless Service.
 	ServiceExists bool
+	// Service is that Service, if it was read.
+	Service *corev1.Service
 	// Claims are the PersistentVolumeClaims that exist of those that the JobSet
 	// asks for, by name.
 	Claims map[string]*metav1.PartialObjectMetadata

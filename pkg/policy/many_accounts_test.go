@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 func TestManyAccounts(t *testing.T) {
@@ -24,7 +25,7 @@ func TestManyAccounts(t *testing.T) {
 		for i := range 25 {
 			w.ReplicatedJob(builders.MakeReplicatedJob(fmt.Sprintf("r%d", i)).PodSpec(func(spec *corev1.PodSpec) {
 				spec.ServiceAccountName = fmt.Sprintf("account-%d", i)
-				spec.InitContainers = []corev1.Container{{Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{{Name: "JOBSET_NAME"}}}}
+				spec.InitContainers = []corev1.Container{{Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), StartupProbe: workerpod.StartupProbe(workerpod.DefaultBarrierPort)}}
 			}))
 		}
 		v := &view{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, group: groupState{size: 1}}

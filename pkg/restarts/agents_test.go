@@ -41,6 +41,7 @@ func TestWhatKeepsAgentsFromWorking(t *testing.T) {
 		"P58: it is told while the group runs as well":    {0, 1, true, nil, []string{"agents: " + withheld}},
 		"P58: a grant that failed":                        {0, 0, false, []corev1.Event{failed}, []string{"agents: " + foreign}},
 		"P58: a grant that failed once, and a group runs": {0, 1, false, []corev1.Event{failed}, nil},
+		"C94a: a Service of somebody else":                {0, 1, false, []corev1.Event{event(ago(time.Minute), "HostNamesMissing", "Service ring selects others")}, []string{"host names: Service ring selects others"}},
 		"P58: nodes that are too old":                     {0, 1, false, []corev1.Event{oldNodes}, []string{"agents: " + old}},
 	}
 	for name, tc := range tests {

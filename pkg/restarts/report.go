@@ -25,6 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -119,10 +120,18 @@ func Of(in Input) Report {
 	}
 	r.explainTolerance(js)
 	r.explainAgents(in)
+	r.explainHostNames(in)
 	r.addJobs(in)
 	r.addRestarts(in)
 	r.explainStandbys(in.Pods)
 	return r
+}
+
+// explainHostNames says why Pods have none, although spec.network asks for them.
+func (r *Report) explainHostNames(in Input) {
+	if message := lastSaid(in.Events, constants.HostNamesMissingReason); message != "" && r.State.Name != Completed && r.State.Name != Failed {
+		r.note("host names: %s", message)
+	}
 }
 
 // NeedsPods reports whether a report looks at Pods: only a group that runs, or is to, waits for workers.

@@ -107,6 +107,24 @@ func duplicateExitCodes(js *jobset.JobSet, i int) field.ErrorList {
 
 // injectedWarnings are about workers as they will be, but for the image of the agent.
 func injectedWarnings(js *jobset.JobSet, i int) []string {
+	return append(helperWarnings(js, i), injectedWorkerWarnings(js, i)...)
+}
+
+// helperWarnings are about sidecars that might be meant to be the agent and do nothing that an agent does (P60a).
+func helperWarnings(js *jobset.JobSet, i int) []string {
+	var out []string
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	for k := range spec.InitContainers {
+		if workerpod.HasAgentVariables(&spec.InitContainers[k]) {
+			out = append(out, fmt.Sprintf("%s: has the variables of an agent, but neither a startup probe on %s nor a RestartAllContainers rule "+
+				"for exit code %d, so it is not taken for one, and an agent is added; add both if this is the agent",
+				podPath(i).Child("initContainers").Index(k), workerpod.BarrierPath, workerpod.DefaultRestartExitCode))
+		}
+	}
+	return out
+}
+
+func injectedWorkerWarnings(js *jobset.JobSet, i int) []string {
 	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
 		return nil // the author has said nothing about restarts of the containers, see inPlaceMode
 	}

@@ -180,6 +180,15 @@ func TestInCluster(t *testing.T) {
 }
 
 func TestInjectedWarnings(t *testing.T) {
+	helper := func(variables ...string) func(js *jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			c := corev1.Container{Name: "metrics", Image: "metrics", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}
+			for _, name := range variables {
+				c.Env = append(c.Env, corev1.EnvVar{Name: name})
+			}
+			pod(js, 0).InitContainers = []corev1.Container{c}
+		}
+	}
 	for name, tc := range map[string]struct {
 		base func() *jobset.JobSet
 		mut  func(js *jobset.JobSet)
@@ -193,6 +202,11 @@ func TestInjectedWarnings(t *testing.T) {
 			recreateOn(42)(js)
 			pod(js, 0).Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
 		}, want: []string{leaderPod + ".containers[0]: on some exit codes this container restarts alone"}},
+		"P60a: a sidecar with a variable of an agent": {base: oneLineJobSet, mut: helper(workerpod.JobSetNameEnv)},
+		"P60a: a sidecar with all of them": {
+			base: oneLineJobSet, mut: helper(workerpod.NamespaceEnv, workerpod.PodNameEnv, workerpod.JobSetNameEnv),
+			want: []string{leaderPod + ".initContainers[0]: has the variables of an agent, but neither a startup probe on /barrier-is-lifted nor a RestartAllContainers rule for exit code 88"},
+		},
 		"P53: codes for a new Pod of an author's template": {base: inPlaceJobSet, mut: recreateOn(42), want: []string{"spec.failurePolicy.inPlaceRestart.recreatePodOnExitCodes: does not apply to spec.replicatedJobs[0], whose template brings an agent"}},
 	} {
 		t.Run(name, func(t *testing.T) {

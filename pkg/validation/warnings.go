@@ -21,7 +21,7 @@ import (
 // Warnings returns what is admitted but most likely not intended. Each warning is one
 // line, since the API server sends warnings as headers.
 func Warnings(js *jobset.JobSet, g gates.Set) []string {
-	out := generalWarnings(js)
+	out := append(generalWarnings(js), misplacedPlacement(js)...)
 	if g.ElasticAutoscaling {
 		out = append(out, elasticWarnings(js)...)
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // Default fills in the defaults of a new JobSet. It is pure and never
-// rejects. It runs on creation only: a default that is set later would look
-// like a change of an immutable field.
+// rejects. It runs on creation only: a default that a stored JobSet lacks would look
+// like a change of an immutable field. Updates are filled in by Keep.
 func Default(js *jobset.JobSet, g gates.Set) {
 	defaultElastic(js, g)
 	if workerpod.RestartsInPlace(js, g) {

@@ -19,13 +19,3 @@ func defaultElastic(js *jobset.JobSet, g gates.Set) {
 		}
 	}
 }
-
-// keepElastic gives elastic ReplicatedJobs whose size an update leaves out the size that they have: whoever
-// replaces a JobSet with its manifest takes nothing back that was given since.
-func keepElastic(js, old *jobset.JobSet, g gates.Set) {
-	eachStored(js, old, func(is, was *jobset.ReplicatedJob) {
-		if g.ElasticJobSet && is.Elastic != nil && was.Elastic != nil {
-			keepSize(&is.Template.Spec, &was.Template.Spec)
-		}
-	})
-}

@@ -48,7 +48,7 @@ func TestElasticSizes(t *testing.T) {
 			if tc.stored == 0 {
 				Default(js, tc.gates)
 			} else {
-				Keep(js, elasticJobSet(&tc.stored, &tc.stored), tc.gates)
+				Keep(js, elasticJobSet(&tc.stored, &tc.stored))
 			}
 			job := js.Spec.ReplicatedJobs[0].Template.Spec
 			if ptr.Deref(job.Parallelism, -1) != tc.want || ptr.Deref(job.Completions, -1) != tc.want {

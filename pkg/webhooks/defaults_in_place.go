@@ -6,10 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package webhooks
 
 import (
-	"cmp"
-
-	batchv1 "k8s.io/api/batch/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -41,82 +37,5 @@ func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.Pro
 	runsProcesses := workerpod.RestartsInPlace(js, g) && workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode
 	if configured != nil && runsProcesses && (old == nil || workerpod.ProgressOf(old.Spec.FailurePolicy) != nil) {
 		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
-	}
-}
-
-// Keep gives fields that an update leaves out, and that have defaults, their
-// stored values, so that a full replace from the original manifest of a JobSet
-// that restarts in place changes nothing. Like Default it is pure and never rejects.
-func Keep(js, old *jobset.JobSet, g gates.Set) {
-	keepElastic(js, old, g)
-	if !workerpod.RestartsInPlace(js, g) || !workerpod.RestartsInPlace(old, g) {
-		return
-	}
-	is, was := &js.Spec, &old.Spec
-	keep(&is.SuccessPolicy, was.SuccessPolicy)
-	keep(&is.StartupPolicy, was.StartupPolicy)
-	keep(&is.Network, was.Network)
-	if was.Network != nil {
-		keep(&is.Network.EnableDNSHostnames, was.Network.EnableDNSHostnames)
-		keep(&is.Network.PublishNotReadyAddresses, was.Network.PublishNotReadyAddresses)
-	}
-	keepMode(is.FailurePolicy, was.FailurePolicy)
-	if len(is.FailurePolicy.Rules) == len(was.FailurePolicy.Rules) {
-		for i := range is.FailurePolicy.Rules {
-			is.FailurePolicy.Rules[i].Name = cmp.Or(is.FailurePolicy.Rules[i].Name, was.FailurePolicy.Rules[i].Name)
-		}
-	}
-	if len(is.VolumeClaimPolicies) == len(was.VolumeClaimPolicies) {
-		for i := range is.VolumeClaimPolicies {
-			keep(&is.VolumeClaimPolicies[i].RetentionPolicy, was.VolumeClaimPolicies[i].RetentionPolicy)
-		}
-	}
-	eachStored(js, old, func(is, was *jobset.ReplicatedJob) { keepJob(&is.Template.Spec, &was.Template.Spec) })
-}
-
-// eachStored calls a function for each ReplicatedJob that is stored under its name.
-func eachStored(js, old *jobset.JobSet, do func(is, was *jobset.ReplicatedJob)) {
-	stored := map[string]*jobset.ReplicatedJob{}
-	for i := range old.Spec.ReplicatedJobs {
-		stored[old.Spec.ReplicatedJobs[i].Name] = &old.Spec.ReplicatedJobs[i]
-	}
-	for i := range js.Spec.ReplicatedJobs {
-		if was := stored[js.Spec.ReplicatedJobs[i].Name]; was != nil {
-			do(&js.Spec.ReplicatedJobs[i], was)
-		}
-	}
-}
-
-// keepMode leaves alone JobSets of older versions, which name no mode (P59).
-func keepMode(is, was *jobset.FailurePolicy) {
-	if was.InPlaceRestart == nil || was.InPlaceRestart.Mode == "" {
-		return
-	}
-	setDefault(&is.InPlaceRestart, jobset.InPlaceRestartPolicy{})
-	is.InPlaceRestart.Mode = cmp.Or(is.InPlaceRestart.Mode, was.InPlaceRestart.Mode)
-	keep(&is.InPlaceRestart.StopGracePeriodSeconds, was.InPlaceRestart.StopGracePeriodSeconds)
-}
-
-func keepJob(is, was *batchv1.JobSpec) {
-	keep(&is.BackoffLimit, was.BackoffLimit)
-	keep(&is.PodReplacementPolicy, was.PodReplacementPolicy)
-	keep(&is.CompletionMode, was.CompletionMode)
-	is.Template.Spec.RestartPolicy = cmp.Or(is.Template.Spec.RestartPolicy, was.Template.Spec.RestartPolicy)
-	keepSize(is, was)
-}
-
-func keepSize(is, was *batchv1.JobSpec) {
-	if is.Completions == nil && is.Parallelism == nil {
-		keep(&is.Completions, was.Completions)
-		keep(&is.Parallelism, was.Parallelism)
-	} else {
-		workerpod.DefaultSize(is, 1) // one of the two says how many workers there are to be
-	}
-}
-
-// keep gives an absent field its stored value.
-func keep[T any](field **T, stored *T) {
-	if stored != nil {
-		setDefault(field, *stored)
 	}
 }

@@ -179,7 +179,7 @@ func TestKeepMode(t *testing.T) {
 				return js
 			}
 			got := set(tc.update)
-			Keep(got, set(tc.stored), on)
+			Keep(got, set(tc.stored))
 			if diff := cmp.Diff(set(tc.want), got); diff != "" {
 				t.Errorf("JobSet (-want +got):\n%s", diff)
 			}
@@ -191,11 +191,9 @@ func TestKeep(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// change is made to the manifest that replaces the stored JobSet, want to the stored JobSet.
 		change, want func(js *jobset.JobSet)
-		gates        gates.Set
 	}{
-		"P51: the original manifest is no change": {gates: on},
+		"P51: the original manifest is no change": {},
 		"P51: one that drops a resource is what it says": {
-			gates:  on,
 			change: func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[1].Name = "other" },
 			want: func(js *jobset.JobSet) {
 				rjob := read(t, tenLines).Spec.ReplicatedJobs[1]
@@ -204,7 +202,6 @@ func TestKeep(t *testing.T) {
 			},
 		},
 		"P51: a new number of workers is the other number too": {
-			gates:  on,
 			change: func(js *jobset.JobSet) { js.Spec.ReplicatedJobs[0].Template.Spec.Parallelism = ptr.To[int32](8) },
 			want: func(js *jobset.JobSet) {
 				job := &js.Spec.ReplicatedJobs[0].Template.Spec
@@ -212,7 +209,6 @@ func TestKeep(t *testing.T) {
 			},
 		},
 		"P51: fields that are there win": {
-			gates: on,
 			change: func(js *jobset.JobSet) {
 				js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit = ptr.To[int32](3)
 				js.Spec.Network = &jobset.Network{Subdomain: "x"}
@@ -221,9 +217,6 @@ func TestKeep(t *testing.T) {
 				js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit = ptr.To[int32](3)
 				js.Spec.Network.Subdomain = "x"
 			},
-		},
-		"P51: with the gate off nothing is kept": {
-			want: func(js *jobset.JobSet) { js.Spec = read(t, tenLines).Spec },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +227,7 @@ func TestKeep(t *testing.T) {
 			want := stored.DeepCopy()
 			apply(tc.want, want)
 			before := stored.DeepCopy()
-			Keep(got, stored, tc.gates)
+			Keep(got, stored)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("JobSet (-want +got):\n%s", diff)
 			}

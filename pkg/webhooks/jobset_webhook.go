@@ -22,7 +22,7 @@ import (
 // +kubebuilder:webhook:path=/mutate-jobset-x-k8s-io-v1alpha2-jobset,mutating=true,failurePolicy=fail,sideEffects=None,groups=jobset.x-k8s.io,resources=jobsets,verbs=create;update,versions=v1alpha2,name=mjobset.kb.io,admissionReviewVersions=v1
 // +kubebuilder:webhook:path=/validate-jobset-x-k8s-io-v1alpha2-jobset,mutating=false,failurePolicy=fail,sideEffects=None,groups=jobset.x-k8s.io,resources=jobsets,verbs=create;update,versions=v1alpha2,name=vjobset.kb.io,admissionReviewVersions=v1
 
-// jobSetDefaulter fills in defaults on creation, and on updates what a JobSet that restarts in place leaves out.
+// jobSetDefaulter fills in defaults on creation, and on updates what they leave out.
 type jobSetDefaulter struct {
 	gates   gates.Set
 	decoder admission.Decoder
@@ -44,10 +44,15 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
 			return fmt.Errorf("decoding the stored JobSet: %w", err)
 		}
-		Keep(js, old, d.gates)
-		defaultProgress(js, old, d.gates, d.progress)
+		d.keep(js, old)
 	}
 	return nil
+}
+
+// keep fills in what an update leaves out.
+func (d jobSetDefaulter) keep(js, old *jobset.JobSet) {
+	Keep(js, old)
+	defaultProgress(js, old, d.gates, d.progress)
 }
 
 // Paths of the JobSet webhooks, as in the markers above.
@@ -57,16 +62,21 @@ const (
 )
 
 // mutateJobSets adds to the defaults why they are what they are: only here it can be seen what
-// the author left out. A Defaulter has no warnings.
+// the author left out. A Defaulter has no warnings. It keeps the form of what an update does not change.
 func mutateJobSets(scheme *runtime.Scheme, d jobSetDefaulter) admission.HandlerFunc {
 	defaults := admission.WithDefaulter(scheme, d)
 	return func(ctx context.Context, req admission.Request) admission.Response {
 		response := defaults.Handler.Handle(ctx, req)
-		written := &jobset.JobSet{}
-		if req.Operation != admissionv1.Create || d.decoder.Decode(req, written) != nil {
-			return response
+		written, old := &jobset.JobSet{}, &jobset.JobSet{}
+		switch {
+		case d.decoder.Decode(req, written) != nil:
+		case req.Operation == admissionv1.Create:
+			return response.WithWarnings(validation.DefaultWarnings(written, d.gates)...)
+		case req.Operation == admissionv1.Update && d.decoder.DecodeRaw(req.OldObject, old) == nil:
+			d.keep(written, old)
+			return keepForm(written, old, req, response)
 		}
-		return response.WithWarnings(validation.DefaultWarnings(written, d.gates)...)
+		return response
 	}
 }
 
@@ -101,10 +111,11 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	return warnings, validation.ToStatusError(js, errs)
 }
 
-// ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance and progress if they
+// ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance, progress and placement if they
 // change: the fields that other warnings are about cannot change.
 func (v jobSetValidator) ValidateUpdate(_ context.Context, oldJS, newJS *jobset.JobSet) (admission.Warnings, error) {
 	warnings := append(validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.ChangedProgressWarnings(oldJS, newJS, v.gates)...)
+	warnings = append(warnings, validation.ChangedPlacementWarnings(oldJS, newJS)...)
 	return warnings, validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
 }
 

@@ -163,7 +163,7 @@ func TestMutating(t *testing.T) {
 			})
 		}
 	})
-	t.Run("W20: an update is left alone", func(t *testing.T) {
+	t.Run("W20a: an update of a JobSet without defaults is left alone", func(t *testing.T) {
 		resp := hook.Handle(t.Context(), request(admissionv1.Update, manifest, manifest))
 		if !resp.Allowed || len(resp.Patches) > 0 {
 			t.Errorf("got %v", resp)

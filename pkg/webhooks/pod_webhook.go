@@ -39,7 +39,7 @@ const (
 // podWebhook handles exclusive placement of Pods, and keeps them off nodes that their JobSet avoids. It reads from caches, which lag:
 // a follower created right after its leader was scheduled may be refused once.
 type podWebhook struct {
-	// reader needs the index placement.PodNameIndex.
+	// reader needs the indexes placement.PodNameIndex and PodJobIndex.
 	reader  client.Reader
 	decoder admission.Decoder
 	gates   gates.Set
@@ -56,21 +56,25 @@ func (w *podWebhook) mutate(ctx context.Context, req admission.Request) admissio
 	if err := w.decoder.Decode(req, pod); err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
-	var domain *placement.Domain
+	var to placement.Spot
 	if topology, follows := follower(pod); follows {
-		leader, lookup, err := w.leaderOf(ctx, req.Namespace, pod)
+		found, err := w.leaderOf(ctx, req.Namespace, pod)
 		switch {
 		case err != nil:
 			return admission.Errored(http.StatusInternalServerError, err)
-		case lookup != nil || leader.Spec.NodeName == "":
+		case found.ended:
+			if to, err = w.after(ctx, req.Namespace, pod, found.leader, topology); err != nil {
+				return admission.Errored(http.StatusInternalServerError, err)
+			}
+		case found.lookup != nil || found.leader.Spec.NodeName == "":
 			// Not refused here: the validating webhook refuses it and says why.
 		default:
-			if domain, err = w.domainOf(ctx, leader, topology); err != nil {
+			if to.Domain, err = w.domainOf(ctx, found.leader, topology); err != nil {
 				return admission.Denied(err.Error())
 			}
 		}
 	}
-	return patched(pod, placement.Mutate(pod, domain), w.avoided(ctx, req.Namespace, pod))
+	return patched(pod, placement.Mutate(pod, to), w.avoided(ctx, req.Namespace, pod))
 }
 
 // validate refuses followers whose leader has no domain yet.
@@ -85,11 +89,16 @@ func (w *podWebhook) validate(ctx context.Context, req admission.Request) admiss
 	if _, follows := follower(pod); !follows {
 		return admission.Allowed("")
 	}
-	leader, lookup, err := w.leaderOf(ctx, req.Namespace, pod)
+	found, err := w.leaderOf(ctx, req.Namespace, pod)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	if err := placement.ValidateFollower(pod, leader, lookup); err != nil {
+	if found.ended {
+		err = placement.ValidateAfter(pod)
+	} else {
+		err = placement.ValidateFollower(pod, found.leader, found.lookup)
+	}
+	if err != nil {
 		return admission.Denied(err.Error())
 	}
 	return admission.Allowed("")
@@ -101,18 +110,32 @@ func follower(pod *corev1.Pod) (topology string, follows bool) {
 	return topology, exclusive && placement.OfJobSet(pod) && !placement.IsLeader(pod)
 }
 
-// leaderOf looks up the leader of a follower. A missing leader is returned as lookup, not as err.
-func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1.Pod) (leader *corev1.Pod, lookup, err error) {
+// foundLeader is the leader of a follower, or why it is not found. If it has ended, it is its Pod, or nil if that is gone.
+type foundLeader struct {
+	leader *corev1.Pod
+	ended  bool
+	lookup error
+}
+
+// leaderOf looks up the leader of a follower. The Job is read only if no leader lives.
+func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1.Pod) (found foundLeader, err error) {
 	var candidates corev1.PodList
 	if key, err := placement.LeaderNameKey(pod); err == nil {
 		err := w.reader.List(ctx, &candidates, client.InNamespace(namespace),
 			client.MatchingFields{placement.PodNameIndex: key}, client.UnsafeDisableDeepCopy)
 		if err != nil {
-			return nil, nil, fmt.Errorf("looking for the leader of a follower pod: %w", err)
+			return found, fmt.Errorf("looking for the leader of a follower pod: %w", err)
 		}
 	}
-	leader, lookup = placement.FindLeader(pod, candidates.Items)
-	return leader, lookup, nil
+	if found.leader, found.lookup = placement.FindLeader(pod, candidates.Items); found.lookup == nil {
+		return found, nil
+	}
+	job, err := w.jobOf(ctx, namespace, pod)
+	if err != nil {
+		return found, err
+	}
+	found.leader, found.ended = placement.EndedLeader(pod, candidates.Items, job)
+	return found, nil
 }
 
 // domainOf returns the domain of a leader. Clients would take a "not found" response to mean the

@@ -30,7 +30,7 @@ const (
 )
 
 // Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up leaders by
-// the index placement.PodNameIndex, which the Pod controller adds.
+// the indexes of package placement, which the Pod controller adds.
 //
 // The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
 // without it, fields that this version does not know and explicit zeros

@@ -56,17 +56,40 @@ func IsSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// LooksLikeAgent recognises our agent among other sidecars by what no other
-// program has: the variable JOBSET_NAME, or a startup probe on the barrier.
-// Names and images say nothing, since users choose both.
+// LooksLikeAgent recognises our agent among other sidecars by what it does (P60a): it runs the agent's image, or serves the
+// barrier that its startup probe asks for. Many programs have the variable JOBSET_NAME, so that alone says nothing; with
+// the agent's name, its port, or a rule for its restart code, the container is meant to be one.
 func LooksLikeAgent(c *corev1.Container) bool {
-	if FindEnv(c, JobSetNameEnv) >= 0 {
+	switch {
+	case runsAgentImage(c.Image):
 		return true
-	}
-	if c.StartupProbe == nil || c.StartupProbe.HTTPGet == nil {
+	case c.StartupProbe != nil && c.StartupProbe.HTTPGet != nil && ServesBarrierAt(c.StartupProbe.HTTPGet.Path):
+		return true
+	case FindEnv(c, JobSetNameEnv) < 0:
 		return false
 	}
-	return ServesBarrierAt(c.StartupProbe.HTTPGet.Path)
+	return c.Name == DefaultAgentName || FindEnv(c, BarrierPortEnv) >= 0 || FindEnv(c, RestartExitCodeEnv) >= 0 ||
+		RestartsPodOn(c.RestartPolicyRules, DefaultRestartExitCode)
+}
+
+// runsAgentImage reports whether an image has the name that the repository gives the agent, whatever its registry and tag.
+func runsAgentImage(image string) bool {
+	image, _, _ = strings.Cut(image, "@")
+	if slash, colon := strings.LastIndex(image, "/"), strings.LastIndex(image, ":"); colon > slash {
+		image = image[:colon]
+	}
+	image = "/" + image
+	return strings.HasSuffix(image, "/jobset/agent") || strings.HasSuffix(image, "/"+DefaultAgentName)
+}
+
+// HasAgentVariables reports whether a sidecar has all variables that an agent needs. By them alone it is none.
+func HasAgentVariables(c *corev1.Container) bool {
+	for _, name := range []string{NamespaceEnv, PodNameEnv, JobSetNameEnv} {
+		if FindEnv(c, name) < 0 {
+			return false
+		}
+	}
+	return IsSidecar(c)
 }
 
 // AgentOf returns the sidecar of a Pod that looks like our agent; nil if there is none.

@@ -81,7 +81,9 @@ func (e WorkerExit) Encode() (string, error) {
 // admission policies have the same set.
 func isPlain(r rune) bool { return isAlphanumeric(r) || strings.ContainsRune(" .,:_/?+-", r) }
 
-func isAlphanumeric(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
 
 // isContainerName reports whether a text is a DNS label.
 func isContainerName(text string) bool {

@@ -15,9 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/worker/order"
 )
 
@@ -76,6 +78,31 @@ func exclusivePlacement() {
 		after.Replaces(before, 0)
 		Expect(after.domain()).To(Equal(before.domain()))
 		group.Charged(1)
+		group.LeavesNothing()
+	}, SpecTimeout(specTime))
+
+	// 15 s: the Job controller waits ten seconds before it replaces a Pod.
+	It("W115a: complete although the leader is done when a follower fails, which is tried again in their domain", func(ctx SpecContext) {
+		group := Create(ctx, Shape{Strategy: jobset.Recreate, Change: func(js *jobset.JobSet) {
+			inOneDomain(js)
+			js.Spec.ReplicatedJobs[0].Template.Spec.BackoffLimit = ptr.To[int32](3)
+		}})
+		before := group.RunsAttempt(0)
+		group.Tell(order.Exit(0), before.Worker(0))
+		group.eventually(group.live).Should(HaveLen(1))
+		group.Tell(order.Exit(1), before.Worker(1))
+
+		var again Container
+		group.eventually(func(expect Gomega) {
+			live := group.live()
+			expect.Expect(live).To(ConsistOf(HaveField("Annotations", HaveKeyWithValue(batchv1.JobCompletionIndexAnnotation, "1"))))
+			expect.Expect(live[0].UID).NotTo(Equal(before.Pods[1].UID))
+			again = Container{Pod: live[0], Name: before.Worker(1).Name}
+			expect.Expect(cluster.Log(ctx, again)).To(listens)
+		}).Should(Succeed())
+		Expect(again.Pod.Spec.NodeName).To(Equal(before.domain()))
+		group.Tell(order.Exit(0), again)
+		group.Has(jobset.JobSetCompleted, metav1.ConditionTrue, constants.AllJobsCompletedReason)
 		group.LeavesNothing()
 	}, SpecTimeout(specTime))
 

@@ -52,9 +52,10 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		},
 	}
 	if children.NeedsService(js) {
-		if in.ServiceExists, err = r.serviceExists(ctx, js); err != nil {
+		if in.Service, err = r.serviceOf(ctx, js); err != nil {
 			return policy.Input{}, err
 		}
+		in.ServiceExists = in.Service != nil
 	}
 	if in.Claims, err = r.claimsOf(ctx, js); err != nil {
 		return policy.Input{}, err
@@ -92,13 +93,17 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 	return in, nil
 }
 
-func (r *JobSetReconciler) serviceExists(ctx context.Context, js *jobset.JobSet) (bool, error) {
-	key := types.NamespacedName{Namespace: js.Namespace, Name: children.Subdomain(js)}
-	err := r.client.Get(ctx, key, &corev1.Service{}, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("reading Service %s: %w", key, err)
+// serviceOf returns the Service with the name of the headless Service, whoever made it; nil if there is none.
+func (r *JobSetReconciler) serviceOf(ctx context.Context, js *jobset.JobSet) (*corev1.Service, error) {
+	key, service := types.NamespacedName{Namespace: js.Namespace, Name: children.Subdomain(js)}, &corev1.Service{}
+	err := r.client.Get(ctx, key, service, client.UnsafeDisableDeepCopy)
+	switch {
+	case err == nil:
+		return service, nil
+	case client.IgnoreNotFound(err) == nil:
+		return nil, nil
 	}
-	return err == nil, nil
+	return nil, fmt.Errorf("reading Service %s: %w", key, err)
 }
 
 func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {

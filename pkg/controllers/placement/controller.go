@@ -49,7 +49,7 @@ type PodReconciler struct {
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 
 // Setup adds the Pod controller to a manager, and what the Pod webhooks
-// read: the caches of Pods and Nodes, and the index of leaders.
+// read: the caches of Pods and Nodes, and their indexes.
 func Setup(ctx context.Context, mgr ctrl.Manager, progress policy.Progress) error {
 	r := &PodReconciler{
 		client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}, patience: progress.Assembly,
@@ -58,7 +58,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, progress policy.Progress) erro
 	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
 		return fmt.Errorf("setting up the Pod controller: %w", err)
 	}
-	if err := indexPodNames(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := indexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("setting up the Pod controller: %w", err)
 	}
 	// Events of Nodes enqueue nothing; Nodes are only read.

@@ -85,16 +85,18 @@ func wake(pod *corev1.Pod, q placementQueue) {
 	q.AddAfter(podsOfJob{NamespacedName: types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}, UID: owner.UID}, repairDelay)
 }
 
-// indexPodNames adds the index by which admission finds leaders.
-func indexPodNames(ctx context.Context, indexer client.FieldIndexer) error {
-	err := indexer.IndexField(ctx, &corev1.Pod{}, placement.PodNameIndex, func(obj client.Object) []string {
-		if key, ok := placement.PodNameKey(obj.(*corev1.Pod)); ok {
-			return []string{key}
+// indexPods adds the indexes by which admission finds leaders, and the other Pods of their Job.
+func indexPods(ctx context.Context, indexer client.FieldIndexer) error {
+	for index, keyOf := range map[string]func(*corev1.Pod) (string, bool){placement.PodNameIndex: placement.PodNameKey, placement.PodJobIndex: placement.PodJobKey} {
+		err := indexer.IndexField(ctx, &corev1.Pod{}, index, func(obj client.Object) []string {
+			if key, ok := keyOf(obj.(*corev1.Pod)); ok {
+				return []string{key}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("adding index %s to the informer of Pods: %w", index, err)
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("adding index %s to the informer of Pods: %w", placement.PodNameIndex, err)
 	}
 	return nil
 }

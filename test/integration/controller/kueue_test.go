@@ -45,17 +45,17 @@ func evict(js *jobset.JobSet) {
 	}
 }
 
-// isAssigned claims that a Job may run, and has all that Kueue wrote when it admitted the JobSet to these pools one after the other,
-// and the controller's own labels still.
-func isAssigned(job *batchv1.Job, pools ...string) {
+// isAssigned claims that a Job may run, and has what Kueue wrote when it admitted the JobSet to this pool, nothing of the pool before
+// (C334a), and the controller's own labels still.
+func isAssigned(job *batchv1.Job, pool string) {
 	GinkgoHelper()
 	template := &job.Spec.Template
 	Expect(job.Spec.Suspend).To(HaveValue(BeFalse()))
 	Expect(template.Labels).To(HaveKeyWithValue("kueue.x-k8s.io/podset", job.Labels[jobset.ReplicatedJobNameKey]))
 	Expect(template.Labels).To(HaveKeyWithValue(jobset.JobSetNameKey, "js"))
 	Expect(template.Annotations).To(HaveKeyWithValue("kueue.x-k8s.io/workload", "jobset-js"))
-	Expect(template.Spec.NodeSelector).To(Equal(map[string]string{"pool": pools[len(pools)-1]}))
-	Expect(tolerated(template)).To(Equal(pools), "tolerations are added, never taken away")
+	Expect(template.Spec.NodeSelector).To(Equal(map[string]string{"pool": pool}))
+	Expect(tolerated(template)).To(Equal([]string{pool}))
 	Expect(template.Spec.SchedulingGates).To(Equal([]corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}}))
 }
 
@@ -68,7 +68,7 @@ func tolerated(job *corev1.PodTemplateSpec) []string {
 }
 
 var _ = Describe("A JobSet in a queue", func() {
-	It("C167 C168 C170 C334 C364 O306 O307: is admitted, evicted, and admitted to other nodes", func(ctx SpecContext) {
+	It("C167 C168 C170 C334a C364 O306 O307: is admitted, evicted, and admitted to other nodes", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js, jobs := w.CreateWithJobs(suspended(AB()))
 		w.HasConditions(js, isSuspended)
@@ -95,7 +95,7 @@ var _ = Describe("A JobSet in a queue", func() {
 		w.HasConditions(js, isResumed)
 		sleeps(w, js)
 		for _, job := range w.Jobs(js) {
-			isAssigned(job, "gold", "silver")
+			isAssigned(job, "silver")
 		}
 		Expect(uids(w.Jobs(js))).To(Equal(uids(jobs)))
 		w.HasEvents(js, eventSuspend, eventResume, eventSuspend, eventResume)

@@ -84,7 +84,7 @@ var _ = Describe("A JobSet", func() {
 			return labels
 		}
 		Expect(ours(job.Labels)).To(Equal(keys("job", "label")))
-		Expect(job.Annotations).To(Equal(keys("job", "annotation")))
+		Expect(job.Annotations).To(Equal(keys("job", "annotation", "jobset.sigs.k8s.io/template-entries", `["labels/pod","annotations/pod"]`)))
 		Expect(ours(job.Spec.Template.Labels)).To(Equal(keys("pod", "label")))
 		Expect(job.Spec.Template.Annotations).To(Equal(keys("pod", "annotation")))
 		Expect(job.Spec.Template.Spec.Subdomain).To(Equal("js"))

@@ -69,6 +69,24 @@ var _ = Describe("The headless Service", func() {
 		Expect(Now(w, theirs).OwnerReferences).To(BeEmpty())
 	})
 
+	It("C94a: that gives Pods no host names, since another JobSet made it, is told of once; one that fits is not", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		sharing := func(name string) *jobset.JobSet {
+			js := AB()
+			js.Name, js.Spec.Network = name, &jobset.Network{EnableDNSHostnames: ptr.To(true), Subdomain: "ring"}
+			return w.Create(js)
+		}
+		first := sharing("run-one")
+		w.HasJobs(first, 4)
+		second := sharing("run-two")
+
+		w.HasEvents(second, Warning("HostNamesMissing", "Service ring, which belongs to JobSet run-one, selects jobset.sigs.k8s.io/jobset-name=run-one, "+
+			"which Pods of ReplicatedJob a do not have, so these Pods have no host names: use another spec.network.subdomain, or delete this Service"))
+		w.JobController.Readies(w.HasJobs(second, 4)...)
+		w.Records(second, 1, "HostNamesMissing")
+		w.Records(first, 0, "HostNamesMissing")
+	})
+
 	It("C91: is not made without DNS host names", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := AB()

@@ -9,6 +9,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -56,6 +58,48 @@ var _ = Describe("A suspended JobSet", func() {
 		w.Has(js, jobset.JobSetSuspended, metav1.ConditionFalse, "")
 		for _, job := range w.Jobs(js) {
 			isAssigned(job, "gold")
+		}
+	})
+
+	It("C334a: that is admitted to other nodes than before keeps nothing of those in its Jobs, but what others put there", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		js, _ := w.CreateWithJobs(suspended(AB()))
+		admit := func(flavor string) {
+			Change(w, js, func(js *jobset.JobSet) {
+				js.Spec.Suspend = ptr.To(false)
+				for i := range js.Spec.ReplicatedJobs {
+					t := PodTemplate(js, i)
+					t.Labels, t.Annotations = map[string]string{"label-" + flavor: "x"}, map[string]string{"annotation-" + flavor: "x"}
+					t.Spec.NodeSelector = map[string]string{"flavor-" + flavor: "yes"}
+					t.Spec.Tolerations = []corev1.Toleration{{Key: "flavor-" + flavor, Operator: corev1.TolerationOpExists}}
+					t.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "flavor/" + flavor}}
+				}
+			})
+			w.Has(js, jobset.JobSetSuspended, metav1.ConditionFalse, "")
+		}
+		// Another controller wants something of the Pods, too.
+		for _, job := range w.Jobs(js) {
+			Change(w, job, func(job *batchv1.Job) { job.Spec.Template.Spec.NodeSelector = map[string]string{"others": "yes"} })
+		}
+		w.Settles(js)
+
+		admit("a")
+		jobs := w.Jobs(js)
+		w.JobController.Readies(jobs...)
+		Change(w, js, evict)
+		w.Has(js, jobset.JobSetSuspended, metav1.ConditionTrue, "")
+		w.JobController.Suspends(jobs...)
+		admit("b")
+
+		for _, job := range w.Jobs(js) {
+			t := &job.Spec.Template
+			Expect(job.Spec.Suspend).To(HaveValue(BeFalse()))
+			Expect(t.Spec.NodeSelector).To(Equal(map[string]string{"others": "yes", "flavor-b": "yes"}))
+			Expect(t.Spec.Tolerations).To(ConsistOf(HaveField("Key", "flavor-b")))
+			Expect(t.Spec.SchedulingGates).To(ConsistOf(HaveField("Name", "flavor/b")))
+			Expect(t.Labels).To(And(HaveKey("label-b"), Not(HaveKey("label-a")), HaveKey(jobset.JobSetNameKey),
+				HaveKeyWithValue("batch.kubernetes.io/controller-uid", string(job.UID)), HaveKeyWithValue("job-name", job.Name)))
+			Expect(t.Annotations).To(And(HaveKey("annotation-b"), Not(HaveKey("annotation-a")), HaveKey(jobset.JobSetNameKey)))
 		}
 	})
 

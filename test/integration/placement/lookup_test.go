@@ -12,7 +12,10 @@ import (
 	. "github.com/onsi/gomega"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -72,18 +75,56 @@ var _ = Describe("The leader of a follower", func() {
 		follows()
 	})
 
-	It("W115 C192: lives: it is neither deleted, nor failed, nor done", func() {
+	It("W115 C192: lives: it is neither deleted nor failed", func() {
 		leader := w.starts(w.pod(j, 0, on(node)))
 		follows()
 		w.deletes(leader)
 		rejects(noLeader(0))
 
-		for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded} {
-			leader = w.starts(w.pod(j, 0, on(node)))
-			follows()
-			w.ends(leader, phase)
-			rejects(noLeader(0))
-		}
+		leader = w.starts(w.pod(j, 0, on(node)))
+		follows()
+		w.ends(leader, corev1.PodFailed)
+		rejects(noLeader(0))
+	})
+
+	It("W115a: leads on after it has succeeded: its followers go where it ran, then to the other Pods, then to a free domain", func() {
+		stored := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: j.name}, Spec: batchv1.JobSpec{
+			Suspend: ptr.To(true), CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](5),
+			Template: corev1.PodTemplateSpec{Spec: w.pod(j, 0).Spec},
+		}}
+		Expect(w.Client.Create(w.Context, stored)).To(Succeed())
+		j.uid = stored.UID
+		leader := w.starts(w.pod(j, 0, on(node)))
+		failed := w.starts(w.pod(j, 1))
+		Expect(failed.Spec.Affinity).To(BeNil())
+		w.ends(leader, corev1.PodSucceeded)
+
+		// The leader is done, and another follower keeps the domain.
+		w.becomes(w.pod(j, 1), func(g Gomega, admitted *corev1.Pod) {
+			g.Expect(admitted.Spec.NodeSelector).To(HaveKeyWithValue(rack, "rack-1"))
+			g.Expect(admitted.Spec.Affinity).To(BeNil())
+		})
+		// Nobody does: the next one keeps other Jobs out itself.
+		w.ends(failed, corev1.PodFailed)
+		w.becomes(w.pod(j, 1), func(g Gomega, admitted *corev1.Pod) {
+			g.Expect(admitted.Spec.NodeSelector).To(HaveKeyWithValue(rack, "rack-1"))
+			g.Expect(admitted.Spec.Affinity).To(Equal(leaderAffinity(admitted.Labels[jobset.JobKey], "0")))
+		})
+		// Its Pod is gone before the Job has counted it, as far as is known here.
+		w.removes(leader)
+		w.isRefused(w.pod(j, 1), "vpod.kb.io", "follower pod node selector not set: "+noLeader(0))
+
+		w.patchesStatus(stored, `{"status":{"completedIndexes":"0","succeeded":1}}`)
+		free := w.pod(j, 1)
+		w.becomes(free, func(g Gomega, admitted *corev1.Pod) {
+			g.Expect(admitted.Spec.NodeSelector).To(BeEmpty())
+			g.Expect(admitted.Spec.Affinity).To(Equal(leaderAffinity(admitted.Labels[jobset.JobKey], "0")))
+		})
+		w.binds(w.node("b", "rack-2"), w.starts(free))
+		w.becomes(w.pod(j, 2), func(g Gomega, admitted *corev1.Pod) {
+			g.Expect(admitted.Spec.NodeSelector).To(HaveKeyWithValue(rack, "rack-2"))
+			g.Expect(admitted.Spec.Affinity).To(BeNil())
+		})
 	})
 
 	It("W116: is the only one", func() {

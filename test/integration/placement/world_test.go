@@ -197,8 +197,7 @@ func (w *world) binds(node string, pods ...*corev1.Pod) {
 // ends sets the phase of a Pod.
 func (w *world) ends(pod *corev1.Pod, phase corev1.PodPhase) {
 	GinkgoHelper()
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase))
-	Expect(w.Client.Status().Patch(w.Context, pod.DeepCopy(), patch)).To(Succeed())
+	w.patchesStatus(pod, fmt.Sprintf(`{"status":{"phase":%q}}`, phase))
 }
 
 // deletes a Pod, which then is terminating.
@@ -218,6 +217,12 @@ func (w *world) patches(object client.Object, merge string) {
 	GinkgoHelper()
 	object = object.DeepCopyObject().(client.Object)
 	Expect(w.Client.Patch(w.Context, object, client.RawPatch(types.MergePatchType, []byte(merge)))).To(Succeed())
+}
+
+func (w *world) patchesStatus(object client.Object, merge string) {
+	GinkgoHelper()
+	object = object.DeepCopyObject().(client.Object)
+	Expect(w.Client.Status().Patch(w.Context, object, client.RawPatch(types.MergePatchType, []byte(merge)))).To(Succeed())
 }
 
 // ask asks a webhook directly: what the API server would never send.

@@ -119,15 +119,15 @@ var _ = Describe("Defaulting", func() {
 		Expect(newUser(ctx).admits(js).Spec.SuccessPolicy).NotTo(BeNil())
 	})
 
-	It("W20 Q18: does not happen on update: to replace a JobSet by its first manifest is to take the defaults away", func(ctx SpecContext) {
+	It("W20a: comes again on update: a replace by the first manifest changes nothing, and one that takes away more is refused", func(ctx SpecContext) {
 		u := newUser(ctx)
-		_, err := u.sends(bare(nil))
+		js, err := u.sends(bare(map[string]any{"network": map[string]any{"subdomain": "ring"}}))
 		Expect(err).NotTo(HaveOccurred())
 
-		err = u.replaces(bare(nil))
-
-		ofWebhook(answer(err), invalid("spec.replicatedJobs", "field is immutable"), immutableValue("spec.network"),
-			immutableValue("spec.successPolicy"), immutableValue("spec.startupPolicy"))
+		Expect(u.replaces(bare(map[string]any{"network": map[string]any{"subdomain": "ring"}}))).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
+		Expect(js.Generation).To(BeEquivalentTo(1))
+		ofWebhook(answer(u.replaces(bare(nil))), immutableValue("spec.network"))
 	})
 
 	It("W7: a generated name is known to admission, and short enough", func(ctx SpecContext) {
