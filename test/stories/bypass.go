@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package stories
 
 import (
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -53,6 +54,9 @@ func bypasses() {
 		for i, at := range together.Started {
 			Expect(at).To(BeTemporally(">=", on.Add(saves-time.Second)), "the worker in place %d started while others saved their state", i)
 		}
+		log, err := cluster.Log(ctx, together.Worker(2))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(strings.Count(log, `"msg":"start"`)).To(Equal(1), "starts of the worker that came last")
 		for i, at := range started {
 			Expect(together.Started[i]).To(BeTemporally(">", at))
 		}

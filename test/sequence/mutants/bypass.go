@@ -7,7 +7,7 @@ package main
 
 const bypassFile = "pkg/policy/bypass.go"
 
-// bypassMutants are those of the rules about the end of a bypass (P34b).
+// bypassMutants are those of the rules about bypasses (P34b, P131a), and of a success that does not come (P45d).
 var bypassMutants = []mutant{
 	{
 		name: "a bypass ends without an epoch of its own", file: bypassFile,
@@ -50,5 +50,20 @@ var bypassMutants = []mutant{
 		old:       "if self.Lifted == ByBypass {",
 		new:       "if false {",
 		scenarios: "bypass",
+	},
+	{
+		name: "wait indefinitely for a success that does not come", file: pendingFile, in: "./pkg/policy", by: "TestASuccessThatDoesNotCome",
+		old: "if left > 0 {\n\t\treturn true",
+		new: "if true {\n\t\treturn true",
+	},
+	{
+		name: "workers are watched in a bypass", file: "supervisor/step.go", in: "./supervisor", by: "TestStep",
+		old: "if !same || !s.Watched() {",
+		new: "if true {",
+	},
+	{
+		name: "nobody says that a bypass ends the watch", file: "agent/rounds.go", in: "./agent", by: "TestTheBypassInProcessMode",
+		old: "case off != \"\" && find(v, isWatched) != nil:",
+		new: "case false:",
 	},
 }

@@ -163,8 +163,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "break although a success is not counted yet", file: pendingFile,
-		old:       "if pending || !drastic {",
-		new:       "if pending = false; !drastic {",
+		old:       "case pending:",
+		new:       "case false:",
 		scenarios: "driver succeeds",
 	},
 	{
