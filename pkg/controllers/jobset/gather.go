@@ -44,12 +44,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		HeldSince:    remembered.heldSince,
 		PendingSince: remembered.pendingSince,
 		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
-		Clock: policy.Clock{
-			LedSince:    remembered.ledSince(leading, now),
-			SteadySince: jumped,
-			Stood:       remembered.assembly.stoodFor(js.Status.AssemblingSince, now),
-			Prepared:    remembered.prepared,
-		},
+		Clock:        remembered.clockAt(js.Status.AssemblingSince, now, leading, jumped),
 	}
 	if children.NeedsService(js) {
 		if in.Service, err = r.serviceOf(ctx, js); err != nil {

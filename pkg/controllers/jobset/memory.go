@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -122,6 +123,16 @@ func (e *remembered) ledSince(leading, now time.Time) time.Time {
 		return e.answered
 	}
 	return leading
+}
+
+// clockAt is what is remembered of clocks, for a group that assembles since a moment.
+func (e *remembered) clockAt(assemblesSince *metav1.Time, now, leading, jumped time.Time) policy.Clock {
+	return policy.Clock{
+		LedSince:    e.ledSince(leading, now),
+		SteadySince: jumped,
+		Stood:       e.assembly.stoodFor(assemblesSince, now),
+		Prepared:    e.prepared,
+	}
 }
 
 // keepSince keeps since when something has been wanted without a break.
