@@ -28,7 +28,7 @@ import (
 // entry is one of managedFields, by a manager that names these fields of the metadata.
 func entry(manager, version, metadata string, changes ...func(*metav1.ManagedFieldsEntry)) metav1.ManagedFieldsEntry {
 	e := metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: version, FieldsType: "FieldsV1",
-		Time: ptr.To(metav1.Now().Rfc3339Copy()), FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":` + metadata + `}`)}}
+		Time: ptr.To(metav1.Now().Rfc3339Copy()), FieldsV1: metav1.NewFieldsV1(`{"f:metadata":` + metadata + `}`)}
 	for _, change := range changes {
 		change(&e)
 	}
