@@ -209,31 +209,29 @@ var _ = Describe("A manager whom strangers keep busy", Serial, func() {
 		namespace := &corev1.Namespace{}
 		namespace.GenerateName = "strangers-"
 		Expect(stories.API().Create(ctx, namespace)).To(Succeed())
-		const restarts = 5
-		median := func() time.Duration {
+		// Whoever uses up what the manager has delays every restart; what else the machine does delays some of them.
+		fastest := func() (time.Duration, []time.Duration) {
 			GinkgoHelper()
 			var took []time.Duration
-			for range restarts {
+			for range 5 {
 				told := group.Tell(order.Exit(1), round.Worker(0))
 				round = group.RunsAt(round.Epoch + 1)
 				took = append(took, time.Since(told))
 			}
-			slices.Sort(took)
-			return took[restarts/2]
+			return slices.Min(took), took
 		}
-		quiet := median()
+		_, quiet := fastest()
 		for _, a := range attacks(ctx, namespace.Name) {
 			before, err := process.PeakResident(manager)
 			Expect(err).NotTo(HaveOccurred())
 			end := a.begin(ctx)
-			took := median()
+			least, took := fastest()
 			times := end()
 			peak, err := process.PeakResident(manager)
 			Expect(err).NotTo(HaveOccurred())
-			AddReportEntry(fmt.Sprintf("%s: %d of %d at once; a restart beside them took %v, %v without; the manager's greatest memory is %.0f MiB, %.0f before",
+			AddReportEntry(fmt.Sprintf("%s: %d of %d at once; restarts beside them took %v, %v without; the manager's greatest memory is %.0f MiB, %.0f before",
 				a.name, times, a.atOnce, took, quiet, peak/(1<<20), before/(1<<20)))
-			// The API server and these programs share the processors with the manager.
-			Expect(took).To(BeNumerically("<", max(time.Second, 3*quiet)), "the median of the restarts beside %s", a.name)
+			Expect(least).To(BeNumerically("<", time.Second), "the fastest of the restarts beside %s", a.name)
 			Expect(peak-before).To(BeNumerically("<", 256<<20), "memory of the manager with %s", a.name)
 		}
 		Expect(shown.run.PID()).To(Equal(manager), "the manager that ran before")
