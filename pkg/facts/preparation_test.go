@@ -61,7 +61,7 @@ func TestAPodThatIsPrepared(t *testing.T) {
 			t.Parallel()
 			always := corev1.ContainerRestartPolicyAlways
 			spec := corev1.PodSpec{InitContainers: []corev1.Container{{Name: "prepare"}, {Name: "proxy", RestartPolicy: &always}, {
-				Name: "agent", RestartPolicy: &always, Env: []corev1.EnvVar{{Name: workerpod.JobSetNameEnv}},
+				Name: "agent", RestartPolicy: &always, Env: []corev1.EnvVar{{Name: workerpod.JobSetNameEnv}, {Name: workerpod.BarrierPortEnv}},
 			}}}
 			pod := &corev1.Pod{Spec: spec, Status: corev1.PodStatus{Phase: corev1.PodPending, InitContainerStatuses: tc.init, ContainerStatuses: tc.worker}}
 			if tc.sandbox != "" {

@@ -19,8 +19,8 @@ import (
 // These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
 // they have to be.
 const (
-	shippedPodPolicy   = "15e706568b0121e3f5765f9c408f759f2de6d364d8c310a25afe6fc449f3a04f"
-	shippedLeasePolicy = "bb5d2b41e06978cdc5a44883fd2f1dbdac2ee9da71d5ee766174cc1e09ebba40"
+	shippedPodPolicy   = "be3a3d3bb839312d3079a1a792230d0043c469621711e0178c91846f8c8d1f26"
+	shippedLeasePolicy = "028c9119a8cc7c83e353b82261d143c00c2c80d7a54579cc73ab8f9cf7b9203d"
 )
 
 // These are their numbers, the label constants.AgentPolicyRevisionKey. Raise one with each new fingerprint: a manager

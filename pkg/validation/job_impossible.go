@@ -81,7 +81,7 @@ func jobNumbers(js *jobset.JobSet, i int) field.ErrorList {
 	atLeast(path.Child("activeDeadlineSeconds"), job.ActiveDeadlineSeconds, 0)
 	atLeast(podPath(i).Child("activeDeadlineSeconds"), job.Template.Spec.ActiveDeadlineSeconds, 1)
 	atLeast(podPath(i).Child("terminationGracePeriodSeconds"), job.Template.Spec.TerminationGracePeriodSeconds, 0)
-	if job.MaxFailedIndexes != nil && job.BackoffLimitPerIndex == nil {
+	if job.MaxFailedIndexes != nil && job.BackoffLimitPerIndex == nil && !workerpod.WantsInPlace(js) { // which takes neither (P41)
 		errs = append(errs, field.Required(path.Child("backoffLimitPerIndex"), "a Job with maxFailedIndexes needs it: set it, or remove maxFailedIndexes"))
 	}
 	if job.BackoffLimitPerIndex != nil && !isIndexed(job) {

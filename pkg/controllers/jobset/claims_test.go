@@ -98,7 +98,13 @@ func TestCountsAreWrittenThoughAnActionFails(t *testing.T) {
 	if _, err := s.pass(t.Context(), requestFor(js)); err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("C64: error %v, want the one of the creation", err)
 	}
-	want := jobset.JobSetStatus{ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{{Name: "a", Ready: 1, Active: 1}}}
+	want := jobset.JobSetStatus{
+		ReplicatedJobsStatus: []jobset.ReplicatedJobStatus{{Name: "a", Ready: 1, Active: 1}},
+		Conditions: []metav1.Condition{{
+			Type: string(jobset.JobSetJobsBlocked), Status: metav1.ConditionTrue, Reason: "JobCreationFailed",
+			Message: `job "js-a-1" creation failed with error: forbidden`, LastTransitionTime: metav1.NewTime(s.clock.Now()),
+		}},
+	}
 	if diff := cmp.Diff(want, stored(t, s, js).Status); diff != "" {
 		t.Errorf("C315: status (-want +got):\n%s", diff)
 	}

@@ -71,21 +71,28 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		return policy.Input{}, err
 	}
 	if inPlace {
-		in.OutsideLeases, in.InLeases = r.withReports(js, in.Pods), r.reporting != nil
-		if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
-			return policy.Input{}, err
-		}
-		if r.reviewAccess {
-			in.Access = remembered.access
-		}
-		gap, known := r.agentPolicy.Gap()
-		in.PolicyGap = gap
-		in.LeaseGap, _ = r.leasePolicy.Gap()
-		if in.Grant, err = r.grantOf(ctx, js, known); err != nil {
-			return policy.Input{}, err
-		}
+		err = r.gatherGroup(ctx, &in, remembered)
 	}
-	return in, nil
+	return in, err
+}
+
+// gatherGroup adds what only decisions about a group that restarts in place use.
+func (r *JobSetReconciler) gatherGroup(ctx context.Context, in *policy.Input, known *remembered) error {
+	js := in.JobSet
+	in.OutsideLeases = r.withReports(js, in.Pods)
+	var err error
+	if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
+		return err
+	}
+	if r.reviewAccess {
+		in.Access = known.access
+	}
+	var policed, guarded bool
+	in.PolicyGap, policed = r.agentPolicy.Gap()
+	in.LeaseGap, guarded = r.leasePolicy.Gap()
+	in.InLeases = r.reporting != nil && guarded && in.LeaseGap == ""
+	in.Grant, err = r.grantOf(ctx, js, policed)
+	return err
 }
 
 // serviceOf returns the Service with the name of the headless Service, whoever made it; nil if there is none.

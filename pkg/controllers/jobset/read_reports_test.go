@@ -45,6 +45,7 @@ func lateInLeases(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, 
 	}
 	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
 	s.reporting = func(key string) *coordinationv1.Lease { return leases[key] }
+	s.leasePolicy = &inForce{}
 	s.progress = policy.Progress{Assembly: 10 * time.Minute}
 	s.memory.leading = now.Add(-time.Hour)
 	cached(t, s, []*batchv1.Job{job}, stored(t, s, pods[0]), stored(t, s, pods[1]))
@@ -53,6 +54,18 @@ func lateInLeases(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, 
 
 func TestLateReports(t *testing.T) {
 	t.Parallel()
+	t.Run("P24c P153b: no Lease is read while its policy is not known to be in force", func(t *testing.T) {
+		t.Parallel()
+		for _, policy := range []*inForce{{gap: "missing"}, {unknown: true}} {
+			_, job := workers()
+			s, _, _ := lateInLeases(t, leaseOf(builders.MakePod(job, 1).Obj(), "2"))
+			s.leasePolicy = policy
+			passes(t, s)
+			if !slices.Contains(s.Record.All(), "delete Pod js-w-0-1") {
+				t.Errorf("%+v: a Lease is believed: %v", *policy, s.Record.All())
+			}
+		}
+	})
 	second := func() *corev1.Pod {
 		_, job := workers()
 		return builders.MakePod(job, 1).Obj()
