@@ -20,7 +20,7 @@ const LeaseReportsFrom int32 = 3
 func Configuration() string {
 	return `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
-webhook: {port: 9443, host: "", certDir: /tmp/k8s-webhook-server/serving-certs}
+webhook: {port: 9443, host: "", certDir: /tmp/k8s-webhook-server/serving-certs, clientCAFile: ""}
 metrics: {bindAddress: ":8443", certDir: ""}
 health: {healthProbeBindAddress: ":8081", readinessEndpointName: readyz, livenessEndpointName: healthz}
 leaderElection: {leaderElect: true, leaseDuration: 15s, renewDeadline: 10s, retryPeriod: 2s, resourceLock: leases, resourceName: 6d4f6a47.jobset.x-k8s.io, resourceNamespace: ""}
