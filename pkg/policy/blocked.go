@@ -72,10 +72,17 @@ func jobsBlocked(v *view, sum result) result {
 		}
 	}
 	was := v.trueCondition(jobset.JobSetJobsBlocked)
-	if was != nil && slices.Contains(refusals, was.Reason) && !v.finished && sum.writes.creates() {
+	if was == nil {
 		return r
 	}
-	return r.and(tell(becomesFalse(jobset.JobSetJobsBlocked, constants.JobsNotBlockedReason, constants.JobsNotBlockedMessage)))
+	ends := becomesFalse(jobset.JobSetJobsBlocked, constants.JobsNotBlockedReason, constants.JobsNotBlockedMessage)
+	if slices.Contains(refusals, was.Reason) {
+		if !v.finished && sum.writes.creates() {
+			return r
+		}
+		ends.event = Event{} // nor was the refusal told by this condition
+	}
+	return r.and(tell(ends))
 }
 
 // lingering says which Jobs have waited for their Pods for long, up to five of them, and asks for the next look.

@@ -21,9 +21,11 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
+
+// exited is an end that an agent may report.
+const exited = `{"container":"worker","epoch":1,"code":1}`
 
 // entry is one of managedFields, by a manager that names these fields of the metadata.
 func entry(manager, version, metadata string, changes ...func(*metav1.ManagedFieldsEntry)) metav1.ManagedFieldsEntry {
@@ -125,8 +127,8 @@ var _ = Describe("The rights of an agent", func() {
 		own := n.runs("own")
 		agent := n.agentOf(own)
 		apply := func(i int) error {
-			key := []string{jobset.EpochKey, protocol.WorkerExitKey}[i%2]
-			body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"own","annotations":{"jobset.sigs.k8s.io/epoch":"1",%q:"1"}}}`, key)
+			more := []string{"", fmt.Sprintf(`,%q:%q`, protocol.WorkerExitKey, exited)}[i%2]
+			body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"own","annotations":{"jobset.sigs.k8s.io/epoch":"1"%s}}}`, more)
 			return agent.Patch(ctx, own.DeepCopy(), client.RawPatch("application/apply-patch+yaml", []byte(body)), client.FieldOwner(fmt.Sprintf("agent-%d", i)), client.ForceOwnership)
 		}
 		Expect(apply(0)).To(Succeed())
@@ -167,7 +169,7 @@ var _ = Describe("The rights of an agent", func() {
 			Expect(cluster.Client.Patch(ctx, own.DeepCopy(), annotation(fmt.Sprintf("example.com/note-%d", i), "1"), by(fmt.Sprintf("controller-%d", i)))).To(Succeed())
 			Expect(agent.Patch(ctx, own.DeepCopy(), epoch(fmt.Sprint(i+2)), by("jobset-agent"))).To(Succeed())
 		}
-		Expect(agent.Patch(ctx, own.DeepCopy(), merge(`{"metadata":{"annotations":{"jobset.sigs.k8s.io/worker-exit":"x"}}}`), by("jobset-agent"))).To(Succeed())
+		Expect(agent.Patch(ctx, own.DeepCopy(), annotation(protocol.WorkerExitKey, exited), by("jobset-agent"))).To(Succeed())
 
 		Expect(cluster.Client.Status().Patch(ctx, own.DeepCopy(), merge(`{"status":{"phase":"Running"}}`), client.FieldOwner("kubelet"))).To(Succeed())
 		Expect(agent.Patch(ctx, own.DeepCopy(), epoch("100"), by("jobset-agent"))).To(Succeed())

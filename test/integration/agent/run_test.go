@@ -142,6 +142,14 @@ func (n *node) changesStatus(js *jobset.JobSet, change func(*jobset.JobSetStatus
 	Expect(cluster.Client.Status().Update(n.context, js)).To(Succeed())
 }
 
+// bypasses sets the condition that disables in-place restart.
+func (n *node) bypasses(js *jobset.JobSet, status metav1.ConditionStatus) {
+	GinkgoHelper()
+	n.changesStatus(js, func(s *jobset.JobSetStatus) {
+		s.Conditions = []metav1.Condition{{Type: string(jobset.JobSetInPlaceRestartDisabled), Status: status, Reason: "DisabledByAnnotation", LastTransitionTime: metav1.Now()}}
+	})
+}
+
 func (n *node) annotates(js *jobset.JobSet, change func(map[string]string)) {
 	GinkgoHelper()
 	Expect(cluster.Client.Get(n.context, client.ObjectKeyFromObject(js), js)).To(Succeed())
@@ -246,29 +254,28 @@ var _ = Describe("An agent", func() {
 		held.runsOn(n, n.stores(Training(2, 10)))
 	})
 
-	It("P34 O57 C281: passes straight through by the annotation, and asks for a restart when that ends", func(ctx SpecContext) {
+	It("P34b O57 C281: passes straight through by the condition, and asks for a restart when that ends", func(ctx SpecContext) {
 		n := newNode(ctx)
-		js := Training(1, 10)
-		js.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
-		train := n.stores(js)
+		train := n.stores(Training(1, 10))
+		n.bypasses(train, metav1.ConditionTrue)
 		a := start(ctx, n.runs("own"), "train", string(train.UID))
 
 		a.lifts()
 		Expect(a.sent(http.MethodPatch)).To(BeEmpty())
 		n.says(train, 1, 1)
 		a.runsOn(n, train)
-		n.annotates(train, func(all map[string]string) { delete(all, jobset.DisableInPlaceRestartKey) })
+		n.bypasses(train, metav1.ConditionFalse)
 
 		a.restarts("while in-place restart was off")
 	})
 
-	It("P34 C281: is freed by the annotation while it holds", func(ctx SpecContext) {
+	It("P34b C281: is freed by the condition while it holds", func(ctx SpecContext) {
 		n := newNode(ctx)
 		train := n.stores(Training(1, 10))
 		a := start(ctx, n.runs("own"), "train", string(train.UID))
 		a.reports("1")
 
-		n.annotates(train, func(all map[string]string) { all[jobset.DisableInPlaceRestartKey] = "yes" })
+		n.bypasses(train, metav1.ConditionTrue)
 
 		a.lifts()
 		n.says(train, 1, 1)
@@ -280,10 +287,7 @@ var _ = Describe("An agent", func() {
 		train := n.stores(Training(1, 10))
 		gated := start(ctx, n.runs("gated"), "train", string(train.UID))
 		gated.reports("1")
-		n.changesStatus(train, func(s *jobset.JobSetStatus) {
-			s.Conditions = []metav1.Condition{{Type: string(jobset.JobSetInPlaceRestartDisabled), Status: metav1.ConditionTrue,
-				Reason: "FeatureGateDisabled", LastTransitionTime: metav1.Now()}}
-		})
+		n.bypasses(train, metav1.ConditionTrue)
 		gated.lifts()
 
 		plain := n.stores(JobSet("plain", Replicated("a", 1, 1)))
