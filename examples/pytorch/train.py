@@ -68,10 +68,8 @@ say("connected", size=size)
 model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1)).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 if rank == 0:
-    # Each start saves in a directory of its own, in which newest() looks first. So a rank 0 of an earlier start that was cut
-    # off, and comes back late, undoes nothing, whatever it saves and however many ranks it had.
-    before = max((path.name for path in Path().glob("start-*")), default="start-000000")
-    directory = Path(f"start-{int(before.removeprefix('start-')) + 1:06d}")
+    # Each start saves in a directory of its own, where newest() looks first: a late rank 0 of an earlier start undoes nothing.
+    directory = Path(f"start-{int(max((path.name[6:] for path in Path().glob('start-*')), default='0')) + 1:06d}")
     directory.mkdir()  # fails if another rank 0 has just made it
     folder = os.open(directory, os.O_RDONLY)
 box = [newest() if rank == 0 else None]
@@ -97,15 +95,13 @@ for step in range(start + 1, STEPS + 1):
     optimizer.step()
     time.sleep(STEP_SECONDS)
     Path(os.environ.get("JOBSET_PROGRESS_FILE", os.devnull)).write_text(str(step))  # a sign of life, see progress
-    # All ask after each step whether any was told to end, so all end after the same one.
-    last = torch.tensor([float(len(told))], device=device)
+    last = torch.tensor([float(len(told))], device=device)  # all ask whether any was told to end, so all end after this step
     dist.all_reduce(last, dist.ReduceOp.MAX)
     if rank == 0:
         print(step, file=notes, flush=True)
         say("step", step=step, loss=round(loss.item(), 5))
         if last or step % SAVE_EVERY == 0:
-            # Written aside, flushed and renamed, a checkpoint is whole or not there. The one before it is kept.
-            with open(directory / "unfinished", "wb") as out:
+            with open(directory / "unfinished", "wb") as out:  # renamed when it is whole; the one before it is kept
                 torch.save({"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()}, out)
                 out.flush()
                 os.fsync(out.fileno())

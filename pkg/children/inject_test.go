@@ -71,7 +71,11 @@ func TestTheJobControllerCountsEachIndexByItself(t *testing.T) {
 		}, ptr.To[int32](2147483647)},
 		"P170: not with another strategy":                              {jobset.Recreate, indexed, nil},
 		"P170: not without indexes, which the API server would refuse": {jobset.InPlaceRestart, func(*batchv1.JobSpec) {}, nil},
-		"P170: what an older version admitted stays":                   {jobset.InPlaceRestart, func(job *batchv1.JobSpec) { indexed(job); job.BackoffLimitPerIndex = ptr.To[int32](3) }, ptr.To[int32](3)},
+		"P170: not for more indexes than the API server lets count": {jobset.InPlaceRestart, func(job *batchv1.JobSpec) {
+			indexed(job)
+			job.Completions = ptr.To[int32](100_001)
+		}, nil},
+		"P170: what an older version admitted stays": {jobset.InPlaceRestart, func(job *batchv1.JobSpec) { indexed(job); job.BackoffLimitPerIndex = ptr.To[int32](3) }, ptr.To[int32](3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -87,10 +87,14 @@ func DefaultJob(job *batchv1.JobSpec) {
 	job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
 }
 
+// mostCounted is how many completions a Job may have that counts each index without such a limit.
+const mostCounted = 100_000
+
 // CountEachIndex makes the Job controller count the failures of each index by itself, so that a Pod that is lost does not double the
-// wait for the next one of another index, and never give one up (P170). Only Indexed Jobs may have this.
+// wait for the next one of another index, and never give one up (P170). Only Indexed Jobs may have this, and above mostCounted
+// indexes the API server asks for a limit of those that are given up.
 func CountEachIndex(job *batchv1.JobSpec) {
-	if ptr.Deref(job.CompletionMode, "") == batchv1.IndexedCompletion {
+	if ptr.Deref(job.CompletionMode, "") == batchv1.IndexedCompletion && ptr.Deref(job.Completions, 1) <= mostCounted {
 		setDefault(&job.BackoffLimitPerIndex, BackoffLimit)
 	}
 }

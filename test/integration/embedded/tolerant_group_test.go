@@ -23,6 +23,8 @@ import (
 var _ = Describe("A group with faultTolerance that does not assemble", func() {
 	// 22 s: four periods and a pause, which are whole seconds.
 	It("P80 P82 P84: is reset after a pause, and fails when its resets are used up", func(ctx SpecContext) {
+		shown.runsWith(ctx, "preparationGracePeriod: 0s") // or its init container is waited for (P48a)
+		DeferCleanup(func(ctx SpecContext) { shown.runsWith(ctx, "") })
 		group := stories.Create(ctx, stories.Shape{Process: true, MaxRestarts: 1, Change: func(js *jobset.JobSet) {
 			js.Spec.FaultTolerance = &jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](3), RetryPauseSeconds: ptr.To[int32](1)}
 			pod := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
