@@ -65,6 +65,7 @@ func TestPodJobKey(t *testing.T) {
 	}{
 		"W115a: the UID of its Job":             {worker("1"), "job"},
 		"W115a: of one that nobody controls":    {worker("1", ownedByNobody), ""},
+		"W115a: of one that has ended":          {worker("1", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }), ""},
 		"W115a: of one that is placed anywhere": {worker("1", without(jobset.ExclusiveKey)), ""},
 	} {
 		if got, ok := PodJobKey(tc.pod); got != tc.want || ok != (tc.want != "") {

@@ -35,11 +35,11 @@ func PodNameKey(pod *corev1.Pod) (string, bool) {
 	return pod.Name[:strings.LastIndex(pod.Name, "-")], true
 }
 
-// PodJobKey returns the UID of the Job of a Pod that is placed exclusively.
+// PodJobKey returns the UID of the Job of a live Pod that is placed exclusively. A Job may have left thousands that have ended.
 func PodJobKey(pod *corev1.Pod) (string, bool) {
 	_, exclusive := pod.Annotations[jobset.ExclusiveKey]
 	owner := metav1.GetControllerOfNoCopy(pod)
-	if !exclusive || owner == nil {
+	if !exclusive || owner == nil || !IsLive(pod) {
 		return "", false
 	}
 	return string(owner.UID), true

@@ -19,6 +19,13 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
+// isKnown reports whether this version knows all fields of a JobSet. Of one that a later version wrote, what seems equal may differ.
+func isKnown(raw []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(&jobset.JobSet{}) == nil
+}
+
 // keepForm makes an update store lists that mean what they meant before as they were stored (W20a). Creation stores empty objects
 // that the manifest lacks, and "1" where it has 1: without this, each second apply would be a new generation, and kubectl diff
 // would show these.
@@ -37,7 +44,7 @@ func keepForm(js, old *jobset.JobSet, req admission.Request, response admission.
 		{"volumeClaimPolicies", apiequality.Semantic.DeepEqual(js.Spec.VolumeClaimPolicies, old.Spec.VolumeClaimPolicies)},
 	} {
 		stored, path := was.Spec[list.name], "/spec/"+list.name
-		if !list.equal || stored == nil {
+		if !list.equal || stored == nil || !isKnown(req.Object.Raw) {
 			continue
 		}
 		response.Patches = slices.DeleteFunc(response.Patches, func(o jsonpatch.Operation) bool {

@@ -44,9 +44,12 @@ func TestFormOfAnUpdate(t *testing.T) {
 		update  string
 		patched bool
 	}{
-		"W20a: a number that is written otherwise":     {form("true", "i", `,"resources":{"limits":{"gpu":1}}`), true},
-		"W20a: beside a change of another field":       {form("false", "i", `,"resources":{"limits":{"gpu":1}}`), true},
-		"W20a: what is the same needs nothing":         {form("false", "i", stored), false},
+		"W20a: a number that is written otherwise": {form("true", "i", `,"resources":{"limits":{"gpu":1}}`), true},
+		"W20a: beside a change of another field":   {form("false", "i", `,"resources":{"limits":{"gpu":1}}`), true},
+		"W20a: what is the same needs nothing":     {form("false", "i", stored), false},
+		"W20a: a field of a later version may be what changed": {
+			strings.Replace(form("true", "i", `,"resources":{"limits":{"gpu":1}}`), `"replicas":1`, `"replicas":1,"later":2`, 1), false,
+		},
 		"W20a: a change is stored as it is, to refuse": {form("true", "other", stored), false},
 	} {
 		t.Run(name, func(t *testing.T) {

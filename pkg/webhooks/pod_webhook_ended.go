@@ -36,11 +36,14 @@ func (w *podWebhook) jobOf(ctx context.Context, namespace string, pod *corev1.Po
 	return job, nil
 }
 
+// mostPeers is how many Pods of its Job a follower is compared with: they are in one domain, so one that has a node says where.
+const mostPeers = 100
+
 // after returns where a follower goes whose leader has ended (W115a).
 func (w *podWebhook) after(ctx context.Context, namespace string, pod, leader *corev1.Pod, topology string) (placement.Spot, error) {
 	var pods corev1.PodList
 	if key, ok := placement.PodJobKey(pod); ok {
-		err := w.reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingFields{placement.PodJobIndex: key}, client.UnsafeDisableDeepCopy)
+		err := w.reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingFields{placement.PodJobIndex: key}, client.Limit(mostPeers), client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return placement.Spot{}, fmt.Errorf("looking for the other pods of the Job of a follower pod: %w", err)
 		}

@@ -177,8 +177,8 @@ type InternalCertManagement struct {
 	WebhookServiceName *string `json:"webhookServiceName,omitempty"`
 
 	// webhookSecretName is the name of the Secret that keeps the CA and the certificate, a
-	// DNS-1123 subdomain. It has to exist: the manager fills it and may not create it. Read
-	// only if enable is true. Default: "jobset-webhook-server-cert".
+	// DNS-1123 subdomain. It has to exist: the manager fills it and may not create it, and reads
+	// no other than the one that Role jobset-manager-secrets-role names. Read only if enable is true. Default: "jobset-webhook-server-cert".
 	// +optional
 	WebhookSecretName *string `json:"webhookSecretName,omitempty"`
 }
