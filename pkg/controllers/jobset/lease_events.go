@@ -75,12 +75,10 @@ func (r *JobSetReconciler) withReports(js *jobset.JobSet, pods map[types.UID][]*
 	return outside
 }
 
-// injectionNow is the agent of workers that bring none. Agents report in no Lease as long as none can be read, or is: their
-// policy is known to be missing (P153b).
+// injectionNow is the agent of workers that bring none. Agents report in no Lease as long as none can be read.
 func (r *JobSetReconciler) injectionNow() workerpod.Injection {
 	with := r.injection
-	gap, _ := r.leasePolicy.Gap()
-	if r.leases == nil || !r.leases.Seen() || gap != "" {
+	if r.leases == nil || !r.leases.Seen() {
 		with.LeaseReportsFrom = 0
 	}
 	return with

@@ -223,18 +223,15 @@ func TestAgentsReportInLeasesThatCanBeRead(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		leases agentLeases
-		policy inForce
 		want   int64
 	}{
-		"P150: Leases can be read":                         {seenLeases(true), inForce{}, 256},
-		"P150: this manager may not, or not yet":           {seenLeases(false), inForce{}, 0},
-		"P150: this manager does not read them at all":     {nil, inForce{}, 0},
-		"P153b: their policy is missing, so none is read":  {seenLeases(true), inForce{gap: "missing"}, 0},
-		"P153b: it is not known, as when a manager starts": {seenLeases(true), inForce{unknown: true}, 256},
+		"P150: Leases can be read":                     {seenLeases(true), 256},
+		"P150: this manager may not, or not yet":       {seenLeases(false), 0},
+		"P150: this manager does not read them at all": {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &JobSetReconciler{leases: tc.leases, leasePolicy: &tc.policy, injection: workerpod.Injection{Image: "agent", LeaseReportsFrom: 256}}
+			r := &JobSetReconciler{leases: tc.leases, injection: workerpod.Injection{Image: "agent", LeaseReportsFrom: 256}}
 			if diff := cmp.Diff(workerpod.Injection{Image: "agent", LeaseReportsFrom: tc.want}, r.injectionNow()); diff != "" {
 				t.Errorf("injection (-want +got):\n%s", diff)
 			}
