@@ -35,7 +35,7 @@ const (
 func agentAccess(v *view, before result) result {
 	g := &v.group
 	switch {
-	case v.Access == nil || before.terminal(v) || before.writes.touchesJobs() || v.accessWithheld():
+	case v.Access == nil || before.terminal(v) || before.writes.Does(ChangeJobs) || v.accessWithheld():
 		return result{}
 	case before.changes.any(liftBarrier):
 		return tell(accessGranted()) // all agents have reported

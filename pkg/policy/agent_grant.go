@@ -51,9 +51,6 @@ type GrantWrites struct {
 	Binding, BindingFrom *rbacv1.RoleBinding
 }
 
-// Any reports whether there is anything to write.
-func (w *GrantWrites) Any() bool { return w.Role != nil || w.Binding != nil }
-
 // grantWrites compares what exists with what is wanted. While no policy restricts agents, nothing is
 // created, and the right to patch is taken out of an existing Role.
 func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowed bool) GrantWrites {

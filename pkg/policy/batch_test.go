@@ -31,10 +31,10 @@ func passes(t *testing.T, in Input, pass func(Plan)) Input {
 			t.Fatal(err)
 		}
 		pass(plan)
-		if len(plan.CreateJobs) == 0 {
+		if len(created(plan)) == 0 {
 			return in
 		}
-		for _, batch := range plan.CreateJobs {
+		for _, batch := range created(plan) {
 			in.Jobs = append(in.Jobs, batch...)
 		}
 	}
@@ -72,7 +72,7 @@ func TestJobsAreCreatedInBatches(t *testing.T) {
 			var got []string
 			in := passes(t, Input{JobSet: tc.js.Obj(), Now: now}, func(plan Plan) {
 				sizes := []int{}
-				for _, batch := range plan.CreateJobs {
+				for _, batch := range created(plan) {
 					sizes = append(sizes, len(batch))
 				}
 				got = append(got, fmt.Sprintf("%v %d", sizes, plan.Uncreated))
@@ -194,16 +194,16 @@ func TestJobsAreResumedInBatches(t *testing.T) {
 		}
 	}
 	plan := decideOnce(t, in)
-	if len(plan.ResumeJobs) != 250 || plan.Unresumed != 50 || plan.RequeueAfter != nextBatch || len(plan.Events) != 0 {
+	if len(plan.Of(ResumeJob)) != 250 || plan.Unresumed != 50 || plan.RequeueAfter != nextBatch || len(plan.Events) != 0 {
 		t.Errorf("C376: resumes %d, leaves %d, looks again after %v, tells %v; want 250, 50, at once, nothing yet",
-			len(plan.ResumeJobs), plan.Unresumed, plan.RequeueAfter, plan.Events)
+			len(plan.Of(ResumeJob)), plan.Unresumed, plan.RequeueAfter, plan.Events)
 	}
-	for _, resume := range plan.ResumeJobs {
-		*resume.From.Spec.Suspend = false
+	for _, op := range plan.Of(ResumeJob) {
+		*op.Job.Spec.Suspend = false
 	}
 	plan = decideOnce(t, in)
-	if len(plan.ResumeJobs) != 50 || plan.Unresumed != 0 || len(plan.Events) != 1 {
-		t.Errorf("C165, C376: resumes %d, leaves %d, tells %v; want 50, none, and that the JobSet is resumed", len(plan.ResumeJobs), plan.Unresumed, plan.Events)
+	if len(plan.Of(ResumeJob)) != 50 || plan.Unresumed != 0 || len(plan.Events) != 1 {
+		t.Errorf("C165, C376: resumes %d, leaves %d, tells %v; want 50, none, and that the JobSet is resumed", len(plan.Of(ResumeJob)), plan.Unresumed, plan.Events)
 	}
 }
 

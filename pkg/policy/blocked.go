@@ -145,7 +145,7 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // creates reports whether a plan creates or resumes anything, or has left some of that to a later one.
 func (w *Writes) creates() bool {
-	return w.CreateService != nil || len(w.CreateClaims)+len(w.CreateJobs)+len(w.ResumeJobs) > 0 || w.Uncreated+w.Unresumed > 0
+	return w.Does(CreateService|CreateClaim|CreateJob|ResumeJob) || w.Uncreated+w.Unresumed > 0
 }
 
 // Refused writes into a status that an object could not be created or resumed. It reports whether the JobSet was not blocked

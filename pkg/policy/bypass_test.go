@@ -138,7 +138,7 @@ func TestGraceAfterABypass(t *testing.T) {
 			stopsFor(tc.grace)(&in)
 			in.JobSet.Spec.FailurePolicy.InPlaceRestart.Mode = jobset.ProcessMode
 			sinceAgo(late)(&in)
-			if got := len(decideOnce(t, in).DeletePods); got != tc.want {
+			if got := len(decideOnce(t, in).Of(DeletePod)); got != tc.want {
 				t.Errorf("%d deletions of Pods, want %d", got, tc.want)
 			}
 		})

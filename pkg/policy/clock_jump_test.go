@@ -22,7 +22,7 @@ func TestDeadlinesAfterAClockJumped(t *testing.T) {
 	t.Parallel()
 	longAgo := metav1.NewTime(now.Add(-time.Hour))
 	acts := func(plan *Plan) bool {
-		return plan.DeleteJobSet || len(plan.DeletePods)+len(plan.DeleteJobs)+len(plan.ForceJobs) > 0 || plan.Status.Restarts > 0 || plan.ReadChildren
+		return plan.Does(DeleteJobSet|DeletePod|DeleteJob|ForceJob) || plan.Status.Restarts > 0 || plan.ReadChildren
 	}
 	overdue := onPod(0, 1, func(pod *corev1.Pod) { pod.DeletionTimestamp, pod.Spec.NodeName = &longAgo, "lost" })
 	ends := func(kind jobset.JobSetConditionType) func(*Input) {
@@ -51,7 +51,7 @@ func TestDeadlinesAfterAClockJumped(t *testing.T) {
 			in.Clock.LedSince = in.Clock.SteadySince
 			plan := decideOnce(t, in)
 			if acts(&plan) {
-				t.Errorf("deletes %v, by force %v, the JobSet: %t; %d restarts", plan.DeletePods, plan.ForceJobs, plan.DeleteJobSet, plan.Status.Restarts)
+				t.Errorf("makes %v; %d restarts", plan.Ops, plan.Status.Restarts)
 			}
 			if plan.RequeueAfter <= 0 {
 				t.Error("nobody looks again")

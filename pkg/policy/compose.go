@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -18,6 +21,7 @@ func (r *result) compose(v *view) Plan {
 	plan := Plan{
 		Questions: r.ask, Writes: r.writes, Remembered: r.remember, Reports: r.reports, Pace: r.pace, Verdict: r.verdict, Steps: v.steps,
 	}
+	slices.SortStableFunc(plan.Ops, func(a, b Op) int { return cmp.Compare(a.Kind, b.Kind) })
 	plan.Foreign, plan.Prepared = v.observed.Foreign, v.preparation.pods
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = keepRest(v.observed.Statuses, plan.Status.ReplicatedJobsStatus)
@@ -97,7 +101,7 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 // once all of the changes are made; then nothing but the counts may be written.
 func (p *Plan) Interrupted(stored *jobset.JobSetStatus) Plan {
 	part := *p
-	if len(p.DeletePods)+len(p.SuspendJobs)+len(p.ResumeJobs) > 0 {
+	if p.Does(DeletePod | SuspendJob | ResumeJob) {
 		part = Plan{Pace: Pace{CountsInterval: p.CountsInterval}, Reports: Reports{InvalidEpochs: p.InvalidEpochs, Replaced: p.Replaced}}
 		stored.DeepCopyInto(&part.Status)
 		part.Status.ReplicatedJobsStatus = OnlyCounts(p.Status.ReplicatedJobsStatus, stored.ReplicatedJobsStatus)

@@ -93,7 +93,9 @@ func Decide(in Input) (Plan, error) {
 		return Plan{Questions: Questions{ReadReports: sum.ask.ReadReports}, Steps: v.steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
 	if sum.changes.any(deprecate | failsJobSet) {
-		sum.writes.forgetAids()
+		// A pass ends where one of these cannot be created, because of a quota perhaps, and that would keep a group from
+		// breaking, or the JobSet from failing. The next pass creates them, if Jobs are still to run.
+		sum.writes.drop(CreateService | CreateClaim)
 	}
 	sum.ends = false
 	if sum = v.runSteps(lastSteps, sum); sum.ask.ReadChildren {
@@ -120,7 +122,7 @@ func (v *view) runSteps(steps []step, sum result) result {
 // written instead, and a later pass, which reads D == S, makes the changes (P16). So whatever
 // crashes in between, Pods that go or come by our own hand are never mistaken for failures.
 func (v *view) waitsForIntent(sum *result) bool {
-	return v.inPlace && !v.finished && v.running() && (sum.writes.touchesJobs() || sum.writes.Unresumed > 0)
+	return v.inPlace && !v.finished && v.running() && (sum.writes.Does(ChangeJobs) || sum.writes.Unresumed > 0)
 }
 
 // onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
@@ -130,7 +132,8 @@ func (v *view) onlyIntent(r result) result {
 	if r.changes |= deprecate; v.changesAsPlanned(&r.writes) {
 		announced = v.planBreak(&r.writes)
 	}
-	r.writes.forgetJobs()
+	r.writes.drop(ChangeJobs)
+	r.writes.Uncreated, r.writes.Unresumed = 0, 0
 	if !r.ends {
 		r.notices = nil
 	}
@@ -139,7 +142,7 @@ func (v *view) onlyIntent(r result) result {
 
 // previousJobs deletes what belongs to an earlier attempt.
 func previousJobs(v *view, _ result) result {
-	return result{writes: Writes{DeleteJobs: withoutTerminating(v.observed.Previous...)}}
+	return deleteJobs(v.observed.Previous...)
 }
 
 // allJobsReady ends a restart of the whole JobSet. A group restart ends at its lift, and a restart of all Jobs of a group
@@ -164,14 +167,14 @@ func allJobsReady(v *view, _ result) result {
 
 // createService creates the headless Service. One of that name that exists is left alone, but if it gives Pods no host names, that
 // is told once (C94a).
-func createService(v *view, _ result) result {
+func createService(v *view, _ result) (r result) {
 	switch {
 	case !children.NeedsService(v.JobSet):
-		return result{}
+		return r
 	case !v.ServiceExists:
-		return result{writes: Writes{CreateService: children.Service(v.JobSet)}}
+		r.writes.do(Op{Kind: CreateService, Service: children.Service(v.JobSet)})
+		return r
 	}
-	var r result
 	if trouble := children.ServiceTrouble(v.JobSet, v.Service); trouble != "" {
 		r.reports.Once = []Event{{Type: corev1.EventTypeWarning, Reason: constants.HostNamesMissingReason, Message: trouble}}
 	}

@@ -25,17 +25,15 @@ import (
 
 // waitsForDeployed reports whether Jobs are to run and the condition does not say so yet.
 func (v *view) waitsForDeployed(sum *result) bool {
-	creates := len(sum.writes.CreateJobs) > 0 && !v.suspendWanted()
-	return v.tolerant && (creates || len(sum.writes.ResumeJobs) > 0) && !v.isTrue(jobset.JobSetResourcesDeployed)
+	creates := sum.writes.Does(CreateJob) && !v.suspendWanted()
+	return v.tolerant && (creates || sum.writes.Does(ResumeJob)) && !v.isTrue(jobset.JobSetResourcesDeployed)
 }
 
 // withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
 func (r result) withoutJobs() result {
-	for _, batch := range r.writes.CreateJobs {
-		r.writes.Uncreated += int64(len(batch))
-	}
-	r.writes.Unresumed += int64(len(r.writes.ResumeJobs))
-	r.writes.CreateJobs, r.writes.ResumeJobs = nil, nil
+	r.writes.Uncreated += int64(len(r.writes.Of(CreateJob)))
+	r.writes.Unresumed += int64(len(r.writes.Of(ResumeJob)))
+	r.writes.drop(CreateJob | ResumeJob)
 	r.deploys, r.notices = true, nil
 	return r
 }

@@ -23,9 +23,10 @@ SPDX-License-Identifier: Apache-2.0
 // Write func(v *view, before result) result in a file of its own, and give it a place in one of
 // the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
-// to the status, and what it tells; set ends if no later step of the pass may act. A new kind of
-// effect is a field of a part of Plan (writes.go, reports.go, plan.go), with a line in the function that adds up such
-// parts, or a change of the status, with a line in apply (compose.go). Decide itself does not change: it stops at the first
+// to the status, and what it tells; set ends if no later step of the pass may act. A new change of an object is an OpKind
+// (writes.go), with a case where the shell makes them (do in pkg/controllers/jobset/execute.go). What is asked, remembered or
+// reported is a field of a part of Plan (reports.go, plan.go), with a line in the function that adds up such
+// parts, and a change of the status has a line in apply (compose.go). Decide itself does not change: it stops at the first
 // step that ends the pass, and keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
 // A bare event is told in each pass that writes the status. To tell something once, let the event follow a condition that

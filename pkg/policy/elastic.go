@@ -37,7 +37,7 @@ func scaleJobs(v *view, _ result) result {
 			continue
 		}
 		if ptr.Deref(job.Spec.Parallelism, 1) != n || ptr.Deref(job.Spec.Completions, 1) != n {
-			r.writes.ScaleJobs = append(r.writes.ScaleJobs, Scale{Job: job, Workers: n})
+			r.writes.do(Op{Kind: ScaleJob, Job: job, Workers: n})
 		}
 	}
 	return r

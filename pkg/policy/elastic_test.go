@@ -92,7 +92,7 @@ func TestElasticGroups(t *testing.T) {
 		t.Run(name+": all Jobs are recreated in the new size", func(t *testing.T) {
 			t.Parallel()
 			plan := decideOnce(t, resized(1, 1, picture, 2))
-			got := [3]int32{plan.Status.Restarts, plan.Status.RestartsCountTowardsMax, int32(len(plan.ScaleJobs))}
+			got := [3]int32{plan.Status.Restarts, plan.Status.RestartsCountTowardsMax, int32(len(plan.Of(ScaleJob)))}
 			if want := [3]int32{1, 0, 0}; got != want {
 				t.Errorf("restarts, charged, scaled: got %v, want %v", got, want)
 			}

@@ -34,7 +34,9 @@ func finishedJobSet(v *view, _ result) result {
 		return r
 	}
 	left := v.left(time.Duration(*seconds)*time.Second, v.end.LastTransitionTime.Time)
-	r.writes.DeleteJobSet = left <= 0
+	if left <= 0 {
+		r.writes.do(Op{Kind: DeleteJobSet})
+	}
 	return r.and(requeueAfter(left))
 }
 
@@ -44,7 +46,7 @@ func (v *view) finishedJobs() result {
 	failed := v.end.Type == string(jobset.JobSetFailed)
 	end := v.end.LastTransitionTime.Time
 	all := append(v.observed.Previous, v.observed.Active...)
-	r := result{writes: Writes{DeleteJobs: withoutTerminating(all...)}}
+	r := deleteJobs(all...)
 	switch {
 	case !v.tolerant:
 	case failed && len(v.observed.Active) > 0 && v.left(v.tolerance.DeletionOnFailure, end) > 0:
@@ -52,8 +54,7 @@ func (v *view) finishedJobs() result {
 	case failed:
 		r.kept = &keptUntil{}
 	case v.left(v.tolerance.SuccessTTL, end) <= 0:
-		all = append(append(all, v.observed.Successful...), v.observed.Failed...)
-		return v.expire(withoutTerminating(all...))
+		return v.expire(append(append(all, v.observed.Successful...), v.observed.Failed...))
 	default:
 		return r.and(requeueAfter(v.left(v.tolerance.SuccessTTL, end)))
 	}
@@ -62,8 +63,7 @@ func (v *view) finishedJobs() result {
 
 // keepJobs keeps the Jobs of a failed JobSet until then.
 func (v *view) keepJobs(until time.Time) result {
-	r := requeueAfter(v.until(until))
-	r.writes.DeleteJobs = withoutTerminating(v.observed.Previous...)
+	r := requeueAfter(v.until(until)).and(deleteJobs(v.observed.Previous...))
 	r.kept = &keptUntil{ptr.To(metav1.NewTime(until))}
 	if known := v.JobSet.Status.FaultTolerance; known != nil && known.PodsKeptUntil != nil {
 		return r
@@ -74,9 +74,10 @@ func (v *view) keepJobs(until time.Time) result {
 
 // expire deletes all Jobs of a completed JobSet.
 func (v *view) expire(jobs []*batchv1.Job) result {
-	if len(jobs) == 0 {
-		return result{}
+	r := deleteJobs(jobs...)
+	expired := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(r.writes.Ops)))
+	for i := range r.writes.Ops {
+		r.writes.Ops[i].Because = &expired.event
 	}
-	expired := normal(constants.SuccessTTLExpiredReason, fmt.Sprintf("the JobSet completed %s ago: its %d Jobs are deleted, and it stays", v.tolerance.SuccessTTL, len(jobs)))
-	return result{writes: Writes{DeleteJobs: jobs, TellDeleted: &expired.event}}
+	return r
 }

@@ -67,7 +67,7 @@ func jobsAreSound(t *testing.T, in Input, plan Plan) {
 	for _, job := range in.Jobs {
 		exist[job.Name] = job
 	}
-	for _, batch := range plan.CreateJobs {
+	for _, batch := range created(plan) {
 		for _, job := range batch {
 			if exist[job.Name] != nil {
 				t.Errorf("creates %s, which exists", job.Name)
@@ -78,12 +78,13 @@ func jobsAreSound(t *testing.T, in Input, plan Plan) {
 			}
 		}
 	}
-	for _, job := range plan.DeleteJobs {
+	for _, op := range plan.Of(DeleteJob) {
+		job := op.Job
 		if exist[job.Name] != job || job.DeletionTimestamp != nil {
 			t.Errorf("deletes %s, which does not exist or is being deleted", job.Name)
 		}
 	}
-	if _, ended := finishedBy(in.JobSet); ended && (len(plan.CreateJobs) > 0 || len(plan.ResumeJobs) > 0 || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
+	if _, ended := finishedBy(in.JobSet); ended && (plan.Does(CreateJob|ResumeJob) || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
 		t.Errorf("goes on after the end: %+v", summarize(plan))
 	}
 }
@@ -101,9 +102,9 @@ func epochsAreSound(t *testing.T, in Input, plan Plan) {
 		t.Errorf("D, S go from %d, %d to %d, %d", d0, s0, d1, s1)
 	case !inPlace && (d0 != d1 || s0 != s1):
 		t.Errorf("D, S go from %d, %d to %d, %d without the gate or the strategy", d0, s0, d1, s1)
-	case s1 > s0 && plan.touchesJobs():
+	case s1 > s0 && plan.Does(ChangeJobs):
 		t.Errorf("P13: lifts and changes Jobs: %+v", summarize(plan))
-	case inPlace && !ended && d0 < s0 && plan.touchesJobs():
+	case inPlace && !ended && d0 < s0 && plan.Does(ChangeJobs):
 		t.Errorf("P16: changes Jobs while the group runs: %+v", summarize(plan))
 	}
 }
@@ -142,7 +143,7 @@ func movesAreSound(t *testing.T, in Input, plan Plan) {
 	if before, after := charges(&in.JobSet.Status), charges(&plan.Status); moves && before != after {
 		t.Errorf("P92: a move is charged: from %d to %d", before, after)
 	}
-	if running := ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0) < ptr.Deref(in.JobSet.Status.SyncedEpoch, 0); plan.Moving && running && len(plan.DeletePods) > 0 {
+	if running := ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0) < ptr.Deref(in.JobSet.Status.SyncedEpoch, 0); plan.Moving && running && plan.Does(DeletePod) {
 		t.Errorf("P92: deletes Pods of a group that runs: %+v", summarize(plan))
 	}
 	lifts := ptr.Deref(plan.Status.SyncedEpoch, 0) > ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)

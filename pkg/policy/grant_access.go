@@ -13,12 +13,14 @@ import (
 // grantAccess plans the rights of agents that are added to templates. The right to patch Pods is granted
 // only while the admission policy restricts it, and is taken back when the policy is gone. So is the right to write
 // Leases, which agents can do without: then they report on their Pods.
-func grantAccess(v *view, _ result) result {
+func grantAccess(v *view, _ result) (r result) {
 	accounts := v.grantedAccounts()
 	if len(accounts) == 0 || !v.Grant.PolicyKnown {
-		return result{}
+		return r
 	}
-	r := result{writes: Writes{Grant: grantWrites(v.JobSet, v.Grant, accounts, v.PolicyGap == "")}}
+	if grant := grantWrites(v.JobSet, v.Grant, accounts, v.PolicyGap == ""); grant != (GrantWrites{}) {
+		r.writes.do(Op{Kind: GrantAccess, Grant: &grant})
+	}
 	switch {
 	case v.PolicyGap != "":
 		r = r.and(tell(becomesTrue(jobset.JobSetAgentAccessDenied, constants.AgentAccessWithheldReason, accessWithheld(v.PolicyGap))))

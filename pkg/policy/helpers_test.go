@@ -68,44 +68,62 @@ type summary struct {
 
 func summarize(p Plan) summary {
 	s := summary{
-		DeleteJobSet: p.DeleteJobSet, Deletes: names(p.DeleteJobs), Forces: names(p.ForceJobs), Reads: p.ReadChildren, Suspends: names(p.SuspendJobs),
+		DeleteJobSet: p.Does(DeleteJobSet), Deletes: jobsWith(p, DeleteJob), Forces: jobsWith(p, ForceJob), Reads: p.ReadChildren, Suspends: jobsWith(p, SuspendJob), Resumes: jobsWith(p, ResumeJob),
 		Status: p.Status, CountsInterval: p.CountsInterval, ClockStands: p.ClockStands, ClockMoved: p.ClockMoved, Moving: p.Moving, Events: p.Events, Once: p.Once, Outcomes: p.Outcomes,
 		Restart: p.Restart, GroupRestart: p.GroupRestart, WarmStarts: p.WarmStarts, RequeueAfter: p.RequeueAfter, Asks: p.AskAccess, AsksLeases: p.AskLeases,
 	}
-	if p.TellDeleted != nil {
-		s.Told = append(s.Told, *p.TellDeleted)
-	}
-	for _, deletion := range p.DeletePods {
-		for _, pod := range deletion.Pods {
-			s.Pods = append(s.Pods, pod.Name+map[bool]string{true: "!"}[deletion.Force])
+	for i, op := range p.Ops {
+		if op.Because != nil && (i == 0 || !p.Ops[i-1].Together(&op)) {
+			s.Told = append(s.Told, *op.Because)
 		}
-		s.Told = append(s.Told, deletion.Event)
-	}
-	for _, claim := range p.CreateClaims {
-		s.Claims = append(s.Claims, claim.Name)
-	}
-	for _, scale := range p.ScaleJobs {
-		if s.Scales == nil {
-			s.Scales = map[string]int32{}
+		switch op.Kind {
+		case DeletePod:
+			s.Pods = append(s.Pods, op.Pod.Name+map[bool]string{true: "!"}[op.Force])
+		case CountForced:
+			s.Outcomes = append(s.Outcomes, DeletedByForce)
+		case CreateService:
+			s.Service = op.Service.Name
+		case CreateClaim:
+			s.Claims = append(s.Claims, op.Claim.Name)
+		case ScaleJob:
+			if s.Scales == nil {
+				s.Scales = map[string]int32{}
+			}
+			s.Scales[op.Job.Name] = op.Workers
 		}
-		s.Scales[scale.Job.Name] = scale.Workers
 	}
 	if p.Confirm != nil {
 		s.Confirm = fmt.Sprint(p.Confirm.Job.Name, p.Confirm.Indexes)
 	}
-	if p.CreateService != nil {
-		s.Service = p.CreateService.Name
-	}
-	for _, batch := range p.CreateJobs {
+	for _, batch := range created(p) {
 		s.Creates = append(s.Creates, names(batch))
-	}
-	for _, resume := range p.ResumeJobs {
-		s.Resumes = append(s.Resumes, resume.Job.Name)
 	}
 	for _, pod := range p.InvalidEpochs {
 		s.Invalid = append(s.Invalid, pod.Name)
 	}
 	return s
+}
+
+// jobsWith names the Jobs that a plan changes in some way.
+func jobsWith(p Plan, kind OpKind) []string {
+	var jobs []*batchv1.Job
+	for _, op := range p.Of(kind) {
+		jobs = append(jobs, op.Job)
+	}
+	return names(jobs)
+}
+
+// created returns the Jobs that a plan creates, in batches.
+func created(p Plan) (batches [][]*batchv1.Job) {
+	ops := p.Of(CreateJob)
+	for i, op := range ops {
+		if i == 0 || !ops[i-1].Together(&op) {
+			batches = append(batches, nil)
+		}
+		last := &batches[len(batches)-1]
+		*last = append(*last, op.Job)
+	}
+	return batches
 }
 
 func names(jobs []*batchv1.Job) []string {
@@ -124,6 +142,9 @@ func decideOnce(t *testing.T, in Input) Plan {
 	plan, err := Decide(in)
 	if err != nil {
 		t.Fatalf("Decide: %v", err)
+	}
+	if !slices.IsSortedFunc(plan.Ops, func(a, b Op) int { return int(a.Kind) - int(b.Kind) }) {
+		t.Errorf("the changes are not in the order of their kinds: %v", plan.Ops)
 	}
 	if diff := cmp.Diff(before, in, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("Decide changed what it was given (-before +after):\n%s", diff)

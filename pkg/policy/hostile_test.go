@@ -158,12 +158,12 @@ func TestPlansHoldAsManyJobsAsFit(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			plan, err := Decide(Input{JobSet: template(tc.kib), Now: now})
-			if err != nil || len(plan.CreateJobs) != 1 || len(plan.CreateJobs[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != nextBatch {
-				t.Errorf("creates %d batches, leaves %d, looks again after %s, %v; want %d Jobs", len(plan.CreateJobs), plan.Uncreated, plan.RequeueAfter, err, tc.create)
+			if err != nil || len(created(plan)) != 1 || len(created(plan)[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != nextBatch {
+				t.Errorf("creates %d batches, leaves %d, looks again after %s, %v; want %d Jobs", len(created(plan)), plan.Uncreated, plan.RequeueAfter, err, tc.create)
 			}
 			plan, err = Decide(resumed(tc.kib))
-			if err != nil || len(plan.ResumeJobs) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != nextBatch {
-				t.Errorf("resumes %d, leaves %d, looks again after %s, %v; want %d", len(plan.ResumeJobs), plan.Unresumed, plan.RequeueAfter, err, tc.again)
+			if err != nil || len(plan.Of(ResumeJob)) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != nextBatch {
+				t.Errorf("resumes %d, leaves %d, looks again after %s, %v; want %d", len(plan.Of(ResumeJob)), plan.Unresumed, plan.RequeueAfter, err, tc.again)
 			}
 		})
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -30,11 +28,11 @@ func (v *view) byIntent() bool {
 // Jobs that join it, so that its workers may save their state (P142). They may not if one of them has failed, which the
 // others may wait for in vain, or if somebody deleted a Job of the epoch that runs.
 func (v *view) changesAsPlanned(writes *Writes) bool {
-	if !v.watched || v.failureComesFirst() || writes.Unresumed > 0 || len(writes.DeleteJobs)+len(writes.SuspendJobs)+len(writes.ResumeJobs) > 0 {
+	if !v.watched || v.failureComesFirst() || writes.Unresumed > 0 || writes.Does(DeleteJob|SuspendJob|ResumeJob) {
 		return false
 	}
 	ran := v.syncedWorkers()
-	return !slices.ContainsFunc(writes.CreateJobs, func(batch []*batchv1.Job) bool { return ran[replicatedJobOf(batch[0])] > 0 })
+	return !slices.ContainsFunc(writes.Of(CreateJob), func(op Op) bool { return ran[replicatedJobOf(op.Job)] > 0 })
 }
 
 // planBreak lets the workers stop as planned, and announces it where they have time to save their state.
@@ -63,11 +61,11 @@ func changesOfJobs(writes *Writes) (changes []string) {
 			told[change], changes = true, append(changes, change)
 		}
 	}
-	for _, scale := range writes.ScaleJobs {
-		add(fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", replicatedJobOf(scale.Job), sizeOf(scale.Job), scale.Workers))
+	for _, op := range writes.Of(ScaleJob) {
+		add(fmt.Sprintf("ReplicatedJob %s from %d to %d Pods", replicatedJobOf(op.Job), sizeOf(op.Job), op.Workers))
 	}
-	for _, batch := range writes.CreateJobs {
-		add(fmt.Sprintf("ReplicatedJob %s joins", replicatedJobOf(batch[0])))
+	for _, op := range writes.Of(CreateJob) {
+		add(fmt.Sprintf("ReplicatedJob %s joins", replicatedJobOf(op.Job)))
 	}
 	return changes
 }

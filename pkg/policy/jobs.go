@@ -51,14 +51,10 @@ func createJobs(v *view, before result) result {
 	}
 	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
 	for i, rjob := range v.turn {
-		var batch []*batchv1.Job
 		for _, index := range indexes[i] {
-			batch = append(batch, builder.Job(rjob, int(index)))
+			r.writes.do(Op{Kind: CreateJob, Batch: i, Job: builder.Job(rjob, int(index))})
 		}
-		if len(batch) > 0 {
-			r.writes.CreateJobs = append(r.writes.CreateJobs, batch)
-			r.writes.Uncreated -= int64(len(batch))
-		}
+		r.writes.Uncreated -= int64(len(indexes[i]))
 	}
 	if r.writes.Uncreated > 0 && len(awaited) == 0 {
 		return r.and(requeueAfter(nextBatch))
@@ -73,7 +69,7 @@ func followSuspend(v *view, _ result) result {
 		return v.suspendJobs()
 	}
 	r := v.resumeJobs()
-	if len(r.writes.ResumeJobs) > 0 && r.writes.Unresumed > 0 {
+	if r.writes.Does(ResumeJob) && r.writes.Unresumed > 0 {
 		r = r.and(requeueAfter(nextBatch))
 	}
 	if r.writes.Unresumed == 0 {
@@ -87,7 +83,7 @@ func (v *view) suspendJobs() result {
 		becomesFalse(jobset.JobSetRestarting, constants.RestartingEndedSuspendedReason, constants.RestartingEndedSuspendedMessage))
 	for _, job := range v.observed.Active {
 		if !suspended(job) {
-			r.writes.SuspendJobs = append(r.writes.SuspendJobs, job)
+			r.writes.do(Op{Kind: SuspendJob, Job: job})
 		}
 	}
 	return r
@@ -116,11 +112,7 @@ func (v *view) resumeJobs() result {
 				r.writes.Unresumed++
 				continue
 			}
-			r.writes.ResumeJobs = append(r.writes.ResumeJobs, Resume{
-				From:           job,
-				Job:            resumed,
-				ResetStartTime: changed && job.Status.StartTime != nil,
-			})
+			r.writes.do(Op{Kind: ResumeJob, Job: job, Resumed: resumed, ResetStartTime: changed && job.Status.StartTime != nil})
 		}
 	}
 	return r

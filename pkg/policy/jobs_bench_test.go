@@ -79,8 +79,8 @@ func manyJobs(rjobs, jobs int, there bool) Input {
 		}
 	}
 	plan, err := Decide(in) // once, so that the decision that is measured finds nothing to do
-	if err != nil || len(plan.CreateJobs) > 0 {
-		panic(fmt.Sprintf("the benchmark is set up wrong: %v, creates %d batches", err, len(plan.CreateJobs)))
+	if err != nil || plan.Does(CreateJob) {
+		panic(fmt.Sprintf("the benchmark is set up wrong: %v, creates %d batches", err, len(created(plan))))
 	}
 	js.Status = plan.Status
 	return in
@@ -100,7 +100,7 @@ func BenchmarkCreateInBatches(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					for _, batch := range plan.CreateJobs {
+					for _, batch := range created(plan) {
 						in.Jobs = append(in.Jobs, batch...)
 					}
 					left = plan.Uncreated > 0

@@ -59,9 +59,7 @@ func TestLateReportsAreReadFirst(t *testing.T) {
 			before := tc.in.JobSet.Status.Restarts
 			plan := decideOnce(t, tc.in)
 			got := outcome{Asks: int32(len(plan.ReadReports)), Restarts: plan.Status.Restarts - before, Charged: plan.Status.RestartsCountTowardsMax, Synced: *plan.Status.SyncedEpoch}
-			for _, deletion := range plan.DeletePods {
-				got.Deletes += int32(len(deletion.Pods))
-			}
+			got.Deletes = int32(len(plan.Of(DeletePod)))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

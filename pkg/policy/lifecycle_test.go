@@ -126,7 +126,7 @@ func TestFinished(t *testing.T) {
 		t.Parallel()
 		js := twoKinds().Condition(jobset.JobSetFailed, true, "r", "m", time.Time{}).TTL(0).Obj()
 		plan, err := Decide(Input{JobSet: js, Now: now})
-		if err == nil || plan.DeleteJobSet {
+		if err == nil || plan.Does(DeleteJobSet) {
 			t.Fatalf("error %v, plan %+v, want an error", err, plan)
 		}
 		const want = "error checking if ttl expired: unable to find the time when the JobSet ns/js finished"
@@ -231,14 +231,14 @@ func TestResumeOfAJobWhoseTemplateChanges(t *testing.T) {
 			plan := decideOnce(t, Input{JobSet: js, Jobs: []*batchv1.Job{job.Obj()}, Now: now})
 			stillSuspended := apimeta.IsStatusConditionTrue(plan.Status.Conditions, string(jobset.JobSetSuspended))
 			if !tc.resumes {
-				if len(plan.ResumeJobs) != 0 || plan.Unresumed != 1 || !stillSuspended || plan.RequeueAfter != 0 {
+				if len(plan.Of(ResumeJob)) != 0 || plan.Unresumed != 1 || !stillSuspended || plan.RequeueAfter != 0 {
 					t.Errorf("resumes %+v, %d not, suspended %v, looks again after %v; want it to wait for the Job, and the JobSet to be suspended so long",
-						plan.ResumeJobs, plan.Unresumed, stillSuspended, plan.RequeueAfter)
+						plan.Of(ResumeJob), plan.Unresumed, stillSuspended, plan.RequeueAfter)
 				}
 				return
 			}
-			if len(plan.ResumeJobs) != 1 || plan.ResumeJobs[0].ResetStartTime != tc.reset || stillSuspended {
-				t.Errorf("resumes %+v, suspended %v, want one with ResetStartTime %v", plan.ResumeJobs, stillSuspended, tc.reset)
+			if len(plan.Of(ResumeJob)) != 1 || plan.Of(ResumeJob)[0].ResetStartTime != tc.reset || stillSuspended {
+				t.Errorf("resumes %+v, suspended %v, want one with ResetStartTime %v", plan.Of(ResumeJob), stillSuspended, tc.reset)
 			}
 		})
 	}

@@ -38,6 +38,7 @@ func overdue(v *view, _ result) result {
 	if len(pods) > 0 {
 		r = r.and(forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, podNames(pods))))
 	}
+	var held []*batchv1.Job
 	for _, job := range v.Jobs {
 		// A Job that is deleted in the foreground is held until its Pods are gone.
 		if job.DeletionTimestamp == nil || populated[job] || !slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) {
@@ -47,11 +48,14 @@ func overdue(v *view, _ result) result {
 			r = r.and(requeueAfter(left))
 			continue
 		}
-		r.writes.ForceJobs = append(r.writes.ForceJobs, job)
+		held = append(held, job)
 	}
-	slices.SortFunc(r.writes.ForceJobs, compareJobs)
-	if len(r.writes.ForceJobs)+len(r.writes.DeletePods) > 0 {
-		r.reports.Outcomes = []Outcome{DeletedByForce}
+	slices.SortFunc(held, compareJobs)
+	for _, job := range held {
+		r.writes.do(Op{Kind: ForceJob, Job: job})
+	}
+	if len(r.writes.Ops) > 0 {
+		r.writes.do(Op{Kind: CountForced})
 	}
 	return r
 }
@@ -72,7 +76,9 @@ func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod
 
 // forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
 func forced(pods []*corev1.Pod, message string) result {
-	r := requeueAfter(gatherNodes)
-	r.writes.DeletePods = []PodDeletion{{Pods: pods, Force: true, Event: warning(constants.ForcefulDeletionReason, message).event}}
+	r := deletePods(pods, constants.ForcefulDeletionReason, message).and(requeueAfter(gatherNodes))
+	for i := range r.writes.Ops {
+		r.writes.Ops[i].Force = true
+	}
 	return r
 }

@@ -157,20 +157,20 @@ func TestThePlannedGraceIsNotLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan := decideOnce(t, tc.in)
-			if len(plan.DeletePods) != tc.deleted || tc.soon > 0 && plan.RequeueAfter != tc.soon {
-				t.Errorf("%d deletions, and a look in %s, want %d and %s", len(plan.DeletePods), plan.RequeueAfter, tc.deleted, tc.soon)
+			if len(plan.Of(DeletePod)) != tc.deleted || tc.soon > 0 && plan.RequeueAfter != tc.soon {
+				t.Errorf("%d deletions, and a look in %s, want %d and %s", len(plan.Of(DeletePod)), plan.RequeueAfter, tc.deleted, tc.soon)
 			}
 		})
 	}
 	t.Run("P80, P142: so does its period with spec.faultTolerance", func(t *testing.T) {
 		t.Parallel()
 		in := inPlace(1, 1, "2 1", sinceAgo(6*time.Minute), inPlaceTolerant(60), saves, brokeAsPlanned)
-		if plan := decideOnce(t, in); len(plan.DeletePods) != 1 {
-			t.Errorf("%d deletions after the grace and the period, want 1", len(plan.DeletePods))
+		if plan := decideOnce(t, in); len(plan.Of(DeletePod)) != 1 {
+			t.Errorf("%d deletions after the grace and the period, want 1", len(plan.Of(DeletePod)))
 		}
 		in.JobSet.Status.AssemblingSince = ptr.To(metav1Time(now.Add(-5 * time.Minute)))
-		if plan := decideOnce(t, in); len(plan.DeletePods) != 0 {
-			t.Errorf("%d deletions before the period is over, want 0", len(plan.DeletePods))
+		if plan := decideOnce(t, in); len(plan.Of(DeletePod)) != 0 {
+			t.Errorf("%d deletions before the period is over, want 0", len(plan.Of(DeletePod)))
 		}
 	})
 }

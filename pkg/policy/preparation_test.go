@@ -89,7 +89,7 @@ func TestPodsThatArePrepared(t *testing.T) {
 			t.Parallel()
 			in := inPlace(1, 1, tc.pods, append([]func(*Input){sinceAgo(overdue), anHourAtMost}, tc.in...)...)
 			plan := decideOnce(t, in)
-			got := outcome{Stands: plan.ClockStands, Deleted: len(plan.DeletePods), After: plan.RequeueAfter, Prepared: plan.Prepared}
+			got := outcome{Stands: plan.ClockStands, Deleted: len(plan.Of(DeletePod)), After: plan.RequeueAfter, Prepared: plan.Prepared}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -110,8 +110,8 @@ func TestPreparationEndsLate(t *testing.T) {
 		}
 		in.Clock.Stood = stood
 		plan := decideOnce(t, in)
-		if late := len(plan.DeletePods) > 0; late != (at >= 30*time.Minute) {
-			t.Fatalf("P48a: after %s, %d Pods are deleted", at, len(plan.DeletePods))
+		if late := plan.Does(DeletePod); late != (at >= 30*time.Minute) {
+			t.Fatalf("P48a: after %s, %d Pods are deleted", at, len(plan.Of(DeletePod)))
 		} else if late {
 			return
 		}

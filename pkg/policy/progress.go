@@ -44,7 +44,7 @@ func assemblyClock(v *view, before result) result {
 	stored := v.JobSet.Status.AssemblingSince
 	// What kept the first Jobs of an attempt from being created, Pods of the attempt before or a
 	// claim, is not the fault of the new Pods. Nor is the time that others took which they waited for.
-	startsOver := len(v.observed.Active) == 0 && len(before.writes.CreateJobs) > 0 || v.startsNext(&before.writes)
+	startsOver := len(v.observed.Active) == 0 && before.writes.Does(CreateJob) || v.startsNext(&before.writes)
 	cameBack := v.isTrue(jobset.JobSetInPlaceRestartDisabled)
 	switch {
 	case !v.inPlace:
@@ -91,7 +91,7 @@ func (v *view) waited() time.Duration {
 
 // waitsForWorkers reports whether the group assembles, and its Jobs are what they should be.
 func (v *view) waitsForWorkers(before *result) bool {
-	return !v.running() && !before.changes.any(liftBarrier) && !before.writes.touchesJobs() && before.writes.Unresumed == 0
+	return !v.running() && !before.changes.any(liftBarrier) && !before.writes.Does(ChangeJobs) && before.writes.Unresumed == 0
 }
 
 // assemblyDeadline deletes or recreates what keeps a group from assembling in time (P24).

@@ -82,7 +82,7 @@ func TestWarmupLeavesWorkersTheirGrace(t *testing.T) {
 			in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, deployed())
 			in.JobSet.Spec.FaultTolerance = &jobset.FaultTolerance{WarmupGracePeriodSeconds: ptr.To[int32](60)}
 			in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{MaxRestarts: 3, CompleteAttempt: ptr.To[int64](0)}
-			if got := len(decideOnce(t, in).DeletePods); got != tc.want {
+			if got := len(decideOnce(t, in).Of(DeletePod)); got != tc.want {
 				t.Errorf("%d deletions of Pods, want %d", got, tc.want)
 			}
 		})

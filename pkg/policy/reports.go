@@ -39,7 +39,7 @@ type Reports struct {
 	Replaced []Replacement
 }
 
-// Outcome is counted by the metrics once the status is written, or, of deletions by force, once they are made.
+// Outcome is counted by the metrics once the status is written.
 type Outcome string
 
 const (
@@ -55,7 +55,7 @@ const (
 	WasReset Outcome = "Reset"
 	// BecameUnhealthy: it will be reset if its Pods do not come back in time.
 	BecameUnhealthy Outcome = "Unhealthy"
-	// DeletedByForce: Pods or Jobs of it are deleted by force.
+	// DeletedByForce: Pods or Jobs of it are deleted by force, see CountForced.
 	DeletedByForce Outcome = "ForcefulDeletion"
 	// AvoidsNode: new Pods of it avoid another node from now on.
 	AvoidsNode Outcome = "NodeAvoided"

@@ -150,11 +150,11 @@ func TestRestartedJobIsReplaced(t *testing.T) {
 	first := decideOnce(t, in)
 	in.JobSet.Status = first.Status
 	second := decideOnce(t, in)
-	if diff := cmp.Diff([]string{"js-a-1"}, names(second.DeleteJobs)); diff != "" {
+	if diff := cmp.Diff([]string{"js-a-1"}, jobsWith(second, DeleteJob)); diff != "" {
 		t.Errorf("C99: deletes of the second pass (-want +got):\n%s", diff)
 	}
-	if second.CreateJobs != nil {
-		t.Errorf("C143: creates %v while a failed Job is left", second.CreateJobs)
+	if second.Does(CreateJob) {
+		t.Errorf("C143: creates %v while a failed Job is left", jobsWith(second, CreateJob))
 	}
 	in.JobSet.Status = second.Status
 	in.Jobs = in.Jobs[2:] // both are gone
@@ -162,7 +162,7 @@ func TestRestartedJobIsReplaced(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"js-a-1"}, {"js-b-0"}}, summarize(third).Creates); diff != "" {
 		t.Errorf("creates of the third pass (-want +got):\n%s", diff)
 	}
-	for _, batch := range third.CreateJobs {
+	for _, batch := range created(third) {
 		if got := batch[0].Labels[constants.JobRestartAttemptKey]; got != "1" {
 			t.Errorf("C72: label of %s is %q, want 1", batch[0].Name, got)
 		}

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -118,8 +119,20 @@ func confirmFirst(loss *Loss) result {
 func tell(notices ...notice) result { return result{notices: notices} }
 
 // deletePods deletes Pods, and says why when it does.
-func deletePods(pods []*corev1.Pod, reason, message string) result {
-	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Event: warning(reason, message).event}}}}
+func deletePods(pods []*corev1.Pod, reason, message string) (r result) {
+	because := warning(reason, message).event
+	for _, pod := range pods {
+		r.writes.do(Op{Kind: DeletePod, Pod: pod, Because: &because})
+	}
+	return r
+}
+
+// deleteJobs deletes those Jobs that are not being deleted.
+func deleteJobs(jobs ...*batchv1.Job) (r result) {
+	for _, job := range withoutTerminating(jobs...) {
+		r.writes.do(Op{Kind: DeleteJob, Job: job})
+	}
+	return r
 }
 
 // and adds what a later step decided.

@@ -90,7 +90,7 @@ func (v *view) allBack(job *jobSlots) bool {
 
 // startsNext reports whether Jobs start that waited for the workers of others.
 func (v *view) startsNext(writes *Writes) bool {
-	return v.back != nil && len(writes.CreateJobs)+len(writes.ResumeJobs) > 0
+	return v.back != nil && writes.Does(CreateJob|ResumeJob)
 }
 
 // hasOrder reports whether some ReplicatedJobs wait for others to be ready.

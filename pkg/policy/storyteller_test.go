@@ -87,7 +87,7 @@ func settle(t *testing.T, in *Input) Plan {
 			in.Confirmed = plan.Confirm
 			plan = decideOnce(t, *in)
 		}
-		if !plan.touchesJobs() && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {
+		if !plan.Does(ChangeJobs) && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {
 			return plan
 		}
 		in.JobSet = in.JobSet.DeepCopy()
@@ -99,10 +99,8 @@ func settle(t *testing.T, in *Input) Plan {
 }
 
 func deletes(plan Plan) (words []string) {
-	for _, deletion := range plan.DeletePods {
-		for _, pod := range deletion.Pods {
-			words = append(words, "deletes "+pod.Name)
-		}
+	for _, op := range plan.Of(DeletePod) {
+		words = append(words, "deletes "+op.Pod.Name)
 	}
 	return words
 }
@@ -114,24 +112,21 @@ func act(in *Input, plan *Plan) {
 		how(changed)
 		in.Jobs[slices.IndexFunc(in.Jobs, func(j *batchv1.Job) bool { return j.UID == job.UID })] = changed
 	}
-	for _, job := range plan.DeleteJobs {
-		change(job, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
-	}
-	for _, job := range plan.SuspendJobs {
-		change(job, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })
-	}
-	for _, resume := range plan.ResumeJobs {
-		change(resume.From, func(job *batchv1.Job) { *job = *resume.Job.DeepCopy() })
-	}
-	for _, scale := range plan.ScaleJobs {
-		change(scale.Job, func(job *batchv1.Job) {
-			job.Spec.Parallelism, job.Spec.Completions = ptr.To(scale.Workers), ptr.To(scale.Workers)
-		})
-	}
-	for _, batch := range plan.CreateJobs {
-		for _, job := range batch {
-			job.UID = types.UID(fmt.Sprintf("%s-of-%d", job.Name, in.JobSet.Status.Restarts))
-			in.Jobs = append(in.Jobs, job)
+	for _, op := range plan.Ops {
+		switch op.Kind {
+		case DeleteJob:
+			change(op.Job, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
+		case SuspendJob:
+			change(op.Job, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) })
+		case ResumeJob:
+			change(op.Job, func(job *batchv1.Job) { *job = *op.Resumed.DeepCopy() })
+		case ScaleJob:
+			change(op.Job, func(job *batchv1.Job) {
+				job.Spec.Parallelism, job.Spec.Completions = ptr.To(op.Workers), ptr.To(op.Workers)
+			})
+		case CreateJob:
+			op.Job.UID = types.UID(fmt.Sprintf("%s-of-%d", op.Job.Name, in.JobSet.Status.Restarts))
+			in.Jobs = append(in.Jobs, op.Job)
 		}
 	}
 	slices.SortFunc(in.Jobs, func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })

@@ -253,10 +253,10 @@ func TestAClockThatWasPutBack(t *testing.T) {
 		wait time.Duration
 		over func(Plan) bool
 	}{
-		"P21, P83: the pause of a reset":                  {tolerant(afterReset(0, -1), goneLater), 90 * time.Second, func(p Plan) bool { return len(p.CreateJobs) > 0 }},
+		"P21, P83: the pause of a reset":                  {tolerant(afterReset(0, -1), goneLater), 90 * time.Second, func(p Plan) bool { return p.Does(CreateJob) }},
 		"P21, P71: the pause after quick failures":        {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAt(-time.Hour)), 4 * time.Second, lifts},
 		"P21, P71: that only the condition tells of":      {inPlace(1, 1, "2 2", quick(4, time.Minute), brokeAgo(-time.Hour)), 4 * time.Second, lifts},
-		"P21, P24: the time in which workers may report":  {inPlace(1, 1, "2 1", sinceAgo(time.Minute, assemblesLater)), period, func(p Plan) bool { return len(p.DeletePods) > 0 }},
+		"P21, P24: the time in which workers may report":  {inPlace(1, 1, "2 1", sinceAgo(time.Minute, assemblesLater)), period, func(p Plan) bool { return p.Does(DeletePod) }},
 		"P21, P80: the time in which Pods may still heal": {pods(time.Hour, "R F", unhealthySince(-time.Hour)), time.Minute, func(p Plan) bool { return p.Status.Restarts == 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {

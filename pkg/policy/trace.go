@@ -38,7 +38,12 @@ func (v *view) traceRule(name, added string) {
 func (r *result) added(conditions []metav1.Condition) []string {
 	added := fieldsOf(reflect.ValueOf(*r), "ends", "changes", "notices", "ask", "writes", "remember", "reports", "pace")
 	for _, part := range []any{r.ask, r.writes, r.remember, r.reports, r.pace} {
-		added = append(added, fieldsOf(reflect.ValueOf(part))...)
+		added = append(added, fieldsOf(reflect.ValueOf(part), "Ops")...)
+	}
+	for i, name := range opNames {
+		if n := len(r.writes.Of(1 << i)); n > 0 {
+			added = append(added, fmt.Sprintf("%s=%d", name, n))
+		}
 	}
 	for i, name := range changeNames {
 		if r.changes.any(1 << i) {

@@ -33,7 +33,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
 		}},
 		"O11a: what Decide puts in the place of changes of Jobs": {inPlace(0, 1, "1 1", onJobSet(func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })), []Step{
-			{Name: "followSuspend", Added: []string{"SuspendJobs=1", "condition Suspended=True SuspendedJobs"}},
+			{Name: "followSuspend", Added: []string{"SuspendJob=1", "condition Suspended=True SuspendedJobs"}},
 			{Name: "intent first", Added: []string{"D := S in the place of changes of Jobs (P16)"}},
 			{Name: "assemblyClock", Added: []string{"clock"}},
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
@@ -58,5 +58,8 @@ func TestEveryChangeHasAName(t *testing.T) {
 	t.Parallel()
 	if want := spendEpoch; 1<<(len(changeNames)-1) != want {
 		t.Errorf("%d names, want one for each of the changes up to %b", len(changeNames), want)
+	}
+	if want := DeleteJobSet; 1<<(len(opNames)-1) != want {
+		t.Errorf("%d names, want one for each kind of op up to %b", len(opNames), want)
 	}
 }

@@ -33,7 +33,7 @@ func createClaims(v *view, _ result) result {
 	}
 	for _, claim := range children.Claims(v.JobSet) {
 		if !exists(claim.Name) {
-			r.writes.CreateClaims = append(r.writes.CreateClaims, claim)
+			r.writes.do(Op{Kind: CreateClaim, Claim: claim})
 		}
 	}
 	return r

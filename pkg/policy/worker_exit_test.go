@@ -146,7 +146,7 @@ func TestReplacedPods(t *testing.T) {
 	// What was found is still reported when Jobs cannot be changed.
 	in := inPlace(1, 1, "F1 2", supervised, exitReport(0, leave))
 	plan := decideOnce(t, in)
-	plan.DeletePods = []PodDeletion{{}}
+	plan.Ops = []Op{{Kind: DeletePod}}
 	if part := plan.Interrupted(ptr.To(in.JobSet.Status)); len(part.Replaced) != 1 {
 		t.Errorf("P70: of an interrupted plan %d are told", len(part.Replaced))
 	}

@@ -6,106 +6,108 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"cmp"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Writes are the changes of objects, in this order: deletes, of Pods too and by force, suspends, Service, claims, rights, scaling,
-// creates, resumes, and the JobSet itself. The status comes after them. A write that fails ends the pass, so what frees
-// resources comes before what a quota may refuse.
+// Writes are the changes of objects that come before that of the status.
 type Writes struct {
-	DeleteJobs []*batchv1.Job
-	// TellDeleted, if not nil, is recorded when DeleteJobs are deleted: the status may not change with it.
-	TellDeleted *Event
-	DeletePods  []PodDeletion
-	// ForceJobs are being deleted and have no Pods left: the garbage collector has had its time.
-	ForceJobs     []*batchv1.Job
-	SuspendJobs   []*batchv1.Job
-	CreateService *corev1.Service
-	CreateClaims  []*corev1.PersistentVolumeClaim
-	// Grant is written before the first Job is created.
-	Grant     GrantWrites
-	ScaleJobs []Scale
-	// CreateJobs are batches, one for each ReplicatedJob, to be created one after the other. More
-	// Jobs may be missing, see Uncreated.
-	CreateJobs   [][]*batchv1.Job
-	ResumeJobs   []Resume
-	DeleteJobSet bool
-
+	// Ops are in the order of their kinds. One that fails ends the pass.
+	Ops []Op
 	// Uncreated Jobs are wanted, by ReplicatedJobs that have their turn, and neither
-	// exist nor are in CreateJobs: a plan holds only so many, or something is in their way.
+	// exist nor are created by Ops: a plan holds only so many, or something is in their way.
 	Uncreated int64
-	// Unresumed Jobs are to run and not in ResumeJobs: a plan holds only so many, or
+	// Unresumed Jobs are to run and not resumed by Ops: a plan holds only so many, or
 	// the Job controller has yet to suspend them.
 	Unresumed int64
 }
 
-// PodDeletion are Pods to delete so that the group can assemble.
-type PodDeletion struct {
-	Pods []*corev1.Pod
-	// Force: with grace period 0.
-	Force bool
-	// Event is recorded when they are deleted.
-	Event Event
-}
+// Op changes one object: the field that its kind names, as it is, or as it is to be if it is created.
+type Op struct {
+	Kind OpKind
+	// Batch: see Together.
+	Batch int
+	// Because, if not nil, is recorded once they are made: the status may not change with them.
+	Because *Event
 
-// Scale is a Job that is to run another number of Pods.
-type Scale struct {
 	Job *batchv1.Job
-	// Workers is the new parallelism and the new number of completions.
+	// Resumed is what a Job that is resumed becomes. ResetStartTime: its template changes, which is allowed only without a
+	// start time.
+	Resumed        *batchv1.Job
+	ResetStartTime bool
+	// Workers is the new parallelism, and the new number of completions, of a Job that is scaled.
 	Workers int32
+	Pod     *corev1.Pod
+	// Force: the Pod is deleted with grace period 0.
+	Force   bool
+	Service *corev1.Service
+	Claim   *corev1.PersistentVolumeClaim
+	Grant   *GrantWrites
 }
 
-// Resume is a Job to resume.
-type Resume struct {
-	// From is the Job as it is, Job as it is to be.
-	From, Job *batchv1.Job
-	// ResetStartTime: the template changes, which is allowed only without a start time.
-	ResetStartTime bool
+// Together reports whether two ops that follow each other may be made at the same time; others are made one after the other.
+func (o *Op) Together(next *Op) bool {
+	return o.Kind == next.Kind && o.Batch == next.Batch && o.Because == next.Because
 }
+
+// OpKind is what an Op does, or, of a question, a set of such kinds.
+type OpKind uint16
+
+// The kinds, in the order in which they are made: what frees resources comes before what a quota may refuse.
+const (
+	DeleteJob OpKind = 1 << iota
+	DeletePod
+	// ForceJob deletes a Job that is being deleted and has no Pods left: the garbage collector has had its time.
+	ForceJob
+	// CountForced counts deletions by force. It changes no object, and the status may not change with them.
+	CountForced
+	SuspendJob
+	CreateService
+	CreateClaim
+	// GrantAccess is made before the first Job is created.
+	GrantAccess
+	ScaleJob
+	CreateJob
+	ResumeJob
+	DeleteJobSet
+
+	// ChangeJobs are changes of Jobs. ChangeGroup: workers come or go.
+	ChangeJobs  = DeleteJob | SuspendJob | ScaleJob | CreateJob | ResumeJob
+	ChangeGroup = ChangeJobs | DeletePod | ForceJob
+)
+
+// opNames are the names of the kinds, in their order.
+var opNames = []string{"DeleteJob", "DeletePod", "ForceJob", "CountForced", "SuspendJob", "CreateService", "CreateClaim", "GrantAccess",
+	"ScaleJob", "CreateJob", "ResumeJob", "DeleteJobSet"}
 
 func (w Writes) and(next Writes) Writes {
-	return Writes{
-		DeleteJobs:    join(w.DeleteJobs, next.DeleteJobs),
-		TellDeleted:   cmp.Or(w.TellDeleted, next.TellDeleted),
-		DeletePods:    join(w.DeletePods, next.DeletePods),
-		ForceJobs:     join(w.ForceJobs, next.ForceJobs),
-		SuspendJobs:   join(w.SuspendJobs, next.SuspendJobs),
-		CreateService: cmp.Or(w.CreateService, next.CreateService),
-		CreateClaims:  join(w.CreateClaims, next.CreateClaims),
-		Grant:         cmp.Or(w.Grant, next.Grant),
-		ScaleJobs:     join(w.ScaleJobs, next.ScaleJobs),
-		CreateJobs:    join(w.CreateJobs, next.CreateJobs),
-		ResumeJobs:    join(w.ResumeJobs, next.ResumeJobs),
-		DeleteJobSet:  w.DeleteJobSet || next.DeleteJobSet,
-		Uncreated:     w.Uncreated + next.Uncreated,
-		Unresumed:     w.Unresumed + next.Unresumed,
+	return Writes{join(w.Ops, next.Ops), w.Uncreated + next.Uncreated, w.Unresumed + next.Unresumed}
+}
+
+// Of returns the ops of some kinds.
+func (w Writes) Of(kinds OpKind) (ops []Op) {
+	for _, op := range w.Ops {
+		if op.Kind&kinds != 0 {
+			ops = append(ops, op)
+		}
 	}
+	return ops
 }
 
-// ChangesGroup reports whether workers come or go.
-func (w *Writes) ChangesGroup() bool {
-	return w.touchesJobs() || len(w.DeletePods)+len(w.ForceJobs) > 0
+// Does reports whether there is an op of one of these kinds.
+func (w Writes) Does(kinds OpKind) bool {
+	return slices.ContainsFunc(w.Ops, func(op Op) bool { return op.Kind&kinds != 0 })
 }
 
-// touchesJobs reports whether Jobs change.
-func (w *Writes) touchesJobs() bool {
-	return len(w.DeleteJobs)+len(w.ScaleJobs)+len(w.CreateJobs)+len(w.SuspendJobs)+len(w.ResumeJobs) > 0
-}
+// do adds an op.
+func (w *Writes) do(op Op) { w.Ops = append(w.Ops, op) }
+
+// drop takes the ops of some kinds out.
+func (w *Writes) drop(kinds OpKind) { w.Ops = w.Of(^kinds) }
 
 // jobsAsWanted reports whether nothing is left to be done to Jobs, by this plan or a later one.
 func (w *Writes) jobsAsWanted() bool {
-	return !w.touchesJobs() && w.Uncreated == 0 && w.Unresumed == 0
-}
-
-// forgetAids drops what Jobs need beside them. A pass ends where one cannot be created, because of a quota perhaps, and that
-// would keep a group from breaking, or the JobSet from failing. The next pass creates them, if Jobs are still to run.
-func (w *Writes) forgetAids() { w.CreateService, w.CreateClaims = nil, nil }
-
-// forgetJobs drops every change of Jobs.
-func (w *Writes) forgetJobs() {
-	w.DeleteJobs, w.ScaleJobs, w.CreateJobs, w.SuspendJobs, w.ResumeJobs, w.TellDeleted = nil, nil, nil, nil, nil, nil
-	w.Uncreated, w.Unresumed = 0, 0
+	return !w.Does(ChangeJobs) && w.Uncreated == 0 && w.Unresumed == 0
 }

@@ -160,19 +160,14 @@ func (o *objects) claimsOf(v view) map[string]*metav1.PartialObjectMetadata {
 	return claims
 }
 
-// podDeletions are the Pods that a plan deletes, each by its Job and its index.
-func (d *decider) podDeletions(v view, plan *policy.Plan, seen func(types.UID) job) []op {
-	var ops []op
-	for _, deletion := range plan.DeletePods {
-		for _, p := range deletion.Pods {
-			if !slices.ContainsFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(metav1.GetControllerOf(p).UID) }) {
-				continue // its Job is not seen, but exists: the next pass sees it
-			}
-			index, _ := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-			ops = append(ops, op{kind: opDeletePod, job: seen(metav1.GetControllerOf(p).UID), pod: int16(index), force: deletion.Force, moves: deletion.Event.Reason == constants.WorkersMovedReason})
-		}
+// podDeletion is the deletion of a Pod, by its Job and its index; nothing if its Job is not seen, but exists: the next pass sees it.
+func (d *decider) podDeletion(v view, o *policy.Op, seen func(types.UID) job) []op {
+	owner := metav1.GetControllerOf(o.Pod).UID
+	if !slices.ContainsFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(owner) }) {
+		return nil
 	}
-	return ops
+	index, _ := strconv.Atoi(o.Pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	return []op{{kind: opDeletePod, job: seen(owner), pod: int16(index), force: o.Force, moves: o.Because.Reason == constants.WorkersMovedReason}}
 }
 
 // name puts the UIDs of the Pods that were seen in place of their indexes.

@@ -89,6 +89,9 @@ func (d *decider) ask(v view) *decided {
 	return d.read(v, &plan)
 }
 
+// opKinds are the kinds of changes of Jobs that exist.
+var opKinds = map[policy.OpKind]opKind{policy.DeleteJob: opDelete, policy.SuspendJob: opSuspend, policy.ScaleJob: opScale, policy.ResumeJob: opResume}
+
 // read makes values of a plan.
 func (d *decider) read(v view, plan *policy.Plan) *decided {
 	at := func(uid types.UID) int {
@@ -98,7 +101,7 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 		j := v.jobs[at(uid)]
 		return job{uid: j.uid, rjob: j.rjob, index: j.index}
 	}
-	answer := &decided{confirm: -1, next: d.statusOf(&plan.Status), held: plan.Held, stands: plan.ClockStands, claims: len(plan.CreateClaims) > 0}
+	answer := &decided{confirm: -1, next: d.statusOf(&plan.Status), held: plan.Held, stands: plan.ClockStands, claims: plan.Does(policy.CreateClaim)}
 	answer.moving, answer.readChildren = plan.Moving, plan.ReadChildren
 	answer.reads = d.lateReporters(v, plan.ReadReports)
 	if plan.Confirm != nil {
@@ -108,27 +111,24 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 		}
 		return answer
 	}
-	for _, j := range plan.DeleteJobs {
-		answer.ops = append(answer.ops, op{kind: opDelete, job: seen(j.UID)})
-	}
-	answer.ops = append(answer.ops, d.podDeletions(v, plan, seen)...)
-	for _, j := range plan.SuspendJobs {
-		answer.ops = append(answer.ops, op{kind: opSuspend, job: seen(j.UID)})
-	}
-	for _, s := range plan.ScaleJobs {
-		answer.ops = append(answer.ops, op{kind: opScale, job: seen(s.Job.UID), workers: int8(s.Workers)})
-	}
-	for i, batch := range plan.CreateJobs {
-		for _, j := range batch {
-			created, err := d.jobOfPlan(j)
+	batch := 0
+	for i, o := range plan.Ops {
+		kind, known := opKinds[o.Kind]
+		switch {
+		case o.Kind == policy.DeletePod:
+			answer.ops = append(answer.ops, d.podDeletion(v, &o, seen)...)
+		case o.Kind == policy.CreateJob:
+			created, err := d.jobOfPlan(o.Job)
 			if err != nil {
 				return &decided{confirm: -1, err: err}
 			}
-			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(i), job: created})
+			if i > 0 && plan.Ops[i-1].Kind == o.Kind && !plan.Ops[i-1].Together(&o) {
+				batch++
+			}
+			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(batch), job: created})
+		case known:
+			answer.ops = append(answer.ops, op{kind: kind, job: seen(o.Job.UID), workers: int8(o.Workers)})
 		}
-	}
-	for _, r := range plan.ResumeJobs {
-		answer.ops = append(answer.ops, op{kind: opResume, job: seen(r.From.UID)})
 	}
 	return answer
 }

@@ -109,16 +109,13 @@ func (r *JobSetReconciler) leaseRights() policy.LeaseRights {
 }
 
 // grant writes the rights of agents. If that fails, no Job is created; a running group is not affected.
-func (r *JobSetReconciler) grant(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
-	if !plan.Grant.Any() {
-		return nil
-	}
-	err := r.writeGrant(ctx, js, &plan.Grant)
+func (r *JobSetReconciler) grant(ctx context.Context, js *jobset.JobSet, plan *policy.Plan, rights *policy.GrantWrites) error {
+	err := r.writeGrant(ctx, js, rights)
 	if err == nil {
 		return nil
 	}
 	r.tellTrouble(ctx, js, constants.AgentAccessFailedReason, err)
-	if len(plan.CreateJobs) > 0 {
+	if plan.Does(policy.CreateJob) {
 		return err
 	}
 	ctrl.LoggerFrom(ctx).Error(err, "Cannot grant agents the rights that they need")

@@ -53,14 +53,11 @@ func TestGrant(t *testing.T) {
 
 	t.Run("P56: Role and RoleBinding are created before the first Job, and once", func(t *testing.T) {
 		t.Parallel()
-		s, js := granting(t)
+		s, _ := granting(t)
 		if _, err := pass(t, s); err != nil {
 			t.Fatal(err)
 		}
 		s.Record.Expect(t, "create Role jobset-agent-js-uid", "create RoleBinding jobset-agent-js-uid", "create Job js-w-0", "update status JobSet js")
-		if err := s.grant(t.Context(), js, &policy.Plan{}); err != nil {
-			t.Fatal(err)
-		}
 		if _, err := pass(t, s); err != nil {
 			t.Fatal(err)
 		}
@@ -117,9 +114,9 @@ func TestGrant(t *testing.T) {
 		wide, other := role.DeepCopy(), binding.DeepCopy()
 		wide.Labels, other.Labels = nil, nil
 		s, js := granting(t, wide, other)
-		plan := &policy.Plan{Writes: policy.Writes{Grant: policy.GrantWrites{Role: role, Binding: binding}}}
+		plan := planOf(policy.Op{Kind: policy.GrantAccess, Grant: &policy.GrantWrites{Role: role, Binding: binding}})
 		for range 2 {
-			if err := s.grant(t.Context(), js, plan); err != nil {
+			if err := s.execute(t.Context(), js, plan); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,8 +162,8 @@ func TestGrant(t *testing.T) {
 		t.Parallel()
 		s, js := granting(t)
 		s.Fail = func(string) error { return errors.New("down") }
-		plan := &policy.Plan{Writes: policy.Writes{Grant: policy.GrantWrites{Role: role}}}
-		if err := s.grant(t.Context(), js, plan); err != nil {
+		plan := planOf(policy.Op{Kind: policy.GrantAccess, Grant: &policy.GrantWrites{Role: role}})
+		if err := s.execute(t.Context(), js, plan); err != nil {
 			t.Errorf("error: %v", err)
 		}
 		if plan.RequeueAfter != grantRetry {

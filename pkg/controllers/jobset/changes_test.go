@@ -195,7 +195,7 @@ func TestAPassEndsInTime(t *testing.T) {
 		done := make(chan error)
 		builder := children.NewBuilder(js)
 		go func() {
-			done <- s.execute(t.Context(), js, &policy.Plan{Writes: policy.Writes{CreateJobs: [][]*batchv1.Job{{builder.Job(&js.Spec.ReplicatedJobs[0], 0)}}}})
+			done <- s.execute(t.Context(), js, planOf(policy.Op{Kind: policy.CreateJob, Job: builder.Job(&js.Spec.ReplicatedJobs[0], 0)}))
 		}()
 		select {
 		case err := <-done:

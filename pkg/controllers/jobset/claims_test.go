@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -26,10 +25,11 @@ func TestCreateClaims(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a")).Claims(jobset.RetentionPolicyDelete, "data", "models").Obj()
 	theirs := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns", Labels: map[string]string{"whose": "theirs"}}}
 	planned := func() *policy.Plan {
-		return &policy.Plan{Writes: policy.Writes{
-			CreateClaims: children.Claims(js),
-			CreateJobs:   [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}},
-		}}
+		ops := []policy.Op{{Kind: policy.CreateJob, Job: children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}
+		for _, claim := range children.Claims(js) {
+			ops = append(ops, policy.Op{Kind: policy.CreateClaim, Claim: claim})
+		}
+		return planOf(ops...)
 	}
 	t.Run("C177, C181: a claim that exists is left alone", func(t *testing.T) {
 		t.Parallel()
@@ -40,7 +40,7 @@ func TestCreateClaims(t *testing.T) {
 		if got := stored(t, s, theirs); got.Labels["whose"] != "theirs" || got.OwnerReferences != nil {
 			t.Errorf("the claim is now %+v", got)
 		}
-		if got := stored(t, s, plan.CreateClaims[1]); !metav1.IsControlledBy(got, js) {
+		if got := stored(t, s, plan.Of(policy.CreateClaim)[1].Claim); !metav1.IsControlledBy(got, js) {
 			t.Errorf("C179: the claim belongs to %v", got.OwnerReferences)
 		}
 	})

@@ -112,8 +112,8 @@ func TestAGroupWhoseManagersClockJumps(t *testing.T) {
 			c.jump(jump)
 			for range 2 {
 				plan := decides()
-				if len(plan.DeletePods) > 0 || plan.Status.Restarts > 0 || plan.RequeueAfter <= 0 || plan.RequeueAfter > 10*time.Minute {
-					t.Errorf("%d Pods are deleted, %d restarts, the next look is in %s", len(plan.DeletePods), plan.Status.Restarts, plan.RequeueAfter)
+				if plan.Does(policy.DeletePod) || plan.Status.Restarts > 0 || plan.RequeueAfter <= 0 || plan.RequeueAfter > 10*time.Minute {
+					t.Errorf("%d Pods are deleted, %d restarts, the next look is in %s", len(plan.Of(policy.DeletePod)), plan.Status.Restarts, plan.RequeueAfter)
 				}
 				if since := plan.Status.AssemblingSince; since.After(c.wall) {
 					t.Errorf("the group assembles since %s, and it is %s", since, c.wall)
@@ -121,7 +121,7 @@ func TestAGroupWhoseManagersClockJumps(t *testing.T) {
 				c.run(4 * time.Minute)
 			}
 			c.run(3 * time.Minute)
-			if deleted := len(decides().DeletePods); deleted != 1 {
+			if deleted := len(decides().Of(policy.DeletePod)); deleted != 1 {
 				t.Errorf("a period after the jump %d Pods are deleted, want 1", deleted)
 			}
 		})

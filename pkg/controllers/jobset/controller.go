@@ -207,7 +207,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		return result, err
 	case err != nil:
 		return ctrl.Result{}, errors.Join(err, r.reportCounts(ctx, js, &plan, err))
-	case plan.DeleteJobSet:
+	case plan.Does(policy.DeleteJobSet):
 		return ctrl.Result{}, nil
 	}
 	result, err := r.report(ctx, js, &plan)
@@ -225,7 +225,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 // would create Jobs during its pause (P83).
 func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (bool, error) {
 	guarded := workerpod.RestartsInPlace(js, r.gates) || policy.Tolerates(js, r.gates)
-	if !guarded || !plan.ChangesGroup() {
+	if !guarded || !plan.Does(policy.ChangeGroup) {
 		return true, nil
 	}
 	fresh := &jobset.JobSet{}

@@ -8,7 +8,6 @@ package jobset
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,55 +24,63 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
-// execute makes the changes of a plan, in the order of its fields. It stops at the
-// first step that fails or runs out of time; the next pass decides again from
-// what exists then.
+// refusals are the reasons to tell of ops that a quota or an admission webhook may refuse.
+var refusals = map[policy.OpKind]string{
+	policy.CreateClaim: constants.PVCCreationFailedReason,
+	policy.CreateJob:   constants.JobCreationFailedReason,
+	policy.ResumeJob:   constants.JobResumeFailedReason,
+}
+
+// execute makes the changes of a plan, in the order of its ops. It stops at the first that fails or runs out of time; the
+// next pass decides again from what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	c := shared.Changes{Clock: r.clock, Until: r.clock.Now().Add(changesFor), Slots: r.slots}
-	if err := shared.Each(c, plan.DeleteJobs, func(job *batchv1.Job) error { return r.deleteJob(ctx, job, whyDeleted(plan)) }); err != nil {
-		return err
-	}
-	if plan.TellDeleted != nil {
-		r.tell(js, *plan.TellDeleted)
-	}
-	for _, deletion := range plan.DeletePods {
-		if err := shared.Each(c, deletion.Pods, func(pod *corev1.Pod) error { return r.deletePod(ctx, js, pod, &deletion) }); err != nil {
-			return err
+	for left := plan.Ops; len(left) > 0; {
+		first := &left[0]
+		together := 1
+		for together < len(left) && left[together].Together(first) {
+			together++
 		}
-		r.tell(js, deletion.Event)
+		err := shared.Each(c, left[:together], func(op policy.Op) error { return r.do(ctx, js, plan, &op) })
+		switch reason, refusable := refusals[first.Kind]; {
+		case err != nil && refusable:
+			return r.refused(ctx, js, reason, err)
+		case err != nil:
+			return err
+		case first.Because != nil:
+			r.tell(js, *first.Because)
+		}
+		left = left[together:]
 	}
-	if err := shared.Each(c, plan.ForceJobs, func(job *batchv1.Job) error { return r.forceJob(ctx, job) }); err != nil {
-		return err
-	}
-	if slices.Contains(plan.Outcomes, policy.DeletedByForce) { // the status may not change with it
+	return nil
+}
+
+// do makes one change.
+func (r *JobSetReconciler) do(ctx context.Context, js *jobset.JobSet, plan *policy.Plan, op *policy.Op) error {
+	switch op.Kind {
+	case policy.DeleteJob:
+		return r.deleteJob(ctx, op.Job, whyDeleted(plan, op))
+	case policy.DeletePod:
+		return r.deletePod(ctx, js, op)
+	case policy.ForceJob:
+		return r.forceJob(ctx, op.Job)
+	case policy.CountForced:
 		metrics.FaultTolerated(policy.DeletedByForce)
-	}
-	if err := shared.Each(c, plan.SuspendJobs, func(job *batchv1.Job) error { return r.suspendJob(ctx, job) }); err != nil {
-		return err
-	}
-	if plan.CreateService != nil {
-		if err := r.createService(ctx, js, plan.CreateService); err != nil {
-			return err
-		}
-	}
-	if err := shared.Each(c, plan.CreateClaims, func(claim *corev1.PersistentVolumeClaim) error { return r.createClaim(ctx, claim) }); err != nil {
-		return r.refused(ctx, js, constants.PVCCreationFailedReason, err)
-	}
-	if err := r.grant(ctx, js, plan); err != nil {
-		return err
-	}
-	if err := shared.Each(c, plan.ScaleJobs, func(scale policy.Scale) error { return r.scaleJob(ctx, scale) }); err != nil {
-		return err
-	}
-	for _, batch := range plan.CreateJobs {
-		if err := shared.Each(c, batch, func(job *batchv1.Job) error { return r.createJob(ctx, js, job) }); err != nil {
-			return r.refused(ctx, js, constants.JobCreationFailedReason, err)
-		}
-	}
-	if err := shared.Each(c, plan.ResumeJobs, func(resume policy.Resume) error { return r.resumeJob(ctx, resume) }); err != nil {
-		return r.refused(ctx, js, constants.JobResumeFailedReason, err)
-	}
-	if plan.DeleteJobSet {
+	case policy.SuspendJob:
+		return r.suspendJob(ctx, op.Job)
+	case policy.CreateService:
+		return r.createService(ctx, js, op.Service)
+	case policy.CreateClaim:
+		return r.createClaim(ctx, op.Claim)
+	case policy.GrantAccess:
+		return r.grant(ctx, js, plan, op.Grant)
+	case policy.ScaleJob:
+		return r.scaleJob(ctx, op)
+	case policy.CreateJob:
+		return r.createJob(ctx, js, op.Job)
+	case policy.ResumeJob:
+		return r.resumeJob(ctx, op)
+	case policy.DeleteJobSet:
 		return r.deleteJobSet(ctx, js)
 	}
 	return nil
@@ -93,11 +100,12 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job, reas
 // deletePod deletes a worker Pod that keeps its group waiting, unless it changed
 // since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
 // podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
-func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod, deletion *policy.PodDeletion) error {
+func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, op *policy.Op) error {
+	pod := op.Pod
 	seen := &corev1.Pod{ObjectMeta: named(pod)}
 	seen.ResourceVersion = pod.ResourceVersion
 	var options []client.DeleteOption
-	if deletion.Force {
+	if op.Force {
 		options = append(options, client.GracePeriodSeconds(0))
 		if err := r.failPod(ctx, pod, seen); err != nil {
 			return ignoreChanged(fmt.Errorf("marking Pod %s, which is to be deleted by force, as Failed: %w", klog.KObj(pod), err))
@@ -108,7 +116,7 @@ func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, pod
 		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
 	r.memory.forJobSet(js).deleted.add(client.ObjectKeyFromObject(pod).String(), r.clock.Now())
-	shared.Wrote(ctx, "Deleted a Pod", deletion.Event.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", deletion.Force)
+	shared.Wrote(ctx, "Deleted a Pod", op.Because.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", op.Force)
 	return nil
 }
 
@@ -164,12 +172,12 @@ func (r *JobSetReconciler) createClaim(ctx context.Context, claim *corev1.Persis
 	return nil
 }
 
-func (r *JobSetReconciler) scaleJob(ctx context.Context, scale policy.Scale) error {
-	err := r.patchJob(ctx, scale.Job, fmt.Sprintf(`"spec":{"parallelism":%d,"completions":%d}`, scale.Workers, scale.Workers), false)
+func (r *JobSetReconciler) scaleJob(ctx context.Context, op *policy.Op) error {
+	err := r.patchJob(ctx, op.Job, fmt.Sprintf(`"spec":{"parallelism":%d,"completions":%d}`, op.Workers, op.Workers), false)
 	if err != nil {
-		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(scale.Job), scale.Workers, err)
+		return fmt.Errorf("scaling Job %s to %d Pods: %w", klog.KObj(op.Job), op.Workers, err)
 	}
-	shared.Wrote(ctx, "Scaled a Job", "the JobSet asks for another size", "job", klog.KObj(scale.Job), "pods", scale.Workers)
+	shared.Wrote(ctx, "Scaled a Job", "the JobSet asks for another size", "job", klog.KObj(op.Job), "pods", op.Workers)
 	return nil
 }
 
@@ -203,18 +211,18 @@ func (r *JobSetReconciler) suspendJob(ctx context.Context, job *batchv1.Job) err
 
 // resumeJob resumes a Job. Its template may change only while the Job has no
 // start time, so the start time is reset first if the template changes.
-func (r *JobSetReconciler) resumeJob(ctx context.Context, resume policy.Resume) error {
-	if resume.ResetStartTime {
-		if err := r.patchJob(ctx, resume.From, `"status":{"startTime":null}`, true); err != nil {
-			return fmt.Errorf("resetting the start time of Job %s to resume it: %w", klog.KObj(resume.From), err)
+func (r *JobSetReconciler) resumeJob(ctx context.Context, op *policy.Op) error {
+	if op.ResetStartTime {
+		if err := r.patchJob(ctx, op.Job, `"status":{"startTime":null}`, true); err != nil {
+			return fmt.Errorf("resetting the start time of Job %s to resume it: %w", klog.KObj(op.Job), err)
 		}
 	}
-	from := *resume.From
+	from := *op.Job
 	from.UID = "" // so that the patch contains the UID
-	if err := r.client.Patch(ctx, resume.Job, client.MergeFrom(&from)); !isGone(err) && err != nil {
-		return fmt.Errorf("resuming Job %s: %w", klog.KObj(resume.From), err)
+	if err := r.client.Patch(ctx, op.Resumed, client.MergeFrom(&from)); !isGone(err) && err != nil {
+		return fmt.Errorf("resuming Job %s: %w", klog.KObj(op.Job), err)
 	}
-	shared.Wrote(ctx, "Resumed a Job", "the JobSet runs", "job", klog.KObj(resume.From))
+	shared.Wrote(ctx, "Resumed a Job", "the JobSet runs", "job", klog.KObj(op.Job))
 	return nil
 }
 

@@ -7,6 +7,7 @@ package jobset
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,12 @@ func fiveJobs(t *testing.T, exist ...int) (*shell, *jobset.JobSet, func(int) *ba
 	return s, js, func(i int) *batchv1.Job { return stored(t, s, builders.MakeJob(js, "a", i).Obj()) }
 }
 
+// planOf is a plan of these changes, in the order of their kinds like each that is decided.
+func planOf(ops ...policy.Op) *policy.Plan {
+	slices.SortStableFunc(ops, func(a, b policy.Op) int { return int(a.Kind) - int(b.Kind) })
+	return &policy.Plan{Writes: policy.Writes{Ops: ops}}
+}
+
 func TestExecuteInOrder(t *testing.T) {
 	t.Parallel()
 	s, js, job := fiveJobs(t, 0, 3, 4)
@@ -45,21 +52,25 @@ func TestExecuteInOrder(t *testing.T) {
 	rjob := &js.Spec.ReplicatedJobs[0]
 	resumed, changed := children.Resumed(job(4), rjob)
 	cached := job(4)
-	plan := policy.Plan{Writes: policy.Writes{
-		DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
-		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns"}}},
-		ScaleJobs:    []policy.Scale{{Job: job(3), Workers: 4}},
-		CreateJobs:   [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
-		SuspendJobs:  []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: cached, Job: resumed, ResetStartTime: changed}},
-		DeleteJobSet: true,
-	}}
-	before := []*batchv1.Job{plan.SuspendJobs[0].DeepCopy(), cached.DeepCopy()}
-	if err := s.execute(t.Context(), js, &plan); err != nil {
+	suspended := job(3)
+	plan := planOf(
+		policy.Op{Kind: policy.DeleteJobSet},
+		policy.Op{Kind: policy.ResumeJob, Job: cached, Resumed: resumed, ResetStartTime: changed},
+		policy.Op{Kind: policy.CreateJob, Job: builder.Job(rjob, 1)},
+		policy.Op{Kind: policy.CreateJob, Batch: 1, Job: builder.Job(rjob, 2)},
+		policy.Op{Kind: policy.ScaleJob, Job: job(3), Workers: 4},
+		policy.Op{Kind: policy.CreateClaim, Claim: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-js", Namespace: "ns"}}},
+		policy.Op{Kind: policy.CreateService, Service: children.Service(js)},
+		policy.Op{Kind: policy.SuspendJob, Job: suspended},
+		policy.Op{Kind: policy.DeleteJob, Job: job(0)},
+	)
+	before := []*batchv1.Job{suspended.DeepCopy(), cached.DeepCopy()}
+	if err := s.execute(t.Context(), js, plan); err != nil {
 		t.Fatal(err)
 	}
 	s.Record.Expect(t, "delete Job js-a-0", "patch Job js-a-3", "create Service js", "create PersistentVolumeClaim data-js", "patch Job js-a-3",
 		"create Job js-a-1", "create Job js-a-2", "patch status Job js-a-4", "patch Job js-a-4", "delete JobSet js")
-	if diff := cmp.Diff(before, []*batchv1.Job{plan.SuspendJobs[0], cached}); diff != "" {
+	if diff := cmp.Diff(before, []*batchv1.Job{suspended, cached}); diff != "" {
 		t.Errorf("P22: what the cache holds changed:\n%s", diff)
 	}
 	if got := job(3).Spec; *got.Parallelism != 4 || *got.Completions != 4 {
@@ -107,11 +118,12 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 				}
 				return nil
 			}
-			err := s.execute(t.Context(), js, &policy.Plan{Writes: policy.Writes{
-				DeleteJobs: []*batchv1.Job{job(0)}, CreateService: children.Service(js),
-				CreateJobs:  [][]*batchv1.Job{{builder.Job(rjob, 1)}, {builder.Job(rjob, 2)}},
-				SuspendJobs: []*batchv1.Job{job(3)}, ResumeJobs: []policy.Resume{{From: job(4), Job: resumed}}, DeleteJobSet: true,
-			}})
+			err := s.execute(t.Context(), js, planOf(
+				policy.Op{Kind: policy.DeleteJob, Job: job(0)}, policy.Op{Kind: policy.CreateService, Service: children.Service(js)},
+				policy.Op{Kind: policy.CreateJob, Job: builder.Job(rjob, 1)}, policy.Op{Kind: policy.CreateJob, Batch: 1, Job: builder.Job(rjob, 2)},
+				policy.Op{Kind: policy.SuspendJob, Job: job(3)}, policy.Op{Kind: policy.ResumeJob, Job: job(4), Resumed: resumed},
+				policy.Op{Kind: policy.DeleteJobSet},
+			))
 			if !errors.Is(err, down) {
 				t.Errorf("error %v, want %v", err, down)
 			}
@@ -124,9 +136,9 @@ func TestCreateJobsOfOneBatch(t *testing.T) {
 	t.Parallel()
 	s, js, _ := fiveJobs(t)
 	builder := children.NewBuilder(js)
-	var batch []*batchv1.Job
+	var batch []policy.Op
 	for i := range 5 {
-		batch = append(batch, builder.Job(&js.Spec.ReplicatedJobs[0], i))
+		batch = append(batch, policy.Op{Kind: policy.CreateJob, Job: builder.Job(&js.Spec.ReplicatedJobs[0], i)})
 	}
 	s.Fail = func(request string) error {
 		if strings.HasSuffix(request, "1") || strings.HasSuffix(request, "3") {
@@ -134,7 +146,7 @@ func TestCreateJobsOfOneBatch(t *testing.T) {
 		}
 		return nil
 	}
-	err := s.execute(t.Context(), js, &policy.Plan{Writes: policy.Writes{CreateJobs: [][]*batchv1.Job{batch}}})
+	err := s.execute(t.Context(), js, planOf(batch...))
 	const want = "job \"js-a-1\" creation failed with error: quota\njob \"js-a-3\" creation failed with error: quota"
 	if err == nil || err.Error() != want {
 		t.Errorf("C63: error %v, want %s", err, want)
@@ -150,34 +162,31 @@ func TestWhatExistsOrIsGone(t *testing.T) {
 	mine := builders.MakeJob(js, "a", 0).Obj()
 	foreign := builders.MakeJob(builders.MakeJobSet("js", "ns").UID("an earlier one").Obj(), "a", 0).Obj()
 	uncontrolled := builders.MakeJob(js, "a", 0).Change(func(job *batchv1.Job) { job.OwnerReferences = nil }).Obj()
-	create := policy.Plan{Writes: policy.Writes{CreateJobs: [][]*batchv1.Job{{children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}}}}
+	create := policy.Op{Kind: policy.CreateJob, Job: children.NewBuilder(js).Job(&js.Spec.ReplicatedJobs[0], 0)}
 	service := children.Service(js)
 	other := service.DeepCopy()
 	other.OwnerReferences = nil
 	tests := map[string]struct {
 		exists client.Object
-		plan   policy.Plan
+		op     policy.Op
 		fails  bool
 	}{
 		"C314: a Job of ours that the cache does not show is fine": {mine, create, false},
 		"C314: a Job of an earlier JobSet of that name is not":     {foreign, create, true},
 		"C314: a Job without a controller is not":                  {uncontrolled, create, true},
-		"C94: a Service of ours is fine":                           {service, policy.Plan{Writes: policy.Writes{CreateService: service.DeepCopy()}}, false},
-		"C94: a Service of another owner is left alone":            {other, policy.Plan{Writes: policy.Writes{CreateService: service.DeepCopy()}}, false},
-		"C103: a Job to delete that is gone is fine":               {js, policy.Plan{Writes: policy.Writes{DeleteJobs: []*batchv1.Job{mine}}}, false},
-		"C163: a Job to suspend that is gone is fine":              {js, policy.Plan{Writes: policy.Writes{SuspendJobs: []*batchv1.Job{mine}}}, false},
-		"C166: a Job to resume that is gone is fine":               {js, policy.Plan{Writes: policy.Writes{ResumeJobs: []policy.Resume{{From: mine, Job: mine.DeepCopy(), ResetStartTime: true}}}}, false},
-		"C173: a JobSet to delete that is gone is fine":            {mine, policy.Plan{Writes: policy.Writes{DeleteJobSet: true}}, false},
+		"C94: a Service of ours is fine":                           {service, policy.Op{Kind: policy.CreateService, Service: service.DeepCopy()}, false},
+		"C94: a Service of another owner is left alone":            {other, policy.Op{Kind: policy.CreateService, Service: service.DeepCopy()}, false},
+		"C103: a Job to delete that is gone is fine":               {js, policy.Op{Kind: policy.DeleteJob, Job: mine}, false},
+		"C163: a Job to suspend that is gone is fine":              {js, policy.Op{Kind: policy.SuspendJob, Job: mine}, false},
+		"C166: a Job to resume that is gone is fine":               {js, policy.Op{Kind: policy.ResumeJob, Job: mine, Resumed: mine.DeepCopy(), ResetStartTime: true}, false},
+		"C173: a JobSet to delete that is gone is fine":            {mine, policy.Op{Kind: policy.DeleteJobSet}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t, tc.exists.DeepCopyObject().(client.Object))
-			plan := tc.plan
-			if len(plan.CreateJobs) > 0 {
-				plan.CreateJobs = [][]*batchv1.Job{{plan.CreateJobs[0][0].DeepCopy()}}
-			}
-			if err := s.execute(t.Context(), js, &plan); (err != nil) != tc.fails {
+			tc.op.Job = tc.op.Job.DeepCopy()
+			if err := s.execute(t.Context(), js, planOf(tc.op)); (err != nil) != tc.fails {
 				t.Errorf("error %v, wanted one: %v", err, tc.fails)
 			}
 			events := 0
@@ -201,13 +210,12 @@ func TestDeletionsByForceAreCounted(t *testing.T) {
 	s.client = s.Fake // the record wants foreground deletions
 	before := deletionsByForce(t)
 	js = stored(t, s, js)
-	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{Outcomes: []policy.Outcome{policy.DeletedByForce}}, Writes: policy.Writes{
-		DeletePods: []policy.PodDeletion{{Pods: []*corev1.Pod{stored(t, s, pod)}, Force: true}},
-	}}
-	if err := s.execute(t.Context(), js, &plan); err != nil {
+	plan := planOf(policy.Op{Kind: policy.DeletePod, Pod: stored(t, s, pod), Force: true, Because: &policy.Event{}}, policy.Op{Kind: policy.CountForced})
+	plan.Status = js.Status
+	if err := s.execute(t.Context(), js, plan); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.report(t.Context(), js, &plan); err != nil { // the status stays as it is
+	if _, err := s.report(t.Context(), js, plan); err != nil { // the status stays as it is
 		t.Fatal(err)
 	}
 	if got := deletionsByForce(t) - before; got != 1 {

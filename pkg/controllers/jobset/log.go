@@ -42,11 +42,11 @@ func logDecision(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) {
 	}
 }
 
-// whyDeleted says why a plan deletes Jobs.
-func whyDeleted(plan *policy.Plan) string {
+// whyDeleted says why a plan deletes a Job.
+func whyDeleted(plan *policy.Plan, op *policy.Op) string {
 	switch {
-	case plan.TellDeleted != nil:
-		return plan.TellDeleted.Reason
+	case op.Because != nil:
+		return op.Because.Reason
 	case plan.Status.TerminalState != "":
 		return "the JobSet is " + plan.Status.TerminalState
 	default:

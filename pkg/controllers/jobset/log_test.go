@@ -38,7 +38,7 @@ func TestThePassIsLogged(t *testing.T) {
 		`"level"=2 "msg"="Created a Job" "job"={"name"="js-a-0" "namespace"="ns"} "reason"="missing in attempt 0"`,
 		`"level"=2 "msg"="Wrote the status" "epoch"=0 "reason"="counts"`,
 	}
-	step := `"level"=4 "msg"="Step" "resourceVersion"="999" "step"="createJobs" "added"=["CreateJobs=1"] "ended"=false`
+	step := `"level"=4 "msg"="Step" "resourceVersion"="999" "step"="createJobs" "added"=["CreateJob=1"] "ended"=false`
 	early := `"level"=5 "msg"="Skipped the pass" "wait"="50ms" "reason"="the last one was just before"`
 	tests := map[string]struct {
 		js    *jobset.JobSet

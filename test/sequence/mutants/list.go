@@ -85,7 +85,7 @@ var mutants = []mutant{
 	{
 		name: "charge on resume", file: jobsFile,
 		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
-		new:       "r.changes |= changes(oneIf(len(r.writes.ResumeJobs) > 0)) * chargeGroup",
+		new:       "r.changes |= changes(oneIf(r.writes.Does(ResumeJob))) * chargeGroup",
 		scenarios: "suspend",
 	},
 	{
@@ -188,7 +188,7 @@ var mutants = []mutant{
 	{
 		name: "nothing to create means nothing is missing", file: inPlaceFile,
 		old:       "!before.writes.jobsAsWanted() ||",
-		new:       "before.writes.touchesJobs() ||",
+		new:       "before.writes.Does(ChangeJobs) ||",
 		scenarios: "claim",
 	},
 	{
@@ -241,7 +241,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "the deadline counts what keeps Jobs from being created", file: progressFile,
-		old:       "startsOver := len(v.observed.Active) == 0 && len(before.writes.CreateJobs) > 0",
+		old:       "startsOver := len(v.observed.Active) == 0 && before.writes.Does(CreateJob)",
 		new:       "startsOver := false",
 		scenarios: "deadline, a claim|old Pods",
 	},
