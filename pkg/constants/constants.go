@@ -59,14 +59,6 @@ const (
 	NoProgressReason  = "NoProgress"
 	NoProgressMessage = "jobset failed because its restarts make no progress"
 
-	FailJobSetActionReason = "FailJobSetFailurePolicyAction"
-
-	RestartJobSetActionReason                     = "RestartJobSetFailurePolicyAction"
-	RestartJobSetAndIgnoreMaxRestartsActionReason = "RestartJobSetAndIgnoreMaxRestartsFailurePolicyAction"
-
-	RestartJobActionReason                     = "RestartJobFailurePolicyAction"
-	RestartJobAndIgnoreMaxRestartsActionReason = "RestartJobAndIgnoreMaxRestartsFailurePolicyAction"
-
 	InOrderInProgressReason  = "InOrderStartupPolicyInProgress"
 	InOrderInProgressMessage = "in order startup policy is in progress"
 	InOrderCompletedReason   = "InOrderStartupPolicyCompleted"
@@ -240,3 +232,6 @@ const (
 // RestartingAllContainers is the reason that a kubelet gives, with exit code 137, for containers that it killed because the rule
 // of another container restarts the Pod, and while they wait to start again.
 const RestartingAllContainers = "RestartingAllContainers"
+
+// ActionReason is the reason of the event that an action of a failure policy was taken.
+func ActionReason[Action ~string](action Action) string { return string(action) + "FailurePolicyAction" }

@@ -153,7 +153,7 @@ func TestStepsTellTheLastRestart(t *testing.T) {
 		},
 		"with another strategy Jobs are recreated": {
 			in:     input(builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("workers").Workers(1)).Obj(), 0),
-			events: []corev1.Event{event(now.Add(-time.Minute), constants.RestartJobSetActionReason, "a Job failed")},
+			events: []corev1.Event{event(now.Add(-time.Minute), constants.ActionReason(jobset.RestartJobSet), "a Job failed")},
 			want:   []string{"Failure done a Job failed", "Recreation done 11:59:00 all Jobs are recreated", "Ready - when all are ready"},
 		},
 	}

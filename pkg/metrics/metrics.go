@@ -81,7 +81,7 @@ const (
 )
 
 func init() {
-	for _, action := range restartActions {
+	for _, action := range policy.RestartActions {
 		restartsTotal.WithLabelValues(string(action)) // so that the first restart is an increase
 	}
 	for _, reason := range replacedReasons {
@@ -121,16 +121,11 @@ var replacedReasons = []string{
 // unknownReason is that of a Pod whose agent did not say it.
 const unknownReason = "Unknown"
 
-// restartActions are the actions of failure policies that restart something.
-var restartActions = []jobset.FailurePolicyAction{
-	jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts,
-}
-
 // Restarted counts a restart that an action asked for: one of all Jobs for the
 // actions that restart the JobSet, one of a single Job for the others. No policy means
 // RestartJobSet. Other actions are not counted, so the label has at most four values.
 func Restarted(action jobset.FailurePolicyAction) {
-	if slices.Contains(restartActions, action) {
+	if slices.Contains(policy.RestartActions, action) {
 		restartsTotal.WithLabelValues(string(action)).Inc()
 	}
 }

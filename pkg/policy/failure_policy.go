@@ -47,6 +47,11 @@ func (v *view) actOnFailure() result {
 	return v.act(jobset.RestartJobSet, constants.DefaultFailurePolicyReason, earliest(v.observed.Failed))
 }
 
+// RestartActions are the actions that restart something.
+var RestartActions = []jobset.FailurePolicyAction{
+	jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts,
+}
+
 // act applies an action. The reason is that of the condition RestartingJobSet.
 func (v *view) act(action jobset.FailurePolicyAction, reason string, job *batchv1.Job) result {
 	r := v.actOn(action, reason, job)
@@ -64,26 +69,24 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 	spent := firstFailed(constants.ReachedMaxRestartsMessage, job.Name)
 	switch action {
 	case jobset.FailJobSet:
-		return fail(constants.FailJobSetActionReason, message)
+		return fail(constants.ActionReason(action), message)
 	case jobset.RestartJobSet:
-		return v.charge(restartAll(reason, constants.RestartJobSetActionReason, message), spent)
+		return v.charge(restartAll(reason, action, message), spent)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
-		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
-		r.reports.Restart = action
-		return r
+		return restartAll(reason, action, message)
 	case jobset.RestartJob:
-		return v.charge(v.restartJob(job, action, constants.RestartJobActionReason, message), spent)
+		return v.charge(v.restartJob(job, action, message), spent)
 	case jobset.RestartJobAndIgnoreMaxRestarts:
-		return v.restartJob(job, action, constants.RestartJobAndIgnoreMaxRestartsActionReason, message)
+		return v.restartJob(job, action, message)
 	}
 	return result{err: fmt.Errorf("applying failure policy to JobSet %s/%s: action %q is not supported", v.JobSet.Namespace, v.JobSet.Name, action)}
 }
 
 // restartAll makes every Job one of an earlier attempt. The Jobs themselves are deleted and recreated
 // by later passes, which read this from the status.
-func restartAll(conditionReason, eventReason, message string) result {
-	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
-	r.changes, r.reports.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
+func restartAll(reason string, action jobset.FailurePolicyAction, message string) result {
+	r := tell(becomesTrue(jobset.JobSetRestarting, reason, message), warning(constants.ActionReason(action), message))
+	r.changes, r.reports.Restart = restartAllJobs|deprecate|breaksGroup, action
 	return r
 }
 

@@ -217,9 +217,8 @@ func jobSetOf(d *dice) *jobset.JobSet {
 	synced := d.roll(3)
 	w.Epochs(int32(d.roll(synced+1)), int32(synced))
 	if d.yes() {
-		rule := jobset.FailurePolicyRule{Name: "r", Action: []jobset.FailurePolicyAction{
-			jobset.FailJobSet, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts,
-		}[d.roll(5)]}
+		actions := append([]jobset.FailurePolicyAction{jobset.FailJobSet}, RestartActions...)
+		rule := jobset.FailurePolicyRule{Name: "r", Action: actions[d.roll(len(actions))]}
 		if d.yes() {
 			rule.OnJobFailureReasons = []string{"R"}
 		}

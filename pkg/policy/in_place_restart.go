@@ -33,7 +33,7 @@ func incompleteGroup(v *view, _ result) result {
 		if loss := v.unconfirmedLoss(); loss != nil {
 			return confirmFirst(loss)
 		}
-		r = r.and(restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()))
+		r = r.and(restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete()))
 	}
 	r.ends = true
 	return r
@@ -116,9 +116,9 @@ func breakGroup(v *view, _ result) result {
 	restart := v.restartGroup(cause, charged)
 	switch {
 	case incomplete: // P17
-		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason, v.whyIncomplete()+": "+cause)
+		restart = restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete()+": "+cause)
 	case counted.slow != "": // P93
-		restart = restartAll(constants.DefaultFailurePolicyReason, constants.RestartJobSetActionReason,
+		restart = restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet,
 			fmt.Sprintf("applying %s failure policy action (%s): %s", jobset.RestartJobSet, counted.slow, cause))
 	}
 	restart.changes |= charged & disrupted

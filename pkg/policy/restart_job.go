@@ -21,7 +21,7 @@ var wholeJobSetAction = map[jobset.FailurePolicyAction]jobset.FailurePolicyActio
 }
 
 // restartJob restarts one failed Job.
-func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, eventReason, message string) result {
+func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, message string) result {
 	attempts := newAttempts(v.JobSet, v.Gates)
 	rjob, index, err := attempts.position(job)
 	if err != nil {
@@ -31,7 +31,7 @@ func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, e
 	if built, err := number(job, constants.JobRestartAttemptKey); err == nil { // above the counter only if a status was lost
 		restart.attempt = int32(built) + 1
 	}
-	r := tell(warning(eventReason, message))
+	r := tell(warning(constants.ActionReason(action), message))
 	r.restartJob, r.reports.Restart = restart, action
 	return r
 }

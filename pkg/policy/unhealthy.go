@@ -200,7 +200,7 @@ func (v *view) resetIsDue() bool {
 // resetBecause resets the JobSet, charged, or fails it if no restart is left.
 func (v *view) resetBecause(reason, message string) result {
 	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
-	r := v.charge(restartAll(reason, constants.RestartJobSetActionReason,
+	r := v.charge(restartAll(reason, jobset.RestartJobSet,
 		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message)), lastFailure(message))
 	r.ends = true
 	return r

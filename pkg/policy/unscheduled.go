@@ -67,7 +67,7 @@ func (v *view) resetUnscheduled(reason, message string) result {
 	if !v.restartingInPlace() {
 		return r.and(v.resetBecause(reason, message))
 	}
-	r = r.and(restartAll(reason, constants.RestartJobSetActionReason,
+	r = r.and(restartAll(reason, jobset.RestartJobSet,
 		fmt.Sprintf("applying %s failure policy action (%s for more than %s)", jobset.RestartJobSet, message, v.tolerance.Failure)))
 	r.ends = true
 	return r

@@ -139,9 +139,9 @@ func (h *history) readEvents(events []corev1.Event) {
 			h.started(at, message)
 		case constants.InPlaceRestartCompletedReason:
 			h.completed(at, message)
-		case constants.RestartJobSetActionReason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, constants.MovedOffNodesReason:
+		case constants.ActionReason(jobset.RestartJobSet), constants.ActionReason(jobset.RestartJobSetAndIgnoreMaxRestarts), constants.MovedOffNodesReason:
 			*h = append(*h, Restart{Kind: AllJobs, Started: &at, Cause: message, Planned: sorted[i].Reason == constants.MovedOffNodesReason})
-		case constants.RestartJobActionReason, constants.RestartJobAndIgnoreMaxRestartsActionReason:
+		case constants.ActionReason(jobset.RestartJob), constants.ActionReason(jobset.RestartJobAndIgnoreMaxRestarts):
 			*h = append(*h, Restart{Kind: OneJob, Started: &at, Cause: message})
 		case constants.JobsReadyReason:
 			h.jobsReady(at)

@@ -84,7 +84,7 @@ func TestLastRestarts(t *testing.T) {
 		"The condition ends a restart whose second event did not come": {2, 3, restarted(ago(63*time.Second), time.Second, 2, "b")[:1], restarting(false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 3"),
 			[]Restart{{Kind: InPlace, Epoch: 2, Started: at(ago(63 * time.Second)), Ended: at(ago(time.Minute)), Seconds: ptr.To(3.0), Workers: 8, Cause: "b"}}},
 		"Jobs that were recreated are told, until they are ready": {0, 1,
-			[]corev1.Event{event(ago(time.Minute), constants.DefaultFailurePolicyReason, recreated), event(ago(time.Minute), constants.RestartJobSetActionReason, recreated), event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil,
+			[]corev1.Event{event(ago(time.Minute), constants.DefaultFailurePolicyReason, recreated), event(ago(time.Minute), constants.ActionReason(jobset.RestartJobSet), recreated), event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil,
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Ended: at(ago(50 * time.Second)), Seconds: ptr.To(10.0), Cause: recreated}}},
 		"P92: Jobs that were recreated to move Pods are told, and Pods that were deleted for it are no restart of their own": {0, 1,
 			[]corev1.Event{event(ago(time.Hour), constants.WorkersMovedReason, "2 Pods"), event(ago(time.Minute), constants.MovedOffNodesReason, recreated)}, nil,
@@ -92,12 +92,12 @@ func TestLastRestarts(t *testing.T) {
 		"Jobs that become ready without a restart end none": {0, 1, []corev1.Event{event(ago(50*time.Second), constants.JobsReadyReason, constants.JobsReadyMessage)}, nil, []Restart{}},
 		"The condition tells of Jobs that are being recreated": {1, 1, nil, restarting(true, constants.DefaultFailurePolicyReason, recreated),
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute)), Cause: recreated}}},
-		"A single Job that was recreated is told": {0, 1, []corev1.Event{event(ago(time.Minute), constants.RestartJobActionReason, "one")}, nil,
+		"A single Job that was recreated is told": {0, 1, []corev1.Event{event(ago(time.Minute), constants.ActionReason(jobset.RestartJob), "one")}, nil,
 			[]Restart{{Kind: OneJob, Started: at(ago(time.Minute)), Cause: "one"}}},
 		"Other events are no restarts": {0, 1, []corev1.Event{event(ago(time.Minute), constants.InvalidEpochReason, "x")}, nil, []Restart{}},
 		"Older kinds of events say the time in other fields": {0, 1, []corev1.Event{
-			{FirstTimestamp: metav1.NewTime(ago(time.Hour)), Reason: constants.RestartJobSetActionReason},
-			{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(ago(time.Minute))}, Reason: constants.RestartJobSetActionReason}}, nil,
+			{FirstTimestamp: metav1.NewTime(ago(time.Hour)), Reason: constants.ActionReason(jobset.RestartJobSet)},
+			{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(ago(time.Minute))}, Reason: constants.ActionReason(jobset.RestartJobSet)}}, nil,
 			[]Restart{{Kind: AllJobs, Started: at(ago(time.Minute))}, {Kind: AllJobs, Started: at(ago(time.Hour))}}},
 	}
 	for name, tc := range tests {

@@ -104,7 +104,7 @@ func TestTheTextOfAnotherStrategy(t *testing.T) {
 	in := running(js, 0)
 	in.Jobs[1].Labels[constants.RestartsKey] = "1"
 	in.Events = []corev1.Event{
-		event(ago(40*time.Second), constants.RestartJobSetActionReason, "applying RestartJobSet failure policy action (first failed job: train-workers-1)"),
+		event(ago(40*time.Second), constants.ActionReason(jobset.RestartJobSet), "applying RestartJobSet failure policy action (first failed job: train-workers-1)"),
 	}
 	report := Of(in)
 	golden(t, "recreate.txt", Text(&report, false))

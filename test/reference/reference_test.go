@@ -28,6 +28,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/features"
 	_ "sigs.k8s.io/jobset/pkg/metrics"
 )
@@ -61,7 +62,7 @@ func TestTheReferenceNamesWhatTheCodeHas(t *testing.T) {
 				"batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/job-tracking"), // of Kubernetes
 		},
 		"conditions":                   {[]string{"conditions.md"}, "condition", conditionsOf(t)},
-		"reasons":                      {[]string{"conditions.md", "events.md"}, "reason", named(`Reason$|ReasonPrefix$`)},
+		"reasons":                      {[]string{"conditions.md", "events.md"}, "reason", append(named(`Reason$|ReasonPrefix$`), actionReasonsOf(t)...)},
 		"metrics":                      {[]string{"metrics.md"}, "metric", metricsOf(t)},
 		"feature gates":                {[]string{"configuration.md"}, "gate", gatesOf()},
 		"flags of the manager":         {[]string{"configuration.md"}, "flag", flagsOf(t)},
@@ -192,17 +193,28 @@ func keysOf(constants map[string]string) []string {
 	return keys
 }
 
-func conditionsOf(t *testing.T) []string {
+func conditionsOf(t *testing.T) []string { return constantsOfType(t, "JobSetConditionType") }
+
+func actionReasonsOf(t *testing.T) (reasons []string) {
 	t.Helper()
-	var conditions []string
+	for _, action := range constantsOfType(t, "FailurePolicyAction") {
+		reasons = append(reasons, constants.ActionReason(action))
+	}
+	return reasons
+}
+
+// constantsOfType returns the values of the API that have a type.
+func constantsOfType(t *testing.T, name string) []string {
+	t.Helper()
+	var values []string
 	inspect(t, "api/jobset/v1alpha2", func(node ast.Node) {
 		if spec, ok := node.(*ast.ValueSpec); ok {
-			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "JobSetConditionType" {
-				conditions = append(conditions, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
+			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == name {
+				values = append(values, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
 			}
 		}
 	})
-	return conditions
+	return values
 }
 
 func metricsOf(t *testing.T) []string {

@@ -107,7 +107,7 @@ func otherControllers() {
 			Expect(cluster.Log(ctx, after.Worker(place))).To(ContainSubstring(`"epoch":"`+attempt+`"`), "attempt that the worker in place %d reads", place)
 		}
 		group.eventually(func() []int32 { return group.record.status().ReplicatedJobsStatus[0].JobRestarts }).Should(Equal([]int32{0, 1}))
-		group.Told(corev1.EventTypeWarning, constants.RestartJobActionReason, "first failed job: training-workers-1")
+		group.Told(corev1.EventTypeWarning, constants.ActionReason(jobset.RestartJob), "first failed job: training-workers-1")
 	}, SpecTimeout(specTime))
 
 	It("C179 C369: leave the claims that are to be kept, and those that are not go with them", func(ctx SpecContext) {

@@ -33,7 +33,7 @@ func failurePolicy() {
 		}}})
 		before := group.RunsAt(1)
 		group.Tell(order.Exit(codeY), before.Worker(0))
-		group.Fails(constants.FailJobSetActionReason)
+		group.Fails(constants.ActionReason(jobset.FailJobSet))
 		group.neverBroke()
 	}, SpecTimeout(specTime))
 
@@ -62,7 +62,7 @@ func failurePolicy() {
 		})
 		before := group.RunsAt(1)
 		group.evict(before.Pods[0])
-		group.Fails(constants.FailJobSetActionReason)
+		group.Fails(constants.ActionReason(jobset.FailJobSet))
 		group.neverBroke()
 	}, SpecTimeout(specTime))
 
@@ -129,7 +129,7 @@ func workersSucceed() {
 		group.RunsAt(2)
 		status := group.record.status()
 		Expect(status.RestartsCountTowardsMax+status.InPlaceRestarts).To(BeEquivalentTo(1), "charged in all")
-		group.Told(corev1.EventTypeWarning, constants.RestartJobSetActionReason, "succeeded in epoch 1")
+		group.Told(corev1.EventTypeWarning, constants.ActionReason(jobset.RestartJobSet), "succeeded in epoch 1")
 	}, SpecTimeout(specTime))
 }
 
@@ -197,7 +197,7 @@ func (g *Group) startsOver() {
 	g.Tell(order.Exit(1), before.Worker(0))
 	g.RunsAttempt(1).IsAllNew(before)
 	g.Has(jobset.JobSetRestarting, "False", constants.JobsReadyReason)
-	g.Told(corev1.EventTypeWarning, constants.RestartJobSetActionReason, "first failed job: "+jobSetName+"-"+replicated+"-0")
+	g.Told(corev1.EventTypeWarning, constants.ActionReason(jobset.RestartJobSet), "first failed job: "+jobSetName+"-"+replicated+"-0")
 	status := g.record.status()
 	Expect(status.Restarts).To(BeEquivalentTo(1), "restarts")
 	Expect(status.RestartsCountTowardsMax).To(BeEquivalentTo(1), "restartsCountTowardsMax")

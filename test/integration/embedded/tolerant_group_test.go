@@ -32,7 +32,7 @@ var _ = Describe("A group with faultTolerance that does not assemble", func() {
 		}})
 
 		group.Told(corev1.EventTypeWarning, constants.WorkersMissingReason, "2 of 2 workers have not reported epoch 1 within 3s")
-		group.Told(corev1.EventTypeWarning, constants.RestartJobSetActionReason, "2 of 2 workers have not reported epoch 1 within 6s")
+		group.Told(corev1.EventTypeWarning, constants.ActionReason(jobset.RestartJobSet), "2 of 2 workers have not reported epoch 1 within 6s")
 		group.Told(corev1.EventTypeNormal, constants.RetryPauseReason, "after a pause of 1s (1 of 1 restarts used)")
 		group.Has(jobset.JobSetFailed, metav1.ConditionTrue, constants.ReachedMaxRestartsReason)
 		status := group.Status()

@@ -302,20 +302,20 @@ var mutants = []mutant{
 	},
 	{
 		name: "restart where a rule fails the JobSet", file: failureFile,
-		old:       "case jobset.FailJobSet:\n\t\treturn fail(constants.FailJobSetActionReason, message)\n\tcase jobset.RestartJobSet:",
+		old:       "case jobset.FailJobSet:\n\t\treturn fail(constants.ActionReason(action), message)\n\tcase jobset.RestartJobSet:",
 		new:       "case jobset.FailJobSet, jobset.RestartJobSet:",
 		scenarios: "rules",
 	},
 	{
 		name: "charge what a rule exempts", file: failureFile,
-		old:       "\t\tr.reports.Restart = action\n",
-		new:       "\t\tr.reports.Restart, r.changes = action, r.changes|chargeAllJobs\n",
+		old:       "\t\treturn restartAll(reason, action, message)\n",
+		new:       "\t\tr := restartAll(reason, action, message)\n\t\tr.changes |= chargeAllJobs\n\t\treturn r\n",
 		scenarios: "rules",
 	},
 	{
 		name: "fail whatever the rules say", file: failureFile,
 		old:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n",
-		new:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n\t\treturn fail(constants.FailJobSetActionReason, message)\n",
+		new:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n\t\treturn fail(constants.ActionReason(action), message)\n",
 		scenarios: "rules",
 	},
 	{
