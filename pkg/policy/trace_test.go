@@ -59,7 +59,7 @@ func TestEveryChangeHasAName(t *testing.T) {
 	if want := spendEpoch; 1<<(len(changeNames)-1) != want {
 		t.Errorf("%d names, want one for each of the changes up to %b", len(changeNames), want)
 	}
-	if want := DeleteJobSet; 1<<(len(opNames)-1) != want {
-		t.Errorf("%d names, want one for each kind of op up to %b", len(opNames), want)
+	if 1<<len(opNames) != endOfOps {
+		t.Errorf("%d names, want one for each kind of op below %b", len(opNames), endOfOps)
 	}
 }

@@ -72,6 +72,7 @@ const (
 	CreateJob
 	ResumeJob
 	DeleteJobSet
+	endOfOps
 
 	// ChangeJobs are changes of Jobs. ChangeGroup: workers come or go.
 	ChangeJobs  = DeleteJob | SuspendJob | ScaleJob | CreateJob | ResumeJob
