@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/test/integration/examples/manifest"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 const (
@@ -138,7 +139,7 @@ func TestP50P51OneExampleBringsItsAgentAndAllOthersLeaveItToTheManager(t *testin
 			for _, written := range js.Spec.ReplicatedJobs {
 				want := bare(&written).Template
 				if file.Path == ownAgent {
-					want = *workerpod.PrepareJob(&want, workerpod.Options{AgentImage: "jobset/agent:dev", ServiceAccountName: "jobset-agent"})
+					want = *ownagent.Job(&want, "jobset-agent", workerpod.Options{AgentImage: "jobset/agent:dev"})
 				}
 				if diff := cmp.Diff(want, written.Template); diff != "" {
 					t.Errorf("%s, ReplicatedJob %s (-want +written):\n%s", file.Path, written.Name, diff)

@@ -13,7 +13,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,9 +24,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
-
-// logsAtOnce is how many logs are read at the same time.
-const logsAtOnce = 16
 
 // source is a log to read.
 type source struct {
@@ -105,93 +101,54 @@ func logsOf(pod *corev1.Pod, container string) []source {
 		return nil
 	}
 	status := &pod.Status.ContainerStatuses[i]
-	one := logs.Log{ReplicatedJob: pod.Labels[jobset.ReplicatedJobNameKey], Pod: pod.Name, Node: pod.Spec.NodeName, Container: container}
+	one := source{namespace: pod.Namespace, Log: logs.Log{
+		ReplicatedJob: pod.Labels[jobset.ReplicatedJobNameKey], Pod: pod.Name, Node: pod.Spec.NodeName, Container: container}}
 	var found []source
-	// A kubelet starts no container of a Pod that is being deleted. So one that was started again had ended before, unasked.
-	add := func(previous bool, state *corev1.ContainerStateTerminated) {
-		l := one
-		l.Previous = previous
-		if state != nil {
-			l.Ended = &protocol.Exit{Code: int(state.ExitCode), Signal: int(state.Signal), OOMKilled: state.Reason == "OOMKilled",
-				Stopped: pod.DeletionTimestamp != nil && !previous, Time: state.FinishedAt.Time}
-		}
-		found = append(found, source{l, pod.Namespace})
-	}
-	if last := status.LastTerminationState.Terminated; last != nil {
-		add(true, last)
+	if status.LastTerminationState.Terminated != nil {
+		previous := one
+		previous.Previous = true
+		found = append(found, previous)
 	}
 	if status.State.Running != nil || status.State.Terminated != nil {
-		add(false, status.State.Terminated)
+		found = append(found, one)
 	}
 	return found
 }
 
 // open starts to read a log.
-func (c *cluster) open(ctx context.Context, s *source, sinceSeconds *int64) (io.ReadCloser, error) {
-	options := &corev1.PodLogOptions{Container: s.Container, Previous: s.Previous, SinceSeconds: sinceSeconds}
-	stream, err := c.kubernetes.CoreV1().Pods(s.namespace).GetLogs(s.Pod, options).Stream(ctx)
-	if err != nil {
-		return nil, s.unread(err)
-	}
-	return stream, nil
+func (c *cluster) open(ctx context.Context, s *source) (io.ReadCloser, error) {
+	options := &corev1.PodLogOptions{Container: s.Container, Previous: s.Previous}
+	return c.kubernetes.CoreV1().Pods(s.namespace).GetLogs(s.Pod, options).Stream(ctx)
 }
 
-func (s *source) unread(err error) error {
-	return fmt.Errorf("reading the log of container %s of Pod %s: %w", s.Container, s.Pod, err)
-}
-
-// readMarks reads all logs, and returns those that could be read with their marks, and a note about each other one. It fails if
-// none could be read.
-func (c *cluster) readMarks(ctx context.Context, sources []source, sinceSeconds *int64) (read []source, notes []string, err error) {
-	errs, free := make([]error, len(sources)), make(chan struct{}, logsAtOnce)
-	var wg sync.WaitGroup
-	for i := range sources {
-		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			sources[i].Marks, errs[i] = c.marks(ctx, &sources[i], sinceSeconds)
-		})
-	}
-	wg.Wait()
-	for i := range sources {
-		if errs[i] == nil {
-			read = append(read, sources[i])
-			continue
+// printLog prints the sections of a log that are wanted, and reports whether there were any. Unread is why the log could not be read
+// to its end: then what was read is printed. A log is read twice, since none is kept: the first mark says what is before it.
+func (c *cluster) printLog(ctx context.Context, s *source, filter logs.Filter, out io.Writer) (found bool, unread, err error) {
+	buffered := bufio.NewWriter(out)
+	unread = func() error {
+		marks, err := c.marks(ctx, s)
+		if err != nil || !filter.Takes(marks) {
+			return err
 		}
-		err = errs[i]
-		notes = append(notes, errs[i].Error())
+		stream, err := c.open(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stream.Close() }()
+		found, err = logs.Cut(stream, buffered, logs.First(marks), filter, s.Title)
+		return err
+	}()
+	if unread != nil {
+		unread = fmt.Errorf("reading the log of container %s of Pod %s: %w", s.Container, s.Pod, unread)
 	}
-	if len(read) > 0 {
-		err = nil
-	}
-	return read, notes, err
+	return found, unread, buffered.Flush() // which fails if any write did
 }
 
-func (c *cluster) marks(ctx context.Context, s *source, sinceSeconds *int64) ([]protocol.Mark, error) {
-	stream, err := c.open(ctx, s, sinceSeconds)
+func (c *cluster) marks(ctx context.Context, s *source) ([]protocol.Mark, error) {
+	stream, err := c.open(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = stream.Close() }()
-	marks, err := logs.Marks(stream)
-	if err != nil {
-		return nil, s.unread(err)
-	}
-	return marks, nil
-}
-
-// printLog prints the sections of a log that are wanted, and reports whether there were any. Unread is why the log could not be read
-// to its end: then what was read is printed.
-func (c *cluster) printLog(ctx context.Context, s *source, sinceSeconds *int64, filter logs.Filter, out io.Writer, epochs []logs.Epoch) (found bool, unread, err error) {
-	stream, err := c.open(ctx, s, sinceSeconds)
-	if err != nil {
-		return false, err, nil
-	}
-	defer func() { _ = stream.Close() }()
-	buffered := bufio.NewWriter(out)
-	title := func(section logs.Section) string { return logs.Title(epochs, &s.Log, section) }
-	if found, unread = logs.Cut(stream, buffered, logs.First(s.Marks), filter, title); unread != nil {
-		unread = s.unread(unread)
-	}
-	return found, unread, buffered.Flush() // which fails if any write did
+	return logs.Marks(stream)
 }

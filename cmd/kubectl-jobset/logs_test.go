@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -25,40 +24,26 @@ import (
 )
 
 func TestLogsOfAContainer(t *testing.T) {
-	end := metav1.NewTime(time.Unix(1000, 0).UTC())
-	killed := &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: end}
-	exit := &protocol.Exit{Code: 137, OOMKilled: true, Time: end.Time}
-	stopped := *exit
-	stopped.Stopped = true
+	ended := &corev1.ContainerStateTerminated{ExitCode: 137}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	type log struct {
-		Previous bool
-		Ended    *protocol.Exit
-	}
 	for name, tc := range map[string]struct {
-		status  corev1.ContainerStatus
-		deleted bool
-		want    []log
+		status corev1.ContainerStatus
+		want   []bool // of each log whether it is the previous one
 	}{
-		"P129: one that runs":                    {corev1.ContainerStatus{State: running}, false, []log{{}}},
-		"P129: one that was started again":       {corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}, {}}},
-		"P129: one that has ended":               {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, false, []log{{false, exit}}},
-		"P129: one whose Pod was told to end":    {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}}, true, []log{{false, &stopped}}},
-		"P129: and had failed once before":       {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: killed}, LastTerminationState: corev1.ContainerState{Terminated: killed}}, true, []log{{true, exit}, {false, &stopped}}},
-		"P129: none of one that has not started": {corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}, false, nil},
-		"P129: the one before, while it waits":   {corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: killed}}, false, []log{{true, exit}}},
+		"P129: one that runs":                    {corev1.ContainerStatus{State: running}, []bool{false}},
+		"P129: one that was started again":       {corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: ended}}, []bool{true, false}},
+		"P129: one that has ended":               {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: ended}}, []bool{false}},
+		"P129: none of one that has not started": {corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}, nil},
+		"P129: the one before, while it waits":   {corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: ended}}, []bool{true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "research", Name: "p", Labels: map[string]string{jobset.ReplicatedJobNameKey: "workers"}}, Spec: corev1.PodSpec{NodeName: "n"}}
-			if tc.deleted {
-				pod.DeletionTimestamp = &end
-			}
 			tc.status.Name = "worker"
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "other"}, tc.status}
-			var got []log
+			var got []bool
 			for _, s := range logsOf(pod, "worker") {
-				got = append(got, log{s.Previous, s.Ended})
-				s.Log.Previous, s.Log.Ended = false, nil
+				got = append(got, s.Previous)
+				s.Previous = false
 				if diff := cmp.Diff(logs.Log{ReplicatedJob: "workers", Pod: "p", Node: "n", Container: "worker"}, s.Log); diff != "" || s.namespace != "research" {
 					t.Errorf("%s (-want, +got):\n%s", s.namespace, diff)
 				}
@@ -110,27 +95,9 @@ func TestALogMayVanishBeforeItIsPrinted(t *testing.T) {
 }
 
 func TestFlagsOfLogsAreChecked(t *testing.T) {
-	logs := func(change func(*logsOptions)) *logsOptions {
-		o := &logsOptions{output: "table", epoch: all, rank: all}
-		change(o)
-		return o
-	}
-	for name, tc := range map[string]struct {
-		flags *logsOptions
-		valid bool
-	}{
-		"P129: the defaults of logs":   {logs(func(*logsOptions) {}), true},
-		"P129: epoch 0, which is none": {logs(func(o *logsOptions) { o.epoch = 0 }), true},
-		"P129: an epoch below":         {logs(func(o *logsOptions) { o.epoch = -2 }), false},
-		"P129: a rank below":           {logs(func(o *logsOptions) { o.rank = -2 }), false},
-		"P129: JSON of a log":          {logs(func(o *logsOptions) { o.rank, o.output = 1, "json" }), false},
-		"P129: JSON of the epochs":     {logs(func(o *logsOptions) { o.output = "json" }), true},
-		"P129: a part of a second":     {logs(func(o *logsOptions) { o.since = time.Millisecond }), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := tc.flags.validate(); (err == nil) != tc.valid {
-				t.Errorf("got %v, want valid: %t", err, tc.valid)
-			}
-		})
+	for _, flag := range []string{"--epoch=-2", "--rank=-2"} {
+		if _, err := kubectlJobSet(t, serving(jobset.InPlaceRestart, nil), "logs", "train", flag); err == nil || !strings.Contains(err.Error(), "must be 0 or more") {
+			t.Errorf("P129: %s: error %v", flag, err)
+		}
 	}
 }

@@ -34,8 +34,8 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
   # On which nodes did restarts begin, and why?
   kubectl jobset nodes -A
 
-  # What did the workers print in which epoch, and who failed first?
-  kubectl jobset logs train
+  # What did rank 3 print in epoch 7?
+  kubectl jobset logs train --epoch 7 --rank 3
 
   # A web page on this machine that shows all of it live
   kubectl jobset dashboard train

@@ -40,7 +40,7 @@ func InCluster(js *jobset.JobSet, g gates.Set, c Cluster) field.ErrorList {
 	if !workerpod.RestartsInPlace(js, g) {
 		return nil
 	}
-	errs, show := serverVersion(js, c.Server), fewExamples()
+	errs := serverVersion(js, c.Server)
 	for i := range js.Spec.ReplicatedJobs {
 		rjob := &js.Spec.ReplicatedJobs[i]
 		if c.AgentImage != "" || !workerpod.IsInjected(js, rjob) {
@@ -48,8 +48,7 @@ func InCluster(js *jobset.JobSet, g gates.Set, c Cluster) field.ErrorList {
 		}
 		errs = append(errs, field.Required(podPath(i).Child("initContainers"), fmt.Sprintf(
 			"must hold the agent, which restarts and holds back the workers, %s: the manager adds it if inPlaceRestart.agentImage "+
-				"of its configuration names an image, and it names none; set it there, or add here:\n%s", because,
-			show(wantedAgent(&rjob.Template.Spec.Template.Spec)))))
+				"of its configuration names an image, and it names none; set it there, or bring an agent here", because)))
 	}
 	return errs
 }

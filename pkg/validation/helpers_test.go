@@ -19,6 +19,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 var (
@@ -116,7 +117,7 @@ func inPlaceJobSet() *jobset.JobSet {
 	for i := range js.Spec.ReplicatedJobs {
 		template := &js.Spec.ReplicatedJobs[i].Template
 		template.Spec.Template.Spec.RestartPolicy = ""
-		*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent", ServiceAccountName: "jobset-agent"})
+		*template = *ownagent.Job(template, "jobset-agent", workerpod.Options{AgentImage: "agent"})
 	}
 	return js
 }

@@ -106,7 +106,7 @@ func TestEpochInATemplateThatIsChanged(t *testing.T) {
 }
 
 func TestInPlaceAgentThatCouldNotWork(t *testing.T) {
-	const lines = "startupProbe:\n  failureThreshold: 1000000\n  httpGet:\n    path: /barrier-is-lifted?wait=50\n    port: 8080\n  periodSeconds: 1\n  timeoutSeconds: 60"
+	const lines = "httpGet: {path: /barrier-is-lifted?wait=50, port: 8080}, timeoutSeconds: 60, periodSeconds: 1, failureThreshold: 1000000"
 	mut := func(change func(agent *corev1.Container)) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) { change(&pod(js, 0).InitContainers[0]) }
 	}
@@ -116,7 +116,7 @@ func TestInPlaceAgentThatCouldNotWork(t *testing.T) {
 	runCreate(t, inPlaceJobSet, map[string]createCase{
 		"P42: no JOBSET_NAME": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.Env = c.Env[:2] }),
-			want: []violation{required(leaderAgent+".env", "the agent cannot do without JOBSET_NAME; add:\nenv:\n- name: JOBSET_NAME\n")},
+			want: []violation{required(leaderAgent+".env", "the agent cannot do without JOBSET_NAME (fieldRef metadata.labels['jobset.sigs.k8s.io/jobset-name']); add them")},
 		},
 		"P42: variables from elsewhere cannot be seen": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.Env, c.EnvFrom = nil, []corev1.EnvFromSource{{}} }),

@@ -22,22 +22,22 @@ import (
 const addedAgent = "an agent is added to templates without one"
 
 // inPlaceInjection refuses what conflicts with the agent that a template is to get.
-func inPlaceInjection(js *jobset.JobSet, i int, show func(any) string) field.ErrorList {
+func inPlaceInjection(js *jobset.JobSet, i int) field.ErrorList {
 	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
-	errs := halfAgents(podPath(i), spec, show)
-	errs = append(errs, takenNames(podPath(i), spec, show)...)
+	errs := halfAgents(podPath(i), spec)
+	errs = append(errs, takenNames(podPath(i), spec)...)
 	return append(errs, duplicateExitCodes(js, i)...)
 }
 
 // halfAgents finds init containers that are meant to be an agent and would keep the workers waiting indefinitely.
-func halfAgents(path *field.Path, spec *corev1.PodSpec, show func(any) string) field.ErrorList {
+func halfAgents(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
 		if workerpod.IsSidecar(c) || !isAgentButForItsPolicy(c) {
 			continue
 		}
-		errs = append(errs, agentProblems(path.Child("initContainers").Index(i), c, show)...)
+		errs = append(errs, agentProblems(path.Child("initContainers").Index(i), c)...)
 	}
 	return errs
 }
@@ -49,13 +49,13 @@ func isAgentButForItsPolicy(c *corev1.Container) bool {
 }
 
 // takenNames finds containers and volumes that have the names of those that are added.
-func takenNames(path *field.Path, spec *corev1.PodSpec, show func(any) string) field.ErrorList {
+func takenNames(path *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	for i := range spec.InitContainers {
 		if c := &spec.InitContainers[i]; c.Name == workerpod.DefaultAgentName && !isAgentButForItsPolicy(c) {
 			errs = append(errs, field.Invalid(path.Child("initContainers").Index(i).Child("name"), c.Name, fmt.Sprintf(
-				"is reserved for the agent, and this container is not one: %s %s, so remove or rename this container; or make it an agent of your own, with:\n%s",
-				addedAgent, because, show(wantedAgent(spec)))))
+				"is reserved for the agent, and this container is not one: %s %s, so remove or rename this container; or make it an agent of your own",
+				addedAgent, because)))
 		}
 	}
 	for i := range spec.Containers {

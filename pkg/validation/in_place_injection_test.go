@@ -72,7 +72,7 @@ func TestInjection(t *testing.T) {
 			gates: gateOn, mut: mut(func(s *corev1.PodSpec) {
 				s.InitContainers = []corev1.Container{{Name: "jobset-agent", Image: "mine", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 			}),
-			want: []violation{invalid(leaderAgent+".name", "remove or rename this container; or make it an agent of your own, with:\ninitContainers:\n- env:\n  - name: NAMESPACE\n")},
+			want: []violation{invalid(leaderAgent+".name", "remove or rename this container; or make it an agent of your own")},
 		},
 		"P50: an agent that is no sidecar": {
 			gates: gateOn, mut: mut(func(s *corev1.PodSpec) {
@@ -132,7 +132,7 @@ func TestInjection(t *testing.T) {
 func TestInCluster(t *testing.T) {
 	const image = "agent"
 	lacksAgent := required(leaderPod+".initContainers", "the manager adds it if inPlaceRestart.agentImage of its configuration names an image, and it names none; "+
-		"set it there, or add here:\ninitContainers:\n- env:\n  - name: NAMESPACE\n")
+		"set it there, or bring an agent here")
 	const needs = "needs Kubernetes 1.36 or newer, and the API server was v1.35.9 when the manager started"
 	old := invalid("spec.failurePolicy.inPlaceRestart.mode", needs)
 	interactive := func(js *jobset.JobSet) *jobset.JobSet {

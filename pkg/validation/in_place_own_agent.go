@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -27,32 +26,30 @@ const minBarrierSeconds = 3600
 
 // ownAgentProblems returns settings with which our agent would wait indefinitely, or
 // not hold its worker.
-func ownAgentProblems(path *field.Path, c *corev1.Container, show func(any) string) field.ErrorList {
-	return append(agentVariables(path.Child("env"), c, show), barrierProbe(path, c, show)...)
+func ownAgentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
+	return append(agentVariables(path.Child("env"), c), barrierProbe(path, c)...)
 }
 
 // agentVariables reports missing variables without which the agent exits with 64. What
 // envFrom sets is not known here.
-func agentVariables(path *field.Path, c *corev1.Container, show func(any) string) field.ErrorList {
+func agentVariables(path *field.Path, c *corev1.Container) field.ErrorList {
 	if len(c.EnvFrom) > 0 {
 		return nil
 	}
-	var missing []corev1.EnvVar
-	var names []string
+	var missing []string
 	for _, env := range workerpod.Agent(workerpod.Options{}).Env {
 		if env.Name != workerpod.JobSetUIDEnv && workerpod.FindEnv(c, env.Name) < 0 {
-			missing, names = append(missing, env), append(names, env.Name)
+			missing = append(missing, fmt.Sprintf("%s (fieldRef %s)", env.Name, env.ValueFrom.FieldRef.FieldPath))
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent cannot do without %s; add:\n%s",
-		strings.Join(names, ", "), show(map[string]any{"env": missing})))}
+	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent cannot do without %s; add them", strings.Join(missing, ", ")))}
 }
 
 // barrierProbe requires a probe that requests our barrier, for as long as a group may take.
-func barrierProbe(path *field.Path, c *corev1.Container, show func(any) string) field.ErrorList {
+func barrierProbe(path *field.Path, c *corev1.Container) field.ErrorList {
 	probe := c.StartupProbe
 	if probe == nil {
 		return nil // agentProblems reports that
@@ -66,33 +63,33 @@ func barrierProbe(path *field.Path, c *corev1.Container, show func(any) string) 
 		port = workerpod.DefaultBarrierPort
 	}
 	path = path.Child("startupProbe")
-	use := sync.OnceValue(func() string { return "; use:\n" + show(map[string]any{"startupProbe": workerpod.StartupProbe(port)}) })
+	use := "; use " + barrierOn(port)
 	if probe.HTTPGet == nil {
-		return field.ErrorList{field.Required(path.Child("httpGet"), "the barrier answers HTTP requests only, "+because+use())}
+		return field.ErrorList{field.Required(path.Child("httpGet"), "the barrier answers HTTP requests only, "+because+use)}
 	}
 	var errs field.ErrorList
 	if !workerpod.ServesBarrierAt(probe.HTTPGet.Path) {
 		errs = append(errs, field.Invalid(path.Child("httpGet", "path"), probe.HTTPGet.Path,
-			fmt.Sprintf("the barrier is served at %s %s%s", workerpod.BarrierPath, because, use())))
+			fmt.Sprintf("the barrier is served at %s %s%s", workerpod.BarrierPath, because, use)))
 	}
 	if s := probe.HTTPGet.Scheme; s != "" && s != corev1.URISchemeHTTP {
-		errs = append(errs, field.Invalid(path.Child("httpGet", "scheme"), s, "the barrier speaks plain HTTP"+use()))
+		errs = append(errs, field.Invalid(path.Child("httpGet", "scheme"), s, "the barrier speaks plain HTTP"+use))
 	}
 	if asked, found := probedPort(c); known && (!found || asked != port) {
 		errs = append(errs, field.Invalid(path.Child("httpGet", "port"), probe.HTTPGet.Port.String(),
 			fmt.Sprintf("the barrier is served on port %d, which %s sets (default %d)%s",
-				port, workerpod.BarrierPortEnv, workerpod.DefaultBarrierPort, use())))
+				port, workerpod.BarrierPortEnv, workerpod.DefaultBarrierPort, use)))
 	}
 	return append(errs, barrierTime(path, probe, use)...)
 }
 
 // barrierTime checks how long the probe may fail, with the defaults that Kubernetes sets later.
-func barrierTime(path *field.Path, probe *corev1.Probe, use func() string) field.ErrorList {
+func barrierTime(path *field.Path, probe *corev1.Probe, use string) field.ErrorList {
 	period, threshold := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
 	if held := int64(period) * int64(threshold); held < minBarrierSeconds {
 		return field.ErrorList{field.Invalid(path.Child("failureThreshold"), probe.FailureThreshold, fmt.Sprintf(
 			"failureThreshold times periodSeconds must be at least %d seconds and is %d: after that the kubelet kills the agent, "+
-				"and with it a group that waits for its last worker%s", minBarrierSeconds, held, use()))}
+				"and with it a group that waits for its last worker%s", minBarrierSeconds, held, use))}
 	}
 	return nil
 }

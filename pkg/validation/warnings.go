@@ -48,7 +48,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 		}
 		out = append(out, unusedCodes(js, i)...)
 		spec, path := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, podPath(i)
-		if agent, _ := findAgent(path, spec, asNothing); agent != nil {
+		if agent, _ := findAgent(path, spec); agent != nil {
 			out = append(out, agentWarnings(path, spec, agent)...)
 		}
 		if spec.ServiceAccountName == "" && spec.DeprecatedServiceAccount == "" && needsToken(spec) {

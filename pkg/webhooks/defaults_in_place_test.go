@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 var on = gates.Set{InPlaceRestart: true}
@@ -110,7 +111,7 @@ func TestDefaultMode(t *testing.T) {
 	}
 	withOwnAgent := func(js *jobset.JobSet) {
 		template := &js.Spec.ReplicatedJobs[1].Template
-		*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent"})
+		*template = *ownagent.Job(template, "", workerpod.Options{AgentImage: "agent"})
 	}
 	for name, tc := range map[string]struct {
 		written string

@@ -154,7 +154,7 @@ func TestEveryExitCodeIsHandledOnce(t *testing.T) {
 		"P53: more codes than a rule holds": {recreate: []int32{251, 252, 253, 254}, rules: []batchv1.PodFailurePolicyRule{rule(nil, "In", most...)}, leave: func(c int32) bool { return c < 255 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := &batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: tc.rules}, Template: *userPod()}}
+			job := &batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: tc.rules}, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", Image: "worker"}}}}}}
 			policy := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{RecreatePodOnExitCodes: tc.recreate}}
 			rules := workerpod.Inject(job, policy, workerpod.Injection{}, workerpod.Place{}).Spec.Containers[0].RestartPolicyRules
 			if workerpod.ActionOn(rules, 0) != "" {

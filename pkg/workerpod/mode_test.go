@@ -63,7 +63,7 @@ func TestObstacles(t *testing.T) {
 		"P60: Linux":                               {change: ofPod(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: corev1.Linux} })},
 		"P60: an agent of the author's":            {ofPod(func(s *corev1.PodSpec) { s.InitContainers = []corev1.Container{{}, Agent(Options{})} }), []string{pod + ".initContainers[1]"}},
 		"P60: an agent of the author's, whatever its workers have": {func(job *batchv1.JobSpec) {
-			*job = PrepareJob(&batchv1.JobTemplateSpec{Spec: *job}, Options{}).Spec
+			job.Template.Spec.InitContainers = []corev1.Container{Agent(Options{})}
 			job.Template.Spec.Containers[1].Command = nil
 		}, []string{pod + ".initContainers[0]"}},
 		"P60: a sidecar of a mesh": {change: ofPod(func(s *corev1.PodSpec) {

@@ -26,7 +26,7 @@ const DefaultAgentName = "jobset-agent"
 // BackoffLimit is what the Job needs so that recreated Pods never fail it: failures are counted by the JobSet.
 const BackoffLimit int32 = math.MaxInt32
 
-// Options say what Prepare cannot know. The zero value lacks only the image.
+// Options say what an agent cannot know. The zero value lacks only the image.
 type Options struct {
 	// AgentImage is the image of the agent.
 	AgentImage string
@@ -35,47 +35,6 @@ type Options struct {
 	BarrierPort int32
 	// Resources of the agent. Defaults to a small request and a memory limit.
 	Resources *corev1.ResourceRequirements
-	// ServiceAccountName for the Pod: one that may watch JobSets and patch Pods.
-	ServiceAccountName string
-}
-
-// Prepare returns a copy of a Pod template with everything that InPlaceRestart
-// needs in a worker Pod.
-//
-// What the template already says wins, always: Prepare fills fields that are
-// empty and never drops or changes one. So a template that contradicts
-// InPlaceRestart stays contradictory, and admission says where. An agent that
-// is already there is recognised (by its name, or as a sidecar
-// that LooksLikeAgent) and completed, not added twice; hence Prepare of a prepared template changes
-// nothing.
-//
-// The agent goes behind the other init containers: it reports when they are
-// done, so that nothing but the workers is left to start when the barrier lifts.
-func Prepare(template *corev1.PodTemplateSpec, opts Options) *corev1.PodTemplateSpec {
-	out := template.DeepCopy()
-	spec := &out.Spec
-	spec.RestartPolicy = cmp.Or(spec.RestartPolicy, jobset.DefaultInPlaceRestartPolicy)
-	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, opts.ServiceAccountName)
-	agent := agentIn(spec)
-	if agent.SecurityContext == nil {
-		agent.SecurityContext = restricted()
-		agent.SecurityContext.SeccompProfile = seccompProfile(spec)
-	}
-	completeAgent(agent, opts)
-	for i := range spec.Containers {
-		completeWorker(&spec.Containers[i])
-	}
-	return out
-}
-
-// PrepareJob returns a copy of a Job template with everything that
-// InPlaceRestart needs in the Job and in its Pods. What the template already
-// says wins, as with Prepare.
-func PrepareJob(template *batchv1.JobTemplateSpec, opts Options) *batchv1.JobTemplateSpec {
-	out := template.DeepCopy()
-	DefaultJob(&out.Spec)
-	out.Spec.Template = *Prepare(&out.Spec.Template, opts)
-	return out
 }
 
 // DefaultJob fills in what InPlaceRestart wants of a Job and can only be one way (P51).
@@ -106,18 +65,15 @@ func DefaultSize(job *batchv1.JobSpec, workers int32) {
 	setDefault(&job.Parallelism, workers)
 }
 
-// Agent returns the agent container alone, as Prepare adds it.
+// Agent returns the agent container of a Pod in container mode. An agent that templates bring is made of it, too.
 func Agent(opts Options) corev1.Container {
-	var agent corev1.Container
-	completeAgent(&agent, opts)
-	return agent
-}
-
-// AgentFor returns the agent container that Prepare adds to a Pod without one.
-func AgentFor(spec *corev1.PodSpec, opts Options) corev1.Container {
-	agent := corev1.Container{SecurityContext: restricted()}
-	agent.SecurityContext.SeccompProfile = seccompProfile(spec)
-	completeAgent(&agent, opts)
+	agent := corev1.Container{
+		Name: DefaultAgentName, Image: opts.AgentImage, Env: opts.agentEnv(),
+		RestartPolicyRules: RestartAllUnless(ConfigExitCode), SecurityContext: restricted(),
+		StartupProbe: StartupProbe(cmp.Or(opts.BarrierPort, DefaultBarrierPort)),
+	}
+	setDefault(&agent.RestartPolicy, corev1.ContainerRestartPolicyAlways)
+	agent.Resources.Requests, agent.Resources.Limits = opts.resources()
 	return agent
 }
 
@@ -135,49 +91,6 @@ func StartupProbe(port int32) *corev1.Probe {
 		PeriodSeconds:    1,
 		FailureThreshold: 1000000,
 	}
-}
-
-// agentIn returns the agent of a Pod, appended empty if there is none.
-func agentIn(spec *corev1.PodSpec) *corev1.Container {
-	for i := range spec.InitContainers {
-		if c := &spec.InitContainers[i]; c.Name == DefaultAgentName || IsSidecar(c) && LooksLikeAgent(c) {
-			return c
-		}
-	}
-	spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: DefaultAgentName})
-	return &spec.InitContainers[len(spec.InitContainers)-1]
-}
-
-func completeAgent(agent *corev1.Container, opts Options) {
-	agent.Name = cmp.Or(agent.Name, DefaultAgentName)
-	agent.Image = cmp.Or(agent.Image, opts.AgentImage)
-	setDefault(&agent.RestartPolicy, corev1.ContainerRestartPolicyAlways)
-	if len(agent.RestartPolicyRules) == 0 {
-		agent.RestartPolicyRules = RestartAllUnless(ConfigExitCode)
-	}
-	for _, env := range opts.agentEnv() {
-		if FindEnv(agent, env.Name) < 0 {
-			agent.Env = append(agent.Env, env)
-		}
-	}
-	if agent.StartupProbe == nil {
-		agent.StartupProbe = StartupProbe(barrierPortOf(agent))
-	}
-	if agent.SecurityContext == nil {
-		agent.SecurityContext = restricted()
-	}
-	if agent.Resources.Requests == nil && agent.Resources.Limits == nil {
-		agent.Resources.Requests, agent.Resources.Limits = opts.resources()
-	}
-}
-
-// completeWorker lets every failure of a worker restart the Pod in place. A
-// restart policy of its own keeps the kubelet from restarting it alone.
-func completeWorker(worker *corev1.Container) {
-	if len(worker.RestartPolicyRules) == 0 {
-		worker.RestartPolicyRules = RestartAllUnless(0)
-	}
-	setDefault(&worker.RestartPolicy, corev1.ContainerRestartPolicyNever)
 }
 
 // agentEnv takes the name and the UID of the JobSet from the labels of the
@@ -203,14 +116,6 @@ func (o Options) resources() (requests, limits corev1.ResourceList) {
 		r = *o.Resources.DeepCopy()
 	}
 	return r.Requests, r.Limits
-}
-
-// barrierPortOf keeps the probe on the port that the agent really serves.
-func barrierPortOf(agent *corev1.Container) int32 {
-	if port, known, err := BarrierPort(agent); known && err == nil {
-		return port
-	}
-	return DefaultBarrierPort
 }
 
 func fromField(name, path string) corev1.EnvVar {

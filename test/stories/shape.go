@@ -15,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 const (
@@ -119,8 +120,7 @@ func (s Shape) job() batchv1.JobSpec {
 		job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	}
 	if s.OwnAgent {
-		options := workerpod.Options{AgentImage: AgentImage, ServiceAccountName: account}
-		job = workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: job}, options).Spec
+		job = ownagent.Job(&batchv1.JobTemplateSpec{Spec: job}, account, workerpod.Options{AgentImage: AgentImage}).Spec
 	}
 	if s.AgentObeys {
 		s.obedientAgent(&job.Template.Spec)

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/test/faults/observer"
 	"sigs.k8s.io/jobset/test/faults/player"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 // processAgent is the image of the agents that the manager adds to Pods. The other group brings its own.
@@ -94,7 +95,7 @@ func (g *group) jobSet() *jobset.JobSet {
 		}},
 	}}
 	if !g.processes() {
-		template = workerpod.PrepareJob(template, workerpod.Options{AgentImage: agentImage, ServiceAccountName: "jobset-agent"})
+		template = ownagent.Job(template, "jobset-agent", workerpod.Options{AgentImage: agentImage})
 	}
 	js := &jobset.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: g.namespace(), Name: jobSetName},

@@ -13,6 +13,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 // AgentAccount is the service account that config/components/agent-access makes.
@@ -55,7 +56,7 @@ func InPlace(js *jobset.JobSet, maxRestarts int32) *jobset.JobSet {
 	js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: maxRestarts, RestartStrategy: jobset.InPlaceRestart}
 	for i := range js.Spec.ReplicatedJobs {
 		template := &js.Spec.ReplicatedJobs[i].Template
-		*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent", ServiceAccountName: AgentAccount})
+		*template = *ownagent.Job(template, AgentAccount, workerpod.Options{AgentImage: "agent"})
 	}
 	return js
 }

@@ -26,6 +26,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 	"sigs.k8s.io/jobset/test/simnode"
 )
 
@@ -76,7 +77,7 @@ func (i *incident) trains(maxRestarts int32, prepares ...corev1.Container) {
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		tolerations = append(tolerations, corev1.Toleration{Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute})
 	}
-	job := workerpod.PrepareJob(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+	job := ownagent.Job(&batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 		Parallelism: ptr.To[int32](2),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			InitContainers: prepares,
@@ -84,7 +85,7 @@ func (i *incident) trains(maxRestarts int32, prepares ...corev1.Container) {
 			NodeSelector:   map[string]string{"incident": i.namespace}, Affinity: alone, Tolerations: tolerations,
 			TerminationGracePeriodSeconds: ptr.To(int64(minute.Seconds())),
 		}},
-	}}, workerpod.Options{AgentImage: agentImage, ServiceAccountName: account})
+	}}, account, workerpod.Options{AgentImage: agentImage})
 	i.jobSet = &jobset.JobSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: i.namespace, Name: "train"},
 		Spec: jobset.JobSetSpec{

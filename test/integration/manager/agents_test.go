@@ -23,6 +23,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 const inPlaceOn = "--feature-gates=InPlaceRestart=true"
@@ -32,7 +33,7 @@ func newInPlace(namespace, name, account string) *jobset.JobSet {
 	js := newJobSet(namespace, name)
 	js.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 1, RestartStrategy: jobset.InPlaceRestart}
 	template := &js.Spec.ReplicatedJobs[0].Template
-	*template = *workerpod.PrepareJob(template, workerpod.Options{AgentImage: "agent", ServiceAccountName: account})
+	*template = *ownagent.Job(template, account, workerpod.Options{AgentImage: "agent"})
 	return js
 }
 

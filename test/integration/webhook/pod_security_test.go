@@ -18,6 +18,7 @@ import (
 
 	"sigs.k8s.io/jobset/pkg/workerpod"
 	testcluster "sigs.k8s.io/jobset/test/cluster"
+	"sigs.k8s.io/jobset/test/ownagent"
 )
 
 var _ = Describe("Pod Security restricted", func() {
@@ -29,7 +30,7 @@ var _ = Describe("Pod Security restricted", func() {
 		}
 	}
 	prepare := func(spec corev1.PodSpec) corev1.PodSpec {
-		return workerpod.Prepare(&corev1.PodTemplateSpec{Spec: spec}, workerpod.Options{AgentImage: "agent"}).Spec
+		return ownagent.Pod(&corev1.PodTemplateSpec{Spec: spec}, "", workerpod.Options{AgentImage: "agent"}).Spec
 	}
 	inject := func(spec corev1.PodSpec) corev1.PodSpec {
 		return workerpod.Inject(&batchv1.Job{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: spec}}}, nil, workerpod.Injection{Image: "agent"}, workerpod.Place{}).Spec

@@ -6,11 +6,38 @@ SPDX-License-Identifier: Apache-2.0
 package logs
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
+
+// Log is the log of one container, from its start to its end.
+type Log struct {
+	ReplicatedJob, Pod, Node, Container string
+	// Previous: the container has been started again since.
+	Previous bool
+}
+
+// Title is the line before a section.
+func (l *Log) Title(s Section) string {
+	epoch, rank := "no epoch", "no rank"
+	if s.Epoch != 0 {
+		epoch = fmt.Sprintf("epoch %d", s.Epoch)
+	}
+	if s.Rank != protocol.NoRank {
+		rank = fmt.Sprintf("rank %d", s.Rank)
+	}
+	text := fmt.Sprintf("%s, %s %s, Pod %s, container %s", epoch, l.ReplicatedJob, rank, l.Pod, l.Container)
+	if l.Node != "" {
+		text += ", node " + l.Node
+	}
+	if l.Previous {
+		text += ", before its container was restarted"
+	}
+	return "==> " + text + " <==\n"
+}
 
 // Section is what one run of a worker printed: everything from its start to the next one, since processes that it
 // left behind may print after its end.
@@ -22,7 +49,7 @@ type Section struct {
 }
 
 // First returns the section of what is read before the first mark, by the marks of the log. A log of which the beginning is
-// missing, because it was rotated or is older than --since, may begin in the middle of a run.
+// missing, because it was rotated, may begin in the middle of a run.
 func First(marks []protocol.Mark) Section {
 	if len(marks) > 0 && marks[0].Run == protocol.RunEnd {
 		return of(marks[0])

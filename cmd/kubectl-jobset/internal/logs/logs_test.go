@@ -39,12 +39,6 @@ var (
 	stopped = protocol.Exit{Code: 143, Signal: 15, Stopped: true}
 )
 
-func hungAt(step int64) protocol.Mark {
-	m := end(8, 1, 0, protocol.Exit{Code: 137, Signal: 9, Stopped: true})
-	m.Hung, m.Step = true, step
-	return m
-}
-
 // line is how a supervisor prints a mark.
 func line(m protocol.Mark) string {
 	var out strings.Builder
@@ -153,83 +147,15 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("the connection broke") }
 
-func TestTheFirstToFailIsFound(t *testing.T) {
-	log := func(pod string, marks ...protocol.Mark) Log {
-		return Log{ReplicatedJob: "workers", Pod: pod, Container: "worker", Marks: marks}
-	}
-	restarted := log("b", start(1, 1, 1))
-	restarted.Previous, restarted.Ended = true, &protocol.Exit{Code: 137, OOMKilled: true, Time: noon.Add(7 * time.Second)}
-	deleted := restarted
-	deleted.Ended = &protocol.Exit{Code: 137, Stopped: true, Time: noon.Add(7 * time.Second)}
-	for name, tc := range map[string]struct {
-		logs []Log
-		want string
-	}{
-		"P129: by time, not by rank": {
-			[]Log{log("a", start(1, 1, 0), end(9, 1, 0, failed)), log("b", start(2, 1, 1), end(8, 1, 1, killed)), log("c", start(1, 1, 2), end(10, 1, 2, stopped))},
-			"1 12:00:01-12:00:10 3/0/2 b rank 1: signal 9, out of memory",
-		},
-		"P129: in each epoch": {
-			[]Log{log("a", start(1, 1, 0), end(2, 1, 0, failed), start(3, 2, 0), end(4, 2, 0, stopped)), log("b", start(1, 1, 1), end(3, 1, 1, stopped), start(3, 2, 1), end(4, 2, 1, failed))},
-			"1 12:00:01-12:00:03 2/0/1 a rank 0: exit code 1, 2 12:00:03-12:00:04 2/0/1 b rank 1: exit code 1",
-		},
-		"P129: none in an epoch that runs": {
-			[]Log{log("a", start(1, 1, 0)), log("b", start(1, 1, 1), end(5, 1, 1, protocol.Exit{}))}, "1 12:00:01- 2/1/0 -",
-		},
-		"P129: a supervisor that was killed with its worker, by the status of the container": {
-			[]Log{log("a", start(1, 1, 0), end(8, 1, 0, stopped)), restarted, log("b", start(9, 2, 1))},
-			"1 12:00:01-12:00:08 2/0/1 b rank 1: exit code 137, out of memory, 2 12:00:09- 1/1/0 -",
-		},
-		"P129 P133: one that hung and was killed, with its step": {
-			[]Log{log("a", start(1, 1, 0), hungAt(400)), log("b", start(1, 1, 1), end(9, 1, 1, stopped))}, "1 12:00:01-12:00:09 2/0/1 a rank 0: hung, at step 400",
-		},
-		"P129: not one whose Pod was deleted": {
-			[]Log{log("a", start(1, 1, 0), end(8, 1, 0, stopped)), deleted}, "1 12:00:01-12:00:08 2/0/0 -",
-		},
-		"P129: an end that was not announced is no failure": {
-			[]Log{log("a", start(1, 1, 0), start(4, 2, 0))}, "1 12:00:01-12:00:04 1/0/0 -, 2 12:00:04- 1/1/0 -",
-		},
+func TestTheTitleOfASection(t *testing.T) {
+	log := Log{ReplicatedJob: "workers", Pod: "p", Node: "n", Container: "worker"}
+	before := Log{ReplicatedJob: "workers", Pod: "p", Container: "worker", Previous: true}
+	for want, got := range map[string]string{
+		"==> epoch 3, workers rank 1, Pod p, container worker, node n <==\n":                               log.Title(Section{3, 1}),
+		"==> no epoch, workers no rank, Pod p, container worker, before its container was restarted <==\n": before.Title(Section{0, protocol.NoRank}),
 	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, e := range Epochs(tc.logs) {
-				short := func(t *time.Time) string {
-					if t == nil {
-						return ""
-					}
-					return t.Format("15:04:05")
-				}
-				text := fmt.Sprintf("%d %s-%s %d/%d/%d -", e.Epoch, short(e.Started), short(e.Ended), e.Workers, e.Running, e.Failures)
-				if f := e.First; f != nil {
-					text = fmt.Sprintf("%s%s rank %d: %s", strings.TrimSuffix(text, "-"), f.Pod, f.Rank, f.How())
-				}
-				got = append(got, text)
-			}
-			if diff := cmp.Diff(tc.want, strings.Join(got, ", ")); diff != "" {
-				t.Errorf("(-want, +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestEpochsAreShown(t *testing.T) {
-	logs := []Log{
-		{ReplicatedJob: "workers", Pod: "train-workers-0-0-x", Node: "node-1", Container: "worker", Marks: []protocol.Mark{start(1, 1, 0), end(62, 1, 0, stopped), start(63, 2, 0)}},
-		{ReplicatedJob: "workers", Pod: "train-workers-0-1-y", Node: "node-2", Container: "worker", Marks: []protocol.Mark{start(1, 1, 1), end(61, 1, 1, failed), start(63, 2, 1)}},
-	}
-	epochs := Epochs(logs)
-	want := `EPOCH  STARTED                   ENDED                     WORKERS  RUNNING  FAILED  FIRST TO FAIL
-1      2026-03-14T12:00:01.000Z  2026-03-14T12:01:02.000Z  2        0        1       workers rank 1, Pod train-workers-0-1-y, container worker, node node-2, exit code 1
-2      2026-03-14T12:01:03.000Z  -                         2        2        0       -
-`
-	if diff := cmp.Diff(want, Text(epochs)); diff != "" {
-		t.Errorf("P129 (-want, +got):\n%s", diff)
-	}
-	want = "==> epoch 1, workers rank 1, Pod train-workers-0-1-y, container worker, node node-2; the first to fail: exit code 1 <==\n" +
-		"==> epoch 2, workers rank 1, Pod train-workers-0-1-y, container worker, node node-2 <==\n" +
-		"==> epoch 1, workers rank 0, Pod train-workers-0-0-x, container worker, node node-1 <==\n"
-	got := Title(epochs, &logs[1], Section{1, 1}) + Title(epochs, &logs[1], Section{2, 1}) + Title(epochs, &logs[0], Section{1, 0})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("P129 (-want, +got):\n%s", diff)
+		if got != want {
+			t.Errorf("P129: %q, want %q", got, want)
+		}
 	}
 }
