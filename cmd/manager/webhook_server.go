@@ -112,7 +112,8 @@ func (s *webhookServer) Start(ctx context.Context) error {
 		return fmt.Errorf("listening for webhooks: %w", err)
 	}
 	ctrl.LoggerFrom(ctx).Info("Serving webhooks", "address", s.address)
-	return s.serve(ctx, tls.NewListener(bounded.Listen(inner, maxConnections, maxConnectionsOfOne), config))
+	limited := bounded.Listen(inner, maxConnections, maxConnectionsOfOne)
+	return s.serve(ctx, tls.NewListener(limited, config), limited.State)
 }
 
 func (s *webhookServer) tlsConfig(ctx context.Context) (*tls.Config, error) {
@@ -132,9 +133,9 @@ func (s *webhookServer) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	return config, nil
 }
 
-func (s *webhookServer) serve(ctx context.Context, listener net.Listener) error {
+func (s *webhookServer) serve(ctx context.Context, listener net.Listener, state func(net.Conn, http.ConnState)) error {
 	server := &http.Server{
-		Handler: s.WebhookMux(), BaseContext: func(net.Listener) context.Context { return ctx }, MaxHeaderBytes: 16 << 10,
+		Handler: s.WebhookMux(), BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: state, MaxHeaderBytes: 16 << 10,
 		ReadHeaderTimeout: webhookHeaderTimeout, ReadTimeout: webhookReadTimeout, WriteTimeout: webhookWriteTimeout, IdleTimeout: webhookIdleTimeout,
 	}
 	stopped := make(chan error, 1)

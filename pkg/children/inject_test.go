@@ -123,6 +123,10 @@ func TestWhereAgentsReport(t *testing.T) {
 				return NewBuilder(js).InjectAgents(with).Job(&js.Spec.ReplicatedJobs[0], 1).Spec.Template
 			}
 			want, got := build(0), build(tc.from)
+			unread := workerpod.Injection{Image: "agent", LeaseReportsFrom: tc.from, LeasesUnread: true}
+			if diff := cmp.Diff(want, NewBuilder(js).InjectAgents(unread).Job(&js.Spec.ReplicatedJobs[0], 1).Spec.Template); diff != "" {
+				t.Errorf("P153b: template where no Lease is read (-want +got):\n%s", diff)
+			}
 			if tc.inLeases {
 				agent := &want.Spec.InitContainers[0]
 				agent.Env = append(agent.Env,

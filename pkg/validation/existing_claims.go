@@ -60,6 +60,12 @@ func ExistingClaims(js *jobset.JobSet, found map[string]FoundClaim) field.ErrorL
 	return errs
 }
 
+// UncheckedClaims is the warning about existing claims that were not looked up.
+func UncheckedClaims(why string) string {
+	return fmt.Sprintf("%s: was not compared with all PersistentVolumeClaims that exist, because %s; claims of these names are used as they are",
+		specPath.Child("volumeClaimPolicies"), why)
+}
+
 // leaving reports whether a claim is about to go, so that the controller will create
 // a new one: it is being deleted, or belongs to an earlier JobSet of this name,
 // which must be gone, since this one is being created. The garbage collector

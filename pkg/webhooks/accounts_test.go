@@ -81,7 +81,7 @@ func TestAccountsThatLoseRights(t *testing.T) {
 				t.Fatal(err)
 			}
 			Default(defaulted, gates.Set{InPlaceRestart: true})
-			validator := jobSetValidator{gates: gates.Set{InPlaceRestart: true}, reviews: &tc.reviewer}
+			validator := jobSetValidator{gates: gates.Set{InPlaceRestart: true}, reviews: &tc.reviewer, asking: make(chan struct{}, 1)}
 			validator.cluster.AgentImage = "agent"
 			warnings, err := validator.ValidateCreate(t.Context(), defaulted)
 			if (err != nil) != strings.Contains(tc.manifest, "-1") {

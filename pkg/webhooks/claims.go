@@ -7,6 +7,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,29 +19,29 @@ import (
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
-// What one admission may ask: a few claims by name, else all claims of the namespace, page by page. A list of metadata
+// What one admission may ask: for some claims by name, else for all claims of the namespace, list by list. A list of metadata
 // would hardly be smaller, and of the claims that exist the spec counts, too.
 const (
-	claimsByName  = 10
-	claimsPerPage = 250
-	maxClaimPages = 40
+	claimsByName  = 50
+	claimsPerList = 250
+	maxClaimLists = 40
 )
 
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list
 
 // findClaims looks up the claims that a new JobSet asks for: a few at
 // most, and none for most JobSets. It records errors by claim. Once the request
-// has timed out, it makes no further lookups.
-func findClaims(ctx context.Context, reader client.Reader, js *jobset.JobSet) map[string]validation.FoundClaim {
+// has timed out, it makes no further lookups. all is false if the namespace is too large to find each.
+func findClaims(ctx context.Context, reader client.Reader, js *jobset.JobSet) (found map[string]validation.FoundClaim, all bool) {
 	names := validation.ClaimsToFind(js)
 	if len(names) > claimsByName {
-		found, err := listClaims(ctx, reader, js.Namespace, names)
+		found, all, err := listClaims(ctx, reader, js.Namespace, names)
 		if err != nil {
 			found = map[string]validation.FoundClaim{names[0]: {Err: err}} // the same for each name
 		}
-		return found
+		return found, all
 	}
-	found := map[string]validation.FoundClaim{}
+	found = map[string]validation.FoundClaim{}
 	for _, name := range names {
 		claim := &corev1.PersistentVolumeClaim{}
 		err := ctx.Err()
@@ -54,31 +55,34 @@ func findClaims(ctx context.Context, reader client.Reader, js *jobset.JobSet) ma
 			found[name] = validation.FoundClaim{Err: err}
 		}
 	}
-	return found
+	return found, true
 }
 
-// listClaims finds claims among all of a namespace.
-func listClaims(ctx context.Context, reader client.Reader, namespace string, names []string) (map[string]validation.FoundClaim, error) {
+// listClaims finds claims among all of a namespace, as far as its lists reach. Claims that are large come in shorter lists.
+func listClaims(ctx context.Context, reader client.Reader, namespace string, names []string) (found map[string]validation.FoundClaim, all bool, err error) {
 	found, wanted := map[string]validation.FoundClaim{}, sets.New(names...)
-	page := &corev1.PersistentVolumeClaimList{}
-	for range maxClaimPages {
+	next, limit := "", int64(claimsPerList)
+	for range maxClaimLists {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		options := []client.ListOption{client.InNamespace(namespace), client.Limit(claimsPerPage), client.Continue(page.Continue)}
-		page = &corev1.PersistentVolumeClaimList{}
-		if err := reader.List(ctx, page, options...); err != nil {
-			return nil, fmt.Errorf("listing the claims of namespace %s: %w", namespace, err)
+		list := &corev1.PersistentVolumeClaimList{}
+		err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))
+		switch {
+		case errors.Is(err, errLongAnswer) && limit > 1:
+			limit = max(1, limit/4)
+			continue
+		case err != nil:
+			return nil, false, fmt.Errorf("listing the claims of namespace %s: %w", namespace, err)
 		}
-		for i := range page.Items {
-			if claim := &page.Items[i]; wanted.Has(claim.Name) {
-				found[claim.Name] = validation.FoundClaim{Claim: claim.DeepCopy()} // and not the page with it
+		for i := range list.Items {
+			if claim := &list.Items[i]; wanted.Has(claim.Name) {
+				found[claim.Name] = validation.FoundClaim{Claim: claim.DeepCopy()} // and not the list with it
 			}
 		}
-		if page.Continue == "" {
-			return found, nil
+		if next = list.Continue; next == "" {
+			return found, true, nil
 		}
 	}
-	return nil, fmt.Errorf("namespace %s has more than %d claims, too many to look through: use at most %d templates, whose claims are looked up by name",
-		namespace, maxClaimPages*claimsPerPage, claimsByName)
+	return found, false, nil
 }

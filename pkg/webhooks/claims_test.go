@@ -9,6 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +19,9 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -34,6 +39,8 @@ type shelf struct {
 	// pages are the answers to lists.
 	pages  []corev1.PersistentVolumeClaimList
 	listed []string
+	// atMost is how many claims an answer may have; 0 means any number.
+	atMost int64
 }
 
 func (s *shelf) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
@@ -42,6 +49,9 @@ func (s *shelf) List(_ context.Context, list client.ObjectList, opts ...client.L
 	s.listed = append(s.listed, fmt.Sprintf("%d of %s after %q", options.Limit, options.Namespace, options.Continue))
 	if s.err != nil {
 		return s.err
+	}
+	if s.atMost > 0 && options.Limit > s.atMost {
+		return fmt.Errorf("reading: %w", errLongAnswer)
 	}
 	s.pages[0].DeepCopyInto(list.(*corev1.PersistentVolumeClaimList))
 	if len(s.pages) > 1 {
@@ -63,6 +73,11 @@ func (s *shelf) Get(_ context.Context, key client.ObjectKey, obj client.Object, 
 	return nil
 }
 
+// asks is a validator that looks up one JobSet at a time.
+func asks(claims client.Reader) jobSetValidator {
+	return jobSetValidator{claims: claims, asking: make(chan struct{}, 1)}
+}
+
 const claimManifest = `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js","namespace":"ns"},"spec":{
 	"volumeClaimPolicies":[{"retentionPolicy":{"whenDeleted":"Delete"},"templates":[{"metadata":{"name":"data"}}]}],
 	"replicatedJobs":[{"name":"w","groupName":"default","template":{"spec":{"completionMode":"Indexed","template":{"spec":{
@@ -72,7 +87,7 @@ func TestClaims(t *testing.T) {
 	key := client.ObjectKey{Namespace: "ns", Name: "data-js"}
 	exists := map[client.ObjectKey]corev1.PersistentVolumeClaim{key: {}}
 	create := func(ctx context.Context, s *shelf, object string) admission.Response {
-		return admission.WithValidator(scheme(t), jobSetValidator{claims: s}).Handle(ctx, request(admissionv1.Create, object, ""))
+		return admission.WithValidator(scheme(t), asks(s)).Handle(ctx, request(admissionv1.Create, object, ""))
 	}
 	refused := func(t *testing.T, resp admission.Response, text string) {
 		t.Helper()
@@ -110,7 +125,7 @@ func TestClaims(t *testing.T) {
 		if resp := create(t.Context(), s, manifest); !resp.Allowed {
 			t.Errorf("got %v", resp)
 		}
-		hook := admission.WithValidator(scheme(t), jobSetValidator{claims: s})
+		hook := admission.WithValidator(scheme(t), asks(s))
 		if resp := hook.Handle(t.Context(), request(admissionv1.Update, claimManifest, claimManifest)); !resp.Allowed {
 			t.Errorf("got %v", resp)
 		}
@@ -135,26 +150,62 @@ func TestManyClaimsAreListed(t *testing.T) {
 	}
 	js.Spec.VolumeClaimPolicies = []jobset.VolumeClaimPolicy{{Templates: templates}}
 
-	t.Run("W69a: page by page, and not one by one", func(t *testing.T) {
+	t.Run("W69a: list by list, and not one by one", func(t *testing.T) {
 		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("next", "a", "c3-js"), page("", "c10-js")}}
-		found := findClaims(t.Context(), s, js)
-		if len(found) != 2 || found["c3-js"].Claim == nil || found["c10-js"].Claim == nil || len(s.asked) > 0 {
-			t.Errorf("found %v, asked for %v", found, s.asked)
+		found, all := findClaims(t.Context(), s, js)
+		if len(found) != 2 || found["c3-js"].Claim == nil || found["c10-js"].Claim == nil || !all || len(s.asked) > 0 {
+			t.Errorf("found %v, all %t, asked for %v", found, all, s.asked)
 		}
 		if diff := cmp.Diff([]string{`250 of ns after ""`, `250 of ns after "next"`}, s.listed); diff != "" {
 			t.Errorf("lists (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("W69a: up to a number of pages, and then the JobSet is refused", func(t *testing.T) {
-		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("more")}}
-		found := findClaims(t.Context(), s, js)
-		if err := found["c0-js"].Err; len(found) != 1 || err == nil || !strings.Contains(err.Error(), "more than 10000 claims") || len(s.listed) != maxClaimPages {
-			t.Errorf("found %v after %d lists", found, len(s.listed))
+	t.Run("W69a: up to a number of lists; what these have is compared, and the JobSet is not refused for the rest", func(t *testing.T) {
+		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("more", "c3-js"), page("more")}}
+		found, all := findClaims(t.Context(), s, js)
+		if found["c3-js"].Claim == nil || len(found) != 1 || all || len(s.listed) != maxClaimLists {
+			t.Errorf("found %v, all %t, after %d lists", found, all, len(s.listed))
+		}
+		warnings, errs := asks(&shelf{pages: []corev1.PersistentVolumeClaimList{page("more")}}).ask(t.Context(), js)
+		if len(errs) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "was not compared with all PersistentVolumeClaims that exist, because the namespace has too many") {
+			t.Errorf("warnings %v, errors %v", warnings, errs)
+		}
+	})
+	t.Run("W69a: large claims come in shorter lists, of one at last", func(t *testing.T) {
+		s := &shelf{pages: []corev1.PersistentVolumeClaimList{page("next"), page("", "c10-js")}, atMost: 1}
+		found, all := findClaims(t.Context(), s, js)
+		if found["c10-js"].Claim == nil || !all {
+			t.Errorf("found %v, all %t", found, all)
+		}
+		want := []string{`250 of ns after ""`, `62 of ns after ""`, `15 of ns after ""`, `3 of ns after ""`, `1 of ns after ""`, `1 of ns after "next"`}
+		if diff := cmp.Diff(want, s.listed); diff != "" {
+			t.Errorf("lists (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("W69a: an answer that is too long is known as one through the client", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(make([]byte, maxAnswer+1))
+		}))
+		t.Cleanup(server.Close)
+		known := scheme(t)
+		if err := corev1.AddToScheme(known); err != nil {
+			t.Fatal(err)
+		}
+		kinds := meta.NewDefaultRESTMapper(nil)
+		kinds.Add(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), meta.RESTScopeNamespace)
+		reader, err := client.New(&rest.Config{Host: server.URL, WrapTransport: func(inner http.RoundTripper) http.RoundTripper { return shortAnswers{inner} }},
+			client.Options{Scheme: known, Mapper: kinds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reader.List(t.Context(), &corev1.PersistentVolumeClaimList{}); !errors.Is(err, errLongAnswer) {
+			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("W71: a failure is reported once", func(t *testing.T) {
 		s := &shelf{err: errors.New("etcd is tired")}
-		if errs := validation.ExistingClaims(js, findClaims(t.Context(), s, js)); len(errs) != 1 || !strings.Contains(errs[0].Error(), "etcd is tired") {
+		found, _ := findClaims(t.Context(), s, js)
+		if errs := validation.ExistingClaims(js, found); len(errs) != 1 || !strings.Contains(errs[0].Error(), "etcd is tired") {
 			t.Errorf("errors %v", errs)
 		}
 	})
@@ -162,7 +213,7 @@ func TestManyClaimsAreListed(t *testing.T) {
 		late, cancel := context.WithCancel(t.Context())
 		cancel()
 		s := &shelf{}
-		if found := findClaims(late, s, js); !errors.Is(found["c0-js"].Err, context.Canceled) || len(s.listed) > 0 {
+		if found, _ := findClaims(late, s, js); !errors.Is(found["c0-js"].Err, context.Canceled) || len(s.listed) > 0 {
 			t.Errorf("found %v, lists %v", found, s.listed)
 		}
 	})
@@ -170,9 +221,43 @@ func TestManyClaimsAreListed(t *testing.T) {
 		wrong := strings.Replace(claimManifest, `"mountPath":"/data"`, `"mountPath":""`, 1)
 		wrong = strings.Replace(wrong, `"name":"data","mountPath"`, `"name":"other","mountPath"`, 1)
 		s := &shelf{}
-		resp := admission.WithValidator(scheme(t), jobSetValidator{claims: s}).Handle(t.Context(), request(admissionv1.Create, wrong, ""))
+		resp := admission.WithValidator(scheme(t), asks(s)).Handle(t.Context(), request(admissionv1.Create, wrong, ""))
 		if resp.Allowed || len(s.asked)+len(s.listed) > 0 {
 			t.Errorf("got %v, asked for %v, %v", resp, s.asked, s.listed)
+		}
+	})
+}
+
+func TestFewLookUpsAtOnce(t *testing.T) {
+	js, manyClaims := &jobset.JobSet{}, &shelf{err: errors.New("nobody answers")}
+	if err := admission.NewDecoder(scheme(t)).DecodeRaw(request(admissionv1.Create, claimManifest, "").Object, js); err != nil {
+		t.Fatal(err)
+	}
+	full := asks(manyClaims)
+	full.asking <- struct{}{}
+	t.Run("W69b: one too many is admitted without, with a warning", func(t *testing.T) {
+		resp := admission.WithValidator(scheme(t), full).Handle(t.Context(), request(admissionv1.Create, claimManifest, ""))
+		if !resp.Allowed || len(manyClaims.asked) > 0 ||
+			!slices.ContainsFunc(resp.Warnings, func(w string) bool { return strings.Contains(w, "because many JobSets are checked at once") }) {
+			t.Errorf("got %v, asked for %v", resp, manyClaims.asked)
+		}
+	})
+	t.Run("W69b: an update waits for none", func(t *testing.T) {
+		if resp := admission.WithValidator(scheme(t), full).Handle(t.Context(), request(admissionv1.Update, claimManifest, claimManifest)); !resp.Allowed {
+			t.Errorf("got %v", resp)
+		}
+	})
+	t.Run("W69b: they leave room for what asks nothing", func(t *testing.T) {
+		if askingAtOnce >= jobSetsAtOnce {
+			t.Errorf("%d of %d requests may ask", askingAtOnce, jobSetsAtOnce)
+		}
+	})
+	t.Run("W69b: one that is done leaves its place", func(t *testing.T) {
+		<-full.asking
+		for range 2 {
+			if _, errs := full.ask(t.Context(), js); len(errs) != 1 {
+				t.Errorf("errors %v, want that of the look-up", errs)
+			}
 		}
 	})
 }

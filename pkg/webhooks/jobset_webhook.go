@@ -11,6 +11,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -89,6 +90,8 @@ type jobSetValidator struct {
 	claims client.Reader
 	// reviews asks what service accounts may do; nil if the manager gives them no rights.
 	reviews client.Writer
+	// asking holds the admissions that ask the API server now.
+	asking chan struct{}
 }
 
 var _ admission.Validator[*jobset.JobSet] = jobSetValidator{}
@@ -101,14 +104,35 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	}
 	errs := validation.Create(js, v.gates)
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
-	if len(errs) == 0 {
-		errs = validation.ExistingClaims(js, findClaims(ctx, v.claims, js))
-	}
 	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
-	if len(errs) == 0 {
-		warnings = append(warnings, accountWarnings(ctx, v.reviews, js)...)
+	if len(errs) > 0 {
+		return warnings, validation.ToStatusError(js, errs)
 	}
-	return warnings, validation.ToStatusError(js, errs)
+	asked, errs := v.ask(ctx, js)
+	return append(warnings, asked...), validation.ToStatusError(js, errs)
+}
+
+// ask looks up claims and accounts. While as many admissions as may do so wait for the API server, others pass without: whoever
+// makes dry runs must not keep out the JobSets of others, nor updates, which ask nothing.
+func (v jobSetValidator) ask(ctx context.Context, js *jobset.JobSet) (admission.Warnings, field.ErrorList) {
+	select {
+	case v.asking <- struct{}{}:
+		defer func() { <-v.asking }()
+	default:
+		if len(validation.ClaimsToFind(js)) > 0 {
+			return admission.Warnings{validation.UncheckedClaims("many JobSets are checked at once")}, nil
+		}
+		return nil, nil
+	}
+	found, all := findClaims(ctx, v.claims, js)
+	if errs := validation.ExistingClaims(js, found); len(errs) > 0 {
+		return nil, errs
+	}
+	warnings := accountWarnings(ctx, v.reviews, js)
+	if !all {
+		warnings = append(warnings, validation.UncheckedClaims("the namespace has too many, or too large ones"))
+	}
+	return warnings, nil
 }
 
 // ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance, progress and placement if they

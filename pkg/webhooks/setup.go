@@ -23,10 +23,11 @@ import (
 )
 
 // How many requests the webhooks work on at once: what runs waits for a processor, and the controllers with it. Those of
-// Pods need it for a tenth of a millisecond; admissions of JobSets may also wait for the API server.
+// Pods need it for a tenth of a millisecond; admissions of JobSets may also wait for the API server, but not all of them.
 const (
 	podsAtOnce    = 64
 	jobSetsAtOnce = 32
+	askingAtOnce  = 16
 )
 
 // Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up leaders by
@@ -41,7 +42,7 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 		return fmt.Errorf("building the client of the webhooks: %w", err)
 	}
 	decoder := admission.NewDecoder(mgr.GetScheme())
-	validator := jobSetValidator{gates: g, cluster: cluster, claims: live}
+	validator := jobSetValidator{gates: g, cluster: cluster, claims: live, asking: make(chan struct{}, askingAtOnce)}
 	if g.InPlaceRestart && cluster.GrantsAccess {
 		validator.reviews = newReviews(live)
 	}

@@ -25,6 +25,8 @@ type Injection struct {
 	Environment jobset.WorkerEnvironment
 	// LeaseReportsFrom is the number of workers from which agents in process mode report in Leases (P150), 0 for never.
 	LeaseReportsFrom int64
+	// LeasesUnread says that they report on Pods all the same, for now: nobody would read their Leases.
+	LeasesUnread bool
 	// Server is the version of the API server; nil if unknown.
 	Server *version.Version
 }

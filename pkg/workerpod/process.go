@@ -139,7 +139,7 @@ func placeEnv(master string) []corev1.EnvVar {
 
 // reportsEnv tells an agent of so many where to report, if not on its Pod (P150).
 func (with Injection) reportsEnv(workers int64) []corev1.EnvVar {
-	if with.LeaseReportsFrom == 0 || workers < with.LeaseReportsFrom {
+	if with.LeasesUnread || with.LeaseReportsFrom == 0 || workers < with.LeaseReportsFrom {
 		return nil
 	}
 	return []corev1.EnvVar{fromField(PodUIDEnv, "metadata.uid"), {Name: ReportsEnv, Value: protocol.ReportsLease}}

@@ -75,12 +75,15 @@ func (r *JobSetReconciler) withReports(js *jobset.JobSet, pods map[types.UID][]*
 	return outside
 }
 
-// injectionNow is the agent of workers that bring none. Agents report in no Lease as long as none can be read.
+// injectionNow is the agent of workers that bring none. Agents report in no Lease as long as none can be read, or none
+// is, because their policy is missing (P153b). A manager that grants their rights takes these back meanwhile, which they notice at once.
 func (r *JobSetReconciler) injectionNow() workerpod.Injection {
 	with := r.injection
 	if r.leases == nil || !r.leases.Seen() {
 		with.LeaseReportsFrom = 0
 	}
+	gap, _ := r.leasePolicy.Gap()
+	with.LeasesUnread = gap != "" && !r.grants
 	return with
 }
 

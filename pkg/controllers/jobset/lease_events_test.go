@@ -223,16 +223,24 @@ func TestAgentsReportInLeasesThatCanBeRead(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		leases agentLeases
-		want   int64
+		policy inForce
+		grants bool
+		want   workerpod.Injection
 	}{
-		"P150: Leases can be read":                     {seenLeases(true), 256},
-		"P150: this manager may not, or not yet":       {seenLeases(false), 0},
-		"P150: this manager does not read them at all": {nil, 0},
+		"P150: Leases can be read":                     {leases: seenLeases(true), want: workerpod.Injection{LeaseReportsFrom: 256}},
+		"P150: this manager may not, or not yet":       {leases: seenLeases(false)},
+		"P150: this manager does not read them at all": {},
+		"P153b: their policy is missing, so none is read, and this manager takes no rights back": {leases: seenLeases(true), policy: inForce{gap: "missing"},
+			want: workerpod.Injection{LeaseReportsFrom: 256, LeasesUnread: true}},
+		"P153b: their policy is missing, and this manager takes the rights back": {leases: seenLeases(true), policy: inForce{gap: "missing"}, grants: true,
+			want: workerpod.Injection{LeaseReportsFrom: 256}},
+		"P153b: it is not known, as when a manager starts": {leases: seenLeases(true), policy: inForce{unknown: true},
+			want: workerpod.Injection{LeaseReportsFrom: 256}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &JobSetReconciler{leases: tc.leases, injection: workerpod.Injection{Image: "agent", LeaseReportsFrom: 256}}
-			if diff := cmp.Diff(workerpod.Injection{Image: "agent", LeaseReportsFrom: tc.want}, r.injectionNow()); diff != "" {
+			r := &JobSetReconciler{leases: tc.leases, leasePolicy: &tc.policy, grants: tc.grants, injection: workerpod.Injection{LeaseReportsFrom: 256}}
+			if diff := cmp.Diff(tc.want, r.injectionNow()); diff != "" {
 				t.Errorf("injection (-want +got):\n%s", diff)
 			}
 		})

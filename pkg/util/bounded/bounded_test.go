@@ -6,76 +6,173 @@ SPDX-License-Identifier: Apache-2.0
 package bounded
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 )
 
-// knock opens a connection from an address, and reports whether it is served: what is written to it comes back.
-func knock(t *testing.T, source, address string) (conn net.Conn, served bool) {
-	t.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}
-	conn, err := dialer.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := conn.Write([]byte("x")); err != nil {
-		return conn, false
-	}
-	_, err = io.ReadFull(conn, make([]byte, 1))
-	return conn, err == nil
+// doorman serves connections of a bounded listener: to each request, of one byte, it answers when it is told to.
+type doorman struct {
+	*http.Server
+
+	address      string
+	comes        chan chan struct{} // of each request, what is closed for its answer
+	idle, closed chan struct{}
 }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func newDoorman(t *testing.T, atOnce, ofOne int) *doorman {
+	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	limited := Listen(inner, 3, 2)
-	left := make(chan struct{})
-	go func() {
-		for {
-			conn, err := limited.Accept()
-			if err != nil {
-				return
+	limited := Listen(inner, atOnce, ofOne)
+	d := &doorman{address: inner.Addr().String(), comes: make(chan chan struct{}), idle: make(chan struct{}, 9), closed: make(chan struct{}, 9)}
+	d.Server = &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			answer := make(chan struct{})
+			d.comes <- answer
+			<-answer
+		}),
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			limited.State(conn, state)
+			switch state {
+			case http.StateIdle:
+				d.idle <- struct{}{}
+			case http.StateClosed:
+				d.closed <- struct{}{}
 			}
-			go func() {
-				_, _ = io.Copy(conn, conn)
-				_ = conn.Close()
-				_ = conn.Close() // counts once
-				left <- struct{}{}
-			}()
-		}
-	}()
-	t.Cleanup(func() { _ = limited.Close() })
-	address := inner.Addr().String()
-	first, served := knock(t, "127.0.0.1", address)
-	if _, second := knock(t, "127.0.0.1", address); !served || !second {
-		t.Fatal("O70a: connections within the limit are not served")
+		},
 	}
-	if _, served := knock(t, "127.0.0.1", address); served {
-		t.Error("O70a: a third connection of one address is served")
+	go func() { _ = d.Serve(limited) }()
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// visitor is a connection from an address.
+type visitor struct {
+	net.Conn
+
+	t       *testing.T
+	doorman *doorman
+	answer  chan struct{}
+	answers *bufio.Reader
+}
+
+func (d *doorman) visit(t *testing.T, source string) *visitor {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}
+	conn, err := dialer.Dial("tcp", d.address)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, served := knock(t, "127.0.0.3", address); !served {
-		t.Error("O70a: another address is not served")
+	t.Cleanup(func() { _ = conn.Close() })
+	return &visitor{Conn: conn, t: t, doorman: d, answers: bufio.NewReader(conn)}
+}
+
+// asks sends a request, and returns when it is worked on.
+func (v *visitor) asks() {
+	v.t.Helper()
+	_, _ = io.WriteString(v, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	v.answer = <-v.doorman.comes
+}
+
+// isAnswered lets the doorman answer, and returns when the connection is idle.
+func (v *visitor) isAnswered() {
+	v.t.Helper()
+	close(v.answer)
+	answer, err := http.ReadResponse(v.answers, nil)
+	if err != nil {
+		v.t.Fatalf("O70a: the answer: %v", err)
 	}
-	if _, served := knock(t, "127.0.0.4", address); served {
-		t.Error("O70a: a fourth connection is served")
+	_ = answer.Body.Close()
+	<-v.doorman.idle
+}
+
+// isServed sends a request and gets its answer.
+func (v *visitor) isServed() {
+	v.t.Helper()
+	v.asks()
+	v.isAnswered()
+}
+
+// isClosed waits until the other side has closed the connection.
+func (v *visitor) isClosed() {
+	v.t.Helper()
+	if _, err := v.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		v.t.Errorf("O70a: the connection is open: %v", err)
 	}
-	_ = first.Close()
-	<-left
-	if _, served := knock(t, "127.0.0.1", address); !served {
-		t.Error("O70a: a connection that was closed still counts")
-	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	const one, other, third = "127.0.0.1", "127.0.0.3", "127.0.0.4"
+	t.Run("O70a: above the limit of one address, its longest idle connection is closed", func(t *testing.T) {
+		d := newDoorman(t, 9, 2)
+		first, second := d.visit(t, one), d.visit(t, one)
+		first.isServed()
+		second.isServed()
+		first.isServed() // and so is not idle for the longest time
+		d.visit(t, one).isServed()
+		second.isClosed()
+		first.isServed()
+		d.visit(t, other).isServed()
+	})
+	t.Run("O70a: one without a request is idle from when it came", func(t *testing.T) {
+		d := newDoorman(t, 9, 2)
+		silent, speaks := d.visit(t, one), d.visit(t, one)
+		speaks.isServed()
+		d.visit(t, one).isServed()
+		silent.isClosed()
+		speaks.isServed()
+	})
+	t.Run("O70a: one with a request is not closed; if all have one, the new one is", func(t *testing.T) {
+		d := newDoorman(t, 9, 2)
+		first, second := d.visit(t, one), d.visit(t, one)
+		first.asks()
+		second.asks()
+		d.visit(t, one).isClosed()
+		first.isAnswered()
+		d.visit(t, one).isServed()
+		first.isClosed()
+	})
+	t.Run("O70a: above the limit of all, the address with the most connections loses one", func(t *testing.T) {
+		d := newDoorman(t, 3, 2)
+		few := d.visit(t, other)
+		few.isServed()
+		first, second := d.visit(t, one), d.visit(t, one)
+		first.isServed()
+		second.isServed()
+		d.visit(t, third).isServed()
+		first.isClosed()
+		few.isServed()
+		second.isServed()
+	})
+	t.Run("O70a: one that was closed counts no more, once", func(t *testing.T) {
+		d := newDoorman(t, 9, 2)
+		first, second := d.visit(t, one), d.visit(t, one)
+		first.isServed()
+		second.asks()
+		_ = first.Close()
+		<-d.closed
+		second.isAnswered()
+		next := d.visit(t, one)
+		next.isServed()
+		second.isServed()
+		d.visit(t, one).isServed()
+		next.isClosed()
+	})
 }
 
 // impatient is a request that waits for nothing.
@@ -125,6 +222,34 @@ func TestRequestsAreBounded(t *testing.T) {
 	<-done
 	if first.Code != http.StatusOK || first.Body.String() != "first" {
 		t.Errorf("status %d and %q", first.Code, first.Body)
+	}
+}
+
+func TestARefusalReachesAClientThatStillSends(t *testing.T) {
+	bodies := NewBodies()
+	if err := bodies.memory.Acquire(t.Context(), largeBodies); err != nil {
+		t.Fatal(err)
+	}
+	busyOne := Requests(http.NotFoundHandler(), 1, bodies)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		busyOne.ServeHTTP(w, r.WithContext(impatient(t, nil, 0).Context()))
+	}))
+	t.Cleanup(server.Close)
+	body, rest := io.Pipe()
+	t.Cleanup(func() { _ = rest.Close() })
+	go func() { _, _ = rest.Write(make([]byte, maxBody/2)) }() // and the other half never
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.ContentLength = maxBody
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatalf("O70b: %v", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusTooManyRequests || !answer.Close {
+		t.Errorf("O70b: status %d, closes %t", answer.StatusCode, answer.Close)
 	}
 }
 

@@ -8,72 +8,150 @@ SPDX-License-Identifier: Apache-2.0
 package bounded
 
 import (
+	"container/list"
+	"crypto/tls"
 	"net"
+	"net/http"
 	"sync"
 )
 
-// listener closes the connections that are above a limit. One that waited would make the API server wait, too.
-type listener struct {
+// Listener bounds the connections of an http.Server, whose ConnState must be State. Above a limit it closes the one that
+// has been without a request for the longest time: behind one address there may be many clients, with API servers among
+// them. If all have one, it closes the new one: if that waited, the API server would, too.
+type Listener struct {
 	net.Listener
 
 	atOnce, ofOne int
 
 	mu      sync.Mutex
-	sources map[string]int // open connections by address
 	open    int
+	sources map[string]*source
+}
+
+// source is an address.
+type source struct {
+	open int
+	idle list.List // of its connections, the longest first
 }
 
 // Listen returns a listener with at most atOnce connections, ofOne address at most ofOne.
-func Listen(inner net.Listener, atOnce, ofOne int) net.Listener {
-	return &listener{Listener: inner, atOnce: atOnce, ofOne: ofOne, sources: map[string]int{}}
+func Listen(inner net.Listener, atOnce, ofOne int) *Listener {
+	return &Listener{Listener: inner, atOnce: atOnce, ofOne: ofOne, sources: map[string]*source{}}
 }
 
 // Accept returns the next connection that is within the limits.
-func (l *listener) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
-		conn, err := l.Listener.Accept()
+		inner, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		source, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+		address, _, err := net.SplitHostPort(inner.RemoteAddr().String())
 		if err != nil {
-			source = conn.RemoteAddr().String()
+			address = inner.RemoteAddr().String()
 		}
-		if l.enter(source) {
-			return &connection{Conn: conn, leave: sync.OnceFunc(func() { l.leave(source) })}, nil
+		conn := &connection{Conn: inner, listener: l, address: address}
+		if l.enter(conn) {
+			return conn, nil
 		}
-		_ = conn.Close()
+		_ = inner.Close()
 	}
 }
 
-func (l *listener) enter(source string) bool {
+func (l *Listener) enter(conn *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open == l.atOnce || l.sources[source] == l.ofOne {
+	from := l.sources[conn.address]
+	if from != nil && from.open == l.ofOne {
+		if !l.closeIdle(from) {
+			return false
+		}
+	} else if l.open == l.atOnce && !l.closeIdle(l.busiest()) {
 		return false
 	}
+	if from = l.sources[conn.address]; from == nil {
+		from = &source{}
+		l.sources[conn.address] = from
+	}
 	l.open++
-	l.sources[source]++
+	from.open++
+	conn.waits = from.idle.PushBack(conn)
 	return true
 }
 
-func (l *listener) leave(source string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// busiest returns the address with the most connections, so that whoever fills the port closes their own.
+func (l *Listener) busiest() *source {
+	var most *source
+	for _, s := range l.sources {
+		if most == nil || s.open > most.open {
+			most = s
+		}
+	}
+	return most
+}
+
+// closeIdle closes the connection of an address that is idle for the longest time, if one is.
+func (l *Listener) closeIdle(from *source) bool {
+	if from == nil || from.idle.Len() == 0 {
+		return false
+	}
+	conn := from.idle.Front().Value.(*connection)
+	l.leave(conn)
+	_ = conn.Conn.Close()
+	return true
+}
+
+// leave counts a connection no more.
+func (l *Listener) leave(conn *connection) {
+	if conn.left {
+		return
+	}
+	conn.left = true
+	from := l.sources[conn.address]
+	if conn.waits != nil {
+		from.idle.Remove(conn.waits)
+	}
 	l.open--
-	if l.sources[source]--; l.sources[source] == 0 {
-		delete(l.sources, source)
+	if from.open--; from.open == 0 {
+		delete(l.sources, conn.address)
 	}
 }
 
+// State is told what a connection does. One that was just accepted has no request.
+func (l *Listener) State(conn net.Conn, state http.ConnState) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	ours, ok := conn.(*connection)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch from := l.sources[ours.address]; {
+	case ours.left:
+	case state == http.StateActive && ours.waits != nil:
+		from.idle.Remove(ours.waits)
+		ours.waits = nil
+	case state == http.StateIdle && ours.waits == nil:
+		ours.waits = from.idle.PushBack(ours)
+	}
+}
+
+// connection is one that a Listener counts. What it knows of it is guarded by the Listener.
 type connection struct {
 	net.Conn
 
-	leave func()
+	listener *Listener
+	address  string
+	waits    *list.Element // nil while it has a request
+	left     bool
 }
 
 // Close closes the connection, and counts it no more.
 func (c *connection) Close() error {
-	c.leave()
+	c.listener.mu.Lock()
+	c.listener.leave(c)
+	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -13,12 +13,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +31,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
 
@@ -57,6 +60,31 @@ func (n *node) may(account, verb, group, resource, name string) func() (bool, er
 		err := cluster.Client.Create(n.context, review)
 		return review.Status.Allowed, err
 	}
+}
+
+// manager gives an account the ClusterRole of the manager, changed or as it ships, and returns its client.
+func (n *node) manager(account string, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) client.Client {
+	GinkgoHelper()
+	text, err := os.ReadFile(filepath.Join(cluster.Root, "config/components/rbac/role.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.ClusterRole{}
+	_, first, _ := strings.Cut(string(text), "---\n")
+	first, _, _ = strings.Cut(first, "---\n")
+	Expect(yaml.UnmarshalStrict([]byte(first), role)).To(Succeed())
+	role.Name = account + "-" + n.space
+	if change != nil {
+		role.Rules = change(role.Rules)
+	}
+	Expect(cluster.Client.Create(n.context, role)).To(Succeed())
+	Expect(cluster.Client.Create(n.context, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: n.space, Name: account}},
+	})).To(Succeed())
+	err = cluster.Client.Create(n.context, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: account}})
+	Expect(client.IgnoreAlreadyExists(err)).To(Succeed())
+	Eventually(n.may(account, "create", rbacv1.GroupName, "roles", "")).Should(BeTrue())
+	return clientOf(token(n.context, n.space, account, nil))
 }
 
 // secretToken is a token of the old kind, which a Secret holds: it is bound to no Pod and does not end.
@@ -177,22 +205,7 @@ var _ = Describe("The rights that the controller grants", func() {
 	It("P56: can be granted by the manager with the rights that it ships with, and nothing beyond them", func(ctx SpecContext) {
 		n := newNode(ctx)
 		js := n.stores(framework.Training(1, 10))
-		text, err := os.ReadFile(filepath.Join(cluster.Root, "config/components/rbac/role.yaml"))
-		Expect(err).NotTo(HaveOccurred())
-		shipped := &rbacv1.ClusterRole{}
-		_, first, _ := strings.Cut(string(text), "---\n")
-		first, _, _ = strings.Cut(first, "---\n")
-		Expect(yaml.UnmarshalStrict([]byte(first), shipped)).To(Succeed())
-		shipped.Name = "manager-" + n.space
-		Expect(cluster.Client.Create(ctx, shipped)).To(Succeed())
-		Expect(cluster.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: shipped.Name},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: shipped.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: n.space, Name: "manager"}},
-		})).To(Succeed())
-		Expect(cluster.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: n.space, Name: "manager"}})).To(Succeed())
-		manager := clientOf(token(ctx, n.space, "manager", nil))
-		Eventually(n.may("manager", "create", rbacv1.GroupName, "roles", "")).Should(BeTrue())
+		manager := n.manager("manager", nil)
 
 		role, binding := children.AgentRole(js, children.AgentsWriteLeases), children.AgentRoleBinding(js, []string{"default"})
 		Expect(manager.Create(ctx, role)).To(Succeed())
@@ -206,5 +219,41 @@ var _ = Describe("The rights that the controller grants", func() {
 		binding.Name, binding.ResourceVersion = "greedy", ""
 		binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
 		deny(apierrors.IsForbidden, "attempting to grant RBAC permissions not currently held")(manager.Create(ctx, binding))
+	})
+
+	It("P153d: are none to write Leases for the manager, which has them to grant them, and bind would give it no less", func(ctx SpecContext) {
+		n := newNode(ctx)
+		js := n.stores(framework.Training(1, 10))
+		leaseOf := func(namespace string) *coordinationv1.Lease { return election(namespace, "somebodys") }
+		Expect(cluster.Client.Create(ctx, leaseOf(n.space))).To(Succeed())
+		taken := merge(`{"spec":{"holderIdentity":"manager"}}`)
+
+		By("the rights that it ships with: the policy takes it for an agent")
+		n.manager("manager", nil)
+		shipped := clientOf(token(ctx, n.space, "manager", n.runsAs("manager", "manager")))
+		deny(apierrors.IsForbidden, "an agent may write only the Lease jobset.manager")(shipped.Patch(ctx, leaseOf(n.space), taken))
+		deny(apierrors.IsForbidden, "an agent may write only the Lease jobset.manager")(shipped.Create(ctx, election(n.space, "new")))
+		deny(apierrors.IsForbidden, `cannot update resource "leases"`)(shipped.Update(ctx, leaseOf(n.space)))
+		deny(apierrors.IsForbidden, `cannot delete resource "leases"`)(shipped.Delete(ctx, leaseOf(n.space)))
+		for _, unguarded := range []string{metav1.NamespaceSystem, corev1.NamespaceNodeLease} {
+			Expect(shipped.Create(ctx, leaseOf(unguarded), client.DryRunAll)).To(Succeed(), unguarded)
+		}
+
+		By("bind of one ClusterRole in its place")
+		binds := n.manager("binder", func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+			rules = slices.DeleteFunc(rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "leases") })
+			return append(rules, rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"},
+				ResourceNames: []string{constants.AgentAccess}, Verbs: []string{"bind"}})
+		})
+		deny(apierrors.IsForbidden, "attempting to grant RBAC permissions not currently held")(binds.Create(ctx, children.AgentRole(js, children.AgentsWriteLeases)))
+		deny(apierrors.IsForbidden, `cannot create resource "leases"`)(binds.Create(ctx, leaseOf(corev1.NamespaceNodeLease), client.DryRunAll))
+		itself := &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: "binder-" + n.space},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: constants.AgentAccess},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: n.space, Name: "binder"}},
+		}
+		Expect(binds.Create(ctx, itself)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Client.Delete(ctx, itself)).To(Succeed()) })
+		Eventually(func() error { return binds.Create(ctx, leaseOf(corev1.NamespaceNodeLease), client.DryRunAll) }).Should(Succeed())
 	})
 })
