@@ -145,6 +145,7 @@ func decideOnce(t *testing.T, in Input) Plan {
 			t.Errorf("another order gave another plan, seed %d (-first +shuffled):\n%s", seed, diff)
 		}
 	}
+	checkProse(t, in, plan)
 	return plan
 }
 
