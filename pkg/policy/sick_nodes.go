@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -202,11 +201,9 @@ func moveRefused(v *view, before result) result {
 	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
 	reported := v.trueCondition(jobset.JobSetOnSickNodes)
 	switch {
-	case refused && reported != nil && strings.Contains(reported.Message, v.move.where()+";"):
-		return result{} // Pods that end change the numbers, and would cost a write of the status each
-	case refused:
+	case refused: // the message has no Pods: each that ends would cost a write of the status
 		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
-			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
+			fmt.Sprintf("Pods run%s with a label of effect NoExecute; they are not moved, since maxRestarts is used up", v.move.where())))
 		if reported == nil {
 			r.reports.Outcomes = []Outcome{MoveRefused}
 		}

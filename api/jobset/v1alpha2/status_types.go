@@ -233,7 +233,16 @@ type ElasticLimit struct {
 	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason string `json:"reason"`
 
-	// message has details, such as which resource is lacking on which node, or until when.
+	// resource is the one that is lacking, for NoRoom and Quota.
+	// +optional
+	Resource string `json:"resource,omitempty"`
+
+	// until is when it may be over, for Ceiling and Cooldown.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+
+	// message has details, such as which resource is lacking on which node, or until when. They are those of the moment
+	// at which reason, resource or until last changed.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
