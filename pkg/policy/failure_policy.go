@@ -66,9 +66,9 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 	case jobset.FailJobSet:
 		return fail(constants.FailJobSetActionReason, message)
 	case jobset.RestartJobSet:
-		return v.charge(restartAll(reason, constants.RestartJobSetActionReason, message), spent)
+		return v.charge(restartAll(reason, constants.RestartJobSetActionReason, message, v.causeOf(job)), spent)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
-		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message)
+		r := restartAll(reason, constants.RestartJobSetAndIgnoreMaxRestartsActionReason, message, v.causeOf(job))
 		r.reports.Restart = action
 		return r
 	case jobset.RestartJob:
@@ -81,10 +81,22 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 
 // restartAll makes every Job one of an earlier attempt. The Jobs themselves are deleted and recreated
 // by later passes, which read this from the status.
-func restartAll(conditionReason, eventReason, message string) result {
+func restartAll(conditionReason, eventReason, message string, cause jobset.RestartCause) result {
 	r := tell(becomesTrue(jobset.JobSetRestarting, conditionReason, message), warning(eventReason, message))
 	r.changes, r.reports.Restart = restartAllJobs|deprecate|breaksGroup, jobset.RestartJobSet
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedAllJobs, Reason: conditionReason, Cause: cause}
 	return r
+}
+
+// causeOf returns why a Job failed: the Pod by which it did, as far as that is seen.
+func (v *view) causeOf(job *batchv1.Job) jobset.RestartCause {
+	condition, _ := finishedCondition(job)
+	cause := jobset.RestartCause{Type: jobset.CauseJobFailed, Reason: condition.Reason}
+	if failure := v.failureOfJob(job); failure != nil {
+		cause = failure.Cause()
+	}
+	cause.Job = job.Name
+	return cause
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty

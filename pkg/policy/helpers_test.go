@@ -167,7 +167,7 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 	if slices.Contains(expected.Outcomes, MovedInPlace) || slices.Contains(expected.Outcomes, MovedByReset) { // P92a
 		expected.Status.FaultTolerance.LastMoveTime = ptr.To(metav1.NewTime(in.Now))
 	}
-	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus", "Time") // TestLedger looks at it
+	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus", "Time", "RestartHistory") // TestLedger and TestRestartHistory look at them
 	if diff := cmp.Diff(expected, summarize(plan), ignoreCounts, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}

@@ -24,12 +24,18 @@ func checkProse(t *testing.T, in Input, plan Plan) {
 	t.Helper()
 	other := clone(in)
 	rewrite(&other.JobSet.Status, func(string) string { return "what an older version wrote" })
+	other.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Cause: otherCause("what never was")}}
 	again, err := Decide(other)
 	if err != nil {
 		t.Fatalf("Decide on other sentences: %v", err)
 	}
 	if diff := cmp.Diff(withoutProse(plan), withoutProse(again)); diff != "" {
-		t.Errorf("other sentences in the status gave another plan (-as they were +others):\n%s", diff)
+		t.Errorf("other sentences and restarts in the status gave another plan (-as they were +others):\n%s", diff)
+	}
+	wasNot := in.JobSet.Status
+	wasNot.RestartHistory = plan.Status.RestartHistory
+	if cmp.Equal(wasNot, plan.Status) && !cmp.Equal(in.JobSet.Status, plan.Status) {
+		t.Errorf("the status is written for its history alone: %+v", plan.Status.RestartHistory)
 	}
 }
 
@@ -56,6 +62,7 @@ func rewrite(status *jobset.JobSetStatus, to func(string) string) {
 func withoutProse(plan Plan) Plan {
 	plan.Status = *plan.Status.DeepCopy()
 	rewrite(&plan.Status, func(string) string { return "" })
+	plan.Status.RestartHistory = nil // it tells, and nothing follows from it
 	plan.Events, plan.Once = silent(plan.Events), silent(plan.Once)
 	plan.DeletePods = slices.Clone(plan.DeletePods)
 	for i := range plan.DeletePods {

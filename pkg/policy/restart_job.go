@@ -33,6 +33,7 @@ func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, e
 	}
 	r := tell(warning(eventReason, message))
 	r.restartJob, r.reports.Restart = restart, action
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedJob, Cause: v.causeOf(job)}
 	return r
 }
 

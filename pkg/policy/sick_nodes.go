@@ -122,6 +122,7 @@ func resetOffNodes(v *view, _ result) result {
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
 		warning(constants.MovedOffNodesReason, message)))
 	r.reports.Restart, r.reports.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedAllJobs, Reason: constants.MovedOffNodesReason, Planned: true, Cause: otherCause(v.move.String())}
 	r.ends = true
 	return r
 }
@@ -147,8 +148,9 @@ func moveInPlace(v *view, _ result) result {
 	if r = r.and(wait); waits {
 		return r
 	}
-	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), deprecate)
+	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), otherCause(m.String()), deprecate)
 	restart.changes |= planned
+	restart.began.Planned = true
 	restart.reports.Outcomes = append(restart.reports.Outcomes, MovedInPlace)
 	return r.and(restart)
 }

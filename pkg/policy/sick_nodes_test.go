@@ -254,7 +254,7 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		"P84, P92: a JobSet that is suspended is not moved":                   {inPlace(1, 1, "1 1", marked(second), suspend, suspendedAlready), nil},
 		"P92: what was refused is over when the node is healthy":              {inPlace(0, 1, "1 1", gpus, spent, spentMessage), over},
 		"P92: what is told is not told again when other Pods of the node end": {inPlace(0, 1, "1 1", marked(second), spent, reportedOnNodes(where(second))), nil},
-		"P92: but another node that is marked, is":                            {inPlace(0, 1, "1 1", marked(first, second), spent, reportedOnNodes(where(second))), refusedStill(where(first)+", "+where(second)[len(" on "):])},
+		"P92: but another node that is marked, is":                            {inPlace(0, 1, "1 1", marked(first, second), spent, reportedOnNodes(where(second))), refusedStill(where(first) + ", " + where(second)[len(" on "):])},
 		"P92: and when the budget is raised the Pods move":                    {inPlace(0, 1, "1 1", marked(second), spentMessage), func(w *summary) { movesByRestart(oneSick)(w); over(w) }},
 	}
 	for name, tc := range tests {

@@ -199,7 +199,7 @@ func (v *view) resetIsDue() bool {
 func (v *view) resetBecause(reason, message string) result {
 	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
 	r := v.charge(restartAll(reason, constants.RestartJobSetActionReason,
-		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message)), lastFailure(message))
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message), otherCause(message)), lastFailure(message))
 	r.ends = true
 	return r
 }

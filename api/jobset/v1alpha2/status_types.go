@@ -143,6 +143,13 @@ type JobSetStatus struct {
 	// +optional
 	Progress *ProgressStatus `json:"progress,omitempty"`
 
+	// restartHistory has the last restarts, the newest first: two with strategy InPlaceRestart, else five. It is written
+	// with what it tells of.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	RestartHistory []RestartRecord `json:"restartHistory,omitempty"`
+
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	// +optional
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
