@@ -16,8 +16,11 @@ import (
 
 // Limit is what keeps a job from one more instance: the first thing that does, of those that may (P113).
 type Limit struct {
-	// Reason is one of the constants below. What begins with Subject says the same, whatever else differs.
-	Reason, Subject, Message string
+	// Reason is one of the constants below, Resource the one that is lacking, if one is. With the same of these and Until, a
+	// limit is the same, whatever else its message says.
+	Reason, Resource, Message string
+	// Until is when it may be over, zero if that is not known.
+	Until time.Time
 }
 
 // The reasons of limits, in the order in which they are looked for.
@@ -46,44 +49,44 @@ const (
 
 // limitOf says what keeps a job small after the last round, nil if it has its maximum.
 func (p *planner) limitOf(j *job, d *Decision) *Limit {
-	limit := func(reason, subject, rest string) *Limit { return &Limit{reason, subject, subject + rest} }
+	limit := func(reason, message string) *Limit { return &Limit{Reason: reason, Message: message} }
 	switch {
 	case j.min == j.max:
-		return limit(LimitFixed, "its size is not to change", "")
+		return limit(LimitFixed, "its size is not to change")
 	case d.State == Waits || d.State == Stuck || d.State == Overcommits:
-		return limit(LimitWaits, d.Because, "")
+		return limit(LimitWaits, d.Because)
 	case d.Desired >= j.max && d.State != Cools:
 		return nil
 	case j.ceiling != nil && d.Desired >= j.most:
-		return limit(LimitCeiling, j.ceiling.String(), "")
+		return &Limit{Reason: LimitCeiling, Message: j.ceiling.String(), Until: j.ceiling.Until}
 	case d.State == Cools:
-		return limit(LimitCooldown, fmt.Sprintf("%s at %s, and changes again after %s", j.whatChanged(), stamp(j.JobSetResized), stamp(d.Until)), "")
+		return &Limit{Reason: LimitCooldown, Until: d.Until, Message: fmt.Sprintf("%s at %s, and changes again after %s", j.whatChanged(), stamp(j.JobSetResized), stamp(d.Until))}
 	}
 	if j.quota != nil {
 		if at, lacks := j.quota.lacks(j.quotaNeeds, 1, nil); lacks {
-			return limit(LimitQuota, fmt.Sprintf("the quota of the namespace for %s: ", j.quota.limits[at]),
-				fmt.Sprintf("%s left of the %s that one more needs", quantity(j.quota.limits[at].name, max(0, j.quota.left[at])),
-					quantity(j.quota.limits[at].name, j.quotaNeeds[at])))
+			name := j.quota.limits[at].name
+			return &Limit{Reason: LimitQuota, Resource: string(name), Message: fmt.Sprintf("the quota of the namespace for %s: %s left of the %s that one more needs",
+				j.quota.limits[at], quantity(name, max(0, j.quota.left[at])), quantity(name, j.quotaNeeds[at]))}
 		}
 	}
 	row, lacking, nodes := p.nearest(j)
 	switch {
 	case nodes == 0 && j.Topology != "":
-		return limit(LimitDomain, fmt.Sprintf("each domain of %s has Pods of another Job, or no room", j.Topology), "")
+		return limit(LimitDomain, fmt.Sprintf("each domain of %s has Pods of another Job, or no room", j.Topology))
 	case nodes == 0 && j.shape.anyTaken():
-		return limit(LimitOnePerNode, "each node that it may use has one of its Pods, and their anti-affinity lets no two be on one", "")
+		return limit(LimitOnePerNode, "each node that it may use has one of its Pods, and their anti-affinity lets no two be on one")
 	case nodes == 0:
-		return limit(LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations", "")
+		return limit(LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations")
 	case len(lacking) > 0:
 		name := p.cluster.names[lacking[0].column]
 		if name == nowhere {
-			return limit(LimitNoRoom, "it requests a resource that no node has", "")
+			return limit(LimitNoRoom, "it requests a resource that no node has")
 		}
 		free := max(0, p.cluster.free[row*p.cluster.width+lacking[0].column])
-		return limit(LimitNoRoom, fmt.Sprintf("%s: ", name), fmt.Sprintf("of %d nodes node %s lacks least, and has %s left of the %s that one more needs",
-			nodes, p.cluster.nodes[row].Name, quantity(name, free), quantity(name, lacking[0].of)))
+		return &Limit{Reason: LimitNoRoom, Resource: string(name), Message: fmt.Sprintf("%s: of %d nodes node %s lacks least, and has %s left of the %s that one more needs",
+			name, nodes, p.cluster.nodes[row].Name, quantity(name, free), quantity(name, lacking[0].of))}
 	}
-	return limit(LimitShare, "what its nodes have together, less the reserve and what all elastic jobs may use there by their limits, is used", "")
+	return limit(LimitShare, "what its nodes have together, less the reserve and what all elastic jobs may use there by their limits, is used")
 }
 
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

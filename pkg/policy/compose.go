@@ -37,6 +37,7 @@ func (r *result) compose(v *view) Plan {
 			plan.Events = append(plan.Events, n.event)
 		}
 	}
+	r.writeHistory(v, &plan.Status)
 	v.keepActive(&plan.Status)
 	v.keepTime(r.changes.any(liftBarrier) || r.progress != nil, &plan.Status) // all workers have reported then
 	return plan

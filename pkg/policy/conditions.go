@@ -32,15 +32,16 @@ type notice struct {
 	ifTrue bool
 	// again: the transition time moves even if the status of the condition stays.
 	again bool
-	// event is recorded if the condition changes, or if there is no condition; none if its reason is "".
+	// event is recorded if status or reason of the condition change, or if there is no condition; none if its reason is "".
 	event Event
 }
 
 // mostMessage is how long the schema lets the message of a condition be. A status with a longer one would never be written.
 const mostMessage = 32768
 
-// apply writes the condition and reports whether the event is to be recorded. The transition time
-// moves only when the status of the condition does.
+// apply writes the condition and reports whether the event is to be recorded: it follows a change of status or reason, and
+// never one of a message, or each sentence that a release polishes would be told again on upgrade. The transition time moves
+// only when the status of the condition does.
 func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
 	if n.condition.Type != "" {
 		if n.ifTrue && !apimeta.IsStatusConditionTrue(*conditions, n.condition.Type) {
@@ -48,7 +49,9 @@ func (n *notice) apply(conditions *[]metav1.Condition, now time.Time) bool {
 		}
 		n.condition.LastTransitionTime = metav1.NewTime(now)
 		n.condition.Message = shortened(n.condition.Message, mostMessage)
-		changed := apimeta.SetStatusCondition(conditions, n.condition)
+		was := apimeta.FindStatusCondition(*conditions, n.condition.Type)
+		changed := was == nil || was.Status != n.condition.Status || was.Reason != n.condition.Reason
+		apimeta.SetStatusCondition(conditions, n.condition)
 		if n.again {
 			apimeta.FindStatusCondition(*conditions, n.condition.Type).LastTransitionTime = n.condition.LastTransitionTime
 		}

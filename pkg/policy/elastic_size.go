@@ -72,28 +72,29 @@ func (v *view) runsByEpochs() bool { return v.inPlace && !Bypassed(v.JobSet) }
 // resizing keeps the condition that says that a group does not run with the size that it is to have.
 // One that has never run is not resized, but waits for its first epoch.
 func resizing(v *view, before result) result {
-	if change := v.resize(&before); change != "" {
+	change := v.resize(&before)
+	if lifts := before.changes.any(liftBarrier); change != "" && !lifts {
 		return tell(silently(jobset.JobSetElasticResizing, metav1.ConditionTrue, constants.ElasticResizedReason, change))
 	}
 	since := v.trueCondition(jobset.JobSetElasticResizing)
 	if since == nil {
 		return result{}
 	}
-	if !before.changes.any(liftBarrier) { // it ended, or the size is again what it was
+	if change == "" { // it ended, or the size is again what it was
 		n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason, "the size no longer changes")
 		n.event = Event{}
 		return tell(n)
 	}
 	took := max(0, v.Now.Sub(since.LastTransitionTime.Time)).Round(time.Second)
 	n := becomesFalse(jobset.JobSetElasticResizing, constants.ElasticResizeCompletedReason,
-		fmt.Sprintf("%s, at epoch %d, after %s", since.Message, v.synced+1, took))
+		fmt.Sprintf("%s, at epoch %d, after %s", change, v.synced+1, took))
 	n.event.Type = corev1.EventTypeNormal
 	return tell(n)
 }
 
 // resize says which ReplicatedJobs have not the size that they are to have, "" if none.
 func (v *view) resize(before *result) string {
-	if !v.runsByEpochs() || v.synced == 0 || before.terminal(v) || before.changes.any(liftBarrier) {
+	if !v.runsByEpochs() || v.synced == 0 || before.terminal(v) {
 		return ""
 	}
 	return strings.Join(v.sizeChanges(), ", ")
@@ -123,10 +124,10 @@ func (v *view) syncedWorkers() map[string]int32 {
 	return workers
 }
 
-// plannedSizes brings what the planner says into the status, if that does not say it. Without a verdict, as after a start of
-// the manager, it stays as it is.
+// plannedSizes brings what the planner says into the status. Without a verdict, as after a start of the manager, it stays as
+// it is.
 func plannedSizes(v *view, _ result) result {
-	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) || v.Verdict.IsIn(v.JobSet) {
+	if v.Verdict == nil || v.Verdict.About != subjectOf(v.JobSet) {
 		return result{}
 	}
 	return result{verdict: v.Verdict}

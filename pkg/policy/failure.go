@@ -6,10 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -33,55 +29,6 @@ type Failure struct {
 	Replaced string
 	// NoSandbox: the Pod lost its sandbox, and with it all of its containers (P74).
 	NoSandbox bool
-}
-
-// String names what failed, how, and on which node.
-func (f *Failure) String() string {
-	var what string
-	switch {
-	case f.Deleted:
-		what = fmt.Sprintf("worker pod %s was deleted%s", f.Pod, parenthesized(f.Reason))
-	case f.NoSandbox:
-		return fmt.Sprintf("worker pod %s lost its sandbox: node %s restarted, or the runtime of the Pod was killed", f.Pod, f.Node)
-	case f.Replaced != "":
-		what = fmt.Sprintf("worker pod %s could not restart in place (%s)", f.Pod, f.Replaced)
-	case f.Hang.Hung():
-		what = fmt.Sprintf("container %s of worker pod %s hung: %s", f.Container, f.Pod, f.Hang)
-	case f.Container == "":
-		what = fmt.Sprintf("worker pod %s failed%s", f.Pod, parenthesized(f.Reason))
-	default:
-		what = fmt.Sprintf("container %s of worker pod %s exited with code %d%s", f.Container, f.Pod, f.ExitCode,
-			parenthesized(signal(f.ExitCode), unlessGeneric(f.Reason)))
-	}
-	if f.Node == "" {
-		return what
-	}
-	return what + " on node " + f.Node
-}
-
-// signal names the signal that ended a process: its exit code is 128 plus the number of the signal.
-func signal(code int32) string {
-	if code <= 128 || code > 128+64 {
-		return ""
-	}
-	return fmt.Sprintf("signal %d", code-128)
-}
-
-// unlessGeneric leaves out the reason that every exit code other than 0 has.
-func unlessGeneric(reason string) string {
-	if reason == "Error" {
-		return ""
-	}
-	return reason
-}
-
-// parenthesized appends the words that are not empty to a sentence.
-func parenthesized(words ...string) string {
-	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-	if len(words) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(words, ", ") + ")"
 }
 
 // FailureOf returns the failure that ends a whole Pod, if the Pod shows one: all its

@@ -71,9 +71,9 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 	case jobset.FailJobSet:
 		return fail(constants.ActionReason(action), message)
 	case jobset.RestartJobSet:
-		return v.charge(restartAll(reason, action, message), spent)
+		return v.charge(restartAll(reason, action, message, v.causeOf(job)), spent)
 	case jobset.RestartJobSetAndIgnoreMaxRestarts:
-		return restartAll(reason, action, message)
+		return restartAll(reason, action, message, v.causeOf(job))
 	case jobset.RestartJob:
 		return v.charge(v.restartJob(job, action, message), spent)
 	case jobset.RestartJobAndIgnoreMaxRestarts:
@@ -84,10 +84,22 @@ func (v *view) actOn(action jobset.FailurePolicyAction, reason string, job *batc
 
 // restartAll makes every Job one of an earlier attempt. The Jobs themselves are deleted and recreated
 // by later passes, which read this from the status.
-func restartAll(reason string, action jobset.FailurePolicyAction, message string) result {
+func restartAll(reason string, action jobset.FailurePolicyAction, message string, cause jobset.RestartCause) result {
 	r := tell(becomesTrue(jobset.JobSetRestarting, reason, message), warning(constants.ActionReason(action), message))
 	r.changes, r.reports.Restart = restartAllJobs|deprecate|breaksGroup, action
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedAllJobs, Reason: reason, Cause: cause}
 	return r
+}
+
+// causeOf returns why a Job failed: the Pod by which it did, as far as that is seen.
+func (v *view) causeOf(job *batchv1.Job) jobset.RestartCause {
+	condition, _ := finishedCondition(job)
+	cause := jobset.RestartCause{Type: jobset.CauseJobFailed, Reason: condition.Reason}
+	if failure := v.failureOfJob(job); failure != nil {
+		cause = failure.Cause()
+	}
+	cause.Job = job.Name
+	return cause
 }
 
 // matching returns the failed Jobs that pass all filters of a rule. An empty

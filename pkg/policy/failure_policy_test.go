@@ -172,15 +172,15 @@ func TestFailurePolicy(t *testing.T) {
 		"C54: a later restart is True again from now": {
 			failing(recreated().Condition(jobset.JobSetRestarting, false, "JobsReady", "m", past), one), byDefault("js-a-1"),
 		},
-		"C55: another cause keeps the time of the transition": {
-			failing(recreated().Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "m", past), one),
+		"C55: another reason keeps the time of the transition": {
+			failing(recreated().Condition(jobset.JobSetRestarting, true, "MovedOffNodes", "m", past), one),
 			func(w *summary) {
 				byDefault("js-a-1")(w)
 				w.Status.Conditions[0].LastTransitionTime = metav1Time(past)
 			},
 		},
-		"C53: the same condition again is no event": {
-			failing(recreated().Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "applying RestartJobSet failure policy action (first failed job: js-a-1)", past), one),
+		"C53: the same reason again is no event, whatever the message was": {
+			failing(recreated().Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "m", past), one),
 			func(w *summary) {
 				byDefault("js-a-1")(w)
 				w.Status.Conditions[0].LastTransitionTime = metav1Time(past)

@@ -7,18 +7,19 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // endNotSeen is the code that a runtime gives to a container whose end it did not see. A kubelet may show that before it shows
 // that the Pod has no sandbox, as when its node restarted (P74).
 const endNotSeen = 255
 
-// causeOfBreak says, for the user, why the group breaks: what failed first, if that was
+// causeOfBreak returns why the group breaks: what failed first, if that was
 // seen, which is returned too, else what the group shows now.
-func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failure) {
+func (v *view) causeOfBreak(reporter *corev1.Pod) (cause jobset.RestartCause, failure *Failure) {
 	failure = v.FirstFailure
 	reported := v.firstReported()
 	if failure == nil || failure.Container != "" && reported != nil && reported.Hang.Hung() { // peers may report before the one that hung
@@ -32,10 +33,10 @@ func (v *view) causeOfBreak(reporter *corev1.Pod) (cause string, failure *Failur
 	}
 	switch {
 	case failure != nil:
-		return failure.String(), failure
+		return failure.Cause(), failure
 	case reporter != nil:
-		return fmt.Sprintf("worker pod %s restarted, its exit code was not seen", reporter.Name), nil
+		return jobset.RestartCause{Type: jobset.CauseUnseen, Pod: reporter.Name}, nil
 	default:
-		return fmt.Sprintf("a worker pod of Job %s failed, was deleted or did not stop in time", v.group.lacking.Name), nil
+		return jobset.RestartCause{Type: jobset.CauseLost, Job: v.group.lacking.Name}, nil
 	}
 }

@@ -53,6 +53,7 @@ func giveUpNodes(v *view, _ result) result {
 		r = tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.AvoidedNodeGivenUpReason,
 			message+"; all Jobs are recreated, which does not count towards maxRestarts")).and(r)
 		r.changes, r.reports.Restart, r.ends = restartAllJobs, jobset.RestartJobSetAndIgnoreMaxRestarts, true
+		r.began = &jobset.RestartRecord{Kind: jobset.RestartedAllJobs, Reason: constants.AvoidedNodeGivenUpReason, Planned: true, Cause: otherCause(message)}
 	}
 	r.nodeFailures = v.without(avoided.Node)
 	return r

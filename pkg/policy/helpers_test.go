@@ -166,6 +166,7 @@ func decideOnce(t *testing.T, in Input) Plan {
 			t.Errorf("another order gave another plan, seed %d (-first +shuffled):\n%s", seed, diff)
 		}
 	}
+	checkProse(t, in, plan)
 	return plan
 }
 
@@ -187,7 +188,7 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 	if slices.Contains(expected.Outcomes, MovedInPlace) || slices.Contains(expected.Outcomes, MovedByReset) { // P92a
 		expected.Status.FaultTolerance.LastMoveTime = ptr.To(metav1.NewTime(in.Now))
 	}
-	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus", "Time") // TestLedger looks at it
+	ignoreCounts := cmpopts.IgnoreFields(jobset.JobSetStatus{}, "ReplicatedJobsStatus", "Time", "RestartHistory") // TestLedger and TestRestartHistory look at them
 	if diff := cmp.Diff(expected, summarize(plan), ignoreCounts, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}

@@ -33,7 +33,7 @@ func incompleteGroup(v *view, _ result) result {
 		if loss := v.unconfirmedLoss(); loss != nil {
 			return confirmFirst(loss)
 		}
-		r = r.and(restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete()))
+		r = r.and(restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete(), otherCause(v.group.success.words(v.synced))))
 	}
 	r.ends = true
 	return r
@@ -78,8 +78,8 @@ func lift(v *view, before result) result {
 	starts := v.warmStarts()
 	r.reports.Outcomes, r.reports.GroupRestart, r.reports.WarmStarts = []Outcome{GroupLifted}, took, starts
 	completed := v.completed(took) + starts.String()
-	if suspect := v.suspect(); suspect != "" { // P135
-		completed += "; " + suspect
+	if r.suspect = v.suspect(); r.suspect != "" { // P135
+		completed += "; " + r.suspect
 	}
 	return r.and(tell(
 		silently(jobset.JobSetRestarting, metav1.ConditionFalse, constants.WorkersSyncedReason,
@@ -97,7 +97,8 @@ func breakGroup(v *view, _ result) result {
 	if reporter == nil && v.group.lacking == nil {
 		return requeueAfter(v.graceEnds())
 	}
-	cause, failure := v.causeOfBreak(reporter)
+	first, failure := v.causeOfBreak(reporter)
+	cause := CauseText(&first)
 	counted, incomplete := v.countFailure(failure), v.group.success.any()
 	drastic := incomplete || counted.slow != "" || v.budgetSpent()
 	r, waits := v.waitForSuccess(drastic)
@@ -113,23 +114,23 @@ func breakGroup(v *view, _ result) result {
 	if isDisruption(failure) {
 		charged |= disrupted
 	}
-	restart := v.restartGroup(cause, charged)
+	restart := v.restartGroup(cause, first, charged)
 	switch {
 	case incomplete: // P17
-		restart = restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete()+": "+cause)
+		restart = restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, v.whyIncomplete()+": "+cause, first)
 	case counted.slow != "": // P93
 		restart = restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet,
-			fmt.Sprintf("applying %s failure policy action (%s): %s", jobset.RestartJobSet, counted.slow, cause))
+			fmt.Sprintf("applying %s failure policy action (%s): %s", jobset.RestartJobSet, counted.slow, cause), first)
 	}
 	restart.changes |= charged & disrupted
 	return r.and(v.charge(restart.and(counted.result), lastFailure(cause)))
 }
 
 // restartGroup makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.
-func (v *view) restartGroup(cause string, charged changes) result {
-	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", cause, v.synced, v.notBefore(charged))
+func (v *view) restartGroup(why string, cause jobset.RestartCause, charged changes) result {
+	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", why, v.synced, v.notBefore(charged))
 	r := tell(restartsNow(message), warning(constants.InPlaceRestartStartedReason, message))
-	r.changes, r.reports.Outcomes = deprecate|breaksGroup, []Outcome{GroupBroken}
+	r.changes, r.reports.Outcomes, r.began = deprecate|breaksGroup, []Outcome{GroupBroken}, v.record(cause, charged)
 	return r
 }
 

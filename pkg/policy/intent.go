@@ -37,10 +37,12 @@ func (v *view) changesAsPlanned(writes *Writes) bool {
 
 // planBreak lets the workers stop as planned, and announces it where they have time to save their state.
 func (v *view) planBreak(writes *Writes) result {
-	r := result{changes: planned}
+	why := firstOf(changesOfJobs(writes))
+	r := result{changes: planned, began: v.record(otherCause(why), 0)}
+	r.began.Planned = true
 	if saves := v.savesFirst(); saves != "" {
 		r.notices = append(r.notices, normal(constants.InPlaceRestartPlannedReason,
-			fmt.Sprintf("%s%s; all workers of epoch %d restart in place", firstOf(changesOfJobs(writes)), saves, v.synced)))
+			fmt.Sprintf("%s%s; all workers of epoch %d restart in place", why, saves, v.synced)))
 	}
 	return r
 }

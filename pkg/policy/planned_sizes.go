@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -57,7 +59,8 @@ func SizesHeld(js *jobset.JobSet) bool {
 
 // IsIn reports whether the status of the JobSet says all that a verdict about it does.
 func (d *Verdict) IsIn(js *jobset.JobSet) bool {
-	return !d.changesCondition(js.Status.Conditions) && d.AllowsResize(js)
+	next := slices.Clone(js.Status.Conditions)
+	return !d.writeCondition(&next, time.Time{}) && d.AllowsResize(js)
 }
 
 // AllowsResize reports whether the status of the JobSet has the ceilings and limits of a verdict about it. A size must not
@@ -81,11 +84,7 @@ func (d *Verdict) AllowsResize(js *jobset.JobSet) bool {
 
 // WriteTo brings a verdict into the next status of a JobSet, which must not be that of the cache.
 func (d *Verdict) WriteTo(status *jobset.JobSetStatus, js *jobset.JobSet, now time.Time) {
-	if d.changesCondition(status.Conditions) {
-		next := d.condition()
-		next.LastTransitionTime = metav1.NewTime(now)
-		apimeta.SetStatusCondition(&status.Conditions, next)
-	}
+	d.writeCondition(&status.Conditions, now)
 	sizes, most := sizesIn(status), maximums(js)
 	for i := range d.Decisions {
 		of := &d.Decisions[i]
@@ -135,13 +134,14 @@ func (d *Verdict) condition() metav1.Condition {
 	return next
 }
 
-// changesCondition reports whether the condition differs. That there is room is not said if nothing was lacking before.
-func (d *Verdict) changesCondition(conditions []metav1.Condition) bool {
-	next, was := d.condition(), apimeta.FindStatusCondition(conditions, string(jobset.JobSetElasticWaiting))
-	if was == nil {
-		return next.Status != metav1.ConditionFalse || next.Reason != constants.ElasticRoomFoundReason
+// writeCondition reports whether that changed anything. That there is room is not said if nothing was lacking before.
+func (d *Verdict) writeCondition(conditions *[]metav1.Condition, now time.Time) bool {
+	next := d.condition()
+	next.LastTransitionTime = metav1.NewTime(now)
+	if next.Reason == constants.ElasticRoomFoundReason && apimeta.FindStatusCondition(*conditions, next.Type) == nil {
+		return false
 	}
-	return was.Status != next.Status || was.Reason != next.Reason || was.Message != next.Message
+	return apimeta.SetStatusCondition(conditions, next)
 }
 
 // limitOf returns what keeps a ReplicatedJob from one more Pod (P113). All agents see each write, so it stays as it was
@@ -157,10 +157,15 @@ func (d *Verdict) limitOf(js *jobset.JobSet, was *jobset.ElasticLimit, of *elast
 	switch {
 	case l == nil:
 		return nil
-	case was != nil && was.Reason == l.Reason && strings.HasPrefix(was.Message, l.Subject):
+	}
+	next := &jobset.ElasticLimit{Reason: l.Reason, Resource: l.Resource, Message: l.Message}
+	if !l.Until.IsZero() {
+		next.Until = ptr.To(metav1.NewTime(l.Until.Truncate(time.Second)))
+	}
+	if was != nil && was.Reason == next.Reason && was.Resource == next.Resource && was.Until.Equal(next.Until) {
 		return was
 	}
-	return &jobset.ElasticLimit{Reason: l.Reason, Message: l.Message}
+	return next
 }
 
 // whyFixed says why nothing changes a size that is not the maximum.
@@ -169,11 +174,9 @@ func (d *Verdict) whyFixed(of *elastic.Decision, most int32) *elastic.Limit {
 	case of.Size >= most:
 		return nil
 	case d.Held:
-		const why = "the annotation jobset.sigs.k8s.io/elastic-hold keeps its size"
-		return &elastic.Limit{Reason: "Held", Subject: why, Message: why}
+		return &elastic.Limit{Reason: "Held", Message: "the annotation jobset.sigs.k8s.io/elastic-hold keeps its size"}
 	}
-	const why = "a worker of the group has finished, and a change of size would start it again"
-	return &elastic.Limit{Reason: "Finished", Subject: why, Message: why}
+	return &elastic.Limit{Reason: "Finished", Message: "a worker of the group has finished, and a change of size would start it again"}
 }
 
 func ceilingOf(c *elastic.Ceiling) *jobset.ElasticCeiling {

@@ -33,9 +33,9 @@ func TestPlannedLimits(t *testing.T) {
 	t.Parallel()
 	held := func(in *Input) { in.JobSet.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }
 	noRoom := func(rest string) *elastic.Limit {
-		return &elastic.Limit{Reason: "NoRoom", Subject: "gpu: ", Message: "gpu: " + rest}
+		return &elastic.Limit{Reason: "NoRoom", Resource: "gpu", Message: "gpu: " + rest}
 	}
-	written := &jobset.ElasticLimit{Reason: "NoRoom", Message: "gpu: node a has 0 left"}
+	written := &jobset.ElasticLimit{Reason: "NoRoom", Resource: "gpu", Message: "gpu: node a has 0 left"}
 	fixed := &elastic.Limit{Reason: elastic.LimitFixed}
 	for name, tc := range map[string]struct {
 		deprecated int32
@@ -47,7 +47,7 @@ func TestPlannedLimits(t *testing.T) {
 	}{
 		"P113: a limit is written":                  {0, 2, nil, noRoom("node a has 0 left"), nil, written},
 		"P113: another node with less is not":       {0, 2, written, noRoom("node b has 1 left"), nil, written},
-		"P113: another resource is":                 {0, 2, written, &elastic.Limit{Reason: "NoRoom", Subject: "cpu: ", Message: "cpu: 0"}, nil, &jobset.ElasticLimit{Reason: "NoRoom", Message: "cpu: 0"}},
+		"P113: another resource is":                 {0, 2, written, &elastic.Limit{Reason: "NoRoom", Resource: "cpu", Message: "cpu: 0"}, nil, &jobset.ElasticLimit{Reason: "NoRoom", Resource: "cpu", Message: "cpu: 0"}},
 		"P113: none is left at the maximum":         {0, 9, written, nil, nil, nil},
 		"P113: nothing changes while it assembles":  {1, 2, written, nil, nil, written},
 		"P111 P113: a size that is held says so":    {0, 2, nil, fixed, []func(*Input){held}, &jobset.ElasticLimit{Reason: "Held", Message: "the annotation jobset.sigs.k8s.io/elastic-hold keeps its size"}},
@@ -62,8 +62,8 @@ func TestPlannedLimits(t *testing.T) {
 				t.Errorf("limit (-want +got):\n%s", diff)
 			}
 			in.JobSet.Status = plan.Status
-			if again := decideOnce(t, in); again.Verdict != nil {
-				t.Error("what the status says is said again")
+			if diff := cmp.Diff(plan.Status, decideOnce(t, in).Status); diff != "" || !in.Verdict.IsIn(in.JobSet) {
+				t.Errorf("what the status says is said again (-was +is):\n%s", diff)
 			}
 		})
 	}

@@ -210,7 +210,7 @@ func (v *view) recreateAssembly() result {
 	}
 	missing := fmt.Sprintf("%s: %s", v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
 	restart := restartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet,
-		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing))
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, missing), otherCause(missing))
 	if v.tolerant && v.restartingInPlace() { // the break of this round was charged (P80)
 		return r.and(restart)
 	}

@@ -33,6 +33,7 @@ func (v *view) restartJob(job *batchv1.Job, action jobset.FailurePolicyAction, m
 	}
 	r := tell(warning(constants.ActionReason(action), message))
 	r.restartJob, r.reports.Restart = restart, action
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedJob, Cause: v.causeOf(job)}
 	return r
 }
 

@@ -49,6 +49,9 @@ type result struct {
 	progress *keptProgress
 	// clock, if not nil, is what the clock of the assembly becomes.
 	clock *assemblySince
+	// began, if not nil, is a restart that begins. suspect is who stood out in the one that ends, "" if nobody hung.
+	began   *jobset.RestartRecord
+	suspect string
 	// notices are conditions and events, in the order in which they are reported.
 	notices []notice
 }
@@ -151,6 +154,7 @@ func (r result) and(next result) result {
 	r.deploys = r.deploys || next.deploys
 	r.holdsLift = r.holdsLift || next.holdsLift
 	r.nodeFailures = cmp.Or(next.nodeFailures, r.nodeFailures)
+	r.began, r.suspect = cmp.Or(next.began, r.began), cmp.Or(next.suspect, r.suspect)
 	r.notices = join(r.notices, next.notices)
 	r.err = cmp.Or(r.err, next.err)
 	return r

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -123,6 +122,7 @@ func resetOffNodes(v *view, _ result) result {
 	r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, constants.MovedOffNodesReason, message),
 		warning(constants.MovedOffNodesReason, message)))
 	r.reports.Restart, r.reports.Outcomes = jobset.RestartJobSetAndIgnoreMaxRestarts, []Outcome{MovedByReset}
+	r.began = &jobset.RestartRecord{Kind: jobset.RestartedAllJobs, Reason: constants.MovedOffNodesReason, Planned: true, Cause: otherCause(v.move.String())}
 	r.ends = true
 	return r
 }
@@ -148,8 +148,9 @@ func moveInPlace(v *view, _ result) result {
 	if r = r.and(wait); waits {
 		return r
 	}
-	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), deprecate)
+	restart := v.restartGroup(m.String()+", and move, which does not count towards maxRestarts"+v.savesFirst(), otherCause(m.String()), deprecate)
 	restart.changes |= planned
+	restart.began.Planned = true
 	restart.reports.Outcomes = append(restart.reports.Outcomes, MovedInPlace)
 	return r.and(restart)
 }
@@ -202,11 +203,9 @@ func moveRefused(v *view, before result) result {
 	refused := !v.move.none() && !before.terminal(v) && v.budgetSpent() && (!v.movesInPlace() || before.staysRunning(v))
 	reported := v.trueCondition(jobset.JobSetOnSickNodes)
 	switch {
-	case refused && reported != nil && strings.Contains(reported.Message, v.move.where()+";"):
-		return result{} // Pods that end change the numbers, and would cost a write of the status each
-	case refused:
+	case refused: // the message has no Pods: each that ends would cost a write of the status
 		r := tell(becomesTrue(jobset.JobSetOnSickNodes, constants.MoveRefusedReason,
-			fmt.Sprintf("%s; they are not moved, since maxRestarts is used up", &v.move)))
+			fmt.Sprintf("Pods run%s with a label of effect NoExecute; they are not moved, since maxRestarts is used up", v.move.where())))
 		if reported == nil {
 			r.reports.Outcomes = []Outcome{MoveRefused}
 		}

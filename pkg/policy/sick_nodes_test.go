@@ -132,30 +132,30 @@ func movesByReset(who string, notInPlace string) func(*summary) {
 	}
 }
 
-func refused(who string) func(*summary) {
+func refused(nodes string) func(*summary) {
 	return func(w *summary) {
-		message := who + "; they are not moved, since maxRestarts is used up"
+		message := "Pods run" + nodes + " with a label of effect NoExecute; they are not moved, since maxRestarts is used up"
 		w.Outcomes = []Outcome{MoveRefused}
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", message, now)}
 		w.Events = []Event{{"Warning", "MoveRefused", message}}
 	}
 }
 
-// refusedStill: for more nodes than before.
-func refusedStill(who string) func(*summary) {
+// refusedStill: for more nodes than before, which the condition says.
+func refusedStill(nodes string) func(*summary) {
 	return func(w *summary) {
-		refused(who)(w)
-		w.Outcomes, w.Status.Conditions[0].LastTransitionTime = nil, metav1Time(past)
+		refused(nodes)(w)
+		w.Outcomes, w.Events, w.Status.Conditions[0].LastTransitionTime = nil, nil, metav1Time(past)
 	}
 }
 
 func where(node string) string { return " on " + node + " (autopilot.ibm.com/gpuhealth=EVICT)" }
 
 // reportedOnNodes: that the Pods stay was told before.
-func reportedOnNodes(message string) func(*Input) {
+func reportedOnNodes(nodes string) func(*Input) {
 	return func(in *Input) {
 		in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions,
-			builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", message+"; they are not moved, since maxRestarts is used up", past))
+			builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", "Pods run"+nodes+" with a label of effect NoExecute; they are not moved, since maxRestarts is used up", past))
 	}
 }
 
@@ -235,26 +235,26 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		"P92: five in 160 seconds, so that a reset is faster":                 {inPlace(0, 1, "1 1", marked(second), onJob(0, podsFailed(4))), movesByReset(oneSick, slow)},
 		"P92: also while the group assembles":                                 {inPlace(1, 1, "1 1", marked(second), onJob(0, podsFailed(4))), movesByReset(oneSick, slow)},
 		"P92: failures of another Job do not make it slower":                  {inPlace(0, 1, "1 1|1 1", marked(second), onJob(1, podsFailed(9))), movesByRestart(oneSick)},
-		"P92: a budget that is spent refuses the restart":                     {inPlace(0, 1, "1 1", marked(second), spent), refused(oneSick)},
+		"P92: a budget that is spent refuses the restart":                     {inPlace(0, 1, "1 1", marked(second), spent), refused(where(second))},
 		"P92: while the group assembles anyway no restart is needed":          {inPlace(1, 1, "1 1", marked(second), spent), movesByDeletion(oneSick, "js-w-0-1")},
 		"P92: a Job that does not keep away could come back: a reset":         {inPlace(0, 1, "1 1", marked(second), onJob(0, withoutAffinity)), movesByReset(oneSick, builtBefore)},
 		"P92: a reset of a group that assembles":                              {inPlace(1, 1, "1 1", marked(second), onJob(0, withoutAffinity)), movesByReset(oneSick, builtBefore)},
 		"P92: a reset waits for more nodes, and the barrier for the reset":    {inPlace(1, 1, "2 2", marked(second), onJob(0, withoutAffinity), justMarked), waits(time.Second)},
 		"P92: a group that lacks a worker which succeeded cannot come back":   {inPlace(0, 1, "ok1 1", marked(second)), movesByReset(oneSick, "worker pod js-w-0-0 succeeded in epoch 1")},
-		"P92: a spent budget refuses a reset":                                 {inPlace(0, 1, "1 1", marked(second), onJob(0, withoutAffinity), spent), refused(oneSick)},
+		"P92: a spent budget refuses a reset":                                 {inPlace(0, 1, "1 1", marked(second), onJob(0, withoutAffinity), spent), refused(where(second))},
 		"P92: a reset, with strategy Recreate":                                {inPlace(0, 0, "_ _", marked(second), strategy(jobset.Recreate)), movesByReset(oneSick, "")},
 		"P80, P92: as have Pods that lack for too long":                       {inPlace(0, 0, "_ F_", marked(first), strategy(jobset.Recreate), started, unhealthySince(time.Minute)), resetsUnhealthy},
 		"P80, P92: but a move does not wait for Pods that may still heal":     {inPlace(0, 0, "_ F_", marked(first), strategy(jobset.Recreate), started, unhealthySince(time.Second)), movesUnhealthy},
 		"P92: with strategy BlockingRecreate, many nodes are one move":        {inPlace(0, 0, "_ _", marked(first, second), strategy(jobset.BlockingRecreate)), movesByReset(bothSick, "")},
 		"P92: with strategy Recreate it waits a second for more nodes":        {inPlace(0, 0, "_ _", marked(second), strategy(jobset.Recreate), justMarked), waits(time.Second)},
-		"P92: a budget that is spent refuses it":                              {inPlace(0, 0, "_ _", marked(second), strategy(jobset.Recreate), spent), refused(oneSick)},
+		"P92: a budget that is spent refuses it":                              {inPlace(0, 0, "_ _", marked(second), strategy(jobset.Recreate), spent), refused(where(second))},
 		"P20, P92: a group that a user looks after himself is not moved":      {inPlace(0, 1, "1 1", marked(second), disabled), nil},
 		"P92: a JobSet without faultTolerance is not moved":                   {inPlace(0, 1, "1 1", marked(second), withoutTolerance), nil},
 		"P92: gate off, nobody is moved":                                      {inPlace(0, 1, "1 1", marked(second), withoutGate), nil},
 		"P84, P92: a JobSet that is suspended is not moved":                   {inPlace(1, 1, "1 1", marked(second), suspend, suspendedAlready), nil},
 		"P92: what was refused is over when the node is healthy":              {inPlace(0, 1, "1 1", gpus, spent, spentMessage), over},
-		"P92: what is told is not told again when other Pods of the node end": {inPlace(0, 1, "1 1", marked(second), spent, reportedOnNodes("9 Pods run on 1 nodes"+where(second))), nil},
-		"P92: but when another node is marked":                                {inPlace(0, 1, "1 1", marked(first, second), spent, reportedOnNodes("9 Pods run on 1 nodes"+where(second))), refusedStill(bothSick)},
+		"P92: what is told is not told again when other Pods of the node end": {inPlace(0, 1, "1 1", marked(second), spent, reportedOnNodes(where(second))), nil},
+		"P92: but another node that is marked, is":                            {inPlace(0, 1, "1 1", marked(first, second), spent, reportedOnNodes(where(second))), refusedStill(where(first) + ", " + where(second)[len(" on "):])},
 		"P92: and when the budget is raised the Pods move":                    {inPlace(0, 1, "1 1", marked(second), spentMessage), func(w *summary) { movesByRestart(oneSick)(w); over(w) }},
 	}
 	for name, tc := range tests {
@@ -282,7 +282,7 @@ func TestWhatWasRefusedEndsUnwatched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := inPlace(0, 1, "1 1", marked(second), budget(3, 0, 3), reportedOnNodes(oneSick), tc.happens)
+			in := inPlace(0, 1, "1 1", marked(second), budget(3, 0, 3), reportedOnNodes(where(second)), tc.happens)
 			c := apimeta.FindStatusCondition(decideOnce(t, in).Status.Conditions, string(jobset.JobSetOnSickNodes))
 			if c.Status != tc.status || c.Reason != tc.reason {
 				t.Errorf("OnSickNodes is %s because of %s: %s; want %s, %s", c.Status, c.Reason, c.Message, tc.status, tc.reason)

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -79,7 +77,7 @@ func (v *view) suspect() string {
 		return "" // its end is the cause, and was announced
 	}
 	said := standsOut(endings, v.stopTakes())
-	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting)); c == nil || !strings.Contains(c.Message, " hung: ") {
+	if !v.hangAnnounced() {
 		said += "; first " + first.String()
 	}
 	return said

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -171,9 +172,11 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		plain   = "3 workers restarted in place: epoch 2, 3600.0 seconds"
 	)
 	assembled := func(changes ...func(*Input)) Input {
-		return inPlace(1, 1, "2 2 2", append([]func(*Input){restartingInPlace, func(in *Input) { in.JobSet.Status.Conditions[0].Message = "it hung: no sign" }}, changes...)...)
+		return inPlace(1, 1, "2 2 2", append([]func(*Input){restartingInPlace, func(in *Input) {
+			in.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Cause: jobset.RestartCause{Type: jobset.CauseSilent}}}
+		}}, changes...)...)
 	}
-	announced := func(in *Input) { in.JobSet.Status.Conditions[0].Message = "worker pod js-w-0-1 exited with code 1" }
+	announced := func(in *Input) { in.JobSet.Status.RestartHistory[0].Cause.Type = jobset.CauseExited }
 	for name, test := range map[string]struct {
 		in   Input
 		want string

@@ -8,7 +8,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -78,13 +77,11 @@ func wholeSecond(t time.Time) time.Time {
 
 // tellPause says until when, behind what the condition says about the cause, and if workers wait longer (P71).
 func (v *view) tellPause(begins bool, until time.Time) result {
-	const separator = "; all Jobs are gone, "
 	text := fmt.Sprintf("they are created again at %s, after a pause of %s (%d of %d restarts used)",
 		until.UTC().Format(time.RFC3339), v.tolerance.RetryPause, UsedRestarts(&v.JobSet.Status), v.maxRestarts()) + v.notBeforeLift(until)
 	var r result
 	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetRestarting)); c != nil {
-		cause, _, _ := strings.Cut(c.Message, separator)
-		r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, c.Reason, cause+separator+text)))
+		r = r.and(tell(silently(jobset.JobSetRestarting, metav1.ConditionTrue, c.Reason, v.lastCause("; ")+"all Jobs are gone, "+text)))
 	}
 	if begins {
 		r = r.and(tell(normal(constants.RetryPauseReason, "all Jobs are gone: "+text)))

@@ -77,7 +77,8 @@ func afterReset(ago, gone time.Duration) func(*Input) {
 		if gone >= 0 {
 			status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now.Add(-gone)))
 		}
-		status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "cause", now.Add(-ago)), deployed()}
+		status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "older", now.Add(-ago)), deployed()}
+		status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Cause: otherCause("cause")}}
 	}
 }
 

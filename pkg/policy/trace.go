@@ -36,7 +36,7 @@ func (v *view) traceRule(name, added string) {
 
 // added names everything in a result that is not empty, and not for a condition that does not hold.
 func (r *result) added(conditions []metav1.Condition) []string {
-	added := fieldsOf(reflect.ValueOf(*r), "ends", "changes", "notices", "ask", "writes", "remember", "reports", "pace")
+	added := fieldsOf(reflect.ValueOf(*r), "ends", "changes", "notices", "ask", "writes", "remember", "reports", "pace", "began", "suspect")
 	for _, part := range []any{r.ask, r.writes, r.remember, r.reports, r.pace} {
 		added = append(added, fieldsOf(reflect.ValueOf(part), "Ops")...)
 	}

@@ -8,7 +8,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -161,25 +160,24 @@ func unhealthyPods(v *view, _ result) result {
 	return requeueAfter(left).and(requeueAfter(h.next)).and(v.tellTrouble(reason, message))
 }
 
-// tellTrouble writes the condition, and again only for another kind of trouble, or if another time is waited for. The
-// numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
+// tellTrouble writes the condition, and again only for another kind of trouble, or for another spec, which may wait for another
+// time. The numbers are those of that moment: each Pod that comes or goes changes them, and would cost a write of the status.
 func (v *view) tellTrouble(reason, message string) result {
+	message += fmt.Sprintf("; waiting %s for them", v.tolerance.Failure)
 	reported := v.trueCondition(jobset.JobSetUnhealthy)
 	if reported == nil {
-		r := tell(becomesTrue(jobset.JobSetUnhealthy, reason, message+v.awaits()))
-		r.reports.Outcomes = []Outcome{BecameUnhealthy}
-		return r
+		n := becomesTrue(jobset.JobSetUnhealthy, reason, message)
+		n.condition.ObservedGeneration = v.JobSet.Generation
+		return tell(n).and(result{reports: Reports{Outcomes: []Outcome{BecameUnhealthy}}})
 	}
 	ahead := reported.LastTransitionTime.After(v.Now) // the clock was put back, so the time begins again
-	if !ahead && reported.Reason == reason && strings.HasSuffix(reported.Message, v.awaits()) {
+	if !ahead && reported.Reason == reason && reported.ObservedGeneration == v.JobSet.Generation {
 		return result{}
 	}
-	n := silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message+v.awaits())
-	n.again = ahead
+	n := silently(jobset.JobSetUnhealthy, metav1.ConditionTrue, reason, message)
+	n.again, n.condition.ObservedGeneration = ahead, v.JobSet.Generation
 	return tell(n)
 }
-
-func (v *view) awaits() string { return fmt.Sprintf("; waiting %s for them", v.tolerance.Failure) }
 
 // graceLeft returns how long a JobSet may still be unhealthy before it is reset.
 func (v *view) graceLeft() time.Duration {
@@ -201,7 +199,7 @@ func (v *view) resetIsDue() bool {
 func (v *view) resetBecause(reason, message string) result {
 	message += fmt.Sprintf(" for more than %s", v.tolerance.Failure)
 	r := v.charge(restartAll(reason, jobset.RestartJobSet,
-		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message)), lastFailure(message))
+		fmt.Sprintf("applying %s failure policy action (%s)", jobset.RestartJobSet, message), otherCause(message)), lastFailure(message))
 	r.ends = true
 	return r
 }

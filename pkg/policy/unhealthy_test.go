@@ -124,11 +124,15 @@ func TestUnhealthyPods(t *testing.T) {
 		w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetUnhealthy, false, "NotWatched", notWatched, now)}, w.Status.Conditions...)
 		w.Status.FaultTolerance.MaxRestarts = 0
 	})
-	stillReported := behindDeployed(func(w *summary) {
-		w.RequeueAfter = 20 * time.Second
-		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetUnhealthy, true, "PodsNotRunning",
-			"1 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 1m0s for them", now.Add(-40*time.Second))}
-	})
+	stillReportedOf := func(generation int64) func(*summary) {
+		return behindDeployed(func(w *summary) {
+			w.RequeueAfter = 20 * time.Second
+			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetUnhealthy, true, "PodsNotRunning",
+				"1 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 1m0s for them", now.Add(-40*time.Second))}
+			w.Status.Conditions[0].ObservedGeneration = generation
+		})
+	}
+	edited := func(in *Input) { in.JobSet.Generation = 1 }
 	tests := map[string]struct {
 		in   Input
 		want func(*summary)
@@ -161,8 +165,8 @@ func TestUnhealthyPods(t *testing.T) {
 		"P80: 0 is no grace":                                      {pods(time.Hour, "R F", tolerates(func(f *jobset.FaultTolerance) { f.FailureGracePeriodSeconds = ptr.To[int32](0) })), nil},
 		"P80: healthy in time is forgotten":                       {pods(time.Hour, "R R", unhealthySince(59*time.Second)), heals("PodsHealthy", "2 of 2 Pods are Running")},
 		"P80: numbers that change are not written":                {pods(time.Hour, "R P|R P", toldOf("PodsNotRunning", "1 of 4 Pods are Running 6m0s after the start of their Jobs; waiting 1m0s for them")), waits(20 * time.Second)},
-		"P80: another trouble is, and is no news":                 {pods(time.Hour, "R P", unhealthySince(40*time.Second)), stillReported},
-		"P80: so is another time that is waited for":              {pods(time.Hour, "R P", toldOf("PodsNotRunning", "0 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 2m0s for them")), stillReported},
+		"P80: another trouble is, and is no news":                 {pods(time.Hour, "R P", unhealthySince(40*time.Second)), stillReportedOf(0)},
+		"P80: so is another time that is waited for":              {pods(time.Hour, "R P", toldOf("PodsNotRunning", "0 of 2 Pods are Running 6m0s after the start of their Jobs; waiting 2m0s for them"), edited), stillReportedOf(1)},
 		"P80, P82: too long is a reset":                           {pods(time.Hour, "R F", unhealthySince(time.Minute)), resets("PodsFailed", "1 of 2 Pods are Failed and not replaced")},
 		"P80, P84: and the end, if none is left":                  {pods(time.Hour, "R F", unhealthySince(time.Minute), limitOf(0)), spent},
 		"P80: gate off, nobody looks":                             {pods(time.Hour, "R F", gateOff), nobodyKeeps},

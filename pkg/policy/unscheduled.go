@@ -68,7 +68,7 @@ func (v *view) resetUnscheduled(reason, message string) result {
 		return r.and(v.resetBecause(reason, message))
 	}
 	r = r.and(restartAll(reason, jobset.RestartJobSet,
-		fmt.Sprintf("applying %s failure policy action (%s for more than %s)", jobset.RestartJobSet, message, v.tolerance.Failure)))
+		fmt.Sprintf("applying %s failure policy action (%s for more than %s)", jobset.RestartJobSet, message, v.tolerance.Failure), otherCause(message)))
 	r.ends = true
 	return r
 }

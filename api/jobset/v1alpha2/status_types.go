@@ -143,6 +143,13 @@ type JobSetStatus struct {
 	// +optional
 	Progress *ProgressStatus `json:"progress,omitempty"`
 
+	// restartHistory has the last restarts, the newest first: two with strategy InPlaceRestart, else five. It is written
+	// with what it tells of.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	RestartHistory []RestartRecord `json:"restartHistory,omitempty"`
+
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	// +optional
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
@@ -233,7 +240,16 @@ type ElasticLimit struct {
 	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason string `json:"reason"`
 
-	// message has details, such as which resource is lacking on which node, or until when.
+	// resource is the one that is lacking, for NoRoom and Quota.
+	// +optional
+	Resource string `json:"resource,omitempty"`
+
+	// until is when it may be over, for Ceiling and Cooldown.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+
+	// message has details, such as which resource is lacking on which node, or until when. They are those of the moment
+	// at which reason, resource or until last changed.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

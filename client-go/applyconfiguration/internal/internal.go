@@ -1881,6 +1881,12 @@ var schemaYAML = typed.YAMLObject(`types:
                                 - name: reason
                                   type:
                                     scalar: string
+                                - name: resource
+                                  type:
+                                    scalar: string
+                                - name: until
+                                  type:
+                                    scalar: untyped
                     - name: failed
                       type:
                         scalar: numeric

@@ -7,6 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha2
 
+import (
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // ElasticLimitApplyConfiguration represents a declarative configuration of the ElasticLimit type for use
 // with apply.
 //
@@ -14,7 +18,12 @@ package v1alpha2
 type ElasticLimitApplyConfiguration struct {
 	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
 	Reason *string `json:"reason,omitempty"`
-	// message has details, such as which resource is lacking on which node, or until when.
+	// resource is the one that is lacking, for NoRoom and Quota.
+	Resource *string `json:"resource,omitempty"`
+	// until is when it may be over, for Ceiling and Cooldown.
+	Until *v1.Time `json:"until,omitempty"`
+	// message has details, such as which resource is lacking on which node, or until when. They are those of the moment
+	// at which reason, resource or until last changed.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -29,6 +38,22 @@ func ElasticLimit() *ElasticLimitApplyConfiguration {
 // If called multiple times, the Reason field is set to the value of the last call.
 func (b *ElasticLimitApplyConfiguration) WithReason(value string) *ElasticLimitApplyConfiguration {
 	b.Reason = &value
+	return b
+}
+
+// WithResource sets the Resource field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resource field is set to the value of the last call.
+func (b *ElasticLimitApplyConfiguration) WithResource(value string) *ElasticLimitApplyConfiguration {
+	b.Resource = &value
+	return b
+}
+
+// WithUntil sets the Until field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Until field is set to the value of the last call.
+func (b *ElasticLimitApplyConfiguration) WithUntil(value v1.Time) *ElasticLimitApplyConfiguration {
+	b.Until = &value
 	return b
 }
 

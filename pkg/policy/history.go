@@ -1,0 +1,142 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+)
+
+// status.restartHistory is what the plugin and the dashboard tell of restarts, also when every event has gone:
+//
+//	written with    what
+//	the break       kind, epoch or attempt, cause, planned, until when the workers wait
+//	the lift        its end, the suspect, and how the workers of the epoch before had started
+//	JobsReady       its end, if Jobs were recreated
+//
+// Nothing is decided by it, and no status is written for it. The status of a group goes to each of its agents twice a
+// restart, so it keeps few restarts, and its strings are cut: Pods, nodes and agents give some of them.
+const (
+	mostInPlace, mostRestarts = 2, 5
+	longestName               = 253
+	longestLabel              = 63
+	longestReason             = 256
+	longestMessage            = 256
+	longestSuspect            = 512
+)
+
+// oneBurst is how long restarts of single Jobs count as one entry: else one wave of them would leave room for nothing else.
+const oneBurst = time.Minute
+
+// writeHistory brings what the pass decided about restarts into the next status, after its conditions.
+func (r *result) writeHistory(v *view, status *jobset.JobSetStatus) {
+	now := metav1.NewMicroTime(v.Now)
+	if last := lastRestart(status); last != nil && last.Ended == nil {
+		switch {
+		case r.changes.any(liftBarrier) && last.Kind == jobset.RestartedInPlace && last.Epoch == v.synced:
+			last.Ended, last.Workers, last.Suspect = &now, v.group.size, cleaned(r.suspect, longestSuspect)
+		case last.Kind != jobset.RestartedInPlace && v.isTrue(jobset.JobSetRestarting) && slices.ContainsFunc(r.notices, func(n notice) bool {
+			return n.condition.Reason == constants.JobsReadyReason
+		}):
+			last.Ended = &now
+		}
+	}
+	if starts := r.reports.WarmStarts; starts.Epoch > 0 {
+		for i := range status.RestartHistory {
+			if of := &status.RestartHistory[i]; of.Kind == jobset.RestartedInPlace && of.Epoch == starts.Epoch-1 {
+				of.Starts = starts.record()
+			}
+		}
+	}
+	if r.began == nil || r.changes.any(failsJobSet) {
+		return
+	}
+	next := *r.began
+	next.Began, next.Cause = now, bounded(&next.Cause)
+	next.Reason = cleaned(next.Reason, longestReason)
+	if r.changes.any(restartAllJobs) {
+		if next.Attempt = status.Restarts; v.tolerant {
+			next.Kind = jobset.RestartedByReset
+		}
+	}
+	most := mostRestarts
+	if v.restartStrategy() == jobset.InPlaceRestart {
+		most = mostInPlace
+	}
+	if last := lastRestart(status); next.Kind == jobset.RestartedJob && last != nil && last.Kind == next.Kind && v.Now.Sub(last.Began.Time) < oneBurst {
+		last.Count = max(1, last.Count) + 1
+		return
+	}
+	status.RestartHistory = append([]jobset.RestartRecord{next}, status.RestartHistory[:min(len(status.RestartHistory), most-1)]...)
+}
+
+// lastRestart returns the newest entry of the history, nil if there is none.
+func lastRestart(status *jobset.JobSetStatus) *jobset.RestartRecord {
+	if len(status.RestartHistory) == 0 {
+		return nil
+	}
+	return &status.RestartHistory[0]
+}
+
+// lastCause is the cause of the newest restart in words, followed by a separator; "" if an older manager decided it.
+func (v *view) lastCause(separator string) string {
+	if last := lastRestart(&v.JobSet.Status); last != nil {
+		return CauseText(&last.Cause) + separator
+	}
+	return ""
+}
+
+// hangAnnounced reports whether the break of the group that assembles named a worker that hung.
+func (v *view) hangAnnounced() bool {
+	last := lastRestart(&v.JobSet.Status)
+	return last != nil && slices.Contains([]jobset.RestartCauseType{jobset.CauseSilent, jobset.CauseNeverSigned, jobset.CauseTriggered}, last.Cause.Type)
+}
+
+func (s WarmStarts) record() *jobset.RestartStarts {
+	sign := func(of time.Duration) *metav1.Duration {
+		if of <= 0 {
+			return nil
+		}
+		return &metav1.Duration{Duration: of}
+	}
+	return &jobset.RestartStarts{Warm: int32(s.Warm), Cold: int32(s.Cold), WarmSign: sign(s.WarmSign), ColdSign: sign(s.ColdSign)}
+}
+
+// record is the entry of a restart of the group.
+func (v *view) record(cause jobset.RestartCause, charged changes) *jobset.RestartRecord {
+	next := &jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: v.synced, Reason: constants.InPlaceRestartReason, Cause: cause}
+	if pause := v.pauseAfter(v.quickFailuresAfter(charged)); pause > 0 {
+		next.NotBefore = ptr.To(metav1.NewTime(v.Now.Add(pause)))
+	}
+	return next
+}
+
+// bounded cuts the strings of a cause.
+func bounded(c *jobset.RestartCause) jobset.RestartCause {
+	next := *c
+	next.Job, next.Container = cleaned(c.Job, longestLabel), cleaned(c.Container, longestLabel)
+	next.Pod, next.Node = cleaned(c.Pod, longestName), cleaned(c.Node, longestName)
+	next.Reason, next.Message = cleaned(c.Reason, longestReason), cleaned(c.Message, longestMessage)
+	return next
+}
+
+// cleaned shortens a text, and replaces what a terminal would obey or a reader could not see.
+func cleaned(text string, most int) string {
+	return shortened(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar))), most)
+}
