@@ -45,8 +45,9 @@ import (
 type watched struct {
 	*controllertest.FakeInformer
 	indexer toolscache.Indexer
-	// heard closes when the first handler is added. At most one controller adds one.
+	// heard closes when the first handler is added.
 	heard chan struct{}
+	once  sync.Once
 }
 
 func (w *watched) GetIndexer() toolscache.Indexer { return w.indexer }
@@ -58,7 +59,7 @@ func (w *watched) AddIndexers(indexers toolscache.Indexers) error {
 func (w *watched) AddEventHandlerWithOptions(
 	handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
-	defer close(w.heard)
+	defer w.once.Do(func() { close(w.heard) })
 	return w.FakeInformer.AddEventHandlerWithOptions(handler, options)
 }
 
