@@ -78,7 +78,9 @@ func lift(v *view, before result) result {
 	starts := v.warmStarts()
 	r.reports.Outcomes, r.reports.GroupRestart, r.reports.WarmStarts = []Outcome{GroupLifted}, took, starts
 	completed := v.completed(took) + starts.String()
-	if suspect := v.suspect(); suspect != "" { // P135
+	if lost := v.lostMeanwhile(); lost != "" { // P174
+		completed += "; " + lost
+	} else if suspect := v.suspect(); suspect != "" { // P135
 		completed += "; " + suspect
 	}
 	return r.and(tell(

@@ -42,6 +42,8 @@ type result struct {
 	holdsLift bool
 	// nodeFailures, if not nil, is what is known of nodes from now on.
 	nodeFailures *nodeFailures
+	// lostNodes, if not nil, is which nodes new Pods keep off from now on (P174).
+	lostNodes *lostNodeList
 	// kept, if not nil, is until when the Jobs of a failed JobSet are kept.
 	kept *keptUntil
 	// progress, if not nil, is what the status keeps of the steps of workers (P136).
@@ -60,6 +62,9 @@ type keptUntil struct{ *metav1.Time }
 
 // nodeFailures is what status.faultTolerance.nodeFailures becomes.
 type nodeFailures struct{ list []jobset.NodeFailures }
+
+// lostNodeList is what status.lostNodes becomes.
+type lostNodeList struct{ list []jobset.LostNode }
 
 // resetProgress is how far a reset has come; nil if there is none.
 type resetProgress struct{ *jobset.ResetStatus }
@@ -122,6 +127,11 @@ func deletePods(pods []*corev1.Pod, reason, message string) result {
 	return result{writes: Writes{DeletePods: []PodDeletion{{Pods: pods, Event: warning(reason, message).event}}}}
 }
 
+// once tells why something waits.
+func once(reason, message string) result {
+	return result{reports: Reports{Once: []Event{warning(reason, message).event}}}
+}
+
 // and adds what a later step decided.
 func (r result) and(next result) result {
 	r.ends = r.ends || next.ends
@@ -138,6 +148,7 @@ func (r result) and(next result) result {
 	r.deploys = r.deploys || next.deploys
 	r.holdsLift = r.holdsLift || next.holdsLift
 	r.nodeFailures = cmp.Or(next.nodeFailures, r.nodeFailures)
+	r.lostNodes = cmp.Or(next.lostNodes, r.lostNodes)
 	r.notices = join(r.notices, next.notices)
 	r.err = cmp.Or(r.err, next.err)
 	return r

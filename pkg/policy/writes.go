@@ -7,6 +7,7 @@ package policy
 
 import (
 	"cmp"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,8 +48,16 @@ type PodDeletion struct {
 	Pods []*corev1.Pod
 	// Force: with grace period 0.
 	Force bool
+	// Lost, if not nil: they are on lost nodes, and are deleted unless they turn out to have come back.
+	Lost *LostWorker
 	// Event is recorded when they are deleted.
 	Event Event
+}
+
+// LostWorker is a worker that is lost since a break, unless its Pod reports an epoch.
+type LostWorker struct {
+	Epoch int32
+	Since time.Time
 }
 
 // Scale is a Job that is to run another number of Pods.

@@ -181,6 +181,13 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: environment
                         type:
                           scalar: string
+                      - name: lostNode
+                        type:
+                          map:
+                            fields:
+                            - name: replaceAfterSeconds
+                              type:
+                                scalar: numeric
                       - name: mode
                         type:
                           scalar: string
@@ -1805,6 +1812,24 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: lastSyncTime
             type:
               scalar: untyped
+          - name: lostNodes
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: heardTime
+                      type:
+                        scalar: untyped
+                    - name: node
+                      type:
+                        scalar: string
+                    - name: time
+                      type:
+                        scalar: untyped
+                elementRelationship: associative
+                keys:
+                - node
           - name: plannedBreak
             type:
               scalar: boolean

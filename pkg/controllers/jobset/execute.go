@@ -94,6 +94,9 @@ func (r *JobSetReconciler) deleteJob(ctx context.Context, job *batchv1.Job, reas
 // since it was read: it may have reported. One that is deleted by force is Failed first: a Job with
 // podReplacementPolicy Failed leaves its finalizer on a Pod that counts as running, indefinitely if its node is dead.
 func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod, deletion *policy.PodDeletion) error {
+	if deletion.Lost != nil {
+		return r.replaceLost(ctx, js, pod, deletion.Lost)
+	}
 	seen := &corev1.Pod{ObjectMeta: named(pod)}
 	seen.ResourceVersion = pod.ResourceVersion
 	var options []client.DeleteOption

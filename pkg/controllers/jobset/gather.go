@@ -84,6 +84,7 @@ func (r *JobSetReconciler) gatherGroup(ctx context.Context, in *policy.Input, kn
 	if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 		return err
 	}
+	in.Heard, in.Quiet = r.memory.heard.all(), known.quiet
 	if r.reviewAccess {
 		in.Access = known.access
 	}
