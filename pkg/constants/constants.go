@@ -200,8 +200,8 @@ const (
 	WorkerOnLostNodeReason = "WorkerOnLostNode"
 	// ManyNodesSilentReason is that of the event that says that none is replaced, because too many are.
 	ManyNodesSilentReason = "ManyNodesSilent"
-	// NodeLostReason is that of the status of a Pod that was on such a node.
-	NodeLostReason = "NodeLost"
+	// NodeLost is the reason of the status of a Pod that was on such a node.
+	NodeLost = "NodeLost"
 	// NodeLeasesForbiddenReason is that of the event about the right by which silent nodes are found.
 	NodeLeasesForbiddenReason = "NodeLeasesForbidden"
 	// ForcefulDeletionReason: Pods that a lost node does not let go are deleted by force.

@@ -74,7 +74,7 @@ func lostNodes(v *view, before result) result {
 		r.lostNodes, r.reports.Outcomes = &lostNodeList{list}, slices.Repeat([]Outcome{LostNode}, added)
 		// The loss counts for the node (P93). Of several that are lost at once, which is no fault of each, the last by name counts.
 		node := silent[len(silent)-1]
-		return r.and(v.countFailure(&Failure{Pod: awaited[len(awaited)-1].Name, Node: node, Reason: constants.NodeLostReason}).result)
+		return r.and(v.countFailure(&Failure{Pod: awaited[len(awaited)-1].Name, Node: node, Reason: constants.NodeLost}).result)
 	}
 	return r.and(v.replaceLost(awaited, silent))
 }
@@ -147,7 +147,7 @@ func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
 		if added++; at >= 0 {
 			list = slices.Delete(list, at, at+1)
 		}
-		list = append(list, jobset.LostNode{Node: node, Time: metav1.NewTime(v.Now)})
+		list = append(list, jobset.LostNode{Node: node, Epoch: v.synced, Time: metav1.NewTime(v.Now)})
 	}
 	return list[max(0, len(list)-mostLostNodes):], added
 }

@@ -162,6 +162,10 @@ type LostNode struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node"`
 
+	// epoch is that in which these workers ran. Should one of them still run there, its agent kills it.
+	// +kubebuilder:validation:Minimum=0
+	Epoch int32 `json:"epoch"`
+
 	// time is when the first of these workers was replaced.
 	Time metav1.Time `json:"time"`
 

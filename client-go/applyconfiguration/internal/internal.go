@@ -1818,6 +1818,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 elementType:
                   map:
                     fields:
+                    - name: epoch
+                      type:
+                        scalar: numeric
                     - name: heardTime
                       type:
                         scalar: untyped

@@ -80,9 +80,9 @@ func (r *JobSetReconciler) cameBack(ctx context.Context, pod, fresh *corev1.Pod,
 
 // markLost patches the conditions by their types: a merge patch would replace all of them.
 func (r *JobSetReconciler) markLost(ctx context.Context, pod *corev1.Pod, lost *policy.LostWorker) error {
-	status := map[string]any{"phase": corev1.PodFailed, "reason": constants.NodeLostReason, "message": "its node is silent and its group waits for it alone, so it is replaced by force"}
+	status := map[string]any{"phase": corev1.PodFailed, "reason": constants.NodeLost, "message": "its node is silent and its group waits for it alone, so it is replaced by force"}
 	if ready := readyCondition(pod); ready == nil || ready.Status != corev1.ConditionFalse {
-		status["conditions"] = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: constants.NodeLostReason, LastTransitionTime: metav1.NewTime(lost.Since)}}
+		status["conditions"] = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: constants.NodeLost, LastTransitionTime: metav1.NewTime(lost.Since)}}
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion}, "status": status})
 	if err != nil {

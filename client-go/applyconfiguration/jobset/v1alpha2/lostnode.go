@@ -18,6 +18,8 @@ import (
 type LostNodeApplyConfiguration struct {
 	// node is the name of the node.
 	Node *string `json:"node,omitempty"`
+	// epoch is that in which these workers ran. Should one of them still run there, its agent kills it.
+	Epoch *int32 `json:"epoch,omitempty"`
 	// time is when the first of these workers was replaced.
 	Time *v1.Time `json:"time,omitempty"`
 	// heardTime is when the node was heard of again. From then on new Pods may run on it, and those that wait because they
@@ -36,6 +38,14 @@ func LostNode() *LostNodeApplyConfiguration {
 // If called multiple times, the Node field is set to the value of the last call.
 func (b *LostNodeApplyConfiguration) WithNode(value string) *LostNodeApplyConfiguration {
 	b.Node = &value
+	return b
+}
+
+// WithEpoch sets the Epoch field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Epoch field is set to the value of the last call.
+func (b *LostNodeApplyConfiguration) WithEpoch(value int32) *LostNodeApplyConfiguration {
+	b.Epoch = &value
 	return b
 }
 
