@@ -73,6 +73,7 @@ var createRules = []rule{
 	exclusiveIsIndexed,
 	faultToleranceGate,
 	oneLimit,
+	lostPods,
 	claimNames,
 	claimVolumes,
 }

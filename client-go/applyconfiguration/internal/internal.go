@@ -183,11 +183,7 @@ var schemaYAML = typed.YAMLObject(`types:
                           scalar: string
                       - name: lostNode
                         type:
-                          map:
-                            fields:
-                            - name: replaceAfterSeconds
-                              type:
-                                scalar: numeric
+                          namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
                       - name: mode
                         type:
                           scalar: string
@@ -305,6 +301,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: forcefulDeletionGracePeriodSeconds
                   type:
                     scalar: numeric
+                - name: lostNode
+                  type:
+                    namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
                 - name: retryLimit
                   type:
                     scalar: numeric
@@ -2389,6 +2388,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
     - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
+  map:
+    fields:
+    - name: replaceAfterSeconds
       type:
         scalar: numeric
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.matchExpressions
