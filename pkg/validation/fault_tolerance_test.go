@@ -40,10 +40,10 @@ var (
 
 func TestCreateFaultTolerance(t *testing.T) {
 	runCreate(t, plainJobSet, map[string]createCase{
-		"P82: with the gate on it is admitted":              {gates: tolerantGate, mut: asksFor(limitOfFive)},
-		"P82: with the gate off it is refused":              {mut: asksFor(jobset.FaultTolerance{}), want: refusedByGate},
-		"P82: a limit beside a failure policy is refused":   {gates: tolerantGate, mut: each(asksFor(limitOfFive), withPolicy(2)), want: twoLimits},
-		"P177: a time for lost nodes": {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](30)}})},
+		"P82: with the gate on it is admitted":            {gates: tolerantGate, mut: asksFor(limitOfFive)},
+		"P82: with the gate off it is refused":            {mut: asksFor(jobset.FaultTolerance{}), want: refusedByGate},
+		"P82: a limit beside a failure policy is refused": {gates: tolerantGate, mut: each(asksFor(limitOfFive), withPolicy(2)), want: twoLimits},
+		"P177: a time for lost nodes":                     {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](30)}})},
 		"P177: which nothing else gives": {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{}}),
 			want: []violation{required(toleranceField+".lostNode.replaceAfterSeconds", "set how long after its grace period a Pod on a silent node is deleted by force, or remove lostNode")}},
 		"P177 W142: one that has passed": {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](-1)}}),
