@@ -30,11 +30,10 @@ var _ = Describe("workers on a silent node", Serial, Label("node-loss"), func() 
 		func(ctx SpecContext, process bool, lose string) {
 			group := stories.Create(ctx, stories.Shape{Process: process, Change: func(js *jobset.JobSet) {
 				onDifferentNodes(js)
-				policy := &js.Spec.FailurePolicy.InPlaceRestart
-				if *policy == nil {
-					*policy = &jobset.InPlaceRestartPolicy{Mode: jobset.ContainerMode}
+				if js.Spec.FailurePolicy.InPlaceRestart == nil { // process mode, which nobody has to name
+					js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{}
 				}
-				(*policy).LostNode = &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](lostAfter)}
+				js.Spec.FailurePolicy.InPlaceRestart.LostNode = &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](lostAfter)}
 			}})
 			before := group.RunsAt(1)
 			place := placeToLose(ctx, before)
