@@ -23,6 +23,8 @@ const (
 type Send struct {
 	Container string
 	Message   protocol.Message
+	// AtOnce: a stop has no grace period.
+	AtOnce bool
 }
 
 // Apply returns what the agent knows once it has begun an action in process mode, and the messages of
@@ -55,7 +57,8 @@ func (v View) Apply(action Action) (View, []Send) {
 		}
 		sends := v.tell(mustStop, protocol.Message{Type: protocol.Stop})
 		for i := range sends {
-			sends[i].Message.Planned = v.JobSet.plannedStop(worker(v.Workers, sends[i].Container).Epoch)
+			epoch := worker(v.Workers, sends[i].Container).Epoch
+			sends[i].Message.Planned, sends[i].AtOnce = v.JobSet.plannedStop(epoch), v.JobSet.replaced(epoch)
 		}
 		return v, sends
 	case Unwatch:
@@ -86,7 +89,7 @@ func (v *View) tell(whom func(Worker) bool, m protocol.Message) []Send {
 				m.Epoch = w.Epoch
 			}
 			v.Workers[i] = w.Sent(m)
-			sends = append(sends, Send{w.Container, m})
+			sends = append(sends, Send{Container: w.Container, Message: m})
 		}
 	}
 	return sends

@@ -37,6 +37,7 @@ const (
 	envMasterName      = "MASTER_NAME"
 	envPodAddress      = "POD_IP"
 	envPodUID          = "POD_UID"
+	envNodeName        = "NODE_NAME"
 	envReports         = "JOBSET_REPORTS"
 )
 
@@ -158,6 +159,7 @@ func (e *environment) place() Place {
 		Job:           e.Number(envJobIndex, 0, 0, math.MaxInt32),
 		Index:         e.Number(envPodIndex, 0, 0, math.MaxInt32),
 		Master:        e.master(),
+		Node:          e.Get(envNodeName),
 	}
 }
 

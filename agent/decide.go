@@ -84,6 +84,8 @@ type JobSet struct {
 	Progress *protocol.Progress
 	// PlannedStop is how workers of epoch D are stopped, if that was deprecated as planned (P142); used in process mode.
 	PlannedStop protocol.PlannedStop
+	// LostIn is the last epoch whose workers on the node of this Pod were replaced by force, 0 if none were (P175).
+	LostIn int32
 	// Workers is how many Pods its specification asks for. No decision depends on it.
 	Workers int
 }

@@ -228,6 +228,12 @@ func (js *JobSet) plannedStop(epoch int32) *protocol.PlannedStop {
 	return &stop
 }
 
+// replaced reports whether the workers of an epoch were replaced by force while their node was silent: their successors may run, so
+// that what they would save at a stop would come too late (P175).
+func (js *JobSet) replaced(epoch int32) bool {
+	return epoch > 0 && epoch <= min(js.LostIn, js.Deprecated) && bypass(*js) == ""
+}
+
 const cannotStop = "container %s cannot be stopped: %s"
 
 const bypassEnded = "the worker was started while in-place restart was off, and it is on again"

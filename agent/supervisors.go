@@ -51,7 +51,7 @@ func newSupervisors(cfg Config, deps Deps) (*supervisors, error) {
 // send sends messages. What is lost the next hello tells.
 func (s *supervisors) send(sends []Send) {
 	for _, send := range sends {
-		if send.Message.Type == protocol.Stop || send.Message.Type == protocol.Leave {
+		if (send.Message.Type == protocol.Stop && !send.AtOnce) || send.Message.Type == protocol.Leave {
 			send.Message.GraceSeconds = int32(s.grace / time.Second)
 		}
 		if err := s.links[send.Container].send(send.Message); err != nil {

@@ -83,6 +83,11 @@ type wireJobSet struct {
 		InPlaceRestarts int32  `json:"inPlaceRestarts"`
 		TerminalState   string `json:"terminalState"`
 
+		LostNodes []struct {
+			Node  string `json:"node"`
+			Epoch int32  `json:"epoch"`
+		} `json:"lostNodes"`
+
 		ReplicatedJobsStatus []struct {
 			Name          string `json:"name"`
 			SyncedWorkers int32  `json:"syncedWorkers"`
@@ -127,6 +132,8 @@ type Place struct {
 	Jobs, Job, Index int
 	// Master is the DNS name of rank 0 of the ReplicatedJob; empty if it has none.
 	Master string
+	// Node is the name of the node of the Pod; empty if it is not known.
+	Node string
 }
 
 // isFirst reports whether the Pod has rank 0.
@@ -203,6 +210,11 @@ func (o *wireJobSet) jobSet(at Place) JobSet {
 	}
 	if policy := o.Spec.FailurePolicy.InPlaceRestart; o.Status.PlannedBreak && policy.PlannedStopGracePeriodSeconds > 0 {
 		js.PlannedStop = protocol.PlannedStop{GraceSeconds: policy.PlannedStopGracePeriodSeconds, Signal: policy.PlannedStopSignal}
+	}
+	for _, lost := range o.Status.LostNodes {
+		if at.Node != "" && lost.Node == at.Node {
+			js.LostIn = lost.Epoch
+		}
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == conditionDisabled && c.Status == conditionTrue {

@@ -51,6 +51,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.JobSetSpecApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("JobSetStatus"):
 		return &jobsetv1alpha2.JobSetStatusApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("LostNode"):
+		return &jobsetv1alpha2.LostNodeApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("LostNodePolicy"):
+		return &jobsetv1alpha2.LostNodePolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("Network"):
 		return &jobsetv1alpha2.NetworkApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("NodeFailures"):

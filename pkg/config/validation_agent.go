@@ -49,6 +49,9 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	if progress := Progress(cfg); progress != nil {
 		errs = append(errs, validation.Deadlines(path.Child("progress"), progress)...)
 	}
+	if lost := cfg.InPlaceRestart.LostNode; lost != nil && lost.ReplaceAfterSeconds != nil {
+		errs = append(errs, validation.ReplaceAfter(path.Child("lostNode", "replaceAfterSeconds"), *lost.ReplaceAfterSeconds)...)
+	}
 	if resources := cfg.InPlaceRestart.AgentResources; resources != nil {
 		errs = append(errs, validateAgentResources(path.Child("agentResources"), resources)...)
 	}
@@ -65,6 +68,14 @@ func Progress(cfg *configapi.Configuration) *jobset.ProgressPolicy {
 		StartSeconds: p.StartSeconds, StallSeconds: p.StallSeconds, MaxExtensionSeconds: p.MaxExtensionSeconds,
 		DumpSignal: jobset.DumpSignal(p.DumpSignal), DumpSeconds: p.DumpSeconds, MaxRestartsWithoutProgress: p.MaxRestartsWithoutProgress,
 	}
+}
+
+// LostNode is what JobSets that do not say it get; nil if the configuration does not say it either.
+func LostNode(cfg *configapi.Configuration) *jobset.LostNodePolicy {
+	if cfg.InPlaceRestart == nil || cfg.InPlaceRestart.LostNode == nil {
+		return nil
+	}
+	return &jobset.LostNodePolicy{ReplaceAfterSeconds: cfg.InPlaceRestart.LostNode.ReplaceAfterSeconds}
 }
 
 func validateAgentResources(path *field.Path, resources *corev1.ResourceRequirements) field.ErrorList {

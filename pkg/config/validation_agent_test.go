@@ -65,6 +65,12 @@ func TestValidateAgent(t *testing.T) {
 				"inPlaceRestart.progress.dumpSeconds: Invalid value: 61: must be a number of seconds from 1 to 60",
 			},
 		},
+		"P171: when lost workers are replaced, by the deadlines of each JobSet": {text: `inPlaceRestart: {lostNode: {}}`},
+		"P171: never, as a default": {text: `inPlaceRestart: {lostNode: {replaceAfterSeconds: 0}}`},
+		"P171: a time that has passed": {
+			text: `inPlaceRestart: {lostNode: {replaceAfterSeconds: -1}}`,
+			want: []string{"inPlaceRestart.lostNode.replaceAfterSeconds: Invalid value: -1: must be a number of seconds from 1 to 3600, or 0 to leave lost workers to Kubernetes"},
+		},
 		"P52: an image with a space": {
 			text: `inPlaceRestart: {agentImage: "agent v1"}`,
 			want: []string{`inPlaceRestart.agentImage: Invalid value: "agent v1": must be an image reference, without spaces`},

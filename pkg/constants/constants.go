@@ -191,6 +191,14 @@ const (
 	WorkersMissingReason = "WorkersMissing"
 	// WorkersStuckReason: Pods or Jobs that should be gone keep the group from coming together.
 	WorkersStuckReason = "WorkersStuck"
+	// WorkerOnLostNodeReason is that of the event about workers that are replaced by force because their nodes are silent.
+	WorkerOnLostNodeReason = "WorkerOnLostNode"
+	// ManyNodesSilentReason is that of the event that says that none is replaced, because too many are.
+	ManyNodesSilentReason = "ManyNodesSilent"
+	// NodeLost is the reason of the status of a Pod that was on such a node.
+	NodeLost = "NodeLost"
+	// NodeLeasesForbiddenReason is that of the event about the right by which silent nodes are found.
+	NodeLeasesForbiddenReason = "NodeLeasesForbidden"
 	// ForcefulDeletionReason: Pods that a lost node does not let go are deleted by force.
 	ForcefulDeletionReason = "ForcefulDeletion"
 
@@ -237,4 +245,6 @@ const (
 const RestartingAllContainers = "RestartingAllContainers"
 
 // ActionReason is the reason of the event that an action of a failure policy was taken.
-func ActionReason[Action ~string](action Action) string { return string(action) + "FailurePolicyAction" }
+func ActionReason[Action ~string](action Action) string {
+	return string(action) + "FailurePolicyAction"
+}

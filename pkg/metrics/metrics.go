@@ -59,6 +59,11 @@ var (
 			"and nodes that a JobSet avoids from then on, or uses again because its Pods find no other",
 	}, []string{"step"})
 
+	lostNodesTotal = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "jobset_lost_nodes_total",
+		Help: "The total number of nodes, counted for each JobSet, whose workers were replaced by force because the node was silent",
+	})
+
 	movesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "jobset_moves_total",
 		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result",
@@ -100,7 +105,7 @@ func init() {
 		timeTotal.WithLabelValues(phase)
 	}
 	metrics.Registry.MustRegister(timeTotal, startedWorkersTotal, failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
-		replacedWorkersTotal, faultToleranceTotal, movesTotal, jobSetCollector)
+		replacedWorkersTotal, faultToleranceTotal, lostNodesTotal, movesTotal, jobSetCollector)
 }
 
 // JobSetFailed counts a JobSet that has failed.
@@ -143,6 +148,9 @@ func WorkerReplaced(reason string) {
 	}
 	replacedWorkersTotal.WithLabelValues(reason).Inc()
 }
+
+// NodeLost counts a node from which the workers of a JobSet are replaced by force.
+func NodeLost() { lostNodesTotal.Inc() }
 
 // Moved counts that Pods had to be moved off their nodes.
 func Moved(result MoveResult) {

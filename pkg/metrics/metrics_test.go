@@ -71,7 +71,7 @@ func gatherFrom(t *testing.T, from prometheus.Gatherer, name string) []series {
 // metricsOfJobSets are the metrics in the table below.
 var metricsOfJobSets = []string{
 	"jobset_failed_total", "jobset_completed_total",
-	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds", "jobset_in_place_worker_starts_total", "jobset_replaced_workers_total", "jobset_moves_total", "jobset_time_seconds_total", // the last in time_test.go
+	"jobset_restarts_total", "jobset_in_place_restarts_total", "jobset_in_place_restart_duration_seconds", "jobset_in_place_worker_starts_total", "jobset_replaced_workers_total", "jobset_moves_total", "jobset_lost_nodes_total", "jobset_time_seconds_total", // the last in time_test.go
 	"jobset_elastic_accelerators", "jobset_elastic_jobs", "jobset_elastic_jobs_by_score", "jobset_elastic_resizes_total", // in elastic_test.go
 	"jobset_in_place_assembling_seconds", "jobset_in_place_assembling", "jobset_fault_tolerance_steps_total", "jobset_restart_budget_nearly_spent", // in collector_test.go
 }
@@ -96,6 +96,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	FaultTolerated(policy.WasReset)
 	FaultTolerated(policy.Completed)
 	Moved(ByReset)
+	NodeLost()
 
 	tests := map[string]struct {
 		metric string
@@ -144,6 +145,10 @@ func TestOutcomesAreCounted(t *testing.T) {
 				{Labels: map[string]string{"step": "Reset"}, Value: 1},
 				{Labels: map[string]string{"step": "Unhealthy"}},
 			},
+		},
+		"nodes whose workers were replaced by force, without labels (P174)": {
+			metric: "jobset_lost_nodes_total",
+			want:   []series{{Value: 1}},
 		},
 		"moves off sick nodes, all results from the start (P92)": {
 			metric: "jobset_moves_total",

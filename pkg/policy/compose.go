@@ -93,6 +93,9 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.clock != nil {
 		status.AssemblingSince = r.clock.Time
 	}
+	if r.lostNodes != nil {
+		status.LostNodes = r.lostNodes.list
+	}
 	r.applyTolerance(v, status)
 }
 

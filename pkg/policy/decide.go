@@ -48,6 +48,7 @@ var (
 		lift,              // let the workers of a group that assembles start (P13), or fail if restarts lead nowhere (P136)
 		breakGroup,        // restart a group that runs and lost a worker (P14, P15, P17)
 		lostSandboxes,     // delete Pods that lost their sandbox and do not come back (P74)
+		lostNodes,         // replace by force workers on silent nodes for which all others wait (P173)
 		stuckPods,         // delete by force what a lost node does not let go (P25)
 		assemblyDeadline,  // step in if the group does not come together (P24)
 		agentAccess,       // tell which right an account lacks (P56)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -78,7 +79,7 @@ func lift(v *view, before result) result {
 	starts := v.warmStarts()
 	r.reports.Outcomes, r.reports.GroupRestart, r.reports.WarmStarts = []Outcome{GroupLifted}, took, starts
 	completed := v.completed(took) + starts.String()
-	if r.suspect = v.suspect(); r.suspect != "" { // P135
+	if r.suspect = cmp.Or(v.lostMeanwhile(), v.suspect()); r.suspect != "" { // P174, P135
 		completed += "; " + r.suspect
 	}
 	return r.and(tell(

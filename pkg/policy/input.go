@@ -77,6 +77,10 @@ type Input struct {
 	Tolerance tolerance.Limits
 	// NotReady are the nodes, of terminating Pods and of Pods that are being prepared, that are not ready, or do not exist any more.
 	NotReady map[string]bool
+	// Heard is what was heard of the nodes that earlier passes asked for, of any JobSet.
+	Heard map[string]facts.Heard
+	// Quiet is how many members had reported when a pass last saw another number of them, and when it did.
+	Quiet Quiet
 	// SickNodes is known for JobSets with spec.faultTolerance only.
 	SickNodes SickNodes
 	// Verdict is what the planner of elastic groups said last, nil if it said nothing that the status lacked.
@@ -114,6 +118,12 @@ type Clock struct {
 
 // Prepared is when a Pod was being prepared: since it was first seen so, until it was first seen otherwise, zero if it was not.
 type Prepared struct{ Since, Until time.Time }
+
+// Quiet is since when the number of members that have reported is the same.
+type Quiet struct {
+	Reported int64
+	Since    time.Time
+}
 
 // AgentAccess is what the API server said of the rights of a service account.
 type AgentAccess struct {

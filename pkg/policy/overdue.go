@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -34,8 +35,12 @@ func overdue(v *view, _ result) result {
 		}
 	})
 	grace := v.tolerance.ForcefulDeletion
-	pods, r := v.past(sortByName(leaving), grace)
-	if len(pods) > 0 {
+	lost, r := v.overdueOnLostNodes(sortByName(leaving))
+	if len(lost) > 0 {
+		r = r.and(forced(lost, fmt.Sprintf("%d Pods should have stopped, and their nodes are silent (%s); they are deleted by force: %s", len(lost), firstOf(nodesOf(lost)), podNames(lost))))
+	}
+	pods, more := v.past(slices.DeleteFunc(leaving, func(pod *corev1.Pod) bool { return slices.Contains(lost, pod) }), grace)
+	if r = r.and(more); len(pods) > 0 {
 		r = r.and(forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, podNames(pods))))
 	}
 	var held []*batchv1.Job
@@ -58,6 +63,23 @@ func overdue(v *view, _ result) result {
 		r.writes.do(Op{Kind: CountForced})
 	}
 	return r
+}
+
+// overdueOnLostNodes returns the Pods whose grace is over for as long as the JobSet waits for Pods on silent nodes (P177).
+func (v *view) overdueOnLostNodes(leaving []*corev1.Pod) (over []*corev1.Pod, r result) {
+	asked := v.JobSet.Spec.FaultTolerance.LostNode
+	if asked == nil || ptr.Deref(asked.ReplaceAfterSeconds, 0) == 0 {
+		return nil, result{}
+	}
+	stopped, next := due(leaving, func(pod *corev1.Pod) time.Duration { return v.left(0, facts.StandingOf(pod).Deadline) })
+	stopped = slices.DeleteFunc(stopped, func(pod *corev1.Pod) bool { return facts.NodeOf(pod) == "" })
+	if r = requeueAfter(next); len(stopped) == 0 {
+		return nil, r
+	}
+	r = r.and(v.ask(nodesOf(stopped)))
+	silent := slices.DeleteFunc(stopped, func(pod *corev1.Pod) bool { return !v.Heard[facts.NodeOf(pod)].Silent(v.Now) })
+	over, more := v.past(silent, time.Duration(*asked.ReplaceAfterSeconds)*time.Second)
+	return over, r.and(more)
 }
 
 // isForced reports whether all that is done here was done to a Pod, so that somebody else holds it. Grace period 0 alone

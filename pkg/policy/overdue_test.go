@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -31,6 +32,15 @@ func ends(as jobset.JobSetConditionType, ago time.Duration) func(*Input) {
 	return func(in *Input) {
 		in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, builders.Condition(as, true, "R", "m", now.Add(-ago)))
 		in.JobSet.Status.TerminalState = string(as)
+	}
+}
+
+// onSilentNode: the second Pod is on a node that was silent for so long, and the JobSet waits 25 s for such Pods.
+func onSilentNode(ago time.Duration) func(*Input) {
+	return func(in *Input) {
+		in.JobSet.Spec.FaultTolerance.LostNode = &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)}
+		in.Pods[in.Jobs[0].UID][1].Spec.NodeName = "n1"
+		in.Heard = map[string]facts.Heard{"n1": {Version: "1", From: now.Add(-ago), To: now}}
 	}
 }
 
@@ -72,9 +82,18 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 		"P85: but not one that only others keep": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace, func(in *Input) {
 			in.Pods[in.Jobs[0].UID][1].Finalizers = []string{"example.com/other"}
 		}), nil},
-		"P85: a Pod whose Job is gone, too": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), stray), goes("js-w-0-1")},
-		"P85: a cluster may switch it off":  {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), func(in *Input) { in.Tolerance.NoForce = true }), nil},
-		"P85: gate off, nothing is":         {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), gateOff), nobodyKeeps},
+		"P177: one on a silent node, once its own time is over": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 25*time.Second), onSilentNode(25*time.Second)),
+			func(w *summary) {
+				goes("js-w-0-1")(w)
+				w.Told = []Event{{"Warning", "ForcefulDeletion", "1 Pods should have stopped, and their nodes are silent (n1); they are deleted by force: js-w-0-1"}}
+			}},
+		"P177: not before":                            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 24*time.Second), onSilentNode(25*time.Second)), waits(time.Second)},
+		"P177: nor on a node that is heard":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(20*time.Second)), waits(10 * time.Second)},
+		"P177: nor while it has its grace":            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, -time.Second), onSilentNode(time.Minute)), waits(time.Second)},
+		"P177: nor if the JobSet does not ask for it": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(time.Minute), func(in *Input) { in.JobSet.Spec.FaultTolerance.LostNode = nil }), waits(grace - time.Minute)},
+		"P85: a Pod whose Job is gone, too":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), stray), goes("js-w-0-1")},
+		"P85: a cluster may switch it off":            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), func(in *Input) { in.Tolerance.NoForce = true }), nil},
+		"P85: gate off, nothing is":                   {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), gateOff), nobodyKeeps},
 		"P85: when the JobSet has ended, too": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), foreground(0), ends(jobset.JobSetFailed, time.Hour)),
 			goes("js-w-0-1")},
 		"P85: a Job without Pods has its time": {pods(time.Hour, "R", noPods, foreground(grace-time.Second)), waits(time.Second)},

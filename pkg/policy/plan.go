@@ -40,6 +40,8 @@ type Questions struct {
 	ReadChildren bool
 	// ReadReports are Pods that seem to be late. Read their Leases past the cache and decide again; the rest of the plan is empty.
 	ReadReports []*corev1.Pod
+	// AskNodes are nodes whose Leases are to be read before the next pass (P172).
+	AskNodes []string
 	// AskAccess are service accounts whose rights are to be looked up before the next pass.
 	AskAccess []string
 	// AskLeases: those to report in Leases are among these rights.
@@ -51,6 +53,7 @@ func (q Questions) and(next Questions) Questions {
 		Confirm:      cmp.Or(q.Confirm, next.Confirm),
 		ReadChildren: q.ReadChildren || next.ReadChildren,
 		ReadReports:  join(q.ReadReports, next.ReadReports),
+		AskNodes:     join(q.AskNodes, next.AskNodes),
 		AskAccess:    join(q.AskAccess, next.AskAccess),
 		AskLeases:    q.AskLeases || next.AskLeases,
 	}
@@ -79,6 +82,8 @@ type Remembered struct {
 	Held bool
 	// Pending: a break waits, or has waited, for a success that is not counted yet (P45d). The shell remembers since when.
 	Pending bool
+	// Reported is how many members have reported, if that is waited for. The shell remembers since when.
+	Reported int64
 	// Moving: Pods have to leave their nodes, and the barrier is not lifted before they have. The shell
 	// remembers since when.
 	Moving bool
@@ -94,6 +99,7 @@ func (r Remembered) and(next Remembered) Remembered {
 	return Remembered{
 		Held:        r.Held || next.Held,
 		Pending:     r.Pending || next.Pending,
+		Reported:    max(r.Reported, next.Reported),
 		Moving:      r.Moving || next.Moving,
 		ClockStands: r.ClockStands || next.ClockStands,
 		ClockMoved:  r.ClockMoved + next.ClockMoved,

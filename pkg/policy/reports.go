@@ -57,6 +57,8 @@ const (
 	BecameUnhealthy Outcome = "Unhealthy"
 	// DeletedByForce: Pods or Jobs of it are deleted by force, see CountForced.
 	DeletedByForce Outcome = "ForcefulDeletion"
+	// LostNode: workers on a silent node are to be replaced by force; once for each node.
+	LostNode Outcome = "LostNode"
 	// AvoidsNode: new Pods of it avoid another node from now on.
 	AvoidsNode Outcome = "NodeAvoided"
 	// GaveUpNode: they do not avoid one any more, since they have no other.

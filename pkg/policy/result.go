@@ -43,6 +43,8 @@ type result struct {
 	holdsLift bool
 	// nodeFailures, if not nil, is what is known of nodes from now on.
 	nodeFailures *nodeFailures
+	// lostNodes, if not nil, is which nodes new Pods keep off from now on (P174).
+	lostNodes *lostNodeList
 	// kept, if not nil, is until when the Jobs of a failed JobSet are kept.
 	kept *keptUntil
 	// progress, if not nil, is what the status keeps of the steps of workers (P136).
@@ -64,6 +66,9 @@ type keptUntil struct{ *metav1.Time }
 
 // nodeFailures is what status.faultTolerance.nodeFailures becomes.
 type nodeFailures struct{ list []jobset.NodeFailures }
+
+// lostNodeList is what status.lostNodes becomes.
+type lostNodeList struct{ list []jobset.LostNode }
 
 // resetProgress is how far a reset has come; nil if there is none.
 type resetProgress struct{ *jobset.ResetStatus }
@@ -138,6 +143,11 @@ func deleteJobs(jobs ...*batchv1.Job) (r result) {
 	return r
 }
 
+// once tells why something waits.
+func once(reason, message string) result {
+	return result{reports: Reports{Once: []Event{warning(reason, message).event}}}
+}
+
 // and adds what a later step decided.
 func (r result) and(next result) result {
 	r.ends = r.ends || next.ends
@@ -155,6 +165,7 @@ func (r result) and(next result) result {
 	r.holdsLift = r.holdsLift || next.holdsLift
 	r.nodeFailures = cmp.Or(next.nodeFailures, r.nodeFailures)
 	r.began, r.suspect = cmp.Or(next.began, r.began), cmp.Or(next.suspect, r.suspect)
+	r.lostNodes = cmp.Or(next.lostNodes, r.lostNodes)
 	r.notices = join(r.notices, next.notices)
 	r.err = cmp.Or(r.err, next.err)
 	return r

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,9 @@ type Op struct {
 	// Workers is the new parallelism, and the new number of completions, of a Job that is scaled.
 	Workers int32
 	Pod     *corev1.Pod
+	// Epoch: a lost worker that has reported it came back. Since: it is lost since then.
+	Epoch int32
+	Since time.Time
 	// Force: the Pod is deleted with grace period 0.
 	Force   bool
 	Service *corev1.Service
@@ -59,6 +63,8 @@ type OpKind uint16
 const (
 	DeleteJob OpKind = 1 << iota
 	DeletePod
+	// ReplaceLost deletes a Pod on a lost node by force, unless it turns out to have come back.
+	ReplaceLost
 	// ForceJob deletes a Job that is being deleted and has no Pods left: the garbage collector has had its time.
 	ForceJob
 	// CountForced counts deletions by force. It changes no object, and the status may not change with them.
@@ -76,11 +82,11 @@ const (
 
 	// ChangeJobs are changes of Jobs. ChangeGroup: workers come or go.
 	ChangeJobs  = DeleteJob | SuspendJob | ScaleJob | CreateJob | ResumeJob
-	ChangeGroup = ChangeJobs | DeletePod | ForceJob
+	ChangeGroup = ChangeJobs | DeletePod | ReplaceLost | ForceJob
 )
 
 // opNames are the names of the kinds, in their order.
-var opNames = []string{"DeleteJob", "DeletePod", "ForceJob", "CountForced", "SuspendJob", "CreateService", "CreateClaim", "GrantAccess",
+var opNames = []string{"DeleteJob", "DeletePod", "ReplaceLost", "ForceJob", "CountForced", "SuspendJob", "CreateService", "CreateClaim", "GrantAccess",
 	"ScaleJob", "CreateJob", "ResumeJob", "DeleteJobSet"}
 
 func (w Writes) and(next Writes) Writes {

@@ -30,6 +30,8 @@ type Cluster struct {
 	Tolerance tolerance.Limits
 	// Progress is that of JobSets in process mode that name none; nil if they get none.
 	Progress *jobset.ProgressPolicy
+	// LostNode is that of JobSets that do not say it; nil if they get none.
+	LostNode *jobset.LostNodePolicy
 }
 
 // restartsAllFrom is the version from which schedulers and kubelets know RestartAllContainers without further ado.

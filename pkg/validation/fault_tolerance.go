@@ -30,6 +30,18 @@ func faultToleranceGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		"--feature-gates=FaultTolerance=true, or set featureGates: {FaultTolerance: true} in its configuration")}
 }
 
+// lostPods refuses a time that nobody has given, or that nobody waits for (P177).
+func lostPods(js *jobset.JobSet, _ gates.Set) field.ErrorList {
+	if js.Spec.FaultTolerance == nil || js.Spec.FaultTolerance.LostNode == nil {
+		return nil
+	}
+	path, after := tolerancePath.Child("lostNode", "replaceAfterSeconds"), js.Spec.FaultTolerance.LostNode.ReplaceAfterSeconds
+	if after == nil {
+		return field.ErrorList{field.Required(path, "set how long after its grace period a Pod on a silent node is deleted by force, or remove lostNode")}
+	}
+	return ReplaceAfter(path, *after)
+}
+
 // oneLimit refuses a limit under two names (P82). maxRestarts is always there if there is a failure policy: 0 is its default.
 func oneLimit(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	asked := js.Spec.FaultTolerance
@@ -51,7 +63,7 @@ func faultToleranceIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 	if old.Spec.FaultTolerance == nil {
 		errs = faultToleranceGate(new, g)
 	}
-	return append(errs, oneLimit(new, g)...)
+	return append(append(errs, oneLimit(new, g)...), lostPods(new, g)...)
 }
 
 // ToleranceWarnings says what faultTolerance asks for and does not get. old is nil for a new JobSet.

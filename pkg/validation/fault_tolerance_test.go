@@ -40,9 +40,14 @@ var (
 
 func TestCreateFaultTolerance(t *testing.T) {
 	runCreate(t, plainJobSet, map[string]createCase{
-		"P82: with the gate on it is admitted":              {gates: tolerantGate, mut: asksFor(limitOfFive)},
-		"P82: with the gate off it is refused":              {mut: asksFor(jobset.FaultTolerance{}), want: refusedByGate},
-		"P82: a limit beside a failure policy is refused":   {gates: tolerantGate, mut: each(asksFor(limitOfFive), withPolicy(2)), want: twoLimits},
+		"P82: with the gate on it is admitted":            {gates: tolerantGate, mut: asksFor(limitOfFive)},
+		"P82: with the gate off it is refused":            {mut: asksFor(jobset.FaultTolerance{}), want: refusedByGate},
+		"P82: a limit beside a failure policy is refused": {gates: tolerantGate, mut: each(asksFor(limitOfFive), withPolicy(2)), want: twoLimits},
+		"P177: a time for lost nodes":                     {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](30)}})},
+		"P177: which nothing else gives": {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{}}),
+			want: []violation{required(toleranceField+".lostNode.replaceAfterSeconds", "set how long after its grace period a Pod on a silent node is deleted by force, or remove lostNode")}},
+		"P177 W142: one that has passed": {gates: tolerantGate, mut: asksFor(jobset.FaultTolerance{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](-1)}}),
+			want: []violation{invalid(toleranceField+".lostNode.replaceAfterSeconds", "must be a number of seconds from 1 to 3600")}},
 		"P82: a failure policy without a limit is admitted": {gates: tolerantGate, mut: each(asksFor(jobset.FaultTolerance{}), withPolicy(2))},
 	})
 }

@@ -72,34 +72,47 @@ func dump(path *field.Path, policy *jobset.ProgressPolicy) field.ErrorList {
 	return errs
 }
 
-// progressIfChanged checks deadlines that changed, which is allowed at any time.
-func progressIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
-	if new.Spec.FailurePolicy == nil || apiequality.Semantic.DeepEqual(workerpod.ProgressOf(old.Spec.FailurePolicy), workerpod.ProgressOf(new.Spec.FailurePolicy)) {
-		return nil
+// adjustable returns what of a failure policy may change at any time.
+func adjustable(policy *jobset.FailurePolicy) jobset.InPlaceRestartPolicy {
+	if policy == nil || policy.InPlaceRestart == nil {
+		return jobset.InPlaceRestartPolicy{}
 	}
-	return progress(new, g)
+	return jobset.InPlaceRestartPolicy{Progress: policy.InPlaceRestart.Progress, LostNode: policy.InPlaceRestart.LostNode}
 }
 
-// withoutProgress returns a failure policy without what may change.
-func withoutProgress(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
-	if workerpod.ProgressOf(policy) == nil {
+// adjusted reports whether an update changes that.
+func adjusted(old, new *jobset.JobSet) bool {
+	return new.Spec.FailurePolicy != nil && !apiequality.Semantic.DeepEqual(adjustable(old.Spec.FailurePolicy), adjustable(new.Spec.FailurePolicy))
+}
+
+// adjustedIfChanged checks deadlines that changed.
+func adjustedIfChanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
+	if !adjusted(old, new) {
+		return nil
+	}
+	return append(progress(new, g), lostNode(new, g)...)
+}
+
+// withoutAdjustable returns a failure policy without what may change.
+func withoutAdjustable(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
+	if policy == nil || policy.InPlaceRestart == nil {
 		return policy
 	}
 	fixed, inPlace := *policy, *policy.InPlaceRestart
-	inPlace.Progress = nil
+	inPlace.Progress, inPlace.LostNode = nil, nil
 	fixed.InPlaceRestart = &inPlace
 	return &fixed
 }
 
-// progressWarnings say what deadlines do that their author may not expect.
-// ChangedProgressWarnings are those about deadlines that an update changes (P131).
-func ChangedProgressWarnings(old, js *jobset.JobSet, g gates.Set) []string {
-	if !workerpod.RestartsInPlace(js, g) || apiequality.Semantic.DeepEqual(workerpod.ProgressOf(old.Spec.FailurePolicy), workerpod.ProgressOf(js.Spec.FailurePolicy)) {
+// AdjustedWarnings are those about deadlines that an update changes (P131, P171).
+func AdjustedWarnings(old, js *jobset.JobSet, g gates.Set) []string {
+	if !workerpod.RestartsInPlace(js, g) || !adjusted(old, js) {
 		return nil
 	}
-	return progressWarnings(js)
+	return append(progressWarnings(js), lostNodeWarnings(js)...)
 }
 
+// progressWarnings say what deadlines do that their author may not expect.
 func progressWarnings(js *jobset.JobSet) []string {
 	policy := workerpod.ProgressOf(js.Spec.FailurePolicy)
 	if policy == nil {

@@ -145,11 +145,11 @@ func TestWarningsOfProgress(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			before := js.DeepCopy()
-			if got := ChangedProgressWarnings(before, js, gateOn); len(got) > 0 {
+			if got := AdjustedWarnings(before, js, gateOn); len(got) > 0 {
 				t.Errorf("warnings %q of what an update leaves as it is", got)
 			}
 			before.Spec.FailurePolicy.InPlaceRestart.Progress = nil
-			if diff := cmp.Diff(tc.want, ChangedProgressWarnings(before, js, gateOn)); diff != "" {
+			if diff := cmp.Diff(tc.want, AdjustedWarnings(before, js, gateOn)); diff != "" {
 				t.Errorf("on update (-want +got):\n%s", diff)
 			}
 		})

@@ -155,7 +155,7 @@ func policiesUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	was, is := &old.Spec, &new.Spec
 	errs := unchanged(specPath.Child("network"), was.Network, is.Network)
 	errs = append(errs, unchanged(specPath.Child("successPolicy"), was.SuccessPolicy, is.SuccessPolicy)...)
-	errs = append(errs, unchanged(failurePolicyPath, withoutProgress(was.FailurePolicy), withoutProgress(is.FailurePolicy))...)
+	errs = append(errs, unchanged(failurePolicyPath, withoutAdjustable(was.FailurePolicy), withoutAdjustable(is.FailurePolicy))...)
 	errs = append(errs, unchanged(specPath.Child("startupPolicy"), was.StartupPolicy, is.StartupPolicy)...)
 	return append(errs, unchanged(specPath.Child("volumeClaimPolicies"), was.VolumeClaimPolicies, is.VolumeClaimPolicies)...)
 }

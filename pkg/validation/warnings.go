@@ -38,6 +38,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 			"instead of restarting it; set how many restarts it may have", failurePolicyPath.Child("maxRestarts")))
 	}
 	out = append(out, progressWarnings(js)...)
+	out = append(out, lostNodeWarnings(js)...)
 	out = append(out, plannedStopWarnings(js)...)
 	out = append(out, warmStartWarnings(js)...)
 	out = append(out, firstProcessWarnings(js)...)

@@ -39,3 +39,14 @@ func defaultProgress(js, old *jobset.JobSet, g gates.Set, configured *jobset.Pro
 		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.Progress, *configured.DeepCopy())
 	}
 }
+
+// defaultLostNode does the same for when lost workers are replaced, in both modes, if the configuration says it for this JobSet: the
+// deadline from which it takes the time may be one that the JobSet does not have (P171).
+func defaultLostNode(js, old *jobset.JobSet, g gates.Set, configured *jobset.LostNodePolicy) {
+	if configured == nil || !workerpod.RestartsInPlace(js, g) || old != nil && !workerpod.NamesLostNode(old.Spec.FailurePolicy) {
+		return
+	}
+	if configured.ReplaceAfterSeconds != nil || workerpod.StoppedAfterSeconds(js.Spec.FailurePolicy) > 0 {
+		setDefault(&js.Spec.FailurePolicy.InPlaceRestart.LostNode, *configured.DeepCopy())
+	}
+}

@@ -27,8 +27,9 @@ import (
 type jobSetDefaulter struct {
 	gates   gates.Set
 	decoder admission.Decoder
-	// progress is what the configuration has of it.
+	// progress and lostNode are what the configuration has of them.
 	progress *jobset.ProgressPolicy
+	lostNode *jobset.LostNodePolicy
 }
 
 var _ admission.Defaulter[*jobset.JobSet] = jobSetDefaulter{}
@@ -40,6 +41,7 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 	case err != nil || req.Operation == admissionv1.Create:
 		Default(js, d.gates)
 		defaultProgress(js, nil, d.gates, d.progress)
+		defaultLostNode(js, nil, d.gates, d.lostNode)
 	case req.Operation == admissionv1.Update:
 		old := &jobset.JobSet{}
 		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
@@ -54,6 +56,7 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 func (d jobSetDefaulter) keep(js, old *jobset.JobSet) {
 	Keep(js, old)
 	defaultProgress(js, old, d.gates, d.progress)
+	defaultLostNode(js, old, d.gates, d.lostNode)
 }
 
 // Paths of the JobSet webhooks, as in the markers above.
@@ -138,7 +141,7 @@ func (v jobSetValidator) ask(ctx context.Context, js *jobset.JobSet) (admission.
 // ValidateUpdate returns all forbidden changes at once, and warnings about faultTolerance, progress and placement if they
 // change: the fields that other warnings are about cannot change.
 func (v jobSetValidator) ValidateUpdate(_ context.Context, oldJS, newJS *jobset.JobSet) (admission.Warnings, error) {
-	warnings := append(validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.ChangedProgressWarnings(oldJS, newJS, v.gates)...)
+	warnings := append(validation.ToleranceWarnings(oldJS, newJS, v.gates, v.cluster.Tolerance), validation.AdjustedWarnings(oldJS, newJS, v.gates)...)
 	warnings = append(warnings, validation.ChangedPlacementWarnings(oldJS, newJS)...)
 	return warnings, validation.ToStatusError(newJS, validation.Update(oldJS, newJS, v.gates))
 }

@@ -121,6 +121,51 @@ func TestMutating(t *testing.T) {
 			}
 		}
 	})
+	t.Run("P171: when lost workers are replaced, by the configuration", func(t *testing.T) {
+		withCommand := strings.Replace(manifest, `{"name":"c"}`, `{"name":"c","command":["c"]}`, 1)
+		with := func(policy string) string {
+			return strings.Replace(withCommand, `"maxRestarts":0`, `"restartStrategy":"InPlaceRestart","inPlaceRestart":`+policy, 1)
+		}
+		stalls, none, container := with(`{"mode":"Process","progress":{"stallSeconds":7}}`), with(`{"mode":"Process"}`), with(`{"mode":"Container"}`)
+		own := with(`{"mode":"Process","lostNode":{"replaceAfterSeconds":0}}`)
+		seconds := func(n int32) *jobset.LostNodePolicy { return &jobset.LostNodePolicy{ReplaceAfterSeconds: &n} }
+		for name, tc := range map[string]struct {
+			written, stored  string
+			configured, want *jobset.LostNodePolicy
+		}{
+			"a JobSet that does not say it gets it":           {written: none, configured: seconds(30), want: seconds(30)},
+			"in container mode, too":                          {written: container, configured: seconds(30), want: seconds(30)},
+			"one that says never keeps that":                  {written: own, configured: seconds(30), want: seconds(0)},
+			"one with another strategy gets none":             {written: withCommand, configured: seconds(30)},
+			"by deadlines, if it has them":                    {written: stalls, configured: &jobset.LostNodePolicy{}, want: &jobset.LostNodePolicy{}},
+			"and none if it has none":                         {written: none, configured: &jobset.LostNodePolicy{}},
+			"an update of a JobSet without it leaves it so":   {written: none, stored: none, configured: seconds(30)},
+			"an update that leaves it out does not remove it": {written: none, stored: own, configured: seconds(30), want: seconds(30)},
+			"without a default an update may":                 {written: none, stored: own},
+		} {
+			t.Run(name, func(t *testing.T) {
+				defaulter := jobSetDefaulter{gates: gates.Set{InPlaceRestart: true}, decoder: admission.NewDecoder(scheme(t)), lostNode: tc.configured}
+				req := request(admissionv1.Create, tc.written, "")
+				if tc.stored != "" {
+					req = request(admissionv1.Update, tc.written, tc.stored)
+				}
+				var js jobset.JobSet
+				if err := json.Unmarshal([]byte(tc.written), &js); err != nil {
+					t.Fatal(err)
+				}
+				if err := defaulter.Default(admission.NewContextWithRequest(t.Context(), req), &js); err != nil {
+					t.Fatal(err)
+				}
+				var got *jobset.LostNodePolicy
+				if js.Spec.FailurePolicy.InPlaceRestart != nil {
+					got = js.Spec.FailurePolicy.InPlaceRestart.LostNode
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("lostNode (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
 	t.Run("P121: deadlines of the configuration", func(t *testing.T) {
 		withCommand := strings.Replace(manifest, `{"name":"c"}`, `{"name":"c","command":["c"]}`, 1)
 		with := func(policy string) string { return strings.Replace(withCommand, `"maxRestarts":0`, policy, 1) }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
 // A new Pod cannot be scheduled to the nodes that its JobSet avoids (P93): every node selector term that it has gets
@@ -35,10 +37,10 @@ const maxAvoidance = 64 << 10
 // avoidedNode is a node that a Pod keeps away from. host is empty if the label is not known.
 type avoidedNode struct{ name, host string }
 
-// avoided returns the nodes that a Pod avoids.
+// avoided returns the nodes that a Pod avoids: those on which its JobSet fails, and those on which it lost workers (P174).
 func (w *podWebhook) avoided(ctx context.Context, namespace string, pod *corev1.Pod) []avoidedNode {
 	name, ofJobSet := pod.Labels[jobset.JobSetNameKey]
-	if !ofJobSet || !w.gates.FaultTolerance {
+	if !ofJobSet || !w.gates.FaultTolerance && !w.gates.InPlaceRestart {
 		return nil
 	}
 	js := &jobset.JobSet{}
@@ -52,6 +54,9 @@ func (w *podWebhook) avoided(ctx context.Context, namespace string, pod *corev1.
 		return nil
 	}
 	names := policy.AvoidedNodes(js, w.gates, w.now())
+	if workerpod.RestartsInPlace(js, w.gates) {
+		names = slices.Compact(slices.Sorted(slices.Values(append(names, policy.LostNodes(js)...))))
+	}
 	nodes := make([]avoidedNode, 0, len(names))
 	for _, name := range names {
 		nodes = append(nodes, avoidedNode{name: name, host: w.hostname(ctx, name)})

@@ -32,6 +32,7 @@ const (
 	MasterNameEnv      = "MASTER_NAME"
 	PodAddressEnv      = "POD_IP"
 	PodUIDEnv          = "POD_UID"
+	NodeNameEnv        = "NODE_NAME"
 	ReportsEnv         = "JOBSET_REPORTS"
 
 	// BarrierPath answers 200 once the worker may start.

@@ -8,7 +8,10 @@ package workerpod
 import (
 	"cmp"
 
+	"k8s.io/utils/ptr"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // ModeOf returns what starts again in the Pods of a JobSet. JobSets of older
@@ -31,6 +34,34 @@ func ProgressOf(policy *jobset.FailurePolicy) *jobset.ProgressPolicy {
 		return nil
 	}
 	return policy.InPlaceRestart.Progress
+}
+
+// lostNodeMargin is how long a worker may take from its stall to its end, without the time for a dump: its kill, and the notice of it.
+const lostNodeMargin = 15
+
+// NamesLostNode reports whether a failure policy says when lost workers are replaced.
+func NamesLostNode(policy *jobset.FailurePolicy) bool { return inPlaceOf(policy).LostNode != nil }
+
+// LostNodeSeconds returns how long after a break a worker on a silent node is replaced by force (P171), 0 if it is not.
+func LostNodeSeconds(policy *jobset.FailurePolicy) int32 {
+	lost := inPlaceOf(policy).LostNode
+	if lost == nil {
+		return 0
+	}
+	return ptr.Deref(lost.ReplaceAfterSeconds, StoppedAfterSeconds(policy))
+}
+
+// StoppedAfterSeconds returns after how long a worker that is cut off from its peers has stopped, 0 if nothing stops it.
+func StoppedAfterSeconds(policy *jobset.FailurePolicy) int32 {
+	limits := ProgressOf(policy)
+	if limits == nil || ptr.Deref(limits.StallSeconds, 0) == 0 {
+		return 0
+	}
+	dump := int32(0)
+	if limits.DumpSignal != "" {
+		dump = ptr.Deref(limits.DumpSeconds, protocol.DefaultDumpSeconds)
+	}
+	return *limits.StallSeconds + dump + lostNodeMargin
 }
 
 // DefaultMode is the mode of a new JobSet whose author names none: Process where it is possible,

@@ -129,6 +129,7 @@ func placeEnv(master string) []corev1.EnvVar {
 		fromField(ReplicasEnv, "metadata.labels['"+jobset.ReplicatedJobReplicas+"']"),
 		fromField(JobIndexEnv, "metadata.labels['"+jobset.JobIndexKey+"']"),
 		fromField(PodAddressEnv, "status.podIP"),
+		fromField(NodeNameEnv, "spec.nodeName"),
 		fromField(PodIndexEnv, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"),
 	}
 	if master != "" {

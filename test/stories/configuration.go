@@ -43,6 +43,7 @@ inPlaceRestart:
   reports: Auto
   leaseReportsFrom: %d
   progress: {startSeconds: 900, stallSeconds: 900, maxExtensionSeconds: 3600, dumpSignal: USR1, dumpSeconds: 5, maxRestartsWithoutProgress: 50}
+  lostNode: {replaceAfterSeconds: 3600}
   createAccess: true
   assemblyGracePeriod: 9m
   preparationGracePeriod: 50m

@@ -54,6 +54,12 @@ type InPlaceRestart struct {
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
 
+	// lostNode is set, on creation, in JobSets that have no failurePolicy.inPlaceRestart.lostNode; without
+	// replaceAfterSeconds only in those with progress.stallSeconds. A JobSet that should leave lost workers to
+	// Kubernetes sets replaceAfterSeconds: 0. Default: none.
+	// +optional
+	LostNode *LostNode `json:"lostNode,omitempty"`
+
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
 	// JobSet. false: access is granted by other means, for example with
 	// config/components/agent-access. Default: true.
@@ -100,6 +106,13 @@ type InPlaceRestart struct {
 
 // ReportPlace is where agents report.
 type ReportPlace string
+
+// LostNode has the field of failurePolicy.inPlaceRestart.lostNode of JobSets, which the API reference describes.
+type LostNode struct {
+	// replaceAfterSeconds is how long after the start of a group restart a worker on a silent node is replaced.
+	// +optional
+	ReplaceAfterSeconds *int32 `json:"replaceAfterSeconds,omitempty"`
+}
 
 // Progress has the fields of failurePolicy.inPlaceRestart.progress of JobSets, which the API reference describes.
 type Progress struct {

@@ -148,6 +148,11 @@ type InPlaceRestartPolicy struct {
 	// +optional
 	Progress *ProgressPolicy `json:"progress,omitempty"`
 
+	// lostNode replaces a worker whose node stopped answering as soon as its group waits for nobody else, instead
+	// of after the toleration and the grace period of its Pod, minutes later. Absent: off. May be changed at any time.
+	// +optional
+	LostNode *LostNodePolicy `json:"lostNode,omitempty"`
+
 	// warmStart starts a second copy of each worker's program while the first one runs. It
 	// waits at a gate with its imports done and passes the gate at the next restart in place. For
 	// that the program reads the file that JOBSET_GATE names once, before it uses a device, a
@@ -171,6 +176,19 @@ const (
 
 // WarmStartPolicy turns warm start on. It has no fields.
 type WarmStartPolicy struct{}
+
+// LostNodePolicy says when a worker on a silent node is replaced by force. A node is silent if its Node object is gone, or
+// if its kubelet has not renewed its Lease for 25 seconds, or five eighths of what the Lease lasts if that is longer.
+type LostNodePolicy struct {
+	// replaceAfterSeconds is how long after the start of a group restart such a worker is replaced, if all workers on
+	// other nodes have come back, or, in faultTolerance, how long after the end of its grace period. Whoever sets it vouches that within this time a worker that is cut off from the others
+	// stops, or computes nothing that counts. In inPlaceRestart it defaults to progress.stallSeconds + dumpSeconds + 15
+	// if stallSeconds is set; otherwise it is required. From 1 to 3600. 0: off, also where the configuration of the manager has a default.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	ReplaceAfterSeconds *int32 `json:"replaceAfterSeconds,omitempty"`
+}
 
 // ProgressPolicy has the deadlines of workers that give signs of life; they apply to each container separately.
 // Only time in which the supervisor could run counts, so a frozen node is not a hang.

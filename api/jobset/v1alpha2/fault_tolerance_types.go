@@ -67,6 +67,12 @@ type FaultTolerance struct {
 	// The counts are deleted when it is removed.
 	// +optional
 	AvoidNodes *AvoidNodes `json:"avoidNodes,omitempty"`
+
+	// lostNode deletes a Pod by force replaceAfterSeconds after its own grace period if its node is silent, instead of after
+	// forcefulDeletionGracePeriodSeconds. A node that is only cut off may still run it. Absent: off. A group that restarts in place has
+	// failurePolicy.inPlaceRestart.lostNode for its workers.
+	// +optional
+	LostNode *LostNodePolicy `json:"lostNode,omitempty"`
 }
 
 // AvoidNodes says when Pods of a JobSet avoid a node: after a number of restarts whose first cause was

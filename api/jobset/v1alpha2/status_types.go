@@ -153,6 +153,33 @@ type JobSetStatus struct {
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	// +optional
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
+
+	// lostNodes are the nodes on which workers were replaced by force because the node was silent (lostNode of
+	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard of again.
+	// +optional
+	// +listType=map
+	// +listMapKey=node
+	// +kubebuilder:validation:MaxItems=16
+	LostNodes []LostNode `json:"lostNodes,omitempty"`
+}
+
+// LostNode is a node on which workers were replaced by force.
+type LostNode struct {
+	// node is the name of the node.
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node"`
+
+	// epoch is that in which these workers ran. Should one of them still run there, its agent kills it.
+	// +kubebuilder:validation:Minimum=0
+	Epoch int32 `json:"epoch"`
+
+	// time is when the first of these workers was replaced.
+	Time metav1.Time `json:"time"`
+
+	// heardTime is when the node was heard of again. From then on new Pods may run on it, and those that wait because they
+	// keep away from it are created again. Absent: it is silent.
+	// +optional
+	HeardTime *metav1.Time `json:"heardTime,omitempty"`
 }
 
 // ReplicatedJobStatus counts the Jobs of one ReplicatedJob. A Job may be counted

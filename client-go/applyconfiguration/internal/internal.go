@@ -181,6 +181,9 @@ var schemaYAML = typed.YAMLObject(`types:
                       - name: environment
                         type:
                           scalar: string
+                      - name: lostNode
+                        type:
+                          namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
                       - name: mode
                         type:
                           scalar: string
@@ -298,6 +301,9 @@ var schemaYAML = typed.YAMLObject(`types:
                 - name: forcefulDeletionGracePeriodSeconds
                   type:
                     scalar: numeric
+                - name: lostNode
+                  type:
+                    namedType: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
                 - name: retryLimit
                   type:
                     scalar: numeric
@@ -1805,6 +1811,27 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: lastSyncTime
             type:
               scalar: untyped
+          - name: lostNodes
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: epoch
+                      type:
+                        scalar: numeric
+                    - name: heardTime
+                      type:
+                        scalar: untyped
+                    - name: node
+                      type:
+                        scalar: string
+                    - name: time
+                      type:
+                        scalar: untyped
+                elementRelationship: associative
+                keys:
+                - node
           - name: plannedBreak
             type:
               scalar: boolean
@@ -2367,6 +2394,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
     - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.lostNode
+  map:
+    fields:
+    - name: replaceAfterSeconds
       type:
         scalar: numeric
 - name: io.k8s.sigs.jobset.api.jobset.v1alpha2.JobSet.matchExpressions

@@ -211,6 +211,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		return ctrl.Result{}, nil
 	}
 	result, err := r.report(ctx, js, &plan)
+	r.hear(ctx, js, plan.AskNodes)
 	if err == nil && len(plan.AskAccess) > 0 {
 		maps.Copy(r.memory.forJobSet(js).access, r.askAccess(ctx, js, &plan.Questions))
 		result.RequeueAfter = passInterval // to tell
@@ -274,6 +275,9 @@ func (r *JobSetReconciler) decide(ctx context.Context, js *jobset.JobSet) (polic
 		keepSince(&remembered.heldSince, plan.Held, in.Now)
 		keepSince(&remembered.pendingSince, plan.Pending, in.Now)
 		keepSince(&remembered.movingSince, plan.Moving, in.Now)
+		if remembered.quiet.Reported != plan.Reported {
+			remembered.quiet = policy.Quiet{Reported: plan.Reported, Since: in.Now}
+		}
 		remembered.assembly.set(plan.ClockStands, in.Now)
 		remembered.prepared = plan.Prepared
 	}

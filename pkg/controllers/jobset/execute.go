@@ -62,6 +62,8 @@ func (r *JobSetReconciler) do(ctx context.Context, js *jobset.JobSet, plan *poli
 		return r.deleteJob(ctx, op.Job, whyDeleted(plan, op))
 	case policy.DeletePod:
 		return r.deletePod(ctx, js, op)
+	case policy.ReplaceLost:
+		return r.replaceLost(ctx, js, op)
 	case policy.ForceJob:
 		return r.forceJob(ctx, op.Job)
 	case policy.CountForced:

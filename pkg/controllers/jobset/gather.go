@@ -43,6 +43,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		FirstFailure: remembered.firstFailure.in(epoch),
 		HeldSince:    remembered.heldSince,
 		PendingSince: remembered.pendingSince,
+		Heard:        r.memory.heard.all(),
 		Verdict:      r.verdicts.Verdict(client.ObjectKeyFromObject(js)),
 		Clock:        remembered.clockAt(js.Status.AssemblingSince, now, leading, jumped),
 	}
@@ -84,6 +85,7 @@ func (r *JobSetReconciler) gatherGroup(ctx context.Context, in *policy.Input, kn
 	if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 		return err
 	}
+	in.Quiet = known.quiet
 	if r.reviewAccess {
 		in.Access = known.access
 	}

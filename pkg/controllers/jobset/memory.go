@@ -28,6 +28,7 @@ import (
 //	heldSince                  how long a drastic break waits for more successes (P45): without it the wait starts over
 //	pendingSince               how long a break waits for a success that is seen (P45d): the same
 //	movingSince                how long marked nodes are gathered before their Pods are moved (P92): the same
+//	heard, quiet               when workers on lost nodes are replaced (P172): without them later
 //	firstFailure               the cause in messages (P21); the break itself follows from the Pods
 //	access                     which rights of agents are reported as missing (P56): without it they are asked for again
 //	reports                    Pods merged with their Leases (P152): without them they are merged again
@@ -37,6 +38,8 @@ type memory struct {
 	// leading is when this manager made its first pass as the leader, with synced caches, or its clock last jumped.
 	leading time.Time
 	clockJumps
+	// heard is what was heard of nodes (P172): without it a worker on a lost node is replaced later.
+	heard   heardNodes
 	entries map[types.NamespacedName]*remembered
 }
 
@@ -52,8 +55,10 @@ type remembered struct {
 	// prepared are the Pods that were seen being prepared since the group assembles.
 	prepared map[types.UID]policy.Prepared
 	// answered is when the API server answered again about this JobSet, zero if it always did; lostTouch: it has not yet.
-	answered     time.Time
-	lostTouch    bool
+	answered  time.Time
+	lostTouch bool
+	// quiet is since when the number of workers that are back is the same.
+	quiet        policy.Quiet
 	firstFailure perEpoch[policy.Failure]
 	// heldSince is since when a drastic break has been wanted, zero if it is not.
 	heldSince time.Time

@@ -144,6 +144,8 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 			metrics.WorkersStarted(plan.WarmStarts)
 		case policy.WasReset, policy.BecameUnhealthy, policy.AvoidsNode, policy.GaveUpNode:
 			metrics.FaultTolerated(outcome)
+		case policy.LostNode:
+			metrics.NodeLost()
 		case policy.MovedInPlace:
 			metrics.Moved(metrics.InPlace)
 		case policy.MovedByReset:

@@ -45,6 +45,10 @@ type FaultToleranceApplyConfiguration struct {
 	// avoidNodes keeps the Pods of this JobSet off nodes on which it failed. Absent: off.
 	// The counts are deleted when it is removed.
 	AvoidNodes *AvoidNodesApplyConfiguration `json:"avoidNodes,omitempty"`
+	// lostNode deletes a Pod by force replaceAfterSeconds after its own grace period if its node is silent, instead of after
+	// forcefulDeletionGracePeriodSeconds. A node that is only cut off may still run it. Absent: off. A group that restarts in place has
+	// failurePolicy.inPlaceRestart.lostNode for its workers.
+	LostNode *LostNodePolicyApplyConfiguration `json:"lostNode,omitempty"`
 }
 
 // FaultToleranceApplyConfiguration constructs a declarative configuration of the FaultTolerance type for use with
@@ -122,5 +126,13 @@ func (b *FaultToleranceApplyConfiguration) WithSuccessTTLSeconds(value int32) *F
 // If called multiple times, the AvoidNodes field is set to the value of the last call.
 func (b *FaultToleranceApplyConfiguration) WithAvoidNodes(value *AvoidNodesApplyConfiguration) *FaultToleranceApplyConfiguration {
 	b.AvoidNodes = value
+	return b
+}
+
+// WithLostNode sets the LostNode field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LostNode field is set to the value of the last call.
+func (b *FaultToleranceApplyConfiguration) WithLostNode(value *LostNodePolicyApplyConfiguration) *FaultToleranceApplyConfiguration {
+	b.LostNode = value
 	return b
 }

@@ -53,6 +53,9 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	// or in the file that JOBSET_PROGRESS_FILE names. Absent: workers are not watched. Only in mode
 	// Process. May be changed at any time; running workers keep the deadlines of their start.
 	Progress *ProgressPolicyApplyConfiguration `json:"progress,omitempty"`
+	// lostNode replaces a worker whose node stopped answering as soon as its group waits for nobody else, instead
+	// of after the toleration and the grace period of its Pod, minutes later. Absent: off. May be changed at any time.
+	LostNode *LostNodePolicyApplyConfiguration `json:"lostNode,omitempty"`
 	// warmStart starts a second copy of each worker's program while the first one runs. It
 	// waits at a gate with its imports done and passes the gate at the next restart in place. For
 	// that the program reads the file that JOBSET_GATE names once, before it uses a device, a
@@ -122,6 +125,14 @@ func (b *InPlaceRestartPolicyApplyConfiguration) WithEnvironment(value jobsetv1a
 // If called multiple times, the Progress field is set to the value of the last call.
 func (b *InPlaceRestartPolicyApplyConfiguration) WithProgress(value *ProgressPolicyApplyConfiguration) *InPlaceRestartPolicyApplyConfiguration {
 	b.Progress = value
+	return b
+}
+
+// WithLostNode sets the LostNode field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LostNode field is set to the value of the last call.
+func (b *InPlaceRestartPolicyApplyConfiguration) WithLostNode(value *LostNodePolicyApplyConfiguration) *InPlaceRestartPolicyApplyConfiguration {
+	b.LostNode = value
 	return b
 }
 

@@ -66,6 +66,9 @@ type JobSetStatusApplyConfiguration struct {
 	Progress *ProgressStatusApplyConfiguration `json:"progress,omitempty"`
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
+	// lostNodes are the nodes on which workers were replaced by force because the node was silent (lostNode of
+	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard of again.
+	LostNodes []LostNodeApplyConfiguration `json:"lostNodes,omitempty"`
 }
 
 // JobSetStatusApplyConfiguration constructs a declarative configuration of the JobSetStatus type for use with
@@ -209,5 +212,18 @@ func (b *JobSetStatusApplyConfiguration) WithProgress(value *ProgressStatusApply
 // If called multiple times, the FaultTolerance field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithFaultTolerance(value *FaultToleranceStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
 	b.FaultTolerance = value
+	return b
+}
+
+// WithLostNodes adds the given value to the LostNodes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the LostNodes field.
+func (b *JobSetStatusApplyConfiguration) WithLostNodes(values ...*LostNodeApplyConfiguration) *JobSetStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLostNodes")
+		}
+		b.LostNodes = append(b.LostNodes, *values[i])
+	}
 	return b
 }

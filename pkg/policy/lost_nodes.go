@@ -1,0 +1,233 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/workerpod"
+)
+
+// A worker on a lost node is replaced long before Kubernetes lets its Pod go (P173), because once its group has broken we know more
+// than the node monitor does: no worker can compute a step of the old epoch any more, since its peers have left.
+//
+//	loss         break                                               replaceAfterSeconds
+//	 |  peers fail  |  the others report S+1, and wait                    |  written      forced   replaced
+//	 |  or stall    |------5 s-----|  the Lease of its node is read ...   |  lostNodes ->  Pod  ->  elsewhere
+//	                               |<---- unchanged for 25 s: silent ---->|
+//
+// What a running group's nodes do is never looked at: without a break nothing happens here (P176).
+
+const (
+	// gatherReports is how long after the last report the nodes of Pods that have not reported are looked at.
+	gatherReports = 5 * time.Second
+	// mostAsked nodes are read in a pass.
+	mostAsked = 50
+	// mostLostNodes are remembered. The status of the JobSet is sent to every agent.
+	mostLostNodes = 16
+)
+
+// lostNodes replaces by force workers on nodes that are silent, if nobody else is waited for (P173, P174).
+func lostNodes(v *view, before result) result {
+	r := v.heardAgain(&before)
+	after := time.Duration(workerpod.LostNodeSeconds(v.JobSet.Spec.FailurePolicy)) * time.Second
+	status := &v.JobSet.Status
+	if after == 0 || !v.waitsForWorkers(&before) || status.BreakTime == nil || status.PlannedBreak || v.group.reported == 0 {
+		return r
+	}
+	r.remember.Reported = v.group.reported
+	awaited := v.awaited()
+	if len(awaited) == 0 {
+		return r
+	}
+	if left := v.left(gatherReports, v.lastReport()); left > 0 {
+		return r.and(requeueAfter(left))
+	}
+	nodes := nodesOf(awaited)
+	r = r.and(v.ask(nodes))
+	silent := slices.DeleteFunc(nodes, func(node string) bool { return !v.Heard[node].Silent(v.Now) })
+	switch {
+	case len(silent) < len(nodesOf(awaited)) || !v.othersAreBack():
+		return r
+	case v.tooMany(silent):
+		return r.and(once(constants.ManyNodesSilentReason, fmt.Sprintf("%d of the %d nodes of the group are silent (%s): it is likelier that the manager or the network fails, "+
+			"so no worker is replaced by force", len(silent), len(v.nodesOfGroup()), firstOf(silent))))
+	}
+	if left := v.left(after, status.BreakTime.Time); left > 0 {
+		return r.and(requeueAfter(left))
+	}
+	if list, added := v.withLost(silent); added > 0 { // new Pods keep off these nodes before the first of them is created
+		r.lostNodes, r.reports.Outcomes = &lostNodeList{list}, slices.Repeat([]Outcome{LostNode}, added)
+		// The loss counts for the node (P93). Of several that are lost at once, which is no fault of each, the last by name counts.
+		node := silent[len(silent)-1]
+		return r.and(v.countFailure(&Failure{Pod: awaited[len(awaited)-1].Name, Node: node, Reason: constants.NodeLost}).result)
+	}
+	return r.and(v.replaceLost(awaited, silent))
+}
+
+// awaited returns the Pods on nodes that have not ended, and not reported S+1.
+func (v *view) awaited() []*corev1.Pod {
+	return v.group.pods(func(s *Slot) bool {
+		is := facts.StandingOf(s.Pod)
+		return !s.reports(v.synced) && !is.Ended() && facts.NodeOf(s.Pod) != ""
+	})
+}
+
+// lastReport returns when the last member reported, as far as it was seen, and the break at the earliest.
+func (v *view) lastReport() time.Time {
+	broken := v.JobSet.Status.BreakTime.Time
+	switch quiet := v.Quiet; {
+	case quiet.Reported != v.group.reported:
+		return v.Now
+	case quiet.Since.After(broken):
+		return quiet.Since
+	}
+	return broken
+}
+
+// othersAreBack reports whether a worker of the epoch that ended has come back, on a node that is not silent: so its peers have left.
+func (v *view) othersAreBack() bool {
+	return len(v.group.pods(func(s *Slot) bool {
+		m := facts.Of(s.Pod)
+		return s.reports(v.synced) && m.Created.Before(v.brokenAt()) && !v.Heard[m.Node].Silent(v.Now)
+	})) > 0
+}
+
+// tooMany reports whether several nodes are silent, and more than a third of those of the group.
+func (v *view) tooMany(silent []string) bool {
+	return len(silent) > 1 && 3*len(silent) > len(v.nodesOfGroup())
+}
+
+func (v *view) nodesOfGroup() []string {
+	return nodesOf(v.group.pods(func(s *Slot) bool { return facts.NodeOf(s.Pod) != "" }))
+}
+
+// nodesOf returns the nodes of Pods, each once, by name.
+func nodesOf(pods []*corev1.Pod) []string {
+	nodes := map[string]bool{}
+	for _, pod := range pods {
+		nodes[facts.NodeOf(pod)] = true
+	}
+	return slices.Sorted(maps.Keys(nodes))
+}
+
+// ask asks for what is heard of some nodes, and for a look when there is more of it.
+func (v *view) ask(nodes []string) result {
+	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
+	r := requeueAfter(facts.HeardInterval)
+	if len(due) > mostAsked {
+		due, r = due[:mostAsked], requeueAfter(time.Second)
+	}
+	r.ask.AskNodes = due
+	return r
+}
+
+// withLost returns the nodes that new Pods keep off, with these, and how many of these were added.
+func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
+	list = slices.Clone(v.JobSet.Status.LostNodes)
+	for _, node := range silent {
+		at := slices.IndexFunc(list, func(n jobset.LostNode) bool { return n.Node == node })
+		if at >= 0 && list[at].HeardTime == nil {
+			continue
+		}
+		if added++; at >= 0 {
+			list = slices.Delete(list, at, at+1)
+		}
+		list = append(list, jobset.LostNode{Node: node, Epoch: v.synced, Time: metav1.NewTime(v.Now)})
+	}
+	return list[max(0, len(list)-mostLostNodes):], added
+}
+
+// replaceLost deletes workers on lost nodes by force.
+func (v *view) replaceLost(pods []*corev1.Pod, silent []string) result {
+	texts := make([]string, 0, len(silent))
+	for _, node := range silent[:min(len(silent), maxNamed)] {
+		heard := v.Heard[node]
+		if heard.Gone {
+			texts = append(texts, fmt.Sprintf("node %s is gone", node))
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("node %s was silent for %.0f s (last heard of before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
+	}
+	message := fmt.Sprintf("%s, and everybody else is back; replaced by force: %s", strings.Join(texts, ", "), podNames(pods))
+	r := requeueAfter(facts.HeardInterval)
+	because := warning(constants.WorkerOnLostNodeReason, message).event
+	for _, pod := range pods {
+		r.writes.do(Op{Kind: ReplaceLost, Pod: pod, Because: &because, Epoch: v.synced + 1, Since: v.JobSet.Status.BreakTime.Time})
+	}
+	return r
+}
+
+// lostMeanwhile says on which nodes workers were lost since the group broke, "" if on none.
+func (v *view) lostMeanwhile() string {
+	var nodes []string
+	for _, n := range v.JobSet.Status.LostNodes {
+		if !n.Time.Time.Before(v.brokenAt().Truncate(time.Second)) { // the API keeps whole seconds
+			nodes = append(nodes, n.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	return "workers on silent nodes were replaced by force: " + firstOf(nodes)
+}
+
+// heardAgain lets new Pods onto nodes that were lost and are heard of again. Affinity is fixed when a Pod is created, so those that
+// wait because they keep off such a node are created again.
+func (v *view) heardAgain(before *result) result {
+	known := v.JobSet.Status.LostNodes
+	if len(known) == 0 || !v.waitsForWorkers(before) || v.group.unscheduled == 0 {
+		return result{}
+	}
+	var r result
+	var next []jobset.LostNode
+	var ask []string
+	for _, n := range known {
+		if n.HeardTime == nil {
+			ask = append(ask, n.Node)
+			if v.Heard[n.Node].Renewed {
+				n.HeardTime = ptr.To(metav1.NewTime(v.Now))
+			}
+			next = append(next, n)
+			continue
+		}
+		keepOff := v.group.pods(func(s *Slot) bool {
+			m := facts.Of(s.Pod)
+			return s.State == SlotMember && m.Node == "" && !m.Created.Before(n.Time.Time) && !m.Created.After(n.HeardTime.Time)
+		})
+		if len(keepOff) > 0 {
+			next = append(next, n)
+			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard of again: %d Pods that wait for another node are deleted to be recreated: %s",
+				n.Node, len(keepOff), podNames(keepOff))))
+		}
+	}
+	if !slices.Equal(next, known) {
+		r.lostNodes = &lostNodeList{next}
+	}
+	return r.and(v.ask(ask))
+}
+
+// LostNodes returns the names of the nodes that new Pods of a JobSet keep off because workers were lost on them.
+func LostNodes(js *jobset.JobSet) []string {
+	var names []string
+	for _, n := range js.Status.LostNodes {
+		if n.HeardTime == nil {
+			names = append(names, n.Node)
+		}
+	}
+	return names
+}

@@ -1,0 +1,189 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
+)
+
+// lostSince: the group broke so long ago, all Pods are older, and lost workers are replaced after 25 s.
+func lostSince(ago time.Duration) func(*Input) {
+	return func(in *Input) {
+		in.JobSet.Status.BreakTime = ptr.To(metav1.NewMicroTime(now.Add(-ago)))
+		in.JobSet.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{
+			Mode: jobset.ProcessMode, LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)},
+		}
+		reported := int64(0)
+		for _, pods := range in.Pods {
+			for _, pod := range pods {
+				pod.CreationTimestamp, pod.Spec.NodeName = metav1.NewTime(past), "node-of-"+pod.Name
+				if facts.StandingOf(pod).Reported.Epoch == 2 {
+					reported++
+				}
+			}
+		}
+		in.Quiet = Quiet{Reported: reported, Since: now.Add(-ago)}
+	}
+}
+
+// silentNodes: the nodes of these workers of the first Job were last read just now, and silent for so long.
+func silentNodes(ago time.Duration, workers ...int) func(*Input) {
+	return func(in *Input) {
+		if in.Heard == nil {
+			in.Heard = map[string]facts.Heard{}
+		}
+		for _, i := range workers {
+			in.Heard[in.Pods[in.Jobs[0].UID][i].Spec.NodeName] = facts.Heard{Version: "1", From: now.Add(-ago), To: now}
+		}
+	}
+}
+
+// knownLost: the node of the last worker was put down as lost so long ago.
+func knownLost(ago time.Duration) func(*Input) {
+	return func(in *Input) {
+		pods := in.Pods[in.Jobs[0].UID]
+		in.JobSet.Status.LostNodes = []jobset.LostNode{{Node: pods[len(pods)-1].Spec.NodeName, Time: metav1.NewTime(now.Add(-ago))}}
+	}
+}
+
+func lostNodesOf(change func(*jobset.InPlaceRestartPolicy)) func(*Input) {
+	return func(in *Input) { change(in.JobSet.Spec.FailurePolicy.InPlaceRestart) }
+}
+
+func TestLostNodes(t *testing.T) {
+	t.Parallel()
+	type outcome struct {
+		Forced, Lost, Asked []string
+		Told                string
+	}
+	const third = "node-of-js-w-0-2"
+	silent := silentNodes(25*time.Second, 2)
+	intent := outcome{Lost: []string{third}}
+	force := outcome{Forced: []string{"js-w-0-2"}, Lost: []string{third},
+		Told: "node node-of-js-w-0-2 was silent for 25 s (last heard of before 2026-03-14T11:59:35Z), and everybody else is back; replaced by force: js-w-0-2"}
+	for name, tc := range map[string]struct {
+		pods string
+		in   []func(*Input)
+		want outcome
+	}{
+		"P172: the nodes of those who have not reported are asked for": {"2 2 _", []func(*Input){lostSince(10 * time.Second)}, outcome{Asked: []string{third}}},
+		"P172: not before the others have had time":                    {"2 2 _", []func(*Input){lostSince(4 * time.Second)}, outcome{}},
+		"P172: nor soon after one of them reported":                    {"2 2 _", []func(*Input){lostSince(10 * time.Second), func(in *Input) { in.Quiet.Reported = 1 }}, outcome{}},
+		"P172: nor again within 10 s":                                  {"2 2 _", []func(*Input){lostSince(10 * time.Second), silentNodes(0, 2)}, outcome{}},
+		"P173: silent, but the time is not over":                       {"2 2 _", []func(*Input){lostSince(24 * time.Second), silent}, outcome{}},
+		"P173: the time is over, but the node is heard":                {"2 2 _", []func(*Input){lostSince(time.Minute), silentNodes(20*time.Second, 2)}, outcome{}},
+		"P173: others are waited for, too":                             {"2 _ _", []func(*Input){lostSince(time.Minute), silent}, outcome{Asked: []string{"node-of-js-w-0-1"}}},
+		"P173: nobody is back":                                         {"_ _ _", []func(*Input){lostSince(time.Minute), silent}, outcome{}},
+		"P173: those that are back are all new":                        {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onPod(0, 0, fresh), onPod(0, 1, fresh)}, outcome{}},
+		"P173: those that are back are on silent nodes":                {"2 2 _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 0, 1, 2)}, outcome{}},
+		"P173: two of three nodes are silent, so it is not the nodes that fail": {"2 _ _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 1, 2)}, outcome{
+			Told: "2 of the 3 nodes of the group are silent (node-of-js-w-0-1, node-of-js-w-0-2): it is likelier that the manager or the network fails, so no worker is replaced by force"}},
+		"P174: first the node is put down, so that new Pods keep off it": {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent}, intent},
+		"P174: then the worker is replaced":                              {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: one that is deleted already, too":                         {"2 2 t_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: and one that is past its grace":                           {"2 2 T_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: a Pod that has ended is replaced anyway":                  {"2 2 F_", []func(*Input){lostSince(time.Minute), silent, knownLost(time.Second)}, outcome{Lost: []string{third}}},
+		"P174: a node that is gone has been silent":                      {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, func(in *Input) { in.Heard[third] = facts.Unheard(true, now) }}, intent},
+		"P172: a node without a Lease is not silent":                     {"2 2 _", []func(*Input){lostSince(time.Hour), func(in *Input) { in.Heard = map[string]facts.Heard{third: facts.Unheard(false, now)} }}, outcome{}},
+		"P171: absent, it is off":                                        {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode = nil })}, outcome{}},
+		"P171: 0 is off":                                                 {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode.ReplaceAfterSeconds = ptr.To[int32](0) })}, outcome{}},
+		"P171: the time of the deadline":                                 {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, lostNodesOf(stallsAfter10)}, intent},
+		"P171: and not before":                                           {"2 2 _", []func(*Input){lostSince(24 * time.Second), silent, lostNodesOf(stallsAfter10)}, outcome{}},
+		"P173: a planned break is no failure":                            {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.PlannedBreak = true })}, outcome{}},
+		"P173: nor is a first start":                                     {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.BreakTime = nil })}, outcome{}},
+		"P176: a group that runs is not touched":                         {"1 1 1", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch = ptr.To[int32](0) })}, outcome{}},
+		"P21a: what the clock jumped over did not pass":                  {"2 2 _", []func(*Input){lostSince(time.Minute), silent, func(in *Input) { in.Clock.SteadySince = now.Add(-24 * time.Second) }}, outcome{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := decideOnce(t, inPlace(1, 1, tc.pods, tc.in...))
+			got := outcome{Asked: plan.AskNodes, Lost: LostNodes(&jobset.JobSet{Status: plan.Status})}
+			for _, op := range plan.Of(DeletePod | ReplaceLost) {
+				if op.Kind != ReplaceLost || op.Epoch != 2 {
+					t.Errorf("%s is deleted as %+v", op.Pod.Name, op)
+				}
+				got.Forced, got.Told = append(got.Forced, op.Pod.Name), op.Because.Message
+			}
+			for _, event := range plan.Once {
+				got.Told += event.Message
+			}
+			if plan.Status.InPlaceRestarts != 0 {
+				t.Errorf("P174: %d restarts are charged", plan.Status.InPlaceRestarts)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func fresh(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now) }
+
+func stallsAfter10(p *jobset.InPlaceRestartPolicy) {
+	p.LostNode.ReplaceAfterSeconds, p.Progress = nil, &jobset.ProgressPolicy{StallSeconds: ptr.To[int32](10)}
+}
+
+// waits: a worker has no node since so long ago.
+func waits(index int, ago time.Duration) func(*Input) {
+	return onPod(0, index, func(pod *corev1.Pod) {
+		pod.Spec.NodeName, pod.CreationTimestamp = "", metav1.NewTime(now.Add(-ago))
+	})
+}
+
+func TestNodesThatAreHeardAgain(t *testing.T) {
+	t.Parallel()
+	const lost = "node-of-js-w-0-2"
+	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(now.Add(-ago)) }
+	renewed := func(in *Input) {
+		in.Heard = map[string]facts.Heard{lost: {Version: "2", From: now, To: now, Renewed: true}}
+	}
+	heardAgo := func(ago time.Duration) func(*Input) {
+		return func(in *Input) { in.JobSet.Status.LostNodes[0].HeardTime = ptr.To(at(ago)) }
+	}
+	base := []func(*Input){lostSince(time.Minute), knownLost(30 * time.Second)}
+	kept := []jobset.LostNode{{Node: lost, Time: at(30 * time.Second)}}
+	heard := []jobset.LostNode{{Node: lost, Time: at(30 * time.Second), HeardTime: ptr.To(at(0))}}
+	for name, tc := range map[string]struct {
+		in    []func(*Input)
+		want  []jobset.LostNode
+		pods  []string
+		asked []string
+	}{
+		"P174: while a Pod finds no other node it is asked for": {[]func(*Input){waits(2, 20*time.Second)}, kept, nil, []string{lost}},
+		"P174: otherwise nobody asks":                           {[]func(*Input){onPod(0, 2, func(pod *corev1.Pod) { pod.Spec.NodeName = "other"; pod.CreationTimestamp = at(20 * time.Second) })}, kept, nil, []string{"other"}},
+		"P174: once it is heard of, new Pods may run there":     {[]func(*Input){waits(2, 20*time.Second), renewed}, heard, nil, nil},
+		"P174: then those that keep off it are created again":   {[]func(*Input){waits(2, 20*time.Second), heardAgo(time.Second)}, []jobset.LostNode{{Node: lost, Time: at(30 * time.Second), HeardTime: ptr.To(at(time.Second))}}, []string{"js-w-0-2"}, nil},
+		"P174: and none that were created since":                {[]func(*Input){waits(2, 5*time.Second), heardAgo(10 * time.Second)}, nil, nil, nil},
+		"P174: nor before it was lost":                          {[]func(*Input){waits(2, 40*time.Second), heardAgo(10 * time.Second)}, nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := decideOnce(t, inPlace(1, 1, "2 2 _", append(append([]func(*Input){}, base...), tc.in...)...))
+			var pods []string
+			for _, op := range plan.Of(DeletePod) {
+				pods = append(pods, op.Pod.Name)
+			}
+			if diff := cmp.Diff(tc.want, plan.Status.LostNodes); diff != "" {
+				t.Errorf("status.lostNodes (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.pods, pods); diff != "" {
+				t.Errorf("deleted (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.asked, plan.AskNodes); diff != "" {
+				t.Errorf("asked for (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
