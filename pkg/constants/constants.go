@@ -21,6 +21,9 @@ const TemplateEntriesKey = "jobset.sigs.k8s.io/template-entries"
 // JobsIndexByJobSetKey is the cache index of Jobs by namespace and the UID of the JobSet that controls them.
 const JobsIndexByJobSetKey = ".metadata.controller"
 
+// JobSetsIndexByService is the cache index of JobSets by namespace and the name of their headless Service.
+const JobSetsIndexByService = "jobSetsIndexByService"
+
 // PodsIndexByJobKey is the cache index of Pods by namespace and the UID of the Job that controls them.
 const PodsIndexByJobKey = "podsIndexByJob"
 

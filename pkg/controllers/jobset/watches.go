@@ -59,11 +59,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress poli
 		For(&jobset.JobSet{}).
 		WithLogConstructor(shared.PassLogger(mgr.GetLogger(), "jobset", "jobSet", func(req *ctrl.Request) types.NamespacedName { return req.NamespacedName })).
 		Watches(&batchv1.Job{}, &jobEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates}).
-		Owns(&corev1.Service{}).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error {
 			r.verdicts.OnPost(func(js types.NamespacedName) { q.Add(reconcile.Request{NamespacedName: js}) })
 			return nil
 		}))
+	if err := watchServices(ctx, mgr.GetCache(), builder); err != nil {
+		return fmt.Errorf("setting up the JobSet controller: %w", err)
+	}
 	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
 		return fmt.Errorf("setting up the JobSet controller: %w", err)
 	}

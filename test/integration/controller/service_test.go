@@ -87,6 +87,25 @@ var _ = Describe("The headless Service", func() {
 		w.Records(first, 0, "HostNamesMissing")
 	})
 
+	It("C96: is made when one of that name, which was somebody else's, is gone", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "js"},
+			Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"theirs": "yes"}}}
+		Expect(w.Client.Create(ctx, theirs)).To(Succeed())
+		js := w.Create(AB())
+		w.HasEvents(js, Warning("HostNamesMissing", "Service js selects theirs=yes, "+
+			"which Pods of ReplicatedJob a do not have, so these Pods have no host names: use another spec.network.subdomain, or delete this Service"))
+		w.JobController.Readies(w.HasJobs(js, 4)...)
+		w.Settles(js)
+
+		Expect(w.Client.Delete(ctx, theirs)).To(Succeed())
+
+		Eventually(func(g Gomega) {
+			g.Expect(service(w, "js")()).To(Succeed())
+			g.Expect(metav1.IsControlledBy(Now(w, theirs), js)).To(BeTrue())
+		}).Should(Succeed())
+	})
+
 	It("C91: is not made without DNS host names", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		js := AB()
