@@ -77,10 +77,14 @@ func untilServing(t *testing.T, server *webhookServer) {
 
 // ask returns what the server answers to a client, which may have a certificate.
 func ask(server *webhookServer, certificates ...tls.Certificate) (string, error) {
+	return askFor(server, "/", certificates...)
+}
+
+func askFor(server *webhookServer, path string, certificates ...tls.Certificate) (string, error) {
 	client := http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, Certificates: certificates},
 	}}
-	answer, err := client.Get("https://" + server.address + "/")
+	answer, err := client.Get("https://" + server.address + path)
 	if err != nil {
 		return "", err
 	}
@@ -155,6 +159,43 @@ func TestWebhookServer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestARequestOutlivesConnectionsThatAskNothing(t *testing.T) {
+	server, stop := serves(t, func(*configapi.Configuration) {})
+	asked, answer := make(chan struct{}), make(chan struct{})
+	server.Register("/slow", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-answer
+	}))
+	writeCertificate(t, server.certDir)
+	untilServing(t, server)
+	result := make(chan error, 1)
+	go func() {
+		_, err := askFor(server, "/slow")
+		result <- err
+	}()
+	<-asked
+	silent := make([]net.Conn, maxConnectionsOfOne)
+	for i := range silent {
+		var err error
+		if silent[i], err = net.Dial("tcp", server.address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := ask(server); got != "yes" || err != nil {
+		t.Errorf("O70a: one more gets %q, %v", got, err)
+	}
+	close(answer)
+	if err := <-result; err != nil {
+		t.Errorf("O70a: the request before them gets %v", err)
+	}
+	for _, conn := range silent {
+		_ = conn.Close() // or the server waits for it
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAClientCAFileThatIsNoneStopsTheStart(t *testing.T) {

@@ -96,6 +96,7 @@ var _ = Describe("The headless Service", func() {
 		w.HasEvents(js, Warning("HostNamesMissing", "Service js selects theirs=yes, "+
 			"which Pods of ReplicatedJob a do not have, so these Pods have no host names: use another spec.network.subdomain, or delete this Service"))
 		w.JobController.Readies(w.HasJobs(js, 4)...)
+		w.Settles(js)
 
 		Expect(w.Client.Delete(ctx, theirs)).To(Succeed())
 
