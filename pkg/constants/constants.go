@@ -234,4 +234,6 @@ const (
 const RestartingAllContainers = "RestartingAllContainers"
 
 // ActionReason is the reason of the event that an action of a failure policy was taken.
-func ActionReason[Action ~string](action Action) string { return string(action) + "FailurePolicyAction" }
+func ActionReason[Action ~string](action Action) string {
+	return string(action) + "FailurePolicyAction"
+}

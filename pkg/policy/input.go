@@ -61,8 +61,8 @@ type Input struct {
 
 	// Injection is the agent of workers that bring none.
 	Injection workerpod.Injection
-	// Progress says when to step in if the group does not come together.
-	Progress Progress
+	// Deadlines say when to step in if the group does not come together.
+	Deadlines Deadlines
 	// Access is what is known about the rights of agents, by service account; nil if the API server cannot be asked.
 	Access map[string]AgentAccess
 	// PolicyGap is why no policy restricts what agents may patch; "" if one does, or if that is not known.
@@ -85,8 +85,8 @@ type Input struct {
 	Trace bool
 }
 
-// Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
-type Progress struct {
+// Deadlines are how long a group may take to assemble, and its workers to start. 0 means no limit.
+type Deadlines struct {
 	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
 	Assembly time.Duration
 	// Preparation is for how long at most a Pod that is being prepared stops the clock of the assembly (P48a). 0: it stops none.

@@ -31,7 +31,7 @@ const longRun = time.Minute
 func (v *view) quickFailuresAfter(changes changes) int32 {
 	count, lifted := v.JobSet.Status.QuickFailures, v.JobSet.Status.LastSyncTime
 	switch {
-	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
+	case v.Deadlines.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
 		return 0
 	case changes.any(chargeAllJobs|chargeGroup) && !changes.any(disrupted) && count < math.MaxInt32:
 		return count + 1
@@ -42,10 +42,10 @@ func (v *view) quickFailuresAfter(changes changes) int32 {
 // pauseAfter returns how long after the break the workers wait.
 func (v *view) pauseAfter(quickFailures int32) time.Duration {
 	const doublings = 30
-	if quickFailures < 2 || v.Progress.QuickFailurePause <= 0 {
+	if quickFailures < 2 || v.Deadlines.QuickFailurePause <= 0 {
 		return 0
 	}
-	return min(time.Second<<min(quickFailures-2, doublings), v.Progress.QuickFailurePause)
+	return min(time.Second<<min(quickFailures-2, doublings), v.Deadlines.QuickFailurePause)
 }
 
 // pauseEnds returns when the pause of a group that assembles is over, zero if there is none.

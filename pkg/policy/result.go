@@ -36,7 +36,7 @@ type result struct {
 	// restartJob makes one Job, and no other, one of an earlier attempt.
 	restartJob *jobRestart
 	// reset, if not nil, is how far the reset has come.
-	reset *resetProgress
+	reset *resetStage
 	// holdsJobs: no Job may be created yet. deploys: Jobs are to run, once the status says so (P86).
 	holdsJobs, deploys bool
 	// holdsLift: the barrier is not lifted yet.
@@ -62,8 +62,8 @@ type keptUntil struct{ *metav1.Time }
 // nodeFailures is what status.faultTolerance.nodeFailures becomes.
 type nodeFailures struct{ list []jobset.NodeFailures }
 
-// resetProgress is how far a reset has come; nil if there is none.
-type resetProgress struct{ *jobset.ResetStatus }
+// resetStage is how far a reset has come; nil if there is none.
+type resetStage struct{ *jobset.ResetStatus }
 
 // jobRestart makes one Job, and no other, one of an earlier attempt.
 type jobRestart struct {

@@ -37,7 +37,7 @@ func retryPause(v *view, _ result) result {
 	case reset == nil:
 		return result{}
 	case v.suspendWanted() || v.attemptExists():
-		return result{reset: &resetProgress{}}
+		return result{reset: &resetStage{}}
 	case len(v.observed.Previous) > 0:
 		return result{holdsJobs: true}
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
@@ -51,11 +51,11 @@ func retryPause(v *view, _ result) result {
 	until := gone.Add(pause)
 	left := min(pause, v.until(until)) // the second is rounded up, and 0 is no pause
 	if left <= 0 {
-		return result{reset: &resetProgress{}}
+		return result{reset: &resetStage{}}
 	}
 	r := requeueAfter(left).and(v.tellPause(reset.JobsGoneTime == nil, until))
 	r.holdsJobs = true
-	r.reset = &resetProgress{&jobset.ResetStatus{StartTime: reset.StartTime, JobsGoneTime: gone}}
+	r.reset = &resetStage{&jobset.ResetStatus{StartTime: reset.StartTime, JobsGoneTime: gone}}
 	return r
 }
 

@@ -26,8 +26,8 @@ var lateness = []mutant{
 	},
 	{
 		name: "wait for a broken network as long as for images", at: "pkg/policy.view.preparationLimit", in: decisions, by: "TestPodsThatArePrepared/P48a",
-		old: "return min(v.Progress.Assembly, v.Progress.Preparation)",
-		new: "return v.Progress.Preparation",
+		old: "return min(v.Deadlines.Assembly, v.Deadlines.Preparation)",
+		new: "return v.Deadlines.Preparation",
 	},
 	{
 		name: "wait for what a dead node prepares", at: "pkg/policy.view.preparationLimit", in: decisions, by: "TestPodsThatArePrepared/P48a",
@@ -36,7 +36,7 @@ var lateness = []mutant{
 	},
 	{
 		name: "no time to report after the preparation", at: "pkg/policy.view.leftSincePrepared", in: decisions, by: "TestPodsThatArePrepared/P48a",
-		old: "return v.Progress.Assembly - v.Now.Sub(at.Until)",
+		old: "return v.Deadlines.Assembly - v.Now.Sub(at.Until)",
 		new: "return 0",
 	},
 	{
