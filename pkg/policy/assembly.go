@@ -265,3 +265,13 @@ func stuckPods(v *view, before result) result {
 	return r.and(forced(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
 		len(over), grace, podNames(over))))
 }
+
+// whyItWaits says who keeps a change by intent from coming together.
+func (v *view) whyItWaits() string {
+	message := fmt.Sprintf("%s: %s. No worker failed before, so this is not charged and the group waits",
+		v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
+	if changes := v.sizeChanges(); len(changes) > 0 {
+		message += fmt.Sprintf("; it was resized (%s) and runs again if it gets its earlier size back", strings.Join(changes, ", "))
+	}
+	return message
+}

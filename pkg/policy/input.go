@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -156,3 +157,27 @@ func (l *Loss) Refresh(cached, read []*corev1.Pod) []*corev1.Pod {
 	}
 	return pods
 }
+
+// AgentGrant is the part that exists of the rights of a JobSet's agents (P56).
+type AgentGrant struct {
+	// Role and Binding have the names that are reserved for them; nil if they do not exist or do
+	// not belong to the JobSet.
+	Role    *rbacv1.Role
+	Binding *rbacv1.RoleBinding
+	// PolicyKnown reports whether Input.PolicyGap is known.
+	PolicyKnown bool
+	// Leases says whether agents get the right to report in Leases, beside that to report on Pods.
+	Leases LeaseRights
+}
+
+// LeaseRights says whether agents may be granted to write Leases (P153).
+type LeaseRights int
+
+const (
+	// LeasesUnknown: whether the admission policy restricts them is not known yet, so they keep what they have.
+	LeasesUnknown LeaseRights = iota
+	// LeasesWithheld: the policy is not in force, or the configuration wants no reports in Leases.
+	LeasesWithheld
+	// LeasesGranted: the policy restricts them.
+	LeasesGranted
+)

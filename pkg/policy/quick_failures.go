@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // Neither a kubelet that restarts all containers of a Pod nor a supervisor slows down a worker that
@@ -71,18 +69,6 @@ func (v *view) pauseLeft() time.Duration {
 // it begins again: otherwise it would last until the clock has caught up.
 func (v *view) breakIsAhead() bool {
 	return v.watched && !v.pauseEnds().IsZero() && v.brokenAt().After(v.Now)
-}
-
-// brokenAt returns when the group broke, zero if it is not restarting. Managers before status.breakTime wrote only the
-// condition, which knows whole seconds.
-func (v *view) brokenAt() time.Time {
-	if at := v.JobSet.Status.BreakTime; at != nil {
-		return at.Time
-	}
-	if condition := v.trueCondition(jobset.JobSetRestarting); condition != nil {
-		return condition.LastTransitionTime.Time
-	}
-	return time.Time{}
 }
 
 // quickFailurePause looks again when the workers may start. Until then the clock of the assembly

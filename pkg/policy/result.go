@@ -180,3 +180,15 @@ func startupEnds(reason, message string) notice {
 	n.ifTrue = true
 	return n
 }
+
+// gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
+const gatherNodes = time.Second
+
+// forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
+func forced(pods []*corev1.Pod, message string) result {
+	r := deletePods(pods, constants.ForcefulDeletionReason, message).and(requeueAfter(gatherNodes))
+	for i := range r.writes.Ops {
+		r.writes.Ops[i].Force = true
+	}
+	return r
+}

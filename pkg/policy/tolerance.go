@@ -59,13 +59,6 @@ func retryPause(v *view, _ result) result {
 	return r
 }
 
-func (v *view) resetUnderWay() *jobset.ResetStatus {
-	if !v.tolerant || v.JobSet.Status.FaultTolerance == nil {
-		return nil
-	}
-	return v.JobSet.Status.FaultTolerance.Reset
-}
-
 // attemptExists reports whether any Job of the current attempt exists.
 func (v *view) attemptExists() bool {
 	return len(v.observed.Active)+len(v.observed.Successful)+len(v.observed.Failed) > 0
