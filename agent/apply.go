@@ -37,7 +37,7 @@ func (v View) Apply(action Action) (View, []Send) {
 	case Report:
 		v.report(action.Epoch)
 	case Lift, Bypass:
-		v.lift(action)
+		v.release(action)
 		start := protocol.Message{Type: protocol.Start, Epoch: action.Epoch, Bypass: action.Kind == Bypass, Restarts: v.JobSet.Restarts}
 		world := v.JobSet.World
 		if action.Kind == Bypass {
@@ -111,7 +111,7 @@ func (v *View) report(epoch int32) {
 	v.nextRound()
 }
 
-func (v *View) lift(action Action) {
+func (v *View) release(action Action) {
 	if v.Self.Lifted == Held {
 		v.nextRound()
 		v.Self.LiftedAt = v.Now

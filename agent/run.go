@@ -236,10 +236,10 @@ func (p *process) perform(ctx context.Context, action Action) error {
 		p.self.Epoch = action.Epoch
 		p.report(ctx, statement{epoch: action.Epoch, address: p.address})
 	case Lift:
-		return p.lift(ByEpoch, action.Because)
+		return p.release(ByEpoch, action.Because)
 	case Bypass:
 		p.cancelReport()
-		return p.lift(ByBypass, action.Because)
+		return p.release(ByBypass, action.Because)
 	case Wait:
 		p.hold(action.Because)
 	}
@@ -311,7 +311,7 @@ func (p *process) cancelReport() {
 	}
 }
 
-func (p *process) lift(how Lifted, because string) error {
+func (p *process) release(how Lifted, because string) error {
 	if err := p.barrier.Release(); err != nil {
 		return fmt.Errorf("releasing the worker: %w", err)
 	}

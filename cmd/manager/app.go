@@ -124,10 +124,10 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 // addControllers adds the controllers of JobSets, of exclusive placement and of elastic groups.
 func addControllers(ctx context.Context, mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set, options []jobsetcontroller.Option) error {
 	board := &elasticcontroller.Board{}
-	if err := jobsetcontroller.Setup(ctx, mgr, gates, progressOf(cfg), append(options, jobsetcontroller.WithVerdicts(board))...); err != nil {
+	if err := jobsetcontroller.Setup(ctx, mgr, gates, deadlinesOf(cfg), append(options, jobsetcontroller.WithVerdicts(board))...); err != nil {
 		return err
 	}
-	if err := placementcontroller.Setup(ctx, mgr, progressOf(cfg)); err != nil {
+	if err := placementcontroller.Setup(ctx, mgr, deadlinesOf(cfg)); err != nil {
 		return err
 	}
 	if !gates.ElasticAutoscaling {

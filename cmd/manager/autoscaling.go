@@ -18,7 +18,7 @@ func autoscalingOf(cfg *configapi.Configuration, g gates.Set) elasticcontroller.
 	autoscaling := elasticcontroller.Autoscaling{
 		Interval: configapi.DefaultAutoscalingInterval, CooldownUp: configapi.DefaultCooldownUp, CooldownDown: configapi.DefaultCooldownDown,
 		ShrinkAfter: configapi.DefaultShrinkAfter, Accelerators: configapi.DefaultAccelerators(), ReservePercent: configapi.DefaultReservePercent,
-		Gates: g, NoForce: toleranceOf(cfg).NoForce, ForcesStuck: progressOf(cfg).ForcefulDeletion > 0,
+		Gates: g, NoForce: toleranceOf(cfg).NoForce, ForcesStuck: deadlinesOf(cfg).ForcefulDeletion > 0,
 	}
 	given := ptr.Deref(cfg.ElasticAutoscaling, configapi.ElasticAutoscaling{})
 	setGiven(&autoscaling.Interval, given.Interval)

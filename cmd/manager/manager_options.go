@@ -98,18 +98,18 @@ func newCacheOptions() cache.Options {
 	return options
 }
 
-func progressOf(cfg *configapi.Configuration) policy.Progress {
-	progress := policy.Progress{
+func deadlinesOf(cfg *configapi.Configuration) policy.Deadlines {
+	deadlines := policy.Deadlines{
 		Assembly: configapi.DefaultAssemblyGracePeriod, Preparation: configapi.DefaultPreparationGracePeriod, ForcefulDeletion: configapi.DefaultInPlaceForcefulDeletion,
 		NotReady: configapi.DefaultNotReadyGracePeriod, QuickFailurePause: configapi.DefaultQuickFailureMaxPause,
 	}
 	given := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
-	setGiven(&progress.Assembly, given.AssemblyGracePeriod)
-	setGiven(&progress.Preparation, given.PreparationGracePeriod)
-	setGiven(&progress.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
-	setGiven(&progress.NotReady, given.NotReadyGracePeriod)
-	setGiven(&progress.QuickFailurePause, given.QuickFailureMaxPause)
-	return progress
+	setGiven(&deadlines.Assembly, given.AssemblyGracePeriod)
+	setGiven(&deadlines.Preparation, given.PreparationGracePeriod)
+	setGiven(&deadlines.ForcefulDeletion, given.ForcefulDeletionGracePeriod)
+	setGiven(&deadlines.NotReady, given.NotReadyGracePeriod)
+	setGiven(&deadlines.QuickFailurePause, given.QuickFailureMaxPause)
+	return deadlines
 }
 
 func newControllerOptions(cfg *configapi.Configuration) ctrlconfig.Controller {

@@ -272,22 +272,22 @@ func writeCertificate(t *testing.T, dir string) {
 func TestProgressOf(t *testing.T) {
 	tests := map[string]struct {
 		given *configapi.InPlaceRestart
-		want  policy.Progress
+		want  policy.Deadlines
 	}{
-		"nothing is said (P24, P25, P48a, P71)": {nil, policy.Progress{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"an empty block (P24, P25)":             {&configapi.InPlaceRestart{}, policy.Progress{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
-		"the group may take any time (P24)":     {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Progress{Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"nothing is said (P24, P25, P48a, P71)": {nil, policy.Deadlines{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"an empty block (P24, P25)":             {&configapi.InPlaceRestart{}, policy.Deadlines{Assembly: 10 * time.Minute, Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
+		"the group may take any time (P24)":     {&configapi.InPlaceRestart{AssemblyGracePeriod: &metav1.Duration{}}, policy.Deadlines{Preparation: time.Hour, NotReady: time.Minute, QuickFailurePause: 5 * time.Minute}},
 		"all are said (P24, P25, P48a, P71)": {
 			&configapi.InPlaceRestart{
 				AssemblyGracePeriod: &metav1.Duration{Duration: time.Minute}, ForcefulDeletionGracePeriod: &metav1.Duration{Duration: time.Hour},
 				NotReadyGracePeriod: &metav1.Duration{Duration: time.Second}, QuickFailureMaxPause: &metav1.Duration{}, PreparationGracePeriod: &metav1.Duration{Duration: 3 * time.Hour},
 			},
-			policy.Progress{Assembly: time.Minute, Preparation: 3 * time.Hour, ForcefulDeletion: time.Hour, NotReady: time.Second},
+			policy.Deadlines{Assembly: time.Minute, Preparation: 3 * time.Hour, ForcefulDeletion: time.Hour, NotReady: time.Second},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := progressOf(defaultsBut(func(cfg *configapi.Configuration) { cfg.InPlaceRestart = tc.given }))
+			got := deadlinesOf(defaultsBut(func(cfg *configapi.Configuration) { cfg.InPlaceRestart = tc.given }))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("progress (-want +got):\n%s", diff)
 			}

@@ -20,43 +20,12 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// AgentGrant is the part that exists of the rights of a JobSet's agents (P56).
-type AgentGrant struct {
-	// Role and Binding have the names that are reserved for them; nil if they do not exist or do
-	// not belong to the JobSet.
-	Role    *rbacv1.Role
-	Binding *rbacv1.RoleBinding
-	// PolicyKnown reports whether Input.PolicyGap is known.
-	PolicyKnown bool
-	// Leases says whether agents get the right to report in Leases, beside that to report on Pods.
-	Leases LeaseRights
-}
-
-// LeaseRights says whether agents may be granted to write Leases (P153).
-type LeaseRights int
-
-const (
-	// LeasesUnknown: whether the admission policy restricts them is not known yet, so they keep what they have.
-	LeasesUnknown LeaseRights = iota
-	// LeasesWithheld: the policy is not in force, or the configuration wants no reports in Leases.
-	LeasesWithheld
-	// LeasesGranted: the policy restricts them.
-	LeasesGranted
-)
-
-// GrantWrites are the Role and the RoleBinding to write, in this order; nil if there is nothing to
-// write. The From of each is what it is patched from, nil if it is to be created.
-type GrantWrites struct {
-	Role, RoleFrom       *rbacv1.Role
-	Binding, BindingFrom *rbacv1.RoleBinding
-}
-
 // grantWrites compares what exists with what is wanted. While no policy restricts agents, nothing is
 // created, and the right to patch is taken out of an existing Role.
 func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowed bool) GrantWrites {
 	var w GrantWrites
 	if narrowed || seen.Role != nil {
-		if w.Role = RepairedRole(seen.Role, children.AgentRole(js, seen.rights(js, narrowed))); w.Role != nil {
+		if w.Role = RepairedRole(seen.Role, children.AgentRole(js, rights(seen, js, narrowed))); w.Role != nil {
 			w.RoleFrom = seen.Role
 		}
 	}
@@ -69,7 +38,7 @@ func grantWrites(js *jobset.JobSet, seen *AgentGrant, accounts []string, narrowe
 }
 
 // rights returns what agents get. The admission policy does not look at Leases of the namespaces of Kubernetes itself.
-func (g *AgentGrant) rights(js *jobset.JobSet, narrowed bool) children.AgentRights {
+func rights(g *AgentGrant, js *jobset.JobSet, narrowed bool) children.AgentRights {
 	switch {
 	case !narrowed:
 		return children.AgentsRead

@@ -28,38 +28,6 @@ import (
 // Agents from before P34b obey the annotation, too. A manager that sees it neither lifts nor breaks, and admission refuses to
 // remove it before the condition is True: they never stop obeying unseen.
 
-// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
-type Bypass uint8
-
-const (
-	// NotBypassed: agents hold their workers at the barrier.
-	NotBypassed Bypass = iota
-	// BypassedByAnnotation: a user said so (P20).
-	BypassedByAnnotation
-	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
-	BypassedByGate
-)
-
-// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
-func BypassOf(js *jobset.JobSet) Bypass {
-	c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
-	switch {
-	case disabledByAnnotation(js), c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.DisabledByAnnotationReason:
-		return BypassedByAnnotation
-	case c != nil && c.Status == metav1.ConditionTrue:
-		return BypassedByGate
-	}
-	return NotBypassed
-}
-
-// Bypassed reports whether the agents of a JobSet let their workers run without asking.
-func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
-
-func disabledByAnnotation(js *jobset.JobSet) bool {
-	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
-	return disabled
-}
-
 // bypass keeps the condition that tells agents whether the controller looks after the group. What changes is said before
 // anything else is done, so that no agent is judged by what it did meanwhile.
 func bypass(v *view, _ result) result {

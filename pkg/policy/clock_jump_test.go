@@ -34,7 +34,7 @@ func TestDeadlinesAfterAClockJumped(t *testing.T) {
 		"P24: a Pod that is late": inPlace(1, 1, "2 _", sinceAgo(time.Hour)),
 		"P24: all Jobs":           inPlace(0, 0, "1 .", sinceAgo(time.Hour)),
 		"P25: a Pod that a lost node does not let go": inPlace(1, 1, "2 T1", overdue, func(in *Input) {
-			in.Progress.ForcefulDeletion, in.NotReady = time.Minute, map[string]bool{"lost": true}
+			in.Deadlines.ForcefulDeletion, in.NotReady = time.Minute, map[string]bool{"lost": true}
 		}),
 		"P80: Pods that do not run":        pods(time.Hour, "R P", unhealthySince(time.Hour)),
 		"P80a: Pods that find no node":     withoutNodeFor(10*time.Hour, unhealthySince(time.Hour)),

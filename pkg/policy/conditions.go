@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,4 +107,12 @@ func eventType(conditionType jobset.JobSetConditionType) string {
 	default:
 		return corev1.EventTypeNormal
 	}
+}
+
+// shortened shortens a text to so many bytes.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }

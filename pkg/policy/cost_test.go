@@ -143,7 +143,7 @@ func TestPassesThatAreRepeated(t *testing.T) {
 		"C11: not while a group assembles":                   {inPlace(1, 1, "2 _"), 0},
 		"C11: not while a group runs":                        {inPlace(0, 1, "1 1"), 0},
 		"C11: for the end of a Pod's grace":                  {inPlace(0, 1, "1 t1"), 10 * time.Second},
-		"C11: for the deadline of P24":                       {inPlace(1, 1, "2 1", sinceAgo(time.Minute), func(in *Input) { in.Progress.Assembly = time.Hour }), 59 * time.Minute},
+		"C11: for the deadline of P24":                       {inPlace(1, 1, "2 1", sinceAgo(time.Minute), func(in *Input) { in.Deadlines.Assembly = time.Hour }), 59 * time.Minute},
 		"C11: for a claim that has to go first": {func() Input {
 			in := missing(builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").JobSpec(mounts("data"))).Claims(jobset.RetentionPolicyDelete, "data"))
 			in.Claims = map[string]*metav1.PartialObjectMetadata{"data-js": existing(terminating)}

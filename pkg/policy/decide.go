@@ -119,28 +119,6 @@ func (v *view) runSteps(steps []step, sum result) result {
 	return sum
 }
 
-// waitsForIntent reports whether Jobs are to change while the group runs, D < S. Then D := S is
-// written instead, and a later pass, which reads D == S, makes the changes (P16). So whatever
-// crashes in between, Pods that go or come by our own hand are never mistaken for failures.
-func (v *view) waitsForIntent(sum *result) bool {
-	return v.inPlace && !v.finished && v.running() && (sum.writes.Does(ChangeJobs) || sum.writes.Unresumed > 0)
-}
-
-// onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
-// reported is about these changes, and has to wait with them.
-func (v *view) onlyIntent(r result) result {
-	var announced result
-	if r.changes |= deprecate; v.changesAsPlanned(&r.writes) {
-		announced = v.planBreak(&r.writes)
-	}
-	r.writes.drop(ChangeJobs)
-	r.writes.Uncreated, r.writes.Unresumed = 0, 0
-	if !r.ends {
-		r.notices = nil
-	}
-	return r.and(announced)
-}
-
 // previousJobs deletes what belongs to an earlier attempt.
 func previousJobs(v *view, _ result) result {
 	return deleteJobs(v.observed.Previous...)

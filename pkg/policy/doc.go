@@ -47,6 +47,8 @@ SPDX-License-Identifier: Apache-2.0
 //	jobset.go slots.go             what a JobSet and its Pods say by themselves
 //	conditions.go                  how a condition or an event is reported
 //
+// In the other direction the files are in rooms, of which each asks only itself and those before it: see rooms_test.go.
+//
 // # A restart of the whole JobSet
 //
 //	a Job fails ──> status.restarts +1 ──> Jobs with a smaller attempt label are

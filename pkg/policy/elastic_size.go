@@ -115,15 +115,6 @@ func (v *view) sizeChanges() []string {
 	return changes
 }
 
-// syncedWorkers returns how many workers each ReplicatedJob has in the epoch that was lifted last, as far as that is known.
-func (v *view) syncedWorkers() map[string]int32 {
-	workers := make(map[string]int32, len(v.JobSet.Status.ReplicatedJobsStatus))
-	for i := range v.JobSet.Status.ReplicatedJobsStatus {
-		workers[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers
-	}
-	return workers
-}
-
 // plannedSizes brings what the planner says into the status. Without a verdict, as after a start of the manager, it stays as
 // it is.
 func plannedSizes(v *view, _ result) result {

@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -61,8 +62,8 @@ type Input struct {
 
 	// Injection is the agent of workers that bring none.
 	Injection workerpod.Injection
-	// Progress says when to step in if the group does not come together.
-	Progress Progress
+	// Deadlines say when to step in if the group does not come together.
+	Deadlines Deadlines
 	// Access is what is known about the rights of agents, by service account; nil if the API server cannot be asked.
 	Access map[string]AgentAccess
 	// PolicyGap is why no policy restricts what agents may patch; "" if one does, or if that is not known.
@@ -89,8 +90,8 @@ type Input struct {
 	Trace bool
 }
 
-// Progress is how long a group may take to assemble, and its workers to start. 0 means no limit.
-type Progress struct {
+// Deadlines are how long a group may take to assemble, and its workers to start. 0 means no limit.
+type Deadlines struct {
 	// Assembly: after it Pods that have not reported are deleted, after twice of it all Jobs.
 	Assembly time.Duration
 	// Preparation is for how long at most a Pod that is being prepared stops the clock of the assembly (P48a). 0: it stops none.
@@ -166,3 +167,27 @@ func (l *Loss) Refresh(cached, read []*corev1.Pod) []*corev1.Pod {
 	}
 	return pods
 }
+
+// AgentGrant is the part that exists of the rights of a JobSet's agents (P56).
+type AgentGrant struct {
+	// Role and Binding have the names that are reserved for them; nil if they do not exist or do
+	// not belong to the JobSet.
+	Role    *rbacv1.Role
+	Binding *rbacv1.RoleBinding
+	// PolicyKnown reports whether Input.PolicyGap is known.
+	PolicyKnown bool
+	// Leases says whether agents get the right to report in Leases, beside that to report on Pods.
+	Leases LeaseRights
+}
+
+// LeaseRights says whether agents may be granted to write Leases (P153).
+type LeaseRights int
+
+const (
+	// LeasesUnknown: whether the admission policy restricts them is not known yet, so they keep what they have.
+	LeasesUnknown LeaseRights = iota
+	// LeasesWithheld: the policy is not in force, or the configuration wants no reports in Leases.
+	LeasesWithheld
+	// LeasesGranted: the policy restricts them.
+	LeasesGranted
+)

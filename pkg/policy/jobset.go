@@ -6,10 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -38,4 +40,36 @@ func finishedBy(js *jobset.JobSet) (end metav1.Condition, finished bool) {
 // Tolerates reports whether spec.faultTolerance of a JobSet holds.
 func Tolerates(js *jobset.JobSet, g gates.Set) bool {
 	return g.FaultTolerance && js.Spec.FaultTolerance != nil
+}
+
+// Bypass is why the agents of a JobSet let their workers run without asking, if they do.
+type Bypass uint8
+
+const (
+	// NotBypassed: agents hold their workers at the barrier.
+	NotBypassed Bypass = iota
+	// BypassedByAnnotation: a user said so (P20).
+	BypassedByAnnotation
+	// BypassedByGate: the gate was off, and the mark was not removed yet (P34).
+	BypassedByGate
+)
+
+// BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
+func BypassOf(js *jobset.JobSet) Bypass {
+	c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	switch {
+	case disabledByAnnotation(js), c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.DisabledByAnnotationReason:
+		return BypassedByAnnotation
+	case c != nil && c.Status == metav1.ConditionTrue:
+		return BypassedByGate
+	}
+	return NotBypassed
+}
+
+// Bypassed reports whether the agents of a JobSet let their workers run without asking.
+func Bypassed(js *jobset.JobSet) bool { return BypassOf(js) != NotBypassed }
+
+func disabledByAnnotation(js *jobset.JobSet) bool {
+	_, disabled := js.Annotations[jobset.DisableInPlaceRestartKey]
+	return disabled
 }

@@ -57,7 +57,7 @@ func LastingOf(js *jobset.JobSet, longestPause time.Duration, limits tolerance.L
 	if js.DeletionTimestamp != nil {
 		return Lasting{}
 	}
-	v := &view{Input: Input{JobSet: js, Progress: Progress{QuickFailurePause: longestPause}}}
+	v := &view{Input: Input{JobSet: js, Deadlines: Deadlines{QuickFailurePause: longestPause}}}
 	_, v.finished = finishedBy(js)
 	v.deprecated, v.synced = epochsOf(js)
 	v.tolerant = js.Spec.FaultTolerance != nil

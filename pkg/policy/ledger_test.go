@@ -152,7 +152,7 @@ func (l *ledgerRun) spend(phase int, most time.Duration) {
 // write is what the manager does, each time one that remembers nothing.
 func (l *ledgerRun) write(lifts bool, change func(*jobset.JobSetStatus)) {
 	v := &view{Input: Input{JobSet: l.js, Now: l.now, Gates: gates.Set{InPlaceRestart: true}}, inPlace: true}
-	v.Progress.QuickFailurePause = 5 * time.Minute
+	v.Deadlines.QuickFailurePause = 5 * time.Minute
 	v.tolerant, v.tolerance.RetryPause = true, resetPause
 	v.deprecated, v.synced = epochsOf(l.js)
 	next := l.js.Status.DeepCopy()

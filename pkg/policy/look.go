@@ -27,7 +27,7 @@ func newView(in Input) (*view, error) {
 	v.watched = v.inPlace && !v.finished && !v.suspendWanted() && !disabledByAnnotation(in.JobSet)
 	if v.tolerant = Tolerates(in.JobSet, in.Gates); v.tolerant {
 		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
-		v.Progress.Assembly = v.tolerance.Warmup // P80
+		v.Deadlines.Assembly = v.tolerance.Warmup // P80
 	}
 	if v.watched {
 		v.group = v.lookAtGroup()

@@ -14,7 +14,7 @@ import (
 func TestANodeThatStaysLost(t *testing.T) {
 	t.Parallel()
 	lost := func(in *Input) {
-		in.Progress.ForcefulDeletion, in.NotReady = time.Minute, map[string]bool{"node": true}
+		in.Deadlines.ForcefulDeletion, in.NotReady = time.Minute, map[string]bool{"node": true}
 	}
 	tellAll(t, map[string]story{
 		"C266: a Pod that a lost node does not let go is not replaced by recreating all": {given: []func(*Input){deadline}, moments: []moment{

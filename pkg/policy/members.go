@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -176,4 +177,24 @@ func WorkerSlots(in Input) ([]WorkerSlot, error) {
 		}
 	}
 	return slots, nil
+}
+
+// doneDependencies returns the ReplicatedJobs that others waited for to complete, and that did.
+func (v *view) doneDependencies() map[string]bool {
+	done := map[string]bool{}
+	for i := range v.JobSet.Spec.ReplicatedJobs {
+		for _, dependency := range v.JobSet.Spec.ReplicatedJobs[i].DependsOn {
+			first := v.observed.byName[dependency.Name]
+			if first != nil && dependency.Status == jobset.DependencyComplete && first.Succeeded == first.replicas {
+				done[dependency.Name] = true
+			}
+		}
+	}
+	return done
+}
+
+// past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
+func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
+	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.left(grace, facts.StandingOf(pod).Deadline) })
+	return over, requeueAfter(next)
 }

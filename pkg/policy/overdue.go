@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -86,21 +85,3 @@ func (v *view) overdueOnLostNodes(leaving []*corev1.Pod) (over []*corev1.Pod, r 
 // does not show that: a user may have set it, or the template. A Job with podReplacementPolicy Failed leaves its
 // finalizer on such a Pod for as long as it counts as running.
 func isForced(m *facts.Member) bool { return m.ByForce && (m.Ended() || !m.Tracked) }
-
-// forces reports whether this JobSet wants what is overdue to be deleted by force, and may.
-func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }
-
-// past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
-func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
-	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.left(grace, facts.StandingOf(pod).Deadline) })
-	return over, requeueAfter(next)
-}
-
-// forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
-func forced(pods []*corev1.Pod, message string) result {
-	r := deletePods(pods, constants.ForcefulDeletionReason, message).and(requeueAfter(gatherNodes))
-	for i := range r.writes.Ops {
-		r.writes.Ops[i].Force = true
-	}
-	return r
-}

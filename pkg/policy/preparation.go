@@ -16,7 +16,7 @@ import (
 
 // A Pod that is being prepared is not late (P48a): another one in its place would begin again.
 //
-//	an init container runs, an image is pulled   the clock stands, at most Progress.Preparation for each Pod
+//	an init container runs, an image is pulled   the clock stands, at most Deadlines.Preparation for each Pod
 //	sandbox, volume or device missing            the same, at most one period
 //	its node is not ready                        the clock goes
 //	then                                         it has a period to report
@@ -73,9 +73,9 @@ func (v *view) preparationLimit(pod *corev1.Pod) time.Duration {
 	case v.NotReady[facts.NodeOf(pod)]:
 		return 0
 	case facts.PreparationOf(pod) == facts.AwaitsSandbox:
-		return min(v.Progress.Assembly, v.Progress.Preparation)
+		return min(v.Deadlines.Assembly, v.Deadlines.Preparation)
 	}
-	return v.Progress.Preparation
+	return v.Deadlines.Preparation
 }
 
 // leftSincePrepared returns how much of its period a Pod has left that was being prepared, 0 if it was not.
@@ -84,5 +84,5 @@ func (v *view) leftSincePrepared(pod *corev1.Pod) time.Duration {
 	if at.Until.IsZero() {
 		return 0
 	}
-	return v.Progress.Assembly - v.Now.Sub(at.Until)
+	return v.Deadlines.Assembly - v.Now.Sub(at.Until)
 }

@@ -47,7 +47,7 @@ func notReadyNode(in *Input) { in.NotReady = map[string]bool{"node-of-js-w-0-1":
 func TestPodsThatArePrepared(t *testing.T) {
 	t.Parallel()
 	const overdue = 11 * time.Minute
-	anHourAtMost := func(in *Input) { in.Progress.Preparation = time.Hour }
+	anHourAtMost := func(in *Input) { in.Deadlines.Preparation = time.Hour }
 	type outcome struct {
 		Stands   bool
 		Deleted  int
@@ -81,7 +81,7 @@ func TestPodsThatArePrepared(t *testing.T) {
 		"P48a: after the sandbox the images have the rest of their time":     {"2 _", []func(*Input){pulls("PodInitializing"), seenPreparing(30*time.Minute, 20*time.Minute)}, stands(half, 30*time.Second)},
 		"P48a: nothing is waited for on a node that is not ready":            {"2 _", []func(*Input){awaitsSandbox, notReadyNode, seenPreparing(11*time.Minute, 11*time.Minute)}, outcome{Deleted: 1, After: 9 * time.Minute, Prepared: remembers(now.Add(-11*time.Minute), now.Add(-11*time.Minute))}},
 		"P48a: nor is an init container, whose end such a node does not say": {"2 _", []func(*Input){initRuns, notReadyNode, seenPreparing(11*time.Minute, 11*time.Minute)}, outcome{Deleted: 1, After: 9 * time.Minute, Prepared: remembers(now.Add(-11*time.Minute), now.Add(-11*time.Minute))}},
-		"P48a: with 0 nothing is waited for":                                 {"2 _", []func(*Input){initRuns, func(in *Input) { in.Progress.Preparation = 0 }, seenPreparing(11*time.Minute, 11*time.Minute)}, outcome{Deleted: 1, After: 9 * time.Minute, Prepared: remembers(now.Add(-11*time.Minute), now.Add(-11*time.Minute))}},
+		"P48a: with 0 nothing is waited for":                                 {"2 _", []func(*Input){initRuns, func(in *Input) { in.Deadlines.Preparation = 0 }, seenPreparing(11*time.Minute, 11*time.Minute)}, outcome{Deleted: 1, After: 9 * time.Minute, Prepared: remembers(now.Add(-11*time.Minute), now.Add(-11*time.Minute))}},
 		"P48a: who has reported is not prepared":                             {"2 2", []func(*Input){initRuns, seenPreparing(time.Minute, 0)}, outcome{Prepared: map[types.UID]Prepared{}}},
 		"P48a: a group that runs forgets it":                                 {"1 1", []func(*Input){func(in *Input) { *in.JobSet.Status.DeprecatedEpoch = 0 }, initRuns, seenPreparing(time.Minute, 0)}, outcome{}},
 	} {

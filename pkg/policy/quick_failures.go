@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // Neither a kubelet that restarts all containers of a Pod nor a supervisor slows down a worker that
@@ -31,7 +29,7 @@ const longRun = time.Minute
 func (v *view) quickFailuresAfter(changes changes) int32 {
 	count, lifted := v.JobSet.Status.QuickFailures, v.JobSet.Status.LastSyncTime
 	switch {
-	case v.Progress.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
+	case v.Deadlines.QuickFailurePause <= 0 || lifted == nil || v.Now.Sub(lifted.Time) >= longRun:
 		return 0
 	case changes.any(chargeAllJobs|chargeGroup) && !changes.any(disrupted) && count < math.MaxInt32:
 		return count + 1
@@ -42,10 +40,10 @@ func (v *view) quickFailuresAfter(changes changes) int32 {
 // pauseAfter returns how long after the break the workers wait.
 func (v *view) pauseAfter(quickFailures int32) time.Duration {
 	const doublings = 30
-	if quickFailures < 2 || v.Progress.QuickFailurePause <= 0 {
+	if quickFailures < 2 || v.Deadlines.QuickFailurePause <= 0 {
 		return 0
 	}
-	return min(time.Second<<min(quickFailures-2, doublings), v.Progress.QuickFailurePause)
+	return min(time.Second<<min(quickFailures-2, doublings), v.Deadlines.QuickFailurePause)
 }
 
 // pauseEnds returns when the pause of a group that assembles is over, zero if there is none.
@@ -71,18 +69,6 @@ func (v *view) pauseLeft() time.Duration {
 // it begins again: otherwise it would last until the clock has caught up.
 func (v *view) breakIsAhead() bool {
 	return v.watched && !v.pauseEnds().IsZero() && v.brokenAt().After(v.Now)
-}
-
-// brokenAt returns when the group broke, zero if it is not restarting. Managers before status.breakTime wrote only the
-// condition, which knows whole seconds.
-func (v *view) brokenAt() time.Time {
-	if at := v.JobSet.Status.BreakTime; at != nil {
-		return at.Time
-	}
-	if condition := v.trueCondition(jobset.JobSetRestarting); condition != nil {
-		return condition.LastTransitionTime.Time
-	}
-	return time.Time{}
 }
 
 // quickFailurePause looks again when the workers may start. Until then the clock of the assembly

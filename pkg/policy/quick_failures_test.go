@@ -20,7 +20,7 @@ import (
 // quick: a number of quick failures in a row, and how long ago the last lift was.
 func quick(failures int32, sinceLift time.Duration) func(*Input) {
 	return func(in *Input) {
-		in.Progress.QuickFailurePause = 5 * time.Minute
+		in.Deadlines.QuickFailurePause = 5 * time.Minute
 		in.JobSet.Status.QuickFailures = failures
 		in.JobSet.Status.LastSyncTime = ptr.To(metav1.NewTime(now.Add(-sinceLift)))
 	}
@@ -41,7 +41,7 @@ func brokeAt(ago time.Duration) func(*Input) {
 }
 
 func longestPause(longest time.Duration) func(*Input) {
-	return func(in *Input) { in.Progress.QuickFailurePause = longest }
+	return func(in *Input) { in.Deadlines.QuickFailurePause = longest }
 }
 
 // TestQuickFailuresAreCounted: with the break, in the same write.

@@ -65,7 +65,7 @@ func workersNotReady(v *view, before result) result {
 		return result{}
 	}
 	reported := v.isTrue(jobset.JobSetWorkersNotReady)
-	if v.Progress.NotReady <= 0 || !v.watched || before.terminal(v) || !before.staysRunning(v) {
+	if v.Deadlines.NotReady <= 0 || !v.watched || before.terminal(v) || !before.staysRunning(v) {
 		if !reported {
 			return result{}
 		}
@@ -96,7 +96,7 @@ func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r r
 	for _, pod := range unready {
 		m := facts.Of(pod)
 		readiness, since := UnreadySince(v.JobSet, &m)
-		late, left := Late(readiness, since, v.Now, v.Progress.NotReady)
+		late, left := Late(readiness, since, v.Now, v.Deadlines.NotReady)
 		if late {
 			picked = append(picked, pod)
 			continue

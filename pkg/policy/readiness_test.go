@@ -91,7 +91,7 @@ func TestWorkersThatDoNotRunAreReported(t *testing.T) {
 	t.Parallel()
 	patience := func(changes ...func(*Input)) func(*Input) {
 		return func(in *Input) {
-			in.Progress.NotReady = time.Minute
+			in.Deadlines.NotReady = time.Minute
 			for _, change := range changes {
 				change(in)
 			}
@@ -174,7 +174,7 @@ func TestWorkersThatDoNotRunAreReported(t *testing.T) {
 func TestFivePodsThatAreNotReadyAreNamed(t *testing.T) {
 	t.Parallel()
 	in := inPlace(0, 1, strings.Repeat("1 ", 2000), func(in *Input) {
-		in.Progress.NotReady = time.Minute
+		in.Deadlines.NotReady = time.Minute
 		for _, pods := range in.Pods {
 			for _, pod := range pods {
 				notReady(time.Hour, "ImagePullBackOff")(pod)

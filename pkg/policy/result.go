@@ -36,7 +36,7 @@ type result struct {
 	// restartJob makes one Job, and no other, one of an earlier attempt.
 	restartJob *jobRestart
 	// reset, if not nil, is how far the reset has come.
-	reset *resetProgress
+	reset *resetStage
 	// holdsJobs: no Job may be created yet. deploys: Jobs are to run, once the status says so (P86).
 	holdsJobs, deploys bool
 	// holdsLift: the barrier is not lifted yet.
@@ -70,8 +70,8 @@ type nodeFailures struct{ list []jobset.NodeFailures }
 // lostNodeList is what status.lostNodes becomes.
 type lostNodeList struct{ list []jobset.LostNode }
 
-// resetProgress is how far a reset has come; nil if there is none.
-type resetProgress struct{ *jobset.ResetStatus }
+// resetStage is how far a reset has come; nil if there is none.
+type resetStage struct{ *jobset.ResetStatus }
 
 // jobRestart makes one Job, and no other, one of an earlier attempt.
 type jobRestart struct {
@@ -194,4 +194,16 @@ func startupEnds(reason, message string) notice {
 	n := silently(jobset.JobSetStartupPolicyInProgress, metav1.ConditionFalse, reason, message)
 	n.ifTrue = true
 	return n
+}
+
+// gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
+const gatherNodes = time.Second
+
+// forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
+func forced(pods []*corev1.Pod, message string) result {
+	r := deletePods(pods, constants.ForcefulDeletionReason, message).and(requeueAfter(gatherNodes))
+	for i := range r.writes.Ops {
+		r.writes.Ops[i].Force = true
+	}
+	return r
 }

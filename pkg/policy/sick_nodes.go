@@ -32,9 +32,6 @@ import (
 // is charged, but none is begun either once the budget is spent: a node whose label comes and goes
 // must not use up what failures need.
 
-// gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
-const gatherNodes = time.Second
-
 // A label that comes and goes must not restart the group each time (P92a): soon after a move it has to last.
 const (
 	calmAfterMove = 10 * time.Minute

@@ -116,20 +116,6 @@ func (v *view) dependenciesReached(rjob *jobset.ReplicatedJob) bool {
 	return true
 }
 
-// doneDependencies returns the ReplicatedJobs that others waited for to complete, and that did.
-func (v *view) doneDependencies() map[string]bool {
-	done := map[string]bool{}
-	for i := range v.JobSet.Spec.ReplicatedJobs {
-		for _, dependency := range v.JobSet.Spec.ReplicatedJobs[i].DependsOn {
-			first := v.observed.byName[dependency.Name]
-			if first != nil && dependency.Status == jobset.DependencyComplete && first.Succeeded == first.replicas {
-				done[dependency.Name] = true
-			}
-		}
-	}
-	return done
-}
-
 // startupCondition keeps the two conditions of an in-order start. The start is in
 // progress while Jobs are still to be created or resumed. After that a worker
 // that is not ready for a moment does not make it start again.

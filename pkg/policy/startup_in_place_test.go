@@ -120,7 +120,7 @@ func TestTheClockOfThoseWhoWaited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tc.in.Progress.Assembly = 10 * time.Hour
+			tc.in.Deadlines.Assembly = 10 * time.Hour
 			tc.in.JobSet.Status.AssemblingSince = ptr.To(metav1.NewTime(past))
 			if got := decideOnce(t, tc.in).Status.AssemblingSince; got == nil || !got.Time.Equal(tc.since) {
 				t.Errorf("the clock counts from %v, want %v", got, tc.since)

@@ -236,7 +236,7 @@ func TestAgentsThatDie(t *testing.T) {
 }
 
 // deadline is that of a group that does not come together (P24).
-func deadline(in *Input) { in.Progress.Assembly = period }
+func deadline(in *Input) { in.Deadlines.Assembly = period }
 
 func later(by time.Duration) func(*Input) {
 	return func(in *Input) { in.Now = in.Now.Add(by) }

@@ -36,7 +36,7 @@ func retryPause(v *view, _ result) result {
 	case reset == nil:
 		return result{}
 	case v.suspendWanted() || v.attemptExists():
-		return result{reset: &resetProgress{}}
+		return result{reset: &resetStage{}}
 	case len(v.observed.Previous) > 0:
 		return result{holdsJobs: true}
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
@@ -50,19 +50,12 @@ func retryPause(v *view, _ result) result {
 	until := gone.Add(pause)
 	left := min(pause, v.until(until)) // the second is rounded up, and 0 is no pause
 	if left <= 0 {
-		return result{reset: &resetProgress{}}
+		return result{reset: &resetStage{}}
 	}
 	r := requeueAfter(left).and(v.tellPause(reset.JobsGoneTime == nil, until))
 	r.holdsJobs = true
-	r.reset = &resetProgress{&jobset.ResetStatus{StartTime: reset.StartTime, JobsGoneTime: gone}}
+	r.reset = &resetStage{&jobset.ResetStatus{StartTime: reset.StartTime, JobsGoneTime: gone}}
 	return r
-}
-
-func (v *view) resetUnderWay() *jobset.ResetStatus {
-	if !v.tolerant || v.JobSet.Status.FaultTolerance == nil {
-		return nil
-	}
-	return v.JobSet.Status.FaultTolerance.Reset
 }
 
 // attemptExists reports whether any Job of the current attempt exists.

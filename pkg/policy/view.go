@@ -126,3 +126,34 @@ func (v *view) restartingInPlace() bool {
 	c := v.trueCondition(jobset.JobSetRestarting)
 	return c != nil && c.Reason == constants.InPlaceRestartReason
 }
+
+// syncedWorkers returns how many workers each ReplicatedJob has in the epoch that was lifted last, as far as that is known.
+func (v *view) syncedWorkers() map[string]int32 {
+	workers := make(map[string]int32, len(v.JobSet.Status.ReplicatedJobsStatus))
+	for i := range v.JobSet.Status.ReplicatedJobsStatus {
+		workers[v.JobSet.Status.ReplicatedJobsStatus[i].Name] = v.JobSet.Status.ReplicatedJobsStatus[i].SyncedWorkers
+	}
+	return workers
+}
+
+// brokenAt returns when the group broke, zero if it is not restarting. Managers before status.breakTime wrote only the
+// condition, which knows whole seconds.
+func (v *view) brokenAt() time.Time {
+	if at := v.JobSet.Status.BreakTime; at != nil {
+		return at.Time
+	}
+	if condition := v.trueCondition(jobset.JobSetRestarting); condition != nil {
+		return condition.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+func (v *view) resetUnderWay() *jobset.ResetStatus {
+	if !v.tolerant || v.JobSet.Status.FaultTolerance == nil {
+		return nil
+	}
+	return v.JobSet.Status.FaultTolerance.Reset
+}
+
+// forces reports whether this JobSet wants what is overdue to be deleted by force, and may.
+func (v *view) forces() bool { return v.tolerant && !v.Tolerance.NoForce }

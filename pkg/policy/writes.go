@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 // Writes are the changes of objects that come before that of the status.
@@ -117,4 +118,11 @@ func (w *Writes) drop(kinds OpKind) { w.Ops = w.Of(^kinds) }
 // jobsAsWanted reports whether nothing is left to be done to Jobs, by this plan or a later one.
 func (w *Writes) jobsAsWanted() bool {
 	return !w.Does(ChangeJobs) && w.Uncreated == 0 && w.Unresumed == 0
+}
+
+// GrantWrites are the Role and the RoleBinding to write, in this order; nil if there is nothing to
+// write. The From of each is what it is patched from, nil if it is to be created.
+type GrantWrites struct {
+	Role, RoleFrom       *rbacv1.Role
+	Binding, BindingFrom *rbacv1.RoleBinding
 }

@@ -126,7 +126,7 @@ func TestTheWordsOfTheController(t *testing.T) {
 	for i, moment := range []time.Time{ago(time.Minute), ago(time.Minute - 2500*time.Millisecond)} {
 		decide := policyInput(in)
 		decide.Now, decide.ServiceExists = moment, true
-		decide.Progress.QuickFailurePause = time.Minute // P71: the pause is a second
+		decide.Deadlines.QuickFailurePause = time.Minute // P71: the pause is a second
 		decide.FirstFailure = &policy.Failure{Pod: "train-workers-0-0", Container: "worker", ExitCode: 1, Node: "node-0"}
 		plan, err := policy.Decide(decide)
 		if err != nil {

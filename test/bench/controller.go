@@ -102,7 +102,7 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	health := jobsetcontroller.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
-	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Progress{}, jobsetcontroller.WithNodeHealth(health))
+	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Deadlines{}, jobsetcontroller.WithNodeHealth(health))
 }
 
 // answer says that the manager runs, then answers each command.

@@ -45,7 +45,7 @@ func (d *decider) ask(v view) *decided {
 		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true},
 	}
 	if d.sc.clock {
-		in.Progress.Assembly = period
+		in.Deadlines.Assembly = period
 	}
 	in.Clock.SteadySince = v.jumped.since()
 	in.Clock.LedSince = in.Clock.SteadySince
@@ -54,10 +54,10 @@ func (d *decider) ask(v view) *decided {
 	}
 	in.InLeases = d.sc.leases != 0
 	if d.sc.pauses {
-		in.Progress.QuickFailurePause = time.Minute
+		in.Deadlines.QuickFailurePause = time.Minute
 	}
 	if d.sc.force {
-		in.Progress.ForcefulDeletion, in.NotReady = time.Second, map[string]bool{"node": true}
+		in.Deadlines.ForcefulDeletion, in.NotReady = time.Second, map[string]bool{"node": true}
 	}
 	if d.sc.ft != nil {
 		d.tolerate(&in, v)

@@ -87,7 +87,7 @@ func TestAGroupWhoseManagersClockJumps(t *testing.T) {
 				}).Obj()
 			}
 			s := newShell(t, js, job)
-			s.progress = policy.Progress{Assembly: 10 * time.Minute}
+			s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
 			cached(t, s, []*batchv1.Job{job}, pod(0), pod(1))
 			c := &jumpingClock{wall: now.Add(-time.Hour), looks: map[time.Time]time.Duration{}}
 			s.clock = c

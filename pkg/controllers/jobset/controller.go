@@ -43,8 +43,8 @@ type JobSetReconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	gates  gates.Set
-	// progress holds the deadlines of groups that assemble.
-	progress policy.Progress
+	// deadlines are those of groups that assemble.
+	deadlines policy.Deadlines
 	// injection is the agent of workers that bring none.
 	injection workerpod.Injection
 	// tolerance says what spec.faultTolerance means.

@@ -38,7 +38,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 		Gates:        r.gates,
 		Now:          now,
 		Injection:    r.injectionNow(),
-		Progress:     r.progress,
+		Deadlines:    r.deadlines,
 		Tolerance:    r.tolerance,
 		FirstFailure: remembered.firstFailure.in(epoch),
 		HeldSince:    remembered.heldSince,

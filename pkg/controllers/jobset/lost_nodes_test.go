@@ -43,7 +43,7 @@ func nodeLost(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, *cor
 		}).Obj())
 	}
 	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
-	s.progress = policy.Progress{Assembly: 10 * time.Minute}
+	s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
 	cached(t, s, []*batchv1.Job{job}, stored(t, s, pods[0]), stored(t, s, pods[1]))
 	return s, js, pods[1]
 }

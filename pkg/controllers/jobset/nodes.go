@@ -76,7 +76,7 @@ func (r *JobSetReconciler) notReadyUnder(ctx context.Context, js *jobset.JobSet,
 	assembles := !policy.Runs(js)
 	matters := func(pod *corev1.Pod) bool {
 		if pod.DeletionTimestamp != nil {
-			return r.progress.ForcefulDeletion > 0 && !now.Before(pod.DeletionTimestamp.Time)
+			return r.deadlines.ForcefulDeletion > 0 && !now.Before(pod.DeletionTimestamp.Time)
 		}
 		return assembles && facts.PreparationOf(pod) != facts.Prepared
 	}

@@ -46,7 +46,7 @@ func lateInLeases(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, 
 	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
 	s.reporting = func(key string) *coordinationv1.Lease { return leases[key] }
 	s.leasePolicy = &inForce{}
-	s.progress = policy.Progress{Assembly: 10 * time.Minute}
+	s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
 	s.memory.leading = now.Add(-time.Hour)
 	cached(t, s, []*batchv1.Job{job}, stored(t, s, pods[0]), stored(t, s, pods[1]))
 	return s, js, stored(t, s, pods[1])

@@ -111,7 +111,7 @@ func newWakeTest(t *testing.T, g gates.Set) *wakeTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Setup(t.Context(), mgr, g, policy.Progress{}); err != nil {
+	if err := Setup(t.Context(), mgr, g, policy.Deadlines{}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

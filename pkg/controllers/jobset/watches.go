@@ -29,15 +29,15 @@ import (
 
 // Setup adds the JobSet controller and its indexes to a manager.
 // Pods are watched only if the gates ask for it.
-func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, progress policy.Progress, options ...Option) error {
+func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, deadlines policy.Deadlines, options ...Option) error {
 	r := &JobSetReconciler{
-		client:   mgr.GetClient(),
-		live:     mgr.GetAPIReader(),
-		events:   mgr.GetEventRecorder("jobset"),
-		gates:    gates,
-		progress: progress,
-		clock:    clock.RealClock{},
-		memory:   newMemory(),
+		client:    mgr.GetClient(),
+		live:      mgr.GetAPIReader(),
+		events:    mgr.GetEventRecorder("jobset"),
+		gates:     gates,
+		deadlines: deadlines,
+		clock:     clock.RealClock{},
+		memory:    newMemory(),
 
 		tolerance: tolerance.Builtin(),
 

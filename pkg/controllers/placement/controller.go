@@ -50,9 +50,9 @@ type PodReconciler struct {
 
 // Setup adds the Pod controller to a manager, and what the Pod webhooks
 // read: the caches of Pods and Nodes, and their indexes.
-func Setup(ctx context.Context, mgr ctrl.Manager, progress policy.Progress) error {
+func Setup(ctx context.Context, mgr ctrl.Manager, deadlines policy.Deadlines) error {
 	r := &PodReconciler{
-		client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}, patience: progress.Assembly,
+		client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}, patience: deadlines.Assembly,
 	}
 	var err error
 	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {

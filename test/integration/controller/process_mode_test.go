@@ -121,7 +121,7 @@ var _ = Describe("A group whose processes restart", func() {
 
 var _ = Describe("A group that fails again and again", func() {
 	It("P71: waits longer each time, over a restart of the manager, and says until when", func(ctx SpecContext) {
-		pauses := WithProgress(policy.Progress{Assembly: time.Hour, QuickFailurePause: time.Minute})
+		pauses := WithDeadlines(policy.Deadlines{Assembly: time.Hour, QuickFailurePause: time.Minute})
 		w := newWorld(ctx, pauses)
 		train, pods := w.RunningGroup(Training(2, 10))
 		w.GroupRestarts(train, 1, pods) // at once

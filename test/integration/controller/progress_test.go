@@ -28,7 +28,7 @@ var _ = Describe("A group that does not come together", func() {
 		Eventually(func() *metav1.Time { return Now(w, pod).DeletionTimestamp }).ShouldNot(BeNil(), "Pod %s", pod.Name)
 	}
 
-	patient, impatient := WithProgress(policy.Progress{Assembly: time.Hour}), WithProgress(policy.Progress{Assembly: stuckAfter})
+	patient, impatient := WithDeadlines(policy.Deadlines{Assembly: time.Hour}), WithDeadlines(policy.Deadlines{Assembly: stuckAfter})
 
 	// lacksOne is a group of three that lacks one report. Its manager is patient, as what a spec does may take its time.
 	lacksOne := func(ctx SpecContext) (*World, *jobset.JobSet, []*corev1.Pod) {
@@ -84,7 +84,7 @@ var _ = Describe("A group that does not come together", func() {
 
 	// No Node object stands behind the Pods: theirs is gone.
 	It("P25: loses the Pods that a lost node does not let go, by force", func(ctx SpecContext) {
-		w := newWorld(ctx, WithProgress(policy.Progress{Assembly: time.Hour, ForcefulDeletion: time.Second}))
+		w := newWorld(ctx, WithDeadlines(policy.Deadlines{Assembly: time.Hour, ForcefulDeletion: time.Second}))
 		train, pods := w.RunningGroup(Training(3, 10))
 		w.Kubelet.StartsStopping(pods[1], 1)
 

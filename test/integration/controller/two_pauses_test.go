@@ -24,7 +24,7 @@ import (
 var _ = Describe("A group that is reset after failures in quick succession", func() {
 	// pausesUpTo is a manager that lets groups wait so long after such failures.
 	pausesUpTo := func(longest time.Duration) ManagerOption {
-		return WithProgress(policy.Progress{Assembly: time.Hour, QuickFailurePause: longest})
+		return WithDeadlines(policy.Deadlines{Assembly: time.Hour, QuickFailurePause: longest})
 	}
 	// isReset is such a group, in an hour's pause between its old Job and the new.
 	isReset := func(w *World) *jobset.JobSet {

@@ -68,7 +68,7 @@ type ManagerOption func(*managerOptions)
 
 type managerOptions struct {
 	gates     gates.Set
-	progress  policy.Progress
+	deadlines policy.Deadlines
 	writes    *Writes
 	hiddenPod string
 	hiddenJob string
@@ -87,8 +87,8 @@ func WithGates(g gates.Set) ManagerOption {
 }
 
 // WithProgress sets when the manager acts on a group that does not assemble.
-func WithProgress(p policy.Progress) ManagerOption {
-	return func(o *managerOptions) { o.progress = p }
+func WithDeadlines(p policy.Deadlines) ManagerOption {
+	return func(o *managerOptions) { o.deadlines = p }
 }
 
 // WithNodeHealth says which nodes the manager takes for sick.
@@ -188,7 +188,7 @@ func (c *Cluster) StartManager(namespace string, options ...ManagerOption) *Mana
 		Expect(err).NotTo(HaveOccurred())
 		more = append(more, jobsetcontroller.WithLeases(m.leases))
 	}
-	Expect(jobsetcontroller.Setup(ctx, recordingManager{mgr, m.recorded}, o.gates, o.progress, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
+	Expect(jobsetcontroller.Setup(ctx, recordingManager{mgr, m.recorded}, o.gates, o.deadlines, append(more, jobsetcontroller.WithInjection(injection))...)).To(Succeed())
 	m.cache = mgr.GetCache()
 	m.run(ctx, cancel, mgr)
 	return m

@@ -5,64 +5,62 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
-const bypassFile = "pkg/policy/bypass.go"
-
 // bypassMutants are those of the rules about bypasses (P34b, P131a), and of a success that does not come (P45d).
 var bypassMutants = []mutant{
 	{
-		name: "a bypass ends without an epoch of its own", file: bypassFile,
+		name: "a bypass ends without an epoch of its own", at: "pkg/policy.bypass",
 		old:       "r.ends, r.changes = true, deprecate|spendEpoch",
 		new:       "r.ends = true",
 		scenarios: "bypass",
 	},
 	{
-		name: "a bypass ends, and with it only the epoch that ran", file: bypassFile,
+		name: "a bypass ends, and with it only the epoch that ran", at: "pkg/policy.bypass",
 		old:       "deprecate|spendEpoch",
 		new:       "deprecate",
 		scenarios: "bypass",
 	},
 	{
-		name: "what ends a bypass lifts, too", file: bypassFile,
+		name: "what ends a bypass lifts, too", at: "pkg/policy.bypass",
 		old:       "r.ends, r.changes = true, deprecate|spendEpoch",
 		new:       "r.changes = deprecate|spendEpoch",
 		scenarios: "bypass",
 	},
 	{
-		name: "lift although the annotation is there", file: "pkg/policy/look.go",
+		name: "lift although the annotation is there", at: "pkg/policy.newView",
 		old:       " && !disabledByAnnotation(in.JobSet)",
 		new:       "",
 		scenarios: "bypass",
 	},
 	{
-		name: "the annotation is not told to the agents", file: bypassFile,
+		name: "the annotation is not told to the agents", at: "pkg/policy.bypass",
 		old:       "case disabledByAnnotation(v.JobSet):",
 		new:       "case disabledByAnnotation(v.JobSet) && is != nil:",
 		scenarios: "bypass",
 	},
 	{
-		name: "the end of a bypass is charged", file: bypassFile,
+		name: "the end of a bypass is charged", at: "pkg/policy.bypass",
 		old:       "deprecate|spendEpoch",
 		new:       "deprecate|spendEpoch|chargeGroup",
 		scenarios: "bypass",
 	},
 	{
-		name: "a worker outside of all epochs runs on", file: agentFile,
+		name: "a worker outside of all epochs runs on", at: "agent.Decide",
 		old:       "if self.Lifted == ByBypass {",
 		new:       "if false {",
 		scenarios: "bypass",
 	},
 	{
-		name: "wait indefinitely for a success that does not come", file: pendingFile, in: "./pkg/policy", by: "TestASuccessThatDoesNotCome",
+		name: "wait indefinitely for a success that does not come", at: "pkg/policy.view.successPending", in: "./pkg/policy", by: "TestASuccessThatDoesNotCome",
 		old: "if left > 0 {\n\t\treturn true",
 		new: "if true {\n\t\treturn true",
 	},
 	{
-		name: "workers are watched in a bypass", file: "supervisor/step.go", in: "./supervisor", by: "TestStep",
+		name: "workers are watched in a bypass", at: "supervisor.unwatch", in: "./supervisor", by: "TestStep",
 		old: "if !same || !s.Watched() {",
 		new: "if true {",
 	},
 	{
-		name: "nobody says that a bypass ends the watch", file: "agent/rounds.go", in: "./agent", by: "TestTheBypassInProcessMode",
+		name: "nobody says that a bypass ends the watch", at: "agent.afterLift", in: "./agent", by: "TestTheBypassInProcessMode",
 		old: "case off != \"\" && find(v, isWatched) != nil:",
 		new: "case false:",
 	},

@@ -6,185 +6,178 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 const (
-	spreadFile  = "pkg/elastic/spread.go"
-	quotaFile   = "pkg/elastic/place_one.go"
-	plannerFile = "pkg/elastic/planner.go"
-	gatherFile  = "pkg/controllers/elastic/gather.go"
-	scopeFile   = "pkg/controllers/elastic/scope.go"
-	pinnedFile  = "pkg/controllers/elastic/pinned.go"
-	plannedFile = "pkg/policy/planned_sizes.go"
-	autoscaler  = "./pkg/controllers/elastic"
-	decisions   = "./pkg/policy"
-	passes      = "./pkg/controllers/jobset"
+	autoscaler = "./pkg/controllers/elastic"
+	decisions  = "./pkg/policy/..."
+	passes     = "./pkg/controllers/jobset"
 )
 
 // harm are mistakes by which what is to help makes a healthy run worse, or says less than it knows. The search does not have
 // the objects on which they depend, so each names the test that holds its rule.
 var harm = []mutant{
 	{
-		name: "grow into the domain of another Job", file: spreadFile, in: planner, by: "TestSpread/P112",
+		name: "grow into the domain of another Job", at: "pkg/elastic.job.admits", in: planner, by: "TestSpread/P112",
 		old: "return found && labeled && on == domain && j.Where.Admits(n)",
 		new: "return (found && labeled && on == domain || true) && j.Where.Admits(n)",
 	},
 	{
-		name: "two Pods on a node that refuses the second", file: plannerFile, in: planner, by: "TestSpread/P112",
+		name: "two Pods on a node that refuses the second", at: "pkg/elastic.planner.shapeOf", in: planner, by: "TestSpread/P112",
 		old: "if j.OnePerNode {",
 		new: "if false {",
 	},
 	{
-		name: "grow beyond a quota", file: quotaFile, in: planner, by: "TestSpread/P112",
+		name: "grow beyond a quota", at: "pkg/elastic.job.quotaAllows", in: planner, by: "TestSpread/P112",
 		old: "if j.quota == nil {",
 		new: "if true {",
 	},
 	{
-		name: "recreate who completed before others joined", file: membersFile, in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		name: "recreate who completed before others joined", at: "pkg/policy.view.lookAtGroup", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
 		old: "if v.joinedAsPlanned(done) {",
 		new: "if false && v.joinedAsPlanned(done) {",
 	},
 	{
-		name: "leave out who completed although the group broke", file: roundFile, in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		name: "leave out who completed although the group broke", at: "pkg/policy.view.joinedAsPlanned", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
 		old: "v.JobSet.Status.BreakTime != nil || v.restartingInPlace() ||",
 		new: "",
 	},
 	{
-		name: "take what a user forced for our own deletion", file: "pkg/policy/overdue.go", in: decisions, by: "TestOverdueIsDeletedByForce/P85",
+		name: "take what a user forced for our own deletion", at: "pkg/policy.isForced", in: decisions, by: "TestOverdueIsDeletedByForce/P85",
 		old: "return m.ByForce && (m.Ended() || !m.Tracked)",
 		new: "return m.ByForce",
 	},
 	{
-		name: "charge a resize that does not come together", file: intentFile, in: decisions, by: "TestChangesByIntent/P101a",
+		name: "charge a resize that does not come together", at: "pkg/policy.view.byIntent", in: decisions, by: "TestChangesByIntent/P101a",
 		old: "return v.synced > 0 && !failed",
 		new: "return false && !failed",
 	},
 	{
-		name: "shrink a group that runs", file: "pkg/elastic/shrink.go", in: planner, by: "TestShrinking/P108b",
+		name: "shrink a group that runs", at: "pkg/elastic.planner.lacking", in: planner, by: "TestShrinking/P108b",
 		old: "if !j.Running {",
 		new: "if true {",
 	},
 	{
-		name: "resize beside a worker that has finished", file: pinnedFile, in: autoscaler, by: "TestSizesBesideFinishedJobs/P101b",
+		name: "resize beside a worker that has finished", at: "pkg/controllers/elastic.isPinned", in: autoscaler, by: "TestSizesBesideFinishedJobs/P101b",
 		old: "return workerpod.WantsInPlace(js) && slices",
 		new: "return workerpod.WantsInPlace(js) && false && slices",
 	},
 	{
-		name: "take from others because it restarts", file: gatherFile, in: autoscaler, by: "TestRestartsTakeNothing/P104a",
+		name: "take from others because it restarts", at: "pkg/controllers/elastic.autoscaler.addJobs", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
 		old: "job.Started = job.Started || a.started[job.Key]; job.Started",
 		new: "job.Started",
 	},
 	{
-		name: "take from others after a restart that another manager saw", file: gatherFile, in: autoscaler, by: "TestRestartsTakeNothing/P104a",
+		name: "take from others after a restart that another manager saw", at: "pkg/controllers/elastic.elasticJob", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
 		old: "job.Started = job.Started || hasRestarted(js)",
 		new: "_ = hasRestarted",
 	},
 	{
-		name: "forget what admission adds to a Pod", file: scopeFile, in: autoscaler, by: "TestAutoscaler/P106a",
+		name: "forget what admission adds to a Pod", at: "pkg/controllers/elastic.raiseRequests", in: autoscaler, by: "TestAutoscaler/P106a",
 		old: "jobs[at].Request.AtLeast(elastic.Requests(&pods[i].Spec))",
 		new: "",
 	},
 	{
-		name: "change a size that is held", file: gatherFile, in: autoscaler, by: "TestHeld$",
+		name: "change a size that is held", at: "pkg/controllers/elastic.autoscaler.addJobs", in: autoscaler, by: "TestHeld$",
 		old: "if pinned || policy.SizesHeld(js) {",
 		new: "if pinned {",
 	},
 	{
-		name: "keep to itself what limits a size", file: plannedFile, in: decisions, by: "TestPlannedLimits/P113|^TestVerdicts",
+		name: "keep to itself what limits a size", at: "pkg/policy.Verdict.WriteTo", in: decisions, by: "TestPlannedLimits/P113|^TestVerdicts",
 		old: "is.Ceiling, is.Limit = ceilingOf(of.Ceiling), d.limitOf(js, is.Limit, of, most[of.ReplicatedJob])",
 		new: "is.Ceiling, _ = ceilingOf(of.Ceiling), most",
 	},
 	{
-		name: "reset a JobSet because it is resumed", file: unhealthyFile, in: decisions, by: "TestUnhealthyPods/P80a",
+		name: "reset a JobSet because it is resumed", at: "pkg/policy.view.healthNow", in: decisions, by: "TestUnhealthyPods/P80a",
 		old: "resumes := hasCondition(job, batchv1.JobSuspended)",
 		new: "resumes := false",
 	},
 	{
-		name: "reset all for an index that failed for good", file: unhealthyFile, in: decisions, by: "TestUnhealthyPods/P80a",
+		name: "reset all for an index that failed for good", at: "pkg/policy.failedForGood", in: decisions, by: "TestUnhealthyPods/P80a",
 		old: "if text == \"\" {",
 		new: "if true {",
 	},
 	{
-		name: "wait for a node without limit and tell nobody", file: "pkg/policy/unscheduled.go", in: decisions, by: "TestAPodWithoutANode/P80a",
+		name: "wait for a node without limit and tell nobody", at: "pkg/policy.view.unscheduledPods", in: decisions, by: "TestAPodWithoutANode/P80a",
 		old: "if len(late) == 0 {",
 		new: "if true {",
 	},
 	{
-		name: "end a restart of all Jobs in its pause", file: decideFile, in: decisions, by: "TestThePauseOutlastsARestartOfAllJobs",
+		name: "end a restart of all Jobs in its pause", at: "pkg/policy.allJobsReady", in: decisions, by: "TestThePauseOutlastsARestartOfAllJobs",
 		old: "held := v.watched &&",
 		new: "held := false &&",
 	},
 	{
-		name: "restart all clocks because one JobSet was not read", file: "pkg/controllers/jobset/memory.go", in: passes, by: "TestMemory/P48_P24b",
+		name: "restart all clocks because one JobSet was not read", at: "pkg/controllers/jobset.remembered.ledSince", in: passes, by: "TestMemory/P48_P24b",
 		old: "func (e *remembered) ledSince(leading, now time.Time) time.Time {\n\tif e.lostTouch {\n\t\te.answered, e.lostTouch = now, false\n\t}\n" +
 			"\tif e.answered.After(leading) {\n\t\treturn e.answered\n",
 		new: "var answered time.Time\n\nfunc (e *remembered) ledSince(leading, now time.Time) time.Time {\n\tif e.lostTouch {\n\t\tanswered, e.lostTouch = now, false\n\t}\n" +
 			"\tif answered.After(leading) {\n\t\treturn answered\n",
 	},
 	{
-		name: "move with each label that comes and goes", file: sickNodesFile, in: decisions, by: "TestPodsMoveOffSickNodes/P92a",
+		name: "move with each label that comes and goes", at: "pkg/policy.view.beforeMove", in: decisions, by: "TestPodsMoveOffSickNodes/P92a",
 		old: "if v.movedLately() {",
 		new: "if false {",
 	},
 	{
-		name: "leave a lost leader to its followers", file: "pkg/placement/repair.go", in: "./pkg/placement", by: "TestStrandedLeader/C372",
+		name: "leave a lost leader to its followers", at: "pkg/placement.StrandedLeader", in: "./pkg/placement", by: "TestStrandedLeader/C372",
 		old: "if leader == nil || leader.Spec.NodeName != \"\" || len(followers) == 0 {",
 		new: "if true {",
 	},
 	{
-		name: "the deadline counts the pull of images", file: progressFile, in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
+		name: "the deadline counts the pull of images", at: "pkg/policy.assemblyDeadline", in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
 		old: "v.group.unscheduled > 0 || v.preparation.holds ||",
 		new: "v.group.unscheduled > 0 ||",
 	},
 	{
-		name: "a Failed Pod is lost when it is replaced", file: backoffFile, in: decisions, by: "TestAFailedPodIsLostBeforeItIsReplaced/P170",
+		name: "a Failed Pod is lost when it is replaced", at: "pkg/policy.losesFailed", in: decisions, by: "TestAFailedPodIsLostBeforeItIsReplaced/P170",
 		old: "if !mayFail(job) {\n\t\treturn true",
 		new: "if !mayFail(job) {\n\t\treturn false",
 	},
 	{
-		name: "moves wait as long as the whole Job has failed often", file: backoffFile, in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
+		name: "moves wait as long as the whole Job has failed often", at: "pkg/policy.replacedAfter", in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
 		old: "facts.ReplacementWait(facts.Of(pod).Failures+1)",
 		new: "facts.ReplacementWait(facts.Of(pod).Failures+1+int64(job.Status.Failed))",
 	},
 	{
-		name: "a lost Pod makes all others of its Job wait", file: "pkg/workerpod/workerpod.go", in: "./pkg/children", by: "TestTheJobControllerCountsEachIndexByItself/P170",
+		name: "a lost Pod makes all others of its Job wait", at: "pkg/workerpod.CountEachIndex", in: "./pkg/children", by: "TestTheJobControllerCountsEachIndexByItself/P170",
 		old: "setDefault(&job.BackoffLimitPerIndex, BackoffLimit)",
 		new: "_ = job",
 	},
 	{
-		name: "start a crashed worker of a JobSet that has failed", file: agentFile, in: "./agent", by: "TestDecide/P34a",
+		name: "start a crashed worker of a JobSet that has failed", at: "agent.quiet", in: "./agent", by: "TestDecide/P34a",
 		old: "case js.Ended:",
 		new: "case false:",
 	},
 	{
-		name: "end untold where no file can say done", file: "supervisor/loop.go", in: "./supervisor", by: "TestAWorkerFinishesAndNoFileCanSaySo",
+		name: "end untold where no file can say done", at: "supervisor.Supervisor.perform", in: "./supervisor", by: "TestAWorkerFinishesAndNoFileCanSaySo",
 		old: "s.Log.Error(\"the worker has finished, and no file says so\", \"error\", err)",
 		new: "s.finished, s.code = true, 1",
 	},
 	{
-		name: "start with an init container of our own", file: "pkg/workerpod/process.go", in: "./pkg/workerpod", by: "TestNoWorkerWritesWhatOthersExecute",
+		name: "start with an init container of our own", at: "pkg/workerpod.injectProcess", in: "./pkg/workerpod", by: "TestNoWorkerWritesWhatOthersExecute",
 		old: "Lifecycle: &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{",
 		new: "Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{",
 	},
 	{
-		name: "count kills for memory with cgroup v2 only", file: "supervisor/processes_linux.go", in: "./supervisor", by: "TestKillsForMemoryAreCounted",
+		name: "count kills for memory with cgroup v2 only", at: "supervisor.memoryEvents", in: "./supervisor", by: "TestKillsForMemoryAreCounted",
 		old: ", \"/sys/fs/cgroup/memory/memory.oom_control\"}",
 		new: "}",
 	},
 	{
-		name: "forget what the kubelet knows of a killed supervisor", file: "pkg/facts/killed.go", in: passes, by: "TestKilledSupervisors",
+		name: "forget what the kubelet knows of a killed supervisor", at: "pkg/facts.lastKilled", in: passes, by: "TestKilledSupervisors",
 		old: "if end == nil || end.ExitCode == 0 ||",
 		new: "if true || end.ExitCode == 0 ||",
 	},
 	{
-		name: "refuse to start after a rollback", file: "pkg/config/later.go", in: "./pkg/config", by: "TestLoad/keys_of_a_later_release",
+		name: "refuse to start after a rollback", at: "pkg/config.decodeLater", in: "./pkg/config", by: "TestLoad/keys_of_a_later_release",
 		old: "if err != nil || !Later(cfg) {",
 		new: "if err != nil || !Later(cfg) || true {",
 	},
 	{
-		name: "take the rights of agents for the policy of a later release", file: "pkg/policy/agent_policy.go", in: decisions, by: "TestAgentPolicyGap/P56",
+		name: "take the rights of agents for the policy of a later release", at: "pkg/policy.AgentPolicy.isEarlierThan", in: decisions, by: "TestAgentPolicyGap/P56",
 		old: "return err == nil && revision > a.revision",
 		new: "return err == nil && revision > a.revision && false",
 	},
 	{
-		name: "let a period be set that nobody reads", file: "pkg/validation/fault_tolerance.go", in: "./pkg/validation", by: "TestToleranceWarnings/P80",
+		name: "let a period be set that nobody reads", at: "pkg/validation.unreadPeriod", in: "./pkg/validation", by: "TestToleranceWarnings/P80",
 		old: "if asked.AdmissionGracePeriodSeconds == nil {",
 		new: "if true {",
 	},

@@ -5,57 +5,52 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
-const (
-	preparationFile = "pkg/policy/preparation.go"
-	viewFile        = "pkg/policy/view.go"
-)
-
 // lateness are mistakes about who is late, and by which clock.
 var lateness = []mutant{
 	{
-		name: "the assembly counts what the clock jumped over", file: progressFile,
+		name: "the assembly counts what the clock jumped over", at: "pkg/policy.view.waited",
 		old:       "if v.Clock.LedSince.After(from) {",
 		new:       "if false {",
 		scenarios: "clock jumps",
 	},
 	{
-		name: "wait until a clock that was put back has caught up", file: progressFile,
+		name: "wait until a clock that was put back has caught up", at: "pkg/policy.assemblyClock",
 		old:       "|| startsOver || stored.After(v.Now):",
 		new:       "|| startsOver:",
 		scenarios: "clock jumps",
 	},
 	{
-		name: "other deadlines count what the clock jumped over", file: viewFile, in: decisions, by: "TestDeadlinesAfterAClockJumped/P21a",
+		name: "other deadlines count what the clock jumped over", at: "pkg/policy.view.counted", in: decisions, by: "TestDeadlinesAfterAClockJumped/P21a",
 		old: "if v.Clock.SteadySince.After(began) {",
 		new: "if false {",
 	},
 	{
-		name: "wait for a broken network as long as for images", file: preparationFile, in: decisions, by: "TestPodsThatArePrepared/P48a",
-		old: "return min(v.Progress.Assembly, v.Progress.Preparation)",
-		new: "return v.Progress.Preparation",
+		name: "wait for a broken network as long as for images", at: "pkg/policy.view.preparationLimit", in: decisions, by: "TestPodsThatArePrepared/P48a",
+		old: "return min(v.Deadlines.Assembly, v.Deadlines.Preparation)",
+		new: "return v.Deadlines.Preparation",
 	},
 	{
-		name: "wait for what a dead node prepares", file: preparationFile, in: decisions, by: "TestPodsThatArePrepared/P48a",
+		name: "wait for what a dead node prepares", at: "pkg/policy.view.preparationLimit", in: decisions, by: "TestPodsThatArePrepared/P48a",
 		old: "case v.NotReady[facts.NodeOf(pod)]:",
 		new: "case false:",
 	},
 	{
-		name: "no time to report after the preparation", file: preparationFile, in: decisions, by: "TestPodsThatArePrepared/P48a",
-		old: "return v.Progress.Assembly - v.Now.Sub(at.Until)",
+		name: "no time to report after the preparation", at: "pkg/policy.view.leftSincePrepared", in: decisions, by: "TestPodsThatArePrepared/P48a",
+		old: "return v.Deadlines.Assembly - v.Now.Sub(at.Until)",
 		new: "return 0",
 	},
 	{
-		name: "a preparation without end", file: preparationFile, in: decisions, by: "TestPodsThatArePrepared/P48a",
+		name: "a preparation without end", at: "pkg/policy.view.lookAtPreparation", in: decisions, by: "TestPodsThatArePrepared/P48a",
 		old: "if left := v.preparationLimit(pod) - v.Now.Sub(at.Since); left > 0 {",
 		new: "if left := v.preparationLimit(pod); left > 0 {",
 	},
 	{
-		name: "evictions are failures", file: inPlaceFile, in: decisions, by: "TestDisruptionsAreNoFailures/P71b",
+		name: "evictions are failures", at: "pkg/policy.breakGroup", in: decisions, by: "TestDisruptionsAreNoFailures/P71b",
 		old: "if isDisruption(failure) {",
 		new: "if false {",
 	},
 	{
-		name: "evictions are restarts without progress", file: composeFile, in: decisions, by: "TestDisruptionsAreNoFailures/P71b",
+		name: "evictions are restarts without progress", at: "pkg/policy.result.apply", in: decisions, by: "TestDisruptionsAreNoFailures/P71b",
 		old: "status.Progress.InPlaceRestarts++",
 		new: "_ = status",
 	},

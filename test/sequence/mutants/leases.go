@@ -12,7 +12,7 @@ var leases = []mutant{
 	{name: "that a report is missing is confirmed by the cache", twist: "late-by-cache", scenarios: "reports in flight"},
 	{name: "look before the cache shows who was deleted", twist: "early-look", scenarios: "reports in flight"},
 	{
-		name: "who is late is deleted, and its Lease is not read", file: progressFile,
+		name: "who is late is deleted, and its Lease is not read", at: "pkg/policy.assemblyDeadline",
 		old:       "if unread := v.unreadReports(overTime); len(unread) > 0 {\n\t\treturn result{ends: true, ask: Questions{ReadReports: unread}}\n\t}\n\tallOver := len(overTime) == len(late)\n\tif confirmed := v.confirmedLate(overTime);",
 		new:       "allOver := len(overTime) == len(late)\n\tif confirmed := overTime;",
 		scenarios: "reports in flight",

@@ -9,8 +9,9 @@ package main
 // by the kubelet, in the model around it.
 type mutant struct {
 	name string
-	// file, old, new: in this file, the old text, which is there exactly once, becomes the new.
-	file, old, new string
+	// at, old, new: in this declaration, the old text, which is there exactly once, becomes the new. It is a function, a method
+	// behind its type, or a variable, behind the directory below which it is: so files can move, and packages be divided.
+	at, old, new string
 	// twist is the fault of the model instead, see scenario.go.
 	twist string
 	// scenarios are those to search, as an expression: the ones that find it, to save time.
@@ -22,85 +23,67 @@ type mutant struct {
 }
 
 const (
-	confirmFile  = "pkg/policy/confirm.go"
-	decideFile   = "pkg/policy/decide.go"
-	membersFile  = "pkg/policy/members.go"
-	composeFile  = "pkg/policy/compose.go"
-	slotsFile    = "pkg/policy/slots.go"
-	roundFile    = "pkg/policy/round_success.go"
-	inPlaceFile  = "pkg/policy/in_place_restart.go"
-	jobsFile     = "pkg/policy/jobs.go"
-	successFile  = "pkg/policy/success_policy.go"
-	intentFile   = "pkg/policy/intent.go"
-	progressFile = "pkg/policy/progress.go"
-	backoffFile  = "pkg/policy/replacement.go"
-	refusedFile  = "pkg/elastic/refused.go"
-	planner      = "./pkg/elastic"
-	pendingFile  = "pkg/policy/pending_success.go"
-	pauseFile    = "pkg/policy/quick_failures.go"
-	failureFile  = "pkg/policy/failure_policy.go"
-	budgetFile   = "pkg/policy/budget.go"
-	agentFile    = "agent/decide.go"
+	planner = "./pkg/elastic"
 )
 
 var mutants = []mutant{
 	{
-		name: "count terminating Pods", file: slotsFile,
+		name: "count terminating Pods", at: "pkg/policy.slotOf",
 		old: "case is.Terminating():",
 		new: "case is.Terminating() && false:",
 	},
 	{
-		name: "count Succeeded Pods among the slots", file: slotsFile,
+		name: "count Succeeded Pods among the slots", at: "pkg/policy.slotOf",
 		old: "slot.State = slotDone",
 		new: "slot.State = SlotLost",
 	},
 	{name: "drop the UID filter", twist: "pods-by-name", scenarios: "lag 3"},
 	{name: "first read from a stale cache", twist: "stale-first-read"},
 	{
-		name: "lift with N-1", file: inPlaceFile,
+		name: "lift with N-1", at: "pkg/policy.lift",
 		old: "g.members != g.size || g.reported != g.size",
 		new: "g.members != g.size || g.reported < g.size-1",
 	},
 	{
-		name: "lift with zero slots", file: inPlaceFile,
+		name: "lift with zero slots", at: "pkg/policy.lift",
 		old:       "if g.size == 0 || g.crowded ||",
 		new:       "if g.crowded ||",
 		scenarios: "exits 0",
 	},
 	{
-		name: "lift while a Job is still to be created", file: inPlaceFile,
+		name: "lift while a Job is still to be created", at: "pkg/policy.lift",
 		old: "!before.writes.jobsAsWanted() || len(v.observed.Previous) > 0 ||",
 		new: "len(v.observed.Previous) > 0 ||",
 	},
 	{
-		name: "let S go back", file: composeFile,
+		name: "let S go back", at: "pkg/policy.result.apply",
 		old: "status.DeprecatedEpoch = ptr.To(v.synced)",
 		new: "status.DeprecatedEpoch, status.SyncedEpoch = ptr.To(v.synced-1), ptr.To(v.synced-1)",
 	},
 	{
-		name: "charge per Pod", file: composeFile,
+		name: "charge per Pod", at: "pkg/policy.result.apply",
 		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
 		new: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup)) * max(1, int32(v.group.reported))",
 	},
 	{
-		name: "charge on resume", file: jobsFile,
+		name: "charge on resume", at: "pkg/policy.followSuspend",
 		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
 		new:       "r.changes |= changes(oneIf(r.writes.Does(ResumeJob))) * chargeGroup",
 		scenarios: "suspend",
 	},
 	{
-		name: "effect before intent", file: decideFile,
+		name: "effect before intent", at: "pkg/policy.view.waitsForIntent",
 		old:       "return v.inPlace && !v.finished && v.running() &&",
 		new:       "return false &&",
 		scenarios: "suspend|resize",
 	},
 	{
-		name: "break while assembling", file: inPlaceFile,
+		name: "break while assembling", at: "pkg/policy.breakGroup",
 		old: "if !v.running() {\n\t\treturn result{}\n\t}\n\treporter := v.reporter()",
 		new: "if !v.running() && v.group.reported != 1 {\n\t\treturn result{}\n\t}\n\treporter := v.reporter()",
 	},
 	{
-		name: "agent lifts before it checks D", file: agentFile,
+		name: "agent lifts before it checks D", at: "agent.compare",
 		old: "case epoch <= deprecated:",
 		new: "case epoch == synced && self.Lifted == Held && self.Reported:\n\t\treturn Action{Kind: Lift}\n\tcase epoch <= deprecated:",
 	},
@@ -109,246 +92,246 @@ var mutants = []mutant{
 	// More than were asked for: every rule that is one line has its mutant.
 	{name: "a loss is confirmed by the cache", twist: "stale-confirm", scenarios: "2 workers, 2 failures"},
 	{
-		name: "a loss needs no confirmation", file: confirmFile,
+		name: "a loss needs no confirmation", at: "pkg/policy.view.unconfirmedLoss",
 		old:       "case lacking == nil:",
 		new:       "case true:",
 		scenarios: "2 workers, 2 failures",
 	},
 	{
-		name: "a Pod that stops is lost at once", file: slotsFile,
+		name: "a Pod that stops is lost at once", at: "pkg/policy.slotOf",
 		old: "now.Before(is.Deadline)",
 		new: "now.Before(is.Deadline) && false",
 		// No property forbids it: it takes the grace from those who save a checkpoint together.
 		scenarios: "2 workers, 1 failure",
 	},
 	{
-		name: "a Failed Pod is lost before it was counted", file: slotsFile,
+		name: "a Failed Pod is lost before it was counted", at: "pkg/policy.slotOf",
 		old:       "if is.Tracked && !losesFailed {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
 	{
-		name: "lift and break while a Job fails", file: inPlaceFile,
+		name: "lift and break while a Job fails", at: "pkg/policy.jobAboutToFail",
 		old:       "return result{ends: v.group.failing}",
 		new:       "return result{}",
 		scenarios: "Job failure",
 	},
 	{
-		name: "lift while old Jobs go", file: inPlaceFile,
+		name: "lift while old Jobs go", at: "pkg/policy.lift",
 		old: "len(v.observed.Previous) > 0 || v.anyTerminating() ||",
 		new: "",
 	},
 	{
-		name: "forget who ran to the end", file: roundFile,
+		name: "forget who ran to the end", at: "pkg/policy.roundSuccess.any",
 		old:       "return s.pod != nil || s.index != nil || s.job != nil",
 		new:       "return false",
 		scenarios: "2 workers, 2 failures|2 Jobs, 2 failures",
 	},
 	{
-		name: "report S instead of S+1", file: agentFile,
+		name: "report S instead of S+1", at: "agent.choose",
 		old: "js.Synced + 1,",
 		new: "max(1, js.Synced),",
 	},
 	{
-		name: "spend one restart too many", file: budgetFile,
+		name: "spend one restart too many", at: "pkg/policy.view.budgetSpent",
 		old:       "UsedRestarts(&v.JobSet.Status) >= v.maxRestarts()",
 		new:       "UsedRestarts(&v.JobSet.Status) > v.maxRestarts()",
 		scenarios: "1 restart allowed",
 	},
 	{
-		name: "complete when the first Job completes", file: successFile,
+		name: "complete when the first Job completes", at: "pkg/policy.view.successMet",
 		old:       "if policy.Operator == jobset.OperatorAny {",
 		new:       "if true {",
 		scenarios: "driver succeeds|2 Jobs, 2 failures",
 	},
 	{
-		name: "break although a success is not counted yet", file: pendingFile,
+		name: "break although a success is not counted yet", at: "pkg/policy.view.waitForSuccess",
 		old:       "case pending:",
 		new:       "case false:",
 		scenarios: "driver succeeds",
 	},
 	{
-		name: "epoch asked of who ended with 0", file: pendingFile,
+		name: "epoch asked of who ended with 0", at: "pkg/policy.view.mayHaveRun",
 		old:       "return v.synced >= 1 && int64(epoch) != int64(v.synced)+1",
 		new:       "return epoch == v.synced",
 		scenarios: "late reports",
 	},
 	{
-		name: "do not wait for a success that is not seen yet", file: pendingFile,
+		name: "do not wait for a success that is not seen yet", at: "pkg/policy.view.waitForSuccess",
 		old:       "return r.and(requeueAfter(left)), left > 0",
 		new:       "return r.and(requeueAfter(left)), false",
 		scenarios: "driver succeeds",
 	},
 	{
-		name: "forget the success policy of a Job", file: pendingFile,
+		name: "forget the success policy of a Job", at: "pkg/policy.view.aboutToComplete",
 		old:       " || jobSuccessMet(job.Spec.SuccessPolicy, done, succeeded, size)",
 		new:       "",
 		scenarios: "success of a Job by index 0, 2 exits",
 	},
 	{
-		name: "nothing to create means nothing is missing", file: inPlaceFile,
+		name: "nothing to create means nothing is missing", at: "pkg/policy.lift",
 		old:       "!before.writes.jobsAsWanted() ||",
 		new:       "before.writes.Does(ChangeJobs) ||",
 		scenarios: "claim",
 	},
 	{
-		name: "a Pod beyond the size does not matter", file: inPlaceFile,
+		name: "a Pod beyond the size does not matter", at: "pkg/policy.lift",
 		old:       "g.crowded || len(g.outsiders) > 0 ||",
 		new:       "g.crowded ||",
 		scenarios: "1 failure, resize",
 	},
 	{
-		name: "forget who is done by the word of its Job", file: membersFile,
+		name: "forget who is done by the word of its Job", at: "pkg/policy.groupState.addJob",
 		old:       "g.success.addIndex(job, done[0].first)",
 		new:       "_ = done",
 		scenarios: "^2 workers, 2 failures$",
 	},
 	{
-		name: "delete all Pods because one is late", file: membersFile,
+		name: "delete all Pods because one is late", at: "pkg/policy.view.late",
 		old:       "s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf",
 		new:       "s.State == SlotMember && facts.NodeOf",
 		scenarios: "hang",
 	},
 	{
-		name: "the deadline counts a long grace", file: progressFile,
+		name: "the deadline counts a long grace", at: "pkg/policy.assemblyDeadline",
 		old:       "if v.group.leaving > 0 || v.group.unscheduled > 0 || v.preparation.holds || backoff > 0 {",
 		new:       "if backoff > 0 {",
 		scenarios: "long grace",
 	},
 	{
-		name: "the deadline counts a back-off", file: progressFile,
+		name: "the deadline counts a back-off", at: "pkg/policy.assemblyDeadline",
 		old:       "v.preparation.holds || backoff > 0 {",
 		new:       "v.preparation.holds {",
 		scenarios: "back-offs",
 	},
 	{
-		name: "a back-off holds the deadline up without limit", file: backoffFile,
+		name: "a back-off holds the deadline up without limit", at: "pkg/policy.view.backoffLeft",
 		old:       "min(v.until(until), m.ReplacedIn(v.Now))",
 		new:       "m.ReplacedIn(v.Now)+0*v.until(until)",
 		scenarios: "back-offs",
 	},
 	{
-		name: "a Failed Pod is lost before its Job may fail", file: backoffFile,
+		name: "a Failed Pod is lost before its Job may fail", at: "pkg/policy.losesFailed",
 		old:       "if !mayFail(job) {",
 		new:       "if true {",
 		scenarios: "1 failure, Job failure",
 	},
 	{
-		name: "a Failed Pod of an older Job is lost before it was counted", file: backoffFile,
+		name: "a Failed Pod of an older Job is lost before it was counted", at: "pkg/policy.losesFailed",
 		old:       "if !facts.CountsEachIndex(job) {\n\t\treturn false",
 		new:       "if !facts.CountsEachIndex(job) {\n\t\treturn true",
 		scenarios: "older version",
 	},
 	{
-		name: "the deadline counts what keeps Jobs from being created", file: progressFile,
+		name: "the deadline counts what keeps Jobs from being created", at: "pkg/policy.assemblyClock",
 		old:       "startsOver := len(v.observed.Active) == 0 && before.writes.Does(CreateJob)",
 		new:       "startsOver := false",
 		scenarios: "deadline, a claim|old Pods",
 	},
 	{
-		name: "wait indefinitely", file: progressFile,
+		name: "wait indefinitely", at: "pkg/policy.assemblyDeadline",
 		old:       "case allOver:",
 		new:       "case false:",
 		scenarios: "claim",
 	},
 	{
-		name: "resize charged", file: intentFile,
+		name: "resize charged", at: "pkg/policy.view.byIntent",
 		old:       "return v.synced > 0 &&",
 		new:       "return false &&",
 		scenarios: "elastic, 1 plan, Pods that hang",
 	},
 	{
-		name: "lacking in a running group", file: "pkg/elastic/shrink.go", in: planner, by: "FuzzRefusals",
+		name: "lacking in a running group", at: "pkg/elastic.planner.lacking", in: planner, by: "FuzzRefusals",
 		old: "if !j.Running {",
 		new: "if true {",
 	},
 	{
-		name: "wait for what is refused", file: refusedFile, in: planner, by: "FuzzRefusals",
+		name: "wait for what is refused", at: "pkg/elastic.planner.retreat", in: planner, by: "FuzzRefusals",
 		old: "if late > 0 && !j.noRoom",
 		new: "if false && !j.noRoom",
 	},
 	{
-		name: "grow to what was refused", file: refusedFile, in: planner, by: "FuzzRefusals",
+		name: "grow to what was refused", at: "pkg/elastic.planner.obeyCeiling", in: planner, by: "FuzzRefusals",
 		old: "if p.in.Now.Before(c.Until) &&",
 		new: "if false &&",
 	},
 	{
-		name: "try what is refused as often as ever", file: refusedFile, in: planner, by: "FuzzRefusals",
+		name: "try what is refused as often as ever", at: "pkg/elastic.planner.nextCeiling", in: planner, by: "FuzzRefusals",
 		old: "next.Refusals = last.Refusals + 1",
 		new: "next.Refusals = 1",
 	},
 	{
-		name: "forget growth that came to nothing", file: refusedFile, in: planner, by: "FuzzRefusals",
+		name: "forget growth that came to nothing", at: "pkg/elastic.planner.growthFailed", in: planner, by: "FuzzRefusals",
 		old: "if j.grew() {\n\t\td.Ceiling",
 		new: "if false {\n\t\td.Ceiling",
 	},
 	{
-		name: "recreate who is late and charge nobody", file: progressFile,
+		name: "recreate who is late and charge nobody", at: "pkg/policy.view.recreateAssembly",
 		old:       "return r.and(v.charge(restart, lastFailure(missing)))",
 		new:       "return r.and(restart)",
 		scenarios: "claim",
 	},
 	{
-		name: "count Jobs that the success policy does not target", file: successFile,
+		name: "count Jobs that the success policy does not target", at: "pkg/policy.view.successMet",
 		old:       "if targeted(replicatedJobOf(job)) {",
 		new:       "if job != nil {",
 		scenarios: "driver succeeds",
 	},
 	{
-		name: "all must succeed where one is enough", file: successFile,
+		name: "all must succeed where one is enough", at: "pkg/policy.view.successMet",
 		old:       "policy.Operator == jobset.OperatorAny {",
 		new:       "false {",
 		scenarios: "any of 2 Jobs",
 	},
 	{
-		name: "restart where a rule fails the JobSet", file: failureFile,
+		name: "restart where a rule fails the JobSet", at: "pkg/policy.view.actOn",
 		old:       "case jobset.FailJobSet:\n\t\treturn fail(constants.ActionReason(action), message)\n\tcase jobset.RestartJobSet:",
 		new:       "case jobset.FailJobSet, jobset.RestartJobSet:",
 		scenarios: "rules",
 	},
 	{
-		name: "charge what a rule exempts", file: failureFile,
+		name: "charge what a rule exempts", at: "pkg/policy.view.actOn",
 		old:       "\t\treturn restartAll(reason, action, message)\n",
 		new:       "\t\tr := restartAll(reason, action, message)\n\t\tr.changes |= chargeAllJobs\n\t\treturn r\n",
 		scenarios: "rules",
 	},
 	{
-		name: "fail whatever the rules say", file: failureFile,
+		name: "fail whatever the rules say", at: "pkg/policy.view.actOn",
 		old:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n",
 		new:       "\tcase jobset.RestartJobSetAndIgnoreMaxRestarts:\n\t\treturn fail(constants.ActionReason(action), message)\n",
 		scenarios: "rules",
 	},
 	{
-		name: "a break is not charged", file: composeFile,
+		name: "a break is not charged", at: "pkg/policy.result.apply",
 		old: "status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))",
 		new: "",
 	},
 	{
-		name: "charge each rung of the ladder", file: inPlaceFile,
+		name: "charge each rung of the ladder", at: "pkg/policy.incompleteGroup",
 		old:       "r = r.and(restartAll(constants.DefaultFailurePolicyReason,",
 		new:       "r.changes |= chargeAllJobs\n\t\tr = r.and(restartAll(constants.DefaultFailurePolicyReason,",
 		scenarios: "2 failures",
 	},
 	{
-		name: "forget when the group broke", file: pauseFile,
+		name: "forget when the group broke", at: "pkg/policy.view.brokenAt",
 		old:       "return at.Time",
 		new:       "return time.Time{}",
 		scenarios: "pauses",
 	},
 	{
-		name: "forget earlier quick failures", file: pauseFile,
+		name: "forget earlier quick failures", at: "pkg/policy.view.quickFailuresAfter",
 		old:       "return count + 1",
 		new:       "return 1",
 		scenarios: "pauses",
 	},
 	{
-		name: "count epochs that ran long", file: pauseFile,
+		name: "count epochs that ran long", at: "pkg/policy.view.quickFailuresAfter",
 		old:       "|| v.Now.Sub(lifted.Time) >= longRun:",
 		new:       "|| v.Now.Sub(lifted.Time) < 0:",
 		scenarios: "pauses",
 	},
 	{
-		name: "lift in the pause", file: inPlaceFile,
+		name: "lift in the pause", at: "pkg/policy.lift",
 		old:       "g.reported != g.size || v.pauseLeft() > 0 {",
 		new:       "g.reported != g.size {",
 		scenarios: "pauses",

@@ -87,7 +87,7 @@ func (m *mutant) where() string {
 	if m.twist != "" {
 		return "model"
 	}
-	return strings.Split(strings.TrimPrefix(m.file, "pkg/"), "/")[0]
+	return strings.FieldsFunc(strings.TrimPrefix(m.at, "pkg/"), func(r rune) bool { return r == '/' || r == '.' })[0]
 }
 
 func (m *mutant) level() string {
@@ -129,25 +129,22 @@ func (m *mutant) run(dir string) (string, error) {
 
 // overlay writes a changed copy of a file, and what go needs to know to take it instead.
 func (m *mutant) overlay(dir string) (string, error) {
-	source, err := os.ReadFile(m.file)
+	file, changed, err := m.mutate()
 	if err != nil {
-		return "", fmt.Errorf("reading the source, from the root of the repository: %w", err)
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		return "", fmt.Errorf("the text\n\t%s\nis in %s %d times, not once; bring test/sequence/mutants/list.go up to date", m.old, m.file, n)
+		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making a directory for the copy: %w", err)
 	}
-	changed := filepath.Join(dir, filepath.Base(m.file))
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
+	copied := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(copied, []byte(changed), 0o600); err != nil {
 		return "", fmt.Errorf("writing the copy: %w", err)
 	}
-	original, err := filepath.Abs(m.file)
+	original, err := filepath.Abs(file)
 	if err != nil {
 		return "", fmt.Errorf("finding the source: %w", err)
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: copied}})
 	if err != nil {
 		return "", fmt.Errorf("encoding the overlay: %w", err)
 	}

@@ -11,7 +11,7 @@ import "testing"
 func TestEveryMutantHasItsPlace(t *testing.T) {
 	t.Chdir("../../..")
 	for _, m := range all() {
-		if m.file == "" {
+		if m.at == "" {
 			continue // it is put into the model, by its name
 		}
 		if _, err := m.overlay(t.TempDir()); err != nil {

@@ -5,88 +5,78 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
-const (
-	toleranceFile  = "pkg/policy/tolerance.go"
-	unhealthyFile  = "pkg/policy/unhealthy.go"
-	deletedJobFile = "pkg/policy/deleted_job.go"
-	deployedFile   = "pkg/policy/deployed.go"
-	sickNodesFile  = "pkg/policy/sick_nodes.go"
-	avoidFile      = "pkg/policy/avoid_nodes.go"
-	giveUpFile     = "pkg/policy/give_up_nodes.go"
-)
-
 // faultTolerance are mistakes in what spec.faultTolerance asks for, and in how elastic groups are told their sizes.
 var faultTolerance = []mutant{
 	{
-		name: "remember a reset in memory only", file: toleranceFile,
+		name: "remember a reset in memory only", at: "pkg/policy.result.applyTolerance",
 		old:       "next.Reset = &jobset.ResetStatus{StartTime: metav1.NewTime(v.Now)}",
 		new:       "next.Reset = nil",
 		scenarios: "tolerance, Recreate, 2 failures",
 	},
 	{
-		name: "begin the pause by the word of the cache", file: toleranceFile,
+		name: "begin the pause by the word of the cache", at: "pkg/policy.retryPause",
 		old:       "case reset.JobsGoneTime == nil && !v.ChildrenRead:",
 		new:       "case false:",
 		scenarios: "tolerance, Recreate, first start",
 		full:      true,
 	},
 	{
-		name: "charge a move", file: sickNodesFile,
+		name: "charge a move", at: "pkg/policy.moveInPlace",
 		old:       "return r.and(restart)\n",
 		new:       "return r.and(v.charge(restart, \"\"))\n",
 		scenarios: "tolerance, a mark",
 	},
 	{
-		name: "move before a reset that is due", file: sickNodesFile,
+		name: "move before a reset that is due", at: "pkg/policy.view.failureComesFirst",
 		old:       "return v.resetIsDue()",
 		new:       "return false",
 		scenarios: "tolerance, Recreate, a mark",
 	},
 	{
-		name: "lift over Pods that have to move", file: inPlaceFile,
+		name: "lift over Pods that have to move", at: "pkg/policy.lift",
 		old:       "before.remember.Moving ||",
 		new:       "",
 		scenarios: "tolerance, a mark",
 	},
 	{
-		name: "reset over a suspend", file: unhealthyFile,
+		name: "reset over a suspend", at: "pkg/policy.unhealthyPods",
 		old:       "if v.suspendWanted() {",
 		new:       "if false {",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
-		name: "allow one retry too many", file: budgetFile,
+		name: "allow one retry too many", at: "pkg/policy.view.maxRestarts",
 		old:       "return int64(v.tolerance.RetryLimit)",
 		new:       "return int64(v.tolerance.RetryLimit) + 1",
 		scenarios: "1 retry allowed",
 	},
 	{
-		name: "create a Job again that a user deleted", file: deletedJobFile,
+		name: "create a Job again that a user deleted", at: "pkg/policy.deletedJob",
 		old:       "complete == nil || *complete != v.attempt()",
 		new:       "complete == nil || *complete == v.attempt()",
 		scenarios: "a Job is deleted",
 	},
 	{
-		name: "give the quota away while a Pod lives", file: deployedFile,
+		name: "give the quota away while a Pod lives", at: "pkg/policy.resourcesDeployed",
 		old:       "case !reported || pods+jobs > 0 ||",
 		new:       "case !reported || jobs > 0 ||",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
-		name: "give the quota away by the word of the cache", file: deployedFile,
+		name: "give the quota away by the word of the cache", at: "pkg/policy.resourcesDeployed",
 		old:       "case !v.ChildrenRead:",
 		new:       "case false:",
 		scenarios: "tolerance.*suspend",
 		full:      true,
 	},
 	{
-		name: "take the quota when Jobs exist", file: deployedFile,
+		name: "take the quota when Jobs exist", at: "pkg/policy.view.waitsForDeployed",
 		old:       "return v.tolerant && (creates",
 		new:       "return false && (creates",
 		scenarios: "tolerance, Recreate, (1 failure, )?suspend",
 	},
 	{
-		name: "tell no sizes", file: composeFile,
+		name: "tell no sizes", at: "pkg/policy.result.apply",
 		old:       "v.setSyncedWorkers(status.ReplicatedJobsStatus)",
 		new:       "",
 		scenarios: "elastic",
@@ -96,43 +86,43 @@ var faultTolerance = []mutant{
 // avoidance are mistakes in which nodes a JobSet avoids, and for how long.
 var avoidance = []mutant{
 	{
-		name: "never forget that a node is avoided", file: avoidFile,
+		name: "never forget that a node is avoided", at: "pkg/policy.isAvoided",
 		old:       "return n.AvoidedSince != nil && now.Before(n.AvoidedSince.Add(within))",
 		new:       "return n.AvoidedSince != nil",
 		scenarios: "avoid nodes, Recreate, 2 nodes",
 	},
 	{
-		name: "keep a Pod pending for an avoided node", file: giveUpFile,
+		name: "keep a Pod pending for an avoided node", at: "pkg/policy.giveUpNodes",
 		old:       "if v.asksToAvoid() == nil || v.suspendWanted()",
 		new:       "if true || v.suspendWanted()",
 		scenarios: "avoid nodes, (Recreate, )?1 node",
 	},
 	{
-		name: "count a failure against another node", file: avoidFile,
+		name: "count a failure against another node", at: "pkg/policy.view.countFailure",
 		old:       "n := jobset.NodeFailures{Node: f.Node}",
 		new:       "f = &Failure{Node: \"n2\"}\n\tn := jobset.NodeFailures{Node: f.Node}",
 		scenarios: "avoid nodes, 2 nodes",
 	},
 	{
-		name: "count a Pod that somebody deleted", file: avoidFile,
+		name: "count a Pod that somebody deleted", at: "pkg/policy.blamesNode",
 		old:       "return !f.Deleted || slices.Contains(",
 		new:       "return true || slices.Contains(",
 		scenarios: "avoid nodes, 2 nodes",
 	},
 	{
-		name: "count failures of any day", file: avoidFile,
+		name: "count failures of any day", at: "pkg/policy.view.countFailure",
 		old:       "{ return !v.Now.Before(t.Add(within)) }",
 		new:       "{ return false }",
 		scenarios: "avoid nodes, Recreate, 2 nodes",
 	},
 	{
-		name: "leave Pods on a node that is avoided", file: avoidFile,
+		name: "leave Pods on a node that is avoided", at: "pkg/policy.replaceOutdated",
 		old:       "if v.running() || v.asksToAvoid() == nil ||",
 		new:       "if true ||",
 		scenarios: "avoid nodes, 2 nodes",
 	},
 	{
-		name: "charge the reset that gives a node up", file: giveUpFile,
+		name: "charge the reset that gives a node up", at: "pkg/policy.giveUpNodes",
 		old:       "r.nodeFailures = v.without(avoided.Node)\n\treturn r",
 		new:       "r.nodeFailures = v.without(avoided.Node)\n\treturn v.charge(r, \"\")",
 		scenarios: "avoid nodes, Recreate, 1 node",

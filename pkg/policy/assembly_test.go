@@ -25,7 +25,7 @@ const period = 10 * time.Minute
 // sinceAgo lets the group come together since some time; Pods without a node wait for one.
 func sinceAgo(ago time.Duration, changes ...func(*Input)) func(*Input) {
 	return func(in *Input) {
-		in.Progress.Assembly, in.Progress.Preparation = period, time.Hour
+		in.Deadlines.Assembly, in.Deadlines.Preparation = period, time.Hour
 		if ago > 0 {
 			in.JobSet.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-ago)))
 		}
@@ -152,7 +152,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		}},
 		"P24: nobody is waited for while agents pass through": {inPlace(1, 1, "2 1", sinceAgo(time.Hour, disabled)), func(w *summary) { w.Status.AssemblingSince = nil }},
 		"P24: the first period is not over":                   {inPlace(1, 1, "2 1", sinceAgo(4*time.Minute)), waits(6 * time.Minute)},
-		"P24: without a period the group waits indefinitely, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Progress.Assembly = 0 }), func(w *summary) {
+		"P24: without a period the group waits indefinitely, and no clock is left behind": {inPlace(1, 1, "2 1", sinceAgo(time.Hour), func(in *Input) { in.Deadlines.Assembly = 0 }), func(w *summary) {
 			assembling(w)
 			w.Status.AssemblingSince = nil
 		}},
@@ -245,7 +245,7 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 	// The Pod of slot 1 should have stopped ten minutes ago.
 	held := func(deprecated int32, grace time.Duration, notReady bool) Input {
 		return inPlace(deprecated, 1, "2 T1", func(in *Input) {
-			in.Progress.ForcefulDeletion = grace
+			in.Deadlines.ForcefulDeletion = grace
 			pod := in.Pods[in.Jobs[0].UID][1]
 			pod.DeletionTimestamp, pod.Spec.NodeName = ptr.To(metav1.NewTime(now.Add(-10*time.Minute))), "lost"
 			in.NotReady = map[string]bool{"lost": notReady}

@@ -49,7 +49,7 @@ func assemblyClock(v *view, before result) result {
 	switch {
 	case !v.inPlace:
 		return result{}
-	case v.Progress.Assembly <= 0 || !v.watched || before.terminal(v) || before.staysRunning(v) || before.changes.any(liftBarrier):
+	case v.Deadlines.Assembly <= 0 || !v.watched || before.terminal(v) || before.staysRunning(v) || before.changes.any(liftBarrier):
 		return setClock(nil)
 	// The last: the clock was put back, and the group would be waited for until it has caught up (P21).
 	case stored == nil || before.changes.any(restartAllJobs) || cameBack || startsOver || stored.After(v.Now):
@@ -96,7 +96,7 @@ func (v *view) waitsForWorkers(before *result) bool {
 
 // assemblyDeadline deletes or recreates what keeps a group from assembling in time (P24).
 func assemblyDeadline(v *view, before result) result {
-	period := v.Progress.Assembly
+	period := v.Deadlines.Assembly
 	if !v.waitsForWorkers(&before) || period <= 0 || v.JobSet.Status.AssemblingSince == nil || v.group.size == 0 {
 		return result{}
 	}
@@ -145,7 +145,7 @@ func (v *view) clockStands() result {
 	r := requeueAfter(v.graceEnds())
 	r.remember.ClockStands = true
 	if v.group.unscheduled > 0 || v.preparation.holds { // no event wakes the JobSet when a Pod finds its node, or is prepared
-		r = r.and(requeueAfter(max(time.Second, v.Progress.Assembly/20))).and(requeueAfter(v.preparation.left))
+		r = r.and(requeueAfter(max(time.Second, v.Deadlines.Assembly/20))).and(requeueAfter(v.preparation.left))
 	}
 	return r
 }
@@ -180,9 +180,9 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 	over, next := due(late, func(pod *corev1.Pod) time.Duration {
 		m := facts.Of(pod)
-		left := max(v.left(v.Progress.Assembly+time.Second, m.Created), v.leftSincePrepared(pod))
+		left := max(v.left(v.Deadlines.Assembly+time.Second, m.Created), v.leftSincePrepared(pod))
 		if v.mayBeStopping(&m) {
-			left = max(left, v.Progress.Assembly+v.unplannedGrace()-v.waited())
+			left = max(left, v.Deadlines.Assembly+v.unplannedGrace()-v.waited())
 		}
 		return left
 	})
@@ -190,7 +190,7 @@ func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
 }
 
 // lastDeadline is after how long all Jobs are recreated.
-func (v *view) lastDeadline() time.Duration { return 2*v.Progress.Assembly + v.unplannedGrace() }
+func (v *view) lastDeadline() time.Duration { return 2*v.Deadlines.Assembly + v.unplannedGrace() }
 
 // deleteLate deletes Pods that have not reported in a period of their own. Those that
 // come in their place have one, too.
@@ -199,7 +199,7 @@ func (v *view) deleteLate(late []*corev1.Pod) result {
 		return result{}
 	}
 	return deletePods(late, constants.WorkersMissingReason,
-		fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Progress.Assembly), v.whoIsMissing(), podNames(late)))
+		fmt.Sprintf("%s (%s); their Pods are deleted to be recreated: %s", v.notReportedWithin(v.Deadlines.Assembly), v.whoIsMissing(), podNames(late)))
 }
 
 // recreateAssembly recreates all Jobs of a group that did not come together by the last deadline.
@@ -253,7 +253,7 @@ func (v *view) whoIsMissing() string {
 // stuckPods deletes by force the Pods that a lost node does not let go (P25), unless all that is overdue is
 // deleted anyway (P85).
 func stuckPods(v *view, before result) result {
-	grace := v.Progress.ForcefulDeletion
+	grace := v.Deadlines.ForcefulDeletion
 	if !v.waitsForWorkers(&before) || grace <= 0 || v.forces() {
 		return result{}
 	}
@@ -264,4 +264,14 @@ func stuckPods(v *view, before result) result {
 	}
 	return r.and(forced(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
 		len(over), grace, podNames(over))))
+}
+
+// whyItWaits says who keeps a change by intent from coming together.
+func (v *view) whyItWaits() string {
+	message := fmt.Sprintf("%s: %s. No worker failed before, so this is not charged and the group waits",
+		v.notReportedWithin(v.lastDeadline()), v.whoIsMissing())
+	if changes := v.sizeChanges(); len(changes) > 0 {
+		message += fmt.Sprintf("; it was resized (%s) and runs again if it gets its earlier size back", strings.Join(changes, ", "))
+	}
+	return message
 }
