@@ -64,7 +64,6 @@ func TestP109ElasticSaysWhatIsWrong(t *testing.T) {
 		"JobSets may not be read":    {answers{jobSetsPath: refuse(http.StatusForbidden, "Forbidden", "not for you")}, nil, "listing JobSets: not for you"},
 		"Nodes fail to be read":      {answers{nodesPath: broken}, nil, "listing nodes: broken"},
 		"Pods fail to be read":       {answers{allPodsPath: broken}, nil, "listing the Pods of all namespaces: broken"},
-		"Events fail to be read":     {answers{eventsPath: broken}, nil, "listing the events of JobSets: broken"},
 		"A name":                     {nil, []string{"train"}, `unexpected argument "train"`},
 		"P113 No such JobSet":        {nil, []string{"--why", "train"}, `no elastic job of a JobSet "train" that has not ended: kubectl jobset elastic -A shows all`},
 		"An unknown format":          {nil, []string{"-o", "xml"}, `--output is "xml", it must be table, json or yaml`},
