@@ -45,11 +45,11 @@ func (r *result) writeHistory(v *view, status *jobset.JobSetStatus) {
 	if last := lastRestart(status); last != nil && last.Ended == nil {
 		switch {
 		case r.changes.any(liftBarrier) && last.Kind == jobset.RestartedInPlace && last.Epoch == v.synced:
-			last.Ended, last.Workers, last.Suspect = &now, v.group.size, cleaned(r.suspect, longestSuspect)
+			last.Ended, last.Workers, last.Suspect = ptr.To(now), v.group.size, cleaned(r.suspect, longestSuspect)
 		case last.Kind != jobset.RestartedInPlace && v.isTrue(jobset.JobSetRestarting) && slices.ContainsFunc(r.notices, func(n notice) bool {
 			return n.condition.Reason == constants.JobsReadyReason
 		}):
-			last.Ended = &now
+			last.Ended = ptr.To(now)
 		}
 	}
 	if starts := r.reports.WarmStarts; starts.Epoch > 0 {
