@@ -69,6 +69,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &jobsetv1alpha2.ReplicatedJobStatusApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("ResetStatus"):
 		return &jobsetv1alpha2.ResetStatusApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("RestartCause"):
+		return &jobsetv1alpha2.RestartCauseApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("RestartRecord"):
+		return &jobsetv1alpha2.RestartRecordApplyConfiguration{}
+	case v1alpha2.SchemeGroupVersion.WithKind("RestartStarts"):
+		return &jobsetv1alpha2.RestartStartsApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("StartupPolicy"):
 		return &jobsetv1alpha2.StartupPolicyApplyConfiguration{}
 	case v1alpha2.SchemeGroupVersion.WithKind("StepsStatus"):

@@ -34,14 +34,14 @@ func elasticServing(changes map[string]func(http.ResponseWriter)) *apiServer {
 	return s
 }
 
-func TestP109ElasticTakesFourRequestsAndShowsTheCluster(t *testing.T) {
+func TestP109ElasticTakesThreeRequestsAndShowsTheCluster(t *testing.T) {
 	t.Parallel()
 	s := elasticServing(nil)
 	out, err := kubectlJobSet(t, s, "elastic", "--accelerators", "example.com/a,example.com/b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{jobSetsPath, nodesPath, allPodsPath + " spec.nodeName!=", eventsPath + " involvedObject.kind=JobSet"}, s.asked); diff != "" {
+	if diff := cmp.Diff([]string{jobSetsPath, nodesPath, allPodsPath + " spec.nodeName!="}, s.asked); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{"example.com/a", "example.com/b", "No elastic jobs."} {
@@ -64,7 +64,6 @@ func TestP109ElasticSaysWhatIsWrong(t *testing.T) {
 		"JobSets may not be read":    {answers{jobSetsPath: refuse(http.StatusForbidden, "Forbidden", "not for you")}, nil, "listing JobSets: not for you"},
 		"Nodes fail to be read":      {answers{nodesPath: broken}, nil, "listing nodes: broken"},
 		"Pods fail to be read":       {answers{allPodsPath: broken}, nil, "listing the Pods of all namespaces: broken"},
-		"Events fail to be read":     {answers{eventsPath: broken}, nil, "listing the events of JobSets: broken"},
 		"A name":                     {nil, []string{"train"}, `unexpected argument "train"`},
 		"P113 No such JobSet":        {nil, []string{"--why", "train"}, `no elastic job of a JobSet "train" that has not ended: kubectl jobset elastic -A shows all`},
 		"An unknown format":          {nil, []string{"-o", "xml"}, `--output is "xml", it must be table, json or yaml`},

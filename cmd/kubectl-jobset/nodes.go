@@ -7,14 +7,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -74,7 +70,7 @@ func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigF
 		c.namespace = metav1.NamespaceAll
 	}
 	now := time.Now()
-	failures, err := c.readNodeFailures(ctx, names, now, streams.ErrOut)
+	failures, err := c.readNodeFailures(ctx, names, now)
 	if err != nil {
 		return err
 	}
@@ -82,34 +78,16 @@ func (o *nodesOptions) run(ctx context.Context, flags *genericclioptions.ConfigF
 	return write(streams.Out, o.output, nodes, func() string { return restarts.NodesText(nodes, o.limit, now) })
 }
 
-// readNodeFailures makes two requests, for the JobSet that is named or all of the namespace. It fails if it cannot read JobSets, and
-// says so if it may not read events.
-func (c *cluster) readNodeFailures(ctx context.Context, names []string, now time.Time, notes io.Writer) ([]restarts.NodeFailure, error) {
+// readNodeFailures makes one request, for the JobSet that is named or all of the namespace.
+func (c *cluster) readNodeFailures(ctx context.Context, names []string, now time.Time) ([]restarts.NodeFailure, error) {
 	jobSets, err := c.named(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	events, unread, err := c.events(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case unread != nil:
-		fmt.Fprintf(notes, "events could not be read, so only what JobSets remember is shown: %v\n", unread)
-	}
-	// A UID alone is not enough: an event in another namespace may claim any.
-	type id struct {
-		namespace string
-		uid       types.UID
-	}
-	byJobSet := map[id][]corev1.Event{}
-	for i := range events {
-		about := id{events[i].Namespace, events[i].InvolvedObject.UID}
-		byJobSet[about] = append(byJobSet[about], events[i])
-	}
 	var failures []restarts.NodeFailure
 	for i := range jobSets {
 		js := &jobSets[i]
-		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js, byJobSet[id{js.Namespace, js.UID}]), now)...)
+		failures = append(failures, restarts.NodeFailuresOf(js, restarts.History(js), now)...)
 	}
 	return failures, nil
 }

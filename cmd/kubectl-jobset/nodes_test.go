@@ -10,38 +10,29 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-func TestNodesOfOneJobSetAreFromItsOwnEvents(t *testing.T) {
+func TestNodesAreFromTheHistoryOfJobSets(t *testing.T) {
 	t.Parallel()
-	began := func(namespace, node string) corev1.Event {
-		return corev1.Event{
-			ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: "train." + node},
-			InvolvedObject: corev1.ObjectReference{Kind: jobset.Kind, Namespace: namespace, Name: "train", UID: "train-uid"},
-			Reason:         constants.InPlaceRestartStartedReason, FirstTimestamp: metav1.Now(),
-			Message: "container worker of worker pod train-w-0-0 exited with code 1 on node " + node + "; all workers of epoch 1 restart in place",
-		}
+	js := builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(0, 1).Obj()
+	for _, node := range []string{"n1", "n2\x1b[2J"} {
+		js.Status.RestartHistory = append(js.Status.RestartHistory, jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: 1, Began: metav1.NowMicro(),
+			Cause: jobset.RestartCause{Type: jobset.CauseFailed, Pod: "train-w-0-0", Node: node}})
 	}
-	events := object(map[string]any{"apiVersion": "v1", "kind": "EventList", "items": []corev1.Event{
-		began("research", "n1"), began("elsewhere", "forged"), began("research", "n2\x1b[2J"),
-	}})
+	answers := map[string]func(http.ResponseWriter){jobSetPath: object(js), jobSetsPath: object(map[string]any{"items": []any{js}})}
 	for name, args := range map[string][]string{
 		"P95: of the namespace":    {"nodes"},
 		"P95: of the JobSet named": {"nodes", "train"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := kubectlJobSet(t, serving(jobset.InPlaceRestart, map[string]func(http.ResponseWriter){eventsPath: events}), args...)
+			out, err := kubectlJobSet(t, serving(jobset.InPlaceRestart, answers), args...)
 			if err != nil || !strings.Contains(out, "n1") {
 				t.Errorf("n1 is missing, error %v:\n%s", err, out)
-			}
-			if strings.Contains(out, "forged") {
-				t.Errorf("an event of another namespace counts:\n%s", out)
 			}
 			if strings.Contains(out, "\x1b") || !strings.Contains(out, "n2\ufffd[2J") {
 				t.Errorf("a terminal would obey the name of a node: %q", out)

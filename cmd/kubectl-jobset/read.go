@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -136,16 +135,6 @@ func (c *cluster) list(ctx context.Context, namespace string, options metav1.Lis
 		return nil, fmt.Errorf("listing JobSets: %w", err)
 	}
 	return list.Items, nil
-}
-
-// events returns those of JobSets, and why they cannot be read if the user may not.
-func (c *cluster) events(ctx context.Context) (events []corev1.Event, unread, err error) {
-	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.kind", jobset.Kind).String()}
-	list, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
-	if unread, err = unlessForbidden(err); err != nil {
-		return nil, nil, fmt.Errorf("listing the events of JobSets: %w", err)
-	}
-	return list.Items, unread, nil
 }
 
 // unlessForbidden tells forbidden, which leaves a useful report, from other errors. A list that may not be read is empty.

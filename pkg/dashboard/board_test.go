@@ -25,6 +25,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	jobsetfake "sigs.k8s.io/jobset/client-go/clientset/versioned/fake"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
@@ -77,7 +78,8 @@ func TestABoardFollowsTheCluster(t *testing.T) {
 func TestABoardKeepsWhatItRead(t *testing.T) {
 	t.Parallel()
 	in := input(training(2, 1, 2).Obj(), 2, 2)
-	in.Events = append(in.Events, started(now.Add(-time.Minute), 1), completed(now.Add(-time.Second), 2, 59))
+	started(now.Add(-time.Minute), 1)(&in)
+	in.Events = append(in.Events, event(now.Add(-time.Minute), constants.JobSetSuspendedReason, ""), event(now.Add(-time.Second), constants.ResumedReason, ""))
 	b := boardOf(in)
 	b.Unread(Pods, errors.New("connection refused"))
 	v := b.View()
@@ -148,7 +150,7 @@ func TestABoardForgetsTheEventsOfAJobSetWithIt(t *testing.T) {
 	t.Parallel()
 	again := func() *jobset.JobSet { return training(2, 1, 2).UID("again").Obj() }
 	ofAgain := func() *corev1.Event {
-		e := started(now, 1)
+		e := event(now, constants.ResumedReason, "")
 		e.InvolvedObject.UID = "again"
 		return &e
 	}
@@ -167,7 +169,7 @@ func TestABoardForgetsTheEventsOfAJobSetWithIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := input(training(2, 1, 2).Obj())
-			in.Jobs, in.Events = nil, []corev1.Event{started(now.Add(-time.Minute), 1), completed(now.Add(-time.Second), 2, 59)}
+			in.Jobs, in.Events = nil, []corev1.Event{event(now.Add(-time.Minute), constants.JobSetSuspendedReason, ""), event(now.Add(-time.Second), constants.ResumedReason, "")}
 			b := boardOf(in)
 			b.Remove(&in.Events[0]) // as an API server does after an hour
 			tc.change(b, in)

@@ -45,9 +45,6 @@ func (b *Board) View() *View {
 			continue
 		}
 		jobSets, in.JobSets = append(jobSets, e.seen), append(in.JobSets, *e.js)
-		for _, event := range e.events {
-			in.Events = append(in.Events, *event)
-		}
 	}
 	b.view = viewOf(b.scope, jobSets, in, b.notes())
 	return b.view

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -41,24 +40,29 @@ func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
 		return []Step{reportsStep(r, nil), {Name: "Lift", Text: "when all are back"}}
 	}
 	last := &r.LastRestarts[0]
-	failure := Step{Name: "Failure", Done: true, Text: cmp.Or(last.Cause, "unknown, its event is gone"), At: failureTime(last, pods)}
+	failure := Step{Name: "Failure", Done: true, Text: last.Because, At: failureTime(last, pods)}
 	if last.Planned {
 		failure.Name = "Planned"
 	}
-	if last.Kind != restarts.InPlace {
+	var ended *metav1.Time
+	if last.Ended != nil {
+		ended = &metav1.Time{Time: last.Ended.Time}
+	}
+	began := &metav1.Time{Time: last.Began.Time}
+	if last.Kind != jobset.RestartedInPlace {
 		what := "all Jobs are recreated"
-		if last.Kind == restarts.OneJob {
-			what = "one Job is recreated"
+		if last.Kind == jobset.RestartedJob {
+			what = "a Job is recreated"
 		}
-		return []Step{failure, {Name: "Recreation", Done: true, At: last.Start(), Text: what},
-			{Name: "Ready", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are ready")}}
+		return []Step{failure, {Name: "Recreation", Done: true, At: began, Text: what},
+			{Name: "Ready", Done: last.Ended != nil, At: ended, Text: took(last, "when all are ready")}}
 	}
 	text := "the workers stop, and restart in place"
 	if last.Epoch > 0 {
 		text = fmt.Sprintf("the workers of epoch %d stop, and restart in place", last.Epoch)
 	}
-	return []Step{failure, {Name: "Break", Done: true, At: last.Start(), Text: text}, reportsStep(r, last),
-		{Name: "Lift", Done: last.Ended != nil, At: last.Ended, Text: took(last, "when all are back")}}
+	return []Step{failure, {Name: "Break", Done: true, At: began, Text: text}, reportsStep(r, last),
+		{Name: "Lift", Done: last.Ended != nil, At: ended, Text: took(last, "when all are back")}}
 }
 
 // reportsStep says how many workers are back. Last is nil for a start.
@@ -75,27 +79,20 @@ func reportsStep(r *restarts.Report, last *restarts.Restart) Step {
 }
 
 func took(r *restarts.Restart, otherwise string) string {
-	switch {
-	case r.Ended == nil:
+	if r.Seconds == nil {
 		return otherwise
-	case r.Seconds == nil:
-		return "duration unknown"
 	}
 	return fmt.Sprintf("%.1f seconds after it began", *r.Seconds)
 }
 
 // failureTime is when the worker ended that a cause names, if its Pod still tells; else nil.
 func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
-	pod, start := r.PodOfCause(), r.Start()
-	if pod == "" || start == nil {
-		return nil
-	}
 	for i := range pods {
-		if pods[i].Name != pod {
+		if pods[i].Name != r.Cause.Pod {
 			continue
 		}
 		for _, end := range endsOf(&pods[i], r.Epoch) {
-			if before := start.Sub(end.Time); before > -time.Second && before < memoryOfFailure {
+			if before := r.Began.Sub(end.Time); before > -time.Second && before < memoryOfFailure {
 				return &end
 			}
 		}

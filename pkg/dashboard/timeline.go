@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
-// Time is what the time of a group went to: the ledger as it was written (P140), and a time line, which is read from events.
+// Time is what the time of a group went to: the ledger as it was written (P140), and a time line of what the status remembers and
+// events tell.
 // A page adds the time since then to what lasts, so that a group that just runs changes nothing.
 type Time struct {
 	// At is when the ledger was written, in milliseconds; the rest is in seconds up to then.
@@ -112,21 +113,19 @@ func (m *marks) add(at time.Time, name PhaseName, text string) { *m = append(*m,
 
 // addRestart adds what is known of a restart: the silence before it, its pause, itself, and how the workers started again.
 func (m *marks) addRestart(r *progress.Restart) {
-	if start := r.Start(); start != nil {
-		if r.DetectSeconds != nil {
-			m.add(start.Add(-seconds(*r.DetectSeconds)), Hang, "a worker gave no sign")
-		}
-		begins := start.Time
-		if r.NotBefore != nil && r.NotBefore.After(begins) {
-			m.add(begins, Paused, r.Why())
-			begins = r.NotBefore.Time
-		}
-		name := Restart
-		if r.Planned {
-			name = Planned
-		}
-		m.add(begins, name, r.Why())
+	if r.DetectSeconds != nil {
+		m.add(r.Began.Add(-seconds(*r.DetectSeconds)), Hang, "a worker gave no sign")
 	}
+	begins := r.Began.Time
+	if r.NotBefore != nil && r.NotBefore.After(begins) {
+		m.add(begins, Paused, r.Why())
+		begins = r.NotBefore.Time
+	}
+	name := Restart
+	if r.Planned {
+		name = Planned
+	}
+	m.add(begins, name, r.Why())
 	if r.Ended == nil {
 		return
 	}

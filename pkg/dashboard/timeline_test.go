@@ -7,6 +7,7 @@ package dashboard
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -44,14 +45,20 @@ const bypasses = "annotation " + jobset.DisableInPlaceRestartKey + " is set: wor
 
 func TestTheTimeLine(t *testing.T) {
 	t.Parallel()
-	hung := func(at time.Time, epoch int, text string) corev1.Event {
-		return event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("container c of worker pod p hung: %s on node n; all workers of epoch %d restart in place", text, epoch))
+	hung := func(at time.Time, epoch int32, how jobset.RestartCauseType, seconds int32, step int64) moment {
+		return broke(at, epoch, jobset.RestartCause{Type: how, Container: "c", Pod: "p", Node: "n", SilentSeconds: seconds, Step: step})
 	}
 	hangs := "container c of worker pod p hung: "
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	told := func(in restarts.Input, events ...corev1.Event) restarts.Input {
-		in.Events = events
+	told := func(in restarts.Input, moments ...moment) restarts.Input {
+		for _, tell := range moments {
+			tell(&in)
+		}
 		return in
+	}
+	paused := func(in *restarts.Input) {
+		started(ago(10*time.Second), 2)(in)
+		in.JobSet.Status.RestartHistory[0].NotBefore = ptr.To(metav1.NewTime(ago(2 * time.Second)))
 	}
 	for name, tc := range map[string]struct {
 		in    restarts.Input
@@ -64,26 +71,26 @@ func TestTheTimeLine(t *testing.T) {
 		"P141: then it trains": {in: input(lifted(keeps(training(2, 0, 1).Obj(), time.Minute, 0, 5*time.Second, 0), time.Minute), 1, 1), lasts: "running",
 			want: []string{"Waiting 11:58:55 11:59:00 first start", "Training 11:59:00 - "}},
 		"P141: a failure, whose restart is over": {
-			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 7*time.Second, 0), 2, 2), started(ago(12*time.Second), 1), completed(ago(10*time.Second), 2, 2)), lasts: "running",
+			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 7*time.Second, 0), 2, 2), started(ago(12*time.Second), 1), completed(ago(10*time.Second))), lasts: "running",
 			want: []string{"Waiting 11:58:43 11:58:48 " + untold, "Training 11:58:48 11:59:48 " + untold, "Restart 11:59:48 11:59:50 " + cause, "Training 11:59:50 - "}},
 		"P141: a hang, from the last sign on": {
-			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 2, 2), hung(ago(10*time.Second), 2, "no sign for 30 s at step 8")), lasts: "assembling",
+			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 5*time.Second, 0), 2, 2), hung(ago(10*time.Second), 2, jobset.CauseSilent, 30, 8)), lasts: "assembling",
 			want: []string{"Waiting 11:58:45 11:58:50 " + untold, "Training 11:58:50 11:59:20 " + untold, "Hang 11:59:20 11:59:50 a worker gave no sign", "Restart 11:59:50 - " + hangs + "no sign for 30 s at step 8 on node n"}},
 		"P141: one that never gave a sign hangs from its start to its end, whoever else did": {
-			in: told(input(keeps(training(2, 2, 3).Obj(), 0, time.Minute, 9*time.Second, 0), 3, 3), started(ago(62*time.Second), 1), completed(ago(60*time.Second), 2, 2),
-				hung(ago(20*time.Second), 2, "no sign within 40 s of its start"), completed(ago(0), 3, 20)), lasts: "running",
+			in: told(input(keeps(training(2, 2, 3).Obj(), 0, time.Minute, 9*time.Second, 0), 3, 3), started(ago(62*time.Second), 1), completed(ago(60*time.Second)),
+				hung(ago(20*time.Second), 2, jobset.CauseNeverSigned, 40, 0), completed(ago(0))), lasts: "running",
 			want: []string{"Training 11:58:51 11:58:58 " + untold, "Restart 11:58:58 11:59:00 " + cause, "Hang 11:59:00 11:59:40 a worker gave no sign",
 				"Restart 11:59:40 12:00:00 " + hangs + "no sign within 40 s of its start on node n", "Training 12:00:00 - "}},
 		"P142: a planned restart is no failure": {
-			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 2*time.Second, 0), 2, 2), planned(ago(12*time.Second), 1), completed(ago(10*time.Second), 2, 2)), lasts: "running",
+			in: told(input(keeps(training(2, 1, 2).Obj(), 10*time.Second, time.Minute, 2*time.Second, 0), 2, 2), planned(ago(12*time.Second), 1), completed(ago(10*time.Second))), lasts: "running",
 			want: []string{"Training 11:58:48 11:59:48 " + untold, "Planned 11:59:48 11:59:50 " + resize, "Training 11:59:50 - "}},
 		"P71: failures in quick succession pause it": {
 			in: told(input(keeps(training(2, 2, 2).Obj(), 10*time.Second, time.Minute, 0, 0), 2, 2),
-				event(ago(10*time.Second), constants.InPlaceRestartStartedReason, cause+"; all workers of epoch 2 restart in place, not before 2026-03-14T11:59:58Z: 4 epochs in a row failed within a minute")), lasts: "assembling",
+				paused), lasts: "assembling",
 			want: []string{"Training 11:58:50 11:59:50 " + untold, "Paused 11:59:50 11:59:58 " + cause, "Restart 11:59:58 - " + cause}},
 		"P141: a suspension": {
 			in: told(input(keeps(training(2, 2, 2).Suspend(true).Condition(jobset.JobSetSuspended, true, "", "", ago(10*time.Second)).Obj(), 10*time.Second, time.Minute, 0, 0), 2, 2),
-				event(ago(10*time.Second), constants.JobSetSuspendedReason, "")), lasts: "paused",
+				said(event(ago(10*time.Second), constants.JobSetSuspendedReason, ""))), lasts: "paused",
 			want: []string{"Training 11:58:50 11:59:50 " + untold, "Paused 11:59:50 - suspended"}},
 		"P141: without events, what the status tells": {
 			in: input(lifted(keeps(training(2, 2, 3).Obj(), 10*time.Second, time.Minute, 20*time.Second, 30*time.Second), 10*time.Second), 3, 3), lasts: "running",
@@ -136,16 +143,25 @@ func TestThePausesOfWhatLasts(t *testing.T) {
 	}
 }
 
-// TestATimeLineHasNoGaps: whatever events tell, in whatever order, phases follow each other from the first Job to now (P141).
+// TestATimeLineHasNoGaps: whatever events and the status tell, in whatever order, phases follow each other from the first Job to now (P141).
 func TestATimeLineHasNoGaps(t *testing.T) {
 	t.Parallel()
 	js := keeps(training(2, 5, 6).Obj(), time.Second, time.Hour, time.Minute, time.Minute)
 	var events []corev1.Event
-	for i, reason := range []string{constants.InPlaceRestartStartedReason, constants.InPlaceRestartPlannedReason, constants.InPlaceRestartCompletedReason, constants.JobSetSuspendedReason, constants.ResumedReason, constants.MovedOffNodesReason} {
-		for j := range 8 {
-			at := now.Add(-time.Duration((i*j*7919)%5400) * time.Second) // some of them before the first Job
-			events = append(events, event(at, reason, fmt.Sprintf("hung: no sign for %d s; all workers of epoch %d restart in place", 10*j, j)))
+	random := rand.New(rand.NewPCG(1, 2))
+	moment := func() time.Time { return now.Add(-time.Duration(random.IntN(5400)) * time.Second) } // some of them before the first Job
+	for _, reason := range []string{constants.JobSetSuspendedReason, constants.ResumedReason} {
+		for range 8 {
+			events = append(events, event(moment(), reason, ""))
 		}
+	}
+	for i := range int32(5) {
+		record := jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: i, Began: metav1.NewMicroTime(moment()), Planned: i == 2,
+			Cause: jobset.RestartCause{Type: jobset.CauseSilent, SilentSeconds: 10 * i}, NotBefore: ptr.To(metav1.NewTime(moment()))}
+		if i > 1 {
+			record.Ended = ptr.To(metav1.NewMicroTime(moment()))
+		}
+		js.Status.RestartHistory = append(js.Status.RestartHistory, record)
 	}
 	in := input(js, 6, 6)
 	for range events {

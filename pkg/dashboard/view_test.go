@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
@@ -27,7 +28,10 @@ import (
 var now = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // cause is as package policy writes it.
-var cause = (&policy.Failure{Container: "trainer", Pod: "train-workers-0-1", ExitCode: 1, Node: "node-1"}).String()
+var (
+	failure = policy.Failure{Container: "trainer", Pod: "train-workers-0-1", ExitCode: 1, Node: "node-1"}
+	cause   = failure.String()
+)
 
 // training is JobSet research/train of one Job.
 func training(workers int32, deprecated, synced int32) *builders.JobSetWrapper {
@@ -55,19 +59,38 @@ func event(at time.Time, reason, message string) corev1.Event {
 	}
 }
 
-func started(at time.Time, epoch int) corev1.Event {
-	return event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch))
+// moment is what the status, or an event, tells of one.
+type moment func(*restarts.Input)
+
+func said(e corev1.Event) moment {
+	return func(in *restarts.Input) { in.Events = append(in.Events, e) }
 }
 
-// resize is how package policy announces one.
-const resize = "ReplicatedJob workers from 2 to 3 Pods; planned: workers have 60 s to save their state"
-
-func planned(at time.Time, epoch int) corev1.Event {
-	return event(at, constants.InPlaceRestartPlannedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", resize, epoch))
+func broke(at time.Time, epoch int32, c jobset.RestartCause) moment {
+	return func(in *restarts.Input) {
+		history := &in.JobSet.Status.RestartHistory
+		*history = append([]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: epoch, Began: metav1.NewMicroTime(at), Cause: c}}, *history...)
+	}
 }
 
-func completed(at time.Time, epoch int, seconds float64) corev1.Event {
-	return event(at, constants.InPlaceRestartCompletedReason, fmt.Sprintf("2 workers restarted in place: epoch %d, %.1f seconds", epoch, seconds))
+func started(at time.Time, epoch int32) moment { return broke(at, epoch, failure.Cause()) }
+
+// resize is how package policy says one.
+const resize = "ReplicatedJob workers from 2 to 3 Pods"
+
+func planned(at time.Time, epoch int32) moment {
+	return func(in *restarts.Input) {
+		broke(at, epoch, jobset.RestartCause{Type: jobset.CauseOther, Message: resize})(in)
+		in.JobSet.Status.RestartHistory[0].Planned = true
+	}
+}
+
+// completed ends the last one.
+func completed(at time.Time) moment {
+	return func(in *restarts.Input) {
+		last := &in.JobSet.Status.RestartHistory[0]
+		last.Ended, last.Workers = ptr.To(metav1.NewMicroTime(at)), 2
+	}
 }
 
 func assembling() *jobset.JobSet {
@@ -124,7 +147,7 @@ func TestStepsTellTheLastRestart(t *testing.T) {
 	failedAt := now.Add(-5 * time.Second)
 	tests := map[string]struct {
 		in     restarts.Input
-		events []corev1.Event
+		events []moment
 		change func(in *restarts.Input)
 		want   []string
 	}{
@@ -133,34 +156,39 @@ func TestStepsTellTheLastRestart(t *testing.T) {
 			in: input(training(2, 0, 0).Obj(), 1, 0), want: []string{"Reports - 1 of 2 workers are back", "Lift - when all are back"},
 		},
 		"P14: a restart that is under way": {
-			in: input(assembling(), 3, 2), events: []corev1.Event{started(now.Add(-4*time.Second), 2)},
+			in: input(assembling(), 3, 2), events: []moment{started(now.Add(-4*time.Second), 2)},
 			want: []string{"Failure done " + cause, "Break done 11:59:56 the workers of epoch 2 stop, and restart in place", "Reports - 1 of 2 workers are back", "Lift - when all are back"},
 		},
 		"P66: the agent of the Pod that the cause names says when its worker ended": {
-			in: input(assembling(), 3, 2), events: []corev1.Event{started(now.Add(-4*time.Second), 2)},
+			in: input(assembling(), 3, 2), events: []moment{started(now.Add(-4*time.Second), 2)},
 			change: func(in *restarts.Input) {
 				in.Pods[1].Annotations[jobset.WorkerExitKey] = fmt.Sprintf(`{"container":"trainer","epoch":2,"code":1,"time":%q}`, failedAt.Format(time.RFC3339))
 			},
 			want: []string{"Failure done 11:59:55 " + cause, "Break done 11:59:56 the workers of epoch 2 stop, and restart in place", "Reports - 1 of 2 workers are back", "Lift - when all are back"},
 		},
 		"a restart that is over ends with its lift": {
-			in: input(training(2, 2, 3).Obj(), 3, 3), events: []corev1.Event{started(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second), 3, 8)},
+			in: input(training(2, 2, 3).Obj(), 3, 3), events: []moment{started(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second))},
 			want: []string{"Failure done " + cause, "Break done 11:59:51 the workers of epoch 2 stop, and restart in place", "Reports done all 2 workers are back", "Lift done 11:59:59 8.0 seconds after it began"},
 		},
 		"P142: a planned restart has no failure": {
-			in: input(training(2, 2, 3).Obj(), 3, 3), events: []corev1.Event{planned(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second), 3, 8)},
+			in: input(training(2, 2, 3).Obj(), 3, 3), events: []moment{planned(now.Add(-9*time.Second), 2), completed(now.Add(-time.Second))},
 			want: []string{"Planned done " + resize, "Break done 11:59:51 the workers of epoch 2 stop, and restart in place", "Reports done all 2 workers are back", "Lift done 11:59:59 8.0 seconds after it began"},
 		},
 		"with another strategy Jobs are recreated": {
-			in:     input(builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("workers").Workers(1)).Obj(), 0),
-			events: []corev1.Event{event(now.Add(-time.Minute), constants.ActionReason(jobset.RestartJobSet), "a Job failed")},
-			want:   []string{"Failure done a Job failed", "Recreation done 11:59:00 all Jobs are recreated", "Ready - when all are ready"},
+			in: input(builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("workers").Workers(1)).Obj(), 0),
+			events: []moment{func(in *restarts.Input) {
+				broke(now.Add(-time.Minute), 0, jobset.RestartCause{Type: jobset.CauseJobFailed, Job: "a"})(in)
+				in.JobSet.Status.RestartHistory[0].Kind = jobset.RestartedAllJobs
+			}},
+			want: []string{"Failure done Job a failed", "Recreation done 11:59:00 all Jobs are recreated", "Ready - when all are ready"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tc.in.Events = tc.events
+			for _, tell := range tc.events {
+				tell(&tc.in)
+			}
 			if tc.change != nil {
 				tc.change(&tc.in)
 			}
@@ -212,7 +240,9 @@ func TestALongCurveLosesPointsAndKeepsItsEnds(t *testing.T) {
 func TestNodesThatFailedOftenComeFirst(t *testing.T) {
 	t.Parallel()
 	in := input(assembling(), 3, 2)
-	in.Events = []corev1.Event{started(now.Add(-time.Hour), 1), completed(now.Add(-59*time.Minute), 2, 60), started(now.Add(-4*time.Second), 2)}
+	for _, tell := range []moment{started(now.Add(-time.Hour), 1), completed(now.Add(-59 * time.Minute)), started(now.Add(-4*time.Second), 2)} {
+		tell(&in)
+	}
 	in.Pods[0].Annotations[jobset.EpochKey] = "2" // both are not back
 	jobSets := []*JobSet{JobSetOf(in, nil)}
 	ready := func(name string, status corev1.ConditionStatus) corev1.Node {

@@ -47,6 +47,13 @@ func (f *Failure) String() string {
 
 // CauseText is the cause of a restart in words, wherever they are read: in conditions, events, the plugin and the dashboard.
 func CauseText(c *jobset.RestartCause) string {
+	if c.Job != "" && c.Pod != "" {
+		return fmt.Sprintf("Job %s failed: %s", c.Job, causeText(c))
+	}
+	return causeText(c)
+}
+
+func causeText(c *jobset.RestartCause) string {
 	var what string
 	switch worker := fmt.Sprintf("container %s of worker pod %s", c.Container, c.Pod); c.Type {
 	case jobset.CauseExited:

@@ -45,11 +45,11 @@ func (r *result) writeHistory(v *view, status *jobset.JobSetStatus) {
 	if last := lastRestart(status); last != nil && last.Ended == nil {
 		switch {
 		case r.changes.any(liftBarrier) && last.Kind == jobset.RestartedInPlace && last.Epoch == v.synced:
-			last.Ended, last.Workers, last.Suspect = &now, v.group.size, cleaned(r.suspect, longestSuspect)
+			last.Ended, last.Workers, last.Suspect = ptr.To(now), v.group.size, cleaned(r.suspect, longestSuspect)
 		case last.Kind != jobset.RestartedInPlace && v.isTrue(jobset.JobSetRestarting) && slices.ContainsFunc(r.notices, func(n notice) bool {
 			return n.condition.Reason == constants.JobsReadyReason
 		}):
-			last.Ended = &now
+			last.Ended = ptr.To(now)
 		}
 	}
 	if starts := r.reports.WarmStarts; starts.Epoch > 0 {
@@ -111,15 +111,6 @@ func (s WarmStarts) record() *jobset.RestartStarts {
 		return &metav1.Duration{Duration: of}
 	}
 	return &jobset.RestartStarts{Warm: int32(s.Warm), Cold: int32(s.Cold), WarmSign: sign(s.WarmSign), ColdSign: sign(s.ColdSign)}
-}
-
-// record is the entry of a restart of the group.
-func (v *view) record(cause jobset.RestartCause, charged changes) *jobset.RestartRecord {
-	next := &jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: v.synced, Reason: constants.InPlaceRestartReason, Cause: cause}
-	if pause := v.pauseAfter(v.quickFailuresAfter(charged)); pause > 0 {
-		next.NotBefore = ptr.To(metav1.NewTime(v.Now.Add(pause)))
-	}
-	return next
 }
 
 // bounded cuts the strings of a cause.

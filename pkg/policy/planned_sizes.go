@@ -154,8 +154,7 @@ func (d *Verdict) limitOf(js *jobset.JobSet, was *jobset.ElasticLimit, of *elast
 	if l != nil && l.Reason == elastic.LimitFixed {
 		l = d.whyFixed(of, most)
 	}
-	switch {
-	case l == nil:
+	if l == nil {
 		return nil
 	}
 	next := &jobset.ElasticLimit{Reason: l.Reason, Resource: l.Resource, Message: l.Message}

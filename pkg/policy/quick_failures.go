@@ -9,6 +9,12 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 )
 
 // Neither a kubelet that restarts all containers of a Pod nor a supervisor slows down a worker that
@@ -101,4 +107,13 @@ func (v *view) notBeforeLift(resetPauseEnds time.Time) string {
 			ends.UTC().Format(time.RFC3339), v.JobSet.Status.QuickFailures)
 	}
 	return ""
+}
+
+// record is the entry of a restart of the group.
+func (v *view) record(cause jobset.RestartCause, charged changes) *jobset.RestartRecord {
+	next := &jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: v.synced, Reason: constants.InPlaceRestartReason, Cause: cause}
+	if pause := v.pauseAfter(v.quickFailuresAfter(charged)); pause > 0 {
+		next.NotBefore = ptr.To(metav1.NewTime(v.Now.Add(pause)))
+	}
+	return next
 }

@@ -88,7 +88,7 @@ type WarmStarts struct {
 	WarmSign, ColdSign time.Duration
 }
 
-// String is what the event of a lift says of the epoch before, and is read back by package restarts.
+// String is what the event of a lift says of the epoch before.
 func (s WarmStarts) String() string {
 	if s.Epoch == 0 {
 		return ""

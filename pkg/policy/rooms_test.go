@@ -21,12 +21,12 @@ import (
 // rooms are what this package can be divided into, lowest first, with their files. A room asks itself and those before it.
 var rooms = []struct{ name, files string }{
 	{"view", "view input plan writes reports result conditions group observe jobset slots members named completed_indexes round_success " +
-		"failure taken attempts replacement preparation planned_sizes"},
+		"failure taken attempts replacement preparation planned_sizes causes history"},
 	{"jobs", "jobs room restart_job failure_policy success_policy startup finished volume_claims deleted_job budget avoid_nodes"},
 	{"elastic", "elastic elastic_size"},
 	{"access", "agent_access agent_grant agent_policy agent_policy_shipped grant_access"},
 	{"group", "in_place_restart intent bypass confirm first_cause pending_success quick_failures assembly stop_grace sandbox suspects no_progress " +
-		"ledger warm_starts worker_exit disruption readiness"},
+		"ledger warm_starts worker_exit disruption readiness lost_nodes"},
 	{"tolerance", "tolerance unhealthy unscheduled overdue deployed blocked sick_nodes outdated give_up_nodes"},
 	{"policy", "decide intent_first look compose trace doc"},
 }

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -69,17 +68,16 @@ func tells(index int, report string) func(*restarts.Input) {
 	return func(in *restarts.Input) { in.Pods[index].Annotations[jobset.ProgressKey] = report }
 }
 
-// restarted are the events of a group restart.
-func restarted(at time.Time, took time.Duration, epoch int, cause string) func(*restarts.Input) {
-	event := func(at time.Time, reason, message string) corev1.Event {
-		return corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("train.", at.UnixNano())}, EventTime: metav1.NewMicroTime(at), Reason: reason, Message: message}
-	}
+// restarted is a group restart that has ended.
+func restarted(at time.Time, took time.Duration, epoch int32, cause jobset.RestartCause) func(*restarts.Input) {
 	return func(in *restarts.Input) {
-		in.Events = append(in.Events,
-			event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch)),
-			event(at.Add(took), constants.InPlaceRestartCompletedReason, fmt.Sprintf("4 workers restarted in place: epoch %d, %.1f seconds", epoch+1, took.Seconds())))
+		history := &in.JobSet.Status.RestartHistory
+		*history = append([]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: epoch, Began: metav1.NewMicroTime(at),
+			Ended: ptr.To(metav1.NewMicroTime(at.Add(took))), Workers: 4, Cause: cause}}, *history...)
 	}
 }
+
+var it = jobset.RestartCause{Type: jobset.CauseOther, Message: "it"}
 
 // trained has run for ten hours, and hung in its second epoch.
 func trained() restarts.Input {
@@ -89,10 +87,10 @@ func trained() restarts.Input {
 		tells(0, `{"epoch":3,"steps":{"first":4101,"last":4700,"highest":4700},"startMs":241000,"longestGapMs":7900}`),
 		tells(1, `{"epoch":2,"steps":{"first":3900,"last":4210,"highest":4210},"startMs":239000,"longestGapMs":8100,"silentMs":30200}`),
 		tells(2, `{"epoch":2,"steps":{"first":3900,"last":4209,"highest":4209},"startMs":238000,"longestGapMs":6000,"silentMs":31000}`),
-		restarted(ago(5*time.Hour), 1400*time.Millisecond, 1, "container worker of worker pod train-workers-0-2 exited with code 1 on node node-2"),
-		restarted(ago(time.Hour), 2300*time.Millisecond, 2, "container worker of worker pod train-workers-0-1 hung: no sign for 30 s at step 4210 on node node-1"),
+		restarted(ago(5*time.Hour), 1400*time.Millisecond, 1, jobset.RestartCause{Type: jobset.CauseExited, Container: "worker", Pod: "train-workers-0-2", ExitCode: 1, Node: "node-2"}),
+		restarted(ago(time.Hour), 2300*time.Millisecond, 2, jobset.RestartCause{Type: jobset.CauseSilent, Container: "worker", Pod: "train-workers-0-1", SilentSeconds: 30, Step: 4210, Node: "node-1"}),
 		func(in *restarts.Input) {
-			in.Events[len(in.Events)-1].Message += "; worker pod train-workers-0-2 on node node-2 stands out: it reported step 4209 last, the other 3 reported step 4210"
+			in.JobSet.Status.RestartHistory[0].Suspect = "worker pod train-workers-0-2 on node node-2 stands out: it reported step 4209 last, the other 3 reported step 4210"
 		})
 }
 
@@ -153,10 +151,10 @@ func broken(since time.Duration, failures int32) func(*restarts.Input) {
 	}
 }
 
-// saysPause: the condition announces a pause of half a minute, an hour ago.
+// saysPause: a restart of an hour ago waits for half a minute.
 func saysPause(in *restarts.Input) {
-	in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetRestarting), Status: metav1.ConditionTrue, Reason: constants.InPlaceRestartReason,
-		Message: "it; all workers of epoch 3 restart in place, not before 2026-03-14T11:00:30Z: 20 epochs in a row failed within a minute"}}
+	in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetRestarting), Status: metav1.ConditionTrue, Reason: constants.InPlaceRestartReason}}
+	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 3, NotBefore: ptr.To(metav1.NewTime(ago(time.Hour - 30*time.Second)))}}
 }
 
 // pausesReset: all Jobs have been gone for half an hour, and the pause was ten minutes.
@@ -203,12 +201,11 @@ func TestTheReport(t *testing.T) {
 		"P137: what is no report":                    {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":-1,"longestGapMs":10000}`)), []string{"nothing is proposed"}, nil},
 		"P137: a Pod of another JobSet":              {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`), func(in *restarts.Input) { in.Pods[1].OwnerReferences = nil }), []string{"nothing is proposed"}, nil},
 		"P141: steps told before a ledger has any":   {group(tells(0, `{"epoch":3,"steps":{"first":1,"last":7,"highest":9},"startMs":1}`)), []string{"  highest 9, 0 computed again"}, nil},
-		"P141: a restart from a checkpoint ahead":    {group(restarted(ago(time.Hour), time.Second, 2, "it"), tells(0, `{"epoch":3,"steps":{"first":8,"last":9,"highest":9},"startMs":1}`), tells(1, `{"epoch":2,"steps":{"first":1,"last":7,"highest":7},"startMs":1}`)), []string{" 1.0s              0.0s   0           it\n"}, nil},
-		"P141: all steps that there are":             {group(restarted(ago(time.Hour), time.Second, 2, "it"), tells(0, `{"epoch":3,"steps":{"first":0,"last":9,"highest":9},"startMs":1}`), tells(1, fmt.Sprintf(`{"epoch":2,"steps":{"first":1,"last":7,"highest":%d},"startMs":1}`, math.MaxInt64))), []string{fmt.Sprintf(" %d  it\n", math.MaxInt64)}, nil},
-		"P141: a worker that never gave a sign":      {group(restarted(ago(time.Hour), time.Second, 2, "container worker of worker pod p hung: no sign within 40 s of its start on node n")), []string{" 40.0s "}, nil},
-		"P141: what a program printed is no silence": {group(restarted(ago(time.Hour), time.Second, 2, "worker pod p could not restart in place (no sign for 9 s)")), []string{"Z  -       1.0s"}, nil},
+		"P141: a restart from a checkpoint ahead":    {group(restarted(ago(time.Hour), time.Second, 2, it), tells(0, `{"epoch":3,"steps":{"first":8,"last":9,"highest":9},"startMs":1}`), tells(1, `{"epoch":2,"steps":{"first":1,"last":7,"highest":7},"startMs":1}`)), []string{" 1.0s              0.0s   0           it\n"}, nil},
+		"P141: all steps that there are":             {group(restarted(ago(time.Hour), time.Second, 2, it), tells(0, `{"epoch":3,"steps":{"first":0,"last":9,"highest":9},"startMs":1}`), tells(1, fmt.Sprintf(`{"epoch":2,"steps":{"first":1,"last":7,"highest":%d},"startMs":1}`, math.MaxInt64))), []string{fmt.Sprintf(" %d  it\n", math.MaxInt64)}, nil},
+		"P141: a worker that never gave a sign":      {group(restarted(ago(time.Hour), time.Second, 2, jobset.RestartCause{Type: jobset.CauseNeverSigned, SilentSeconds: 40})), []string{" 40.0s "}, nil},
+		"P141: what a program printed is no silence": {group(restarted(ago(time.Hour), time.Second, 2, jobset.RestartCause{Type: jobset.CauseCannotRestart, Pod: "p", Reason: "no sign for 9 s"})), []string{"Z  -       1.0s"}, nil},
 		"P141: Pods that may not be read":            {group(func(in *restarts.Input) { in.Pods, in.PodsUnread = nil, forbidden }), []string{"Pods could not be read, so the reports of workers are missing here: not for you"}, nil},
-		"P141: events that may not be read":          {group(func(in *restarts.Input) { in.EventsUnread = forbidden }), []string{"events could not be read, so restarts are missing here: not for you"}, nil},
 		"P141: Jobs that may not be read":            {group(func(in *restarts.Input) { in.Jobs, in.JobsUnread = nil, forbidden }), []string{"Jobs could not be read"}, nil},
 	}
 	for name, test := range tests {

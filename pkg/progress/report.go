@@ -71,7 +71,6 @@ func Of(in restarts.Input) (Report, error) {
 		{"Jobs could not be read, so the reports of workers are missing here", in.JobsUnread},
 		{"Pods could not be read, so the reports of workers are missing here", in.PodsUnread},
 		{"Leases could not be read, so the reports of workers of large groups are missing here", in.LeasesUnread},
-		{"events could not be read, so restarts are missing here", in.EventsUnread},
 	} {
 		if unread.err != nil {
 			r.note("%s: %v", unread.what, unread.err)

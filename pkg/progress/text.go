@@ -52,17 +52,14 @@ func Text(r *Report) string {
 }
 
 func (r *Restart) row(w *tabwriter.Writer) {
-	epoch, started, lost := "-", "-", "-"
+	epoch, lost := "-", "-"
 	if r.Epoch != 0 {
 		epoch = fmt.Sprintf("%d to %d", r.Epoch, int64(r.Epoch)+1)
-	}
-	if r.Started != nil {
-		started = r.Started.UTC().Format(time.RFC3339)
 	}
 	if r.StepsLost != nil {
 		lost = fmt.Sprint(*r.StepsLost)
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Kind, epoch, started, known(r.DetectSeconds), known(r.Seconds), known(r.StartSeconds), lost, r.Why())
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Kind, epoch, r.Began.UTC().Format(time.RFC3339), known(r.DetectSeconds), known(r.Seconds), known(r.StartSeconds), lost, r.Why())
 }
 
 func known(seconds *float64) string {

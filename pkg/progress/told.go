@@ -7,9 +7,9 @@ package progress
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
-	"strconv"
+
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/restarts"
@@ -50,9 +50,6 @@ type Restart struct {
 	StepsLost *int64 `json:"stepsLost,omitempty"`
 }
 
-// silence is how long a worker that hung was silent, in the cause that the controller gives.
-var silence = regexp.MustCompile(` hung: no sign (?:for|within) (\d+) s\b`)
-
 // Restarts adds to the last restarts of a JobSet what its workers tell of the epochs around them.
 func Restarts(in restarts.Input, last []restarts.Restart) []Restart {
 	return restartsOf(last, toldBy(in))
@@ -69,12 +66,10 @@ func restartsOf(last []restarts.Restart, told []worker) []Restart {
 	all := make([]Restart, 0, len(last))
 	for i := range last {
 		r := Restart{Restart: last[i]}
-		if parts := silence.FindStringSubmatch(r.Cause + "; " + r.Suspect); parts != nil {
-			if s, err := strconv.ParseFloat(parts[1], 64); err == nil {
-				r.DetectSeconds = &s
-			}
+		if silent := r.Cause.SilentSeconds; silent > 0 {
+			r.DetectSeconds = ptr.To(float64(silent))
 		}
-		if r.Kind == restarts.InPlace && r.Epoch > 0 {
+		if r.Kind == jobset.RestartedInPlace && r.Epoch > 0 {
 			r.addEpochs(epochs[r.Epoch], epochs[r.Epoch+1])
 		}
 		all = append(all, r)

@@ -169,8 +169,8 @@ func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
 		}
 		return
 	}
-	w.Pod, w.Node, w.Epoch, w.Since = pod.Name, pod.Spec.NodeName, epochIn(pod.Annotations[jobset.EpochKey]), sinceOf(pod)
 	m := facts.Of(pod)
+	w.Pod, w.Node, w.Epoch, w.Since = pod.Name, pod.Spec.NodeName, m.Reported.Epoch, sinceOf(pod)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		w.State, w.Since = Succeeded, nil

@@ -18,9 +18,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -77,13 +77,16 @@ func event(at time.Time, reason, message string) corev1.Event {
 	}
 }
 
-// restarted are the events of a group restart.
-func restarted(at time.Time, took time.Duration, epoch int, cause string) []corev1.Event {
-	return []corev1.Event{
-		event(at, constants.InPlaceRestartStartedReason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch)),
-		event(at.Add(took), constants.InPlaceRestartCompletedReason,
-			fmt.Sprintf("512 workers restarted in place: epoch %d, %.1f seconds", epoch+1, took.Seconds())),
-	}
+// restarted is a group restart of this cause, which has ended.
+func restarted(at time.Time, took time.Duration, epoch int32, cause string) jobset.RestartRecord {
+	return jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: epoch, Began: metav1.NewMicroTime(at), Ended: ptr.To(metav1.NewMicroTime(at.Add(took))), Workers: 512,
+		Cause: jobset.RestartCause{Type: jobset.CauseOther, Message: cause}}
+}
+
+// open is one that has not.
+func open(r jobset.RestartRecord) jobset.RestartRecord {
+	r.Ended, r.Workers = nil, 0
+	return r
 }
 
 // golden compares text with a file of testdata.

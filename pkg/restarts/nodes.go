@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/tolerance"
@@ -44,15 +44,8 @@ type NodeFailure struct {
 	Avoided bool `json:"-"`
 }
 
-// sameFailure is how far the time of an event and that in the status of one failure can be apart.
+// sameFailure is how far the two times of one failure in the status can be apart.
 const sameFailure = 5 * time.Second
-
-// History returns the restarts that the events of a JobSet, or its condition, tell of, newest first.
-func History(js *jobset.JobSet, events []corev1.Event) []Restart {
-	var r Report
-	r.addRestarts(Input{JobSet: js, Events: events})
-	return r.LastRestarts
-}
 
 // NodeFailuresOf returns the failures of a JobSet that are known to have been on a node: those that its restarts tell of, and those
 // that its status remembers longer than events are kept.
@@ -60,8 +53,8 @@ func NodeFailuresOf(js *jobset.JobSet, restarts []Restart, now time.Time) []Node
 	id := js.Namespace + "/" + js.Name
 	var all []NodeFailure
 	for i := range restarts {
-		if node := restarts[i].NodeOfCause(); node != "" {
-			all = append(all, NodeFailure{JobSet: id, Node: node, Time: restarts[i].Start(), Cause: restarts[i].Cause})
+		if r := &restarts[i]; r.Cause.Node != "" {
+			all = append(all, NodeFailure{JobSet: id, Node: r.Cause.Node, Time: ptr.To(metav1.NewTime(r.Began.Time)), Cause: r.Because})
 		}
 	}
 	if js.Status.FaultTolerance == nil || js.Spec.FaultTolerance == nil || js.Spec.FaultTolerance.AvoidNodes == nil {
@@ -88,15 +81,6 @@ func NodeFailuresOf(js *jobset.JobSet, restarts []Restart, now time.Time) []Node
 		}
 	}
 	return all
-}
-
-// Start is when a restart began, computed if only its end and duration are known; nil if nothing tells.
-func (r *Restart) Start() *metav1.Time {
-	if r.Started == nil && r.Ended != nil && r.Seconds != nil {
-		at := metav1.NewTime(r.Ended.Add(-time.Duration(*r.Seconds * float64(time.Second))))
-		return &at
-	}
-	return r.Started
 }
 
 // FailingNodes lists nodes, the one with the most failures first.
@@ -164,7 +148,7 @@ func NodesText(nodes []FailingNode, limit int, now time.Time) string {
 				fmt.Fprintf(w, "%s\t\t\t... and %d more, see them with --limit 0\n", nodes[i].Name, len(failures)-k)
 				break
 			}
-			cause := cmp.Or(cut(OneLine(failures[k].Cause)), "its event is gone")
+			cause := cmp.Or(cut(OneLine(failures[k].Cause)), "no longer recorded")
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", nodes[i].Name, elapsed(failures[k].Time, now), failures[k].JobSet, cause)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -21,11 +20,13 @@ func TestNodesByTheirFailures(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	before := func(d time.Duration) metav1.Time { return metav1.NewTime(at.Add(-d)) }
-	event := func(d time.Duration, cause string) corev1.Event {
-		return corev1.Event{Reason: "InPlaceRestartStarted", FirstTimestamp: before(d), Message: cause + "; all workers of epoch 1 restart in place"}
-	}
 	crash := func(node string) string {
 		return "container worker of worker pod w-0-0 exited with code 1 on node " + node
+	}
+	crashed := func(d time.Duration, node string) jobset.RestartRecord {
+		r := restarted(at.Add(-d), time.Second, 1, "")
+		r.Cause = jobset.RestartCause{Type: jobset.CauseExited, Container: "worker", Pod: "w-0-0", ExitCode: 1, Node: node}
+		return r
 	}
 	js := func(name string, known ...jobset.NodeFailures) *jobset.JobSet {
 		js := &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
@@ -33,15 +34,16 @@ func TestNodesByTheirFailures(t *testing.T) {
 		js.Status.FaultTolerance = &jobset.FaultToleranceStatus{NodeFailures: known}
 		return js
 	}
-	of := func(js *jobset.JobSet, events ...corev1.Event) []NodeFailure {
-		return NodeFailuresOf(js, History(js, events), at)
+	of := func(js *jobset.JobSet, history ...jobset.RestartRecord) []NodeFailure {
+		js.Status.RestartHistory = history
+		return NodeFailuresOf(js, History(js), at)
 	}
 	minutes := before(30 * time.Minute)
 	remembers := js("a", jobset.NodeFailures{
 		Node: "n1", Times: []metav1.Time{before(2 * time.Hour), before(31 * time.Minute)}, Cause: crash("n1"), AvoidedSince: &minutes,
 	})
-	all := append(of(remembers, event(31*time.Minute-2*time.Second, crash("n1"))),
-		of(js("b"), event(time.Minute, crash("n1")), event(time.Minute, crash("n2")), event(time.Minute, "worker pod w-0-1 restarted, its exit code was not seen"))...)
+	all := append(of(remembers, crashed(31*time.Minute-2*time.Second, "n1")),
+		of(js("b"), crashed(time.Minute, "n1"), crashed(time.Minute, "n2"), restarted(at, 0, 1, "worker pod w-0-1 restarted, its exit code was not seen"))...)
 	all = append(all, of(js("c", jobset.NodeFailures{Node: "n3", Times: []metav1.Time{before(2 * time.Hour)}, Cause: crash("n3"), AvoidedSince: new(before(2 * time.Hour))}))...)
 
 	nodes := FailingNodes(all)

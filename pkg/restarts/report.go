@@ -121,6 +121,9 @@ func Of(in Input) Report {
 	r.explainTolerance(js)
 	r.explainAgents(in)
 	r.explainHostNames(in)
+	if in.EventsUnread != nil {
+		r.note("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
+	}
 	r.addJobs(in)
 	r.addRestarts(in)
 	r.explainStandbys(in.Pods)

@@ -135,7 +135,7 @@ func assembling(js *jobset.JobSet, synced int32) State {
 // does not report of pauses is that of the default configuration.
 func LastingOf(js *jobset.JobSet) policy.Lasting {
 	longest := configapi.DefaultQuickFailureMaxPause
-	if until, _ := pauseOf(js); !until.IsZero() && js.Status.BreakTime != nil {
+	if until := pauseOf(js); !until.IsZero() && js.Status.BreakTime != nil {
 		// The time is cut to the second, and pauses are whole seconds.
 		longest = (until.Sub(js.Status.BreakTime.Time) + time.Second - 1).Truncate(time.Second)
 	}

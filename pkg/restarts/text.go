@@ -202,31 +202,21 @@ func (r *Report) history(w *tabwriter.Writer) {
 		if restart.Epoch != 0 {
 			epoch = fmt.Sprintf("%d to %d", restart.Epoch, int64(restart.Epoch)+1)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", restart.Kind, epoch, r.started(restart), r.took(restart), column(restart.Starts.text()), restart.Why())
+		kind := string(restart.Kind)
+		if restart.Count > 1 {
+			kind += fmt.Sprintf(" (%d)", restart.Count)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", kind, epoch, r.at(restart.Began.Time), r.took(restart), column(startsText(restart.Starts)), restart.Why())
 	}
 }
 
 // Why is the first cause of a restart, and who is suspected, on one line.
 func (r *Restart) Why() string {
-	why := "unknown, its event is gone"
-	if r.Cause != "" {
-		why = cut(OneLine(r.Cause))
-	}
+	why := cut(OneLine(r.Because))
 	if r.Suspect != "" {
 		why += "; " + cut(OneLine(r.Suspect))
 	}
 	return why
-}
-
-// started is the start of a restart or, if only its end is known, what follows from it.
-func (r *Report) started(restart *Restart) string {
-	if start := restart.Start(); start != nil {
-		return r.at(start.Time)
-	}
-	if restart.Ended != nil {
-		return "before " + r.at(restart.Ended.Time)
-	}
-	return "-"
 }
 
 func (r *Report) at(t time.Time) string {
@@ -237,8 +227,8 @@ func (r *Report) took(restart *Restart) string {
 	switch {
 	case restart.Seconds != nil:
 		return fmt.Sprintf("%.1fs", *restart.Seconds)
-	case restart.InProgress && restart.Started != nil:
-		return duration.HumanDuration(r.Time.Sub(restart.Started.Time)) + " so far"
+	case restart.InProgress:
+		return duration.HumanDuration(r.Time.Sub(restart.Began.Time)) + " so far"
 	default:
 		return "-"
 	}

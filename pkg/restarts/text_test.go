@@ -50,11 +50,14 @@ func assemblingGroup(t *testing.T) Input {
 		Reason: "Unschedulable", Message: "0/512 nodes are available: 511 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."}}}
 	notReady(7)
 
-	in.Events = slices.Concat(
-		restarted(ago(40*time.Minute), 2300*time.Millisecond, 3, "worker pod train-workers-0-9 restarted, its exit code was not seen"),
-		restarted(ago(21*time.Minute), 1900*time.Millisecond, 4, "container worker of worker pod train-workers-3-2 exited with code 137 (signal 9, OOMKilled) on node node-194"),
-		[]corev1.Event{event(ago(12*time.Second), constants.InPlaceRestartStartedReason, started)},
-	)
+	exited := func(r jobset.RestartRecord, pod string, code int32, reason, node string) jobset.RestartRecord {
+		r.Cause = jobset.RestartCause{Type: jobset.CauseExited, Container: "worker", Pod: pod, ExitCode: code, Reason: reason, Node: node}
+		return r
+	}
+	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{
+		open(exited(restarted(ago(12*time.Second), 0, 5, ""), "train-workers-7-40", 1, "Error", "node-488")),
+		exited(restarted(ago(21*time.Minute), 1900*time.Millisecond, 4, ""), "train-workers-3-2", 137, "OOMKilled", "node-194"),
+	}
 	return in
 }
 
@@ -92,6 +95,8 @@ func TestTheTextOfAGroupThatRuns(t *testing.T) {
 	t.Parallel()
 	js := training(2, 4, 1, 2).InPlaceRestarts(1).
 		Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "all 8 workers have reached epoch 2", ago(3*time.Hour)).Obj()
+	js.Status.RestartHistory = []jobset.RestartRecord{restarted(ago(3*time.Hour), 2300*time.Millisecond, 1, "")}
+	js.Status.RestartHistory[0].Cause = jobset.RestartCause{Type: jobset.CauseUnseen, Pod: "train-workers-0-3"}
 	report := Of(running(js, 2))
 	golden(t, "running.txt", Text(&report, false))
 }
@@ -103,9 +108,8 @@ func TestTheTextOfAnotherStrategy(t *testing.T) {
 	js.Status.SyncedEpoch, js.Status.DeprecatedEpoch = nil, nil
 	in := running(js, 0)
 	in.Jobs[1].Labels[constants.RestartsKey] = "1"
-	in.Events = []corev1.Event{
-		event(ago(40*time.Second), constants.ActionReason(jobset.RestartJobSet), "applying RestartJobSet failure policy action (first failed job: train-workers-1)"),
-	}
+	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedAllJobs, Attempt: 2, Began: metav1.NewMicroTime(ago(40 * time.Second)),
+		Cause: jobset.RestartCause{Type: jobset.CauseJobFailed, Job: "train-workers-1", Reason: "BackoffLimitExceeded"}}}
 	report := Of(in)
 	golden(t, "recreate.txt", Text(&report, false))
 }
@@ -147,7 +151,7 @@ func TestATableShowsFiveWorkersOfAStateUnlessAllAreAskedFor(t *testing.T) {
 func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 1, 0, 1).Obj(), 1)
-	in.Events = []corev1.Event{event(now, constants.InPlaceRestartStartedReason, "a\n\x1b[31mred\ttab\u009b;"+strings.Repeat("long ", 200))}
+	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{restarted(now, 0, 1, "a\n\x1b[31mred\ttab\u009b;"+strings.Repeat("long ", 200))}
 	report := Of(in)
 	text := Text(&report, false)
 	if strings.ContainsAny(text, "\x1b\t\u009b") {
@@ -161,22 +165,12 @@ func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 func TestTheTextNamesWhoStoodOut(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 1, 1, 2).Obj(), 2)
-	in.Events = []corev1.Event{restarted(ago(time.Minute), time.Second, 1, "it hung")[0],
-		event(ago(59*time.Second), constants.InPlaceRestartCompletedReason, "1 workers restarted in place: epoch 2, 1.0 seconds; no worker\nstands out")}
+	last := restarted(ago(time.Minute), time.Second, 1, "it hung")
+	last.Suspect = "no worker\nstands out"
+	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{last}
 	report := Of(in)
-	if text := Text(&report, false); strings.Contains(text, "no worker\nstands out") {
-		t.Errorf("P135: a line is broken:\n%s", text)
-	}
-	in.Events[1].Message = "1 workers restarted in place: epoch 2, 1.0 seconds; no worker stands out"
-	report = Of(in)
 	if text := Text(&report, false); !strings.Contains(text, "  it hung; no worker stands out\n") {
-		t.Errorf("P135: nothing is said of who stood out:\n%s", text)
-	}
-	in.Events = append(restarted(ago(time.Hour), time.Second, 1, "it"), restarted(ago(time.Minute), time.Second, 2, "it hung")...)
-	in.Events[3].Message = "1 workers restarted in place: epoch 3, 1.0 seconds; in epoch 2, 0 had started warm and 1 cold; no worker stands out"
-	report = Of(in)
-	if last := report.LastRestarts; last[0].Suspect != "no worker stands out" || last[1].Starts == nil || last[1].Starts.Cold != 1 {
-		t.Errorf("P135 P165: how workers started, and who stood out, are not told apart: %+v", last)
+		t.Errorf("P135: it is not said on one line who stood out:\n%s", text)
 	}
 }
 
@@ -265,12 +259,12 @@ func TestWhatCannotBeReadIsLeftOutAndSaid(t *testing.T) {
 		want   string
 		check  func(Report) bool
 	}{
-		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so restarts are missing here: you may not",
-			func(r Report) bool { return r.Workers != nil && len(r.LastRestarts) == 1 /* of the condition */ }},
+		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so what they tell of agents and Services is missing here: you may not",
+			func(r Report) bool { return r.Workers != nil && len(r.LastRestarts) == 2 }},
 		"Pods": {func(in *Input) { in.Pods, in.PodsUnread = nil, forbidden }, "Pods could not be read, so the workers are missing here: you may not",
-			func(r Report) bool { return r.Workers == nil && r.Jobs != nil && len(r.LastRestarts) == 3 }},
+			func(r Report) bool { return r.Workers == nil && r.Jobs != nil && len(r.LastRestarts) == 2 }},
 		"Jobs": {func(in *Input) { in.Jobs, in.JobsUnread = nil, forbidden }, "Jobs could not be read, so they and their workers are missing here: you may not",
-			func(r Report) bool { return r.Workers == nil && r.Jobs == nil && len(r.LastRestarts) == 3 }},
+			func(r Report) bool { return r.Workers == nil && r.Jobs == nil && len(r.LastRestarts) == 2 }},
 		"A Job whose labels were removed": {func(in *Input) { in.Jobs[0].Labels = nil }, "Jobs cannot be distinguished: reading label",
 			func(r Report) bool { return r.Workers == nil && r.Jobs == nil }},
 	}

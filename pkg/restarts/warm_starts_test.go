@@ -16,38 +16,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 func TestHowWorkersStartedAgain(t *testing.T) {
 	began := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
-	var events []corev1.Event
-	for i, starts := range []policy.WarmStarts{
-		{Epoch: 1, Cold: 4, ColdSign: 3900 * time.Millisecond},
-		{Epoch: 2, Warm: 3, Cold: 1, WarmSign: 400 * time.Millisecond, ColdSign: 4100 * time.Millisecond},
-		{Epoch: 3, Warm: 4, WarmSign: 600 * time.Millisecond},
-		{},
+	took := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+	js := training(1, 4, 0, 3).Obj()
+	for i, starts := range []*jobset.RestartStarts{
+		nil,
+		{Warm: 4, WarmSign: took(600 * time.Millisecond)},
+		{Warm: 3, Cold: 1, WarmSign: took(400 * time.Millisecond), ColdSign: took(4 * time.Second)},
 	} {
-		told := restarted(began.Add(time.Duration(i)*time.Minute), time.Second, i+1, "a worker failed")
-		told[1].Message += starts.String() // the very text that the controller writes
-		events = append(events, told...)
+		r := restarted(began.Add(time.Duration(-i)*time.Minute), time.Second, int32(3-i), "a worker failed")
+		r.Starts = starts
+		js.Status.RestartHistory = append(js.Status.RestartHistory, r)
 	}
-	h := history{}
-	h.readEvents(events)
-	r := &Report{Time: metav1.NewTime(began.Add(time.Hour))}
-	r.explainStarts(h.readStarts(events))
+	r := &Report{Time: metav1.NewTime(began.Add(time.Hour)), LastRestarts: History(js)}
+	r.explainStarts()
 	var got []string
-	for i := range h {
-		got = append(got, fmt.Sprintf("%d: %s", h[i].Epoch, h[i].Starts.text()))
+	for i := range r.LastRestarts {
+		got = append(got, fmt.Sprintf("%d: %s", r.LastRestarts[i].Epoch, startsText(r.LastRestarts[i].Starts)))
 	}
-	want := []string{"1: 3 warm, 1 cold", "2: 4 warm, 0 cold", "3: -", "4: -"}
+	want := []string{"3: -", "2: 4 warm, 0 cold", "1: 3 warm, 1 cold"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("P165: how the workers started after each epoch (-want +got):\n%s", diff)
 	}
 	if want := []string{"a warm start takes 0.5 s to the last first sign, a cold one 4.0 s: warm start saves 3.5 s of each restart"}; !cmp.Equal(r.Notes, want) {
 		t.Errorf("P165: notes %q, want %q", r.Notes, want)
 	}
-	r.LastRestarts = h
 	if text := Text(r, false); !strings.Contains(text, "WORKERS") || !strings.Contains(text, "3 warm, 1 cold") {
 		t.Errorf("P165: the table does not say how workers started:\n%s", text)
 	}

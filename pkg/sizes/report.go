@@ -3,14 +3,14 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package sizes tells how large elastic jobs are: who has least of what it wants, who gave, who waits, and
+// Package sizes tells how large elastic jobs are: who has least of what it wants, who waits, and
 // which accelerators are free. Values in, values out.
 //
-//	JobSets, nodes, Pods, events, now  -> Of   -> Report
-//	Report                             -> Text -> what a terminal shows
+//	JobSets, nodes, Pods, now  -> Of   -> Report
+//	Report                     -> Text -> what a terminal shows
 //
 // It makes no plan: how the manager plans depends on its configuration, which users cannot read. What the
-// manager decided is in status and events.
+// manager decided is in the status.
 package sizes
 
 import (
@@ -34,10 +34,8 @@ type Input struct {
 	Nodes   []corev1.Node
 	// Pods are those that have a node, of the whole cluster.
 	Pods []corev1.Pod
-	// Events are those about JobSets.
-	Events []corev1.Event
-	// NodesUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
-	NodesUnread, PodsUnread, EventsUnread error
+	// NodesUnread and PodsUnread say why they were not read; nil if they were.
+	NodesUnread, PodsUnread error
 	// Accelerators are the resources to count.
 	Accelerators []corev1.ResourceName
 	Now          time.Time
@@ -92,7 +90,6 @@ type Job struct {
 func Of(in Input) Report {
 	r := Report{Time: metav1.NewTime(in.Now), Jobs: []Job{}}
 	listed := map[string]bool{}
-	last := lastEvents(in.Events)
 	for i := range in.JobSets {
 		js := &in.JobSets[i]
 		if js.DeletionTimestamp != nil || js.Status.TerminalState != "" {
@@ -104,7 +101,7 @@ func Of(in Input) Report {
 				continue
 			}
 			listed[ownerKey(string(js.UID), rjob.Name)] = true
-			r.Jobs = append(r.Jobs, jobOf(js, rjob, last[ownerKey(string(js.UID), rjob.Name)], in.Accelerators))
+			r.Jobs = append(r.Jobs, jobOf(js, rjob, in.Accelerators))
 		}
 	}
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int {
@@ -112,9 +109,6 @@ func Of(in Input) Report {
 			strings.Compare(a.ReplicatedJob, b.ReplicatedJob))
 	})
 	r.addAccelerators(&in, listed)
-	if in.EventsUnread != nil {
-		r.note("events could not be read, so nothing says who gave to whom: %v", in.EventsUnread)
-	}
 	return r
 }
 
@@ -124,7 +118,7 @@ func (r *Report) note(format string, args ...any) {
 
 func ownerKey(uid, replicatedJob string) string { return uid + "/" + replicatedJob }
 
-func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, last *news, accelerators []corev1.ResourceName) Job {
+func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, accelerators []corev1.ResourceName) Job {
 	current, desired := sizeOf(js, rjob)
 	job := Job{
 		Namespace: js.Namespace, JobSet: js.Name, ReplicatedJob: rjob.Name,
@@ -141,10 +135,7 @@ func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, last *news, accelerato
 		}
 	}
 	job.Limit = limitOf(js, rjob, desired)
-	var because *news
-	if job.State, because = stateOf(js, rjob.Name, current, desired, last); because != nil {
-		job.Because, job.Since = because.message, &because.at
-	}
+	job.State, job.Because, job.Since = stateOf(js, job.Limit, current, desired)
 	return job
 }
 

@@ -88,11 +88,9 @@ func pods(js, node string, count int, changes ...func(*corev1.Pod)) []corev1.Pod
 	return all
 }
 
-func event(js, reason, message string, since time.Duration) corev1.Event {
-	return corev1.Event{
-		InvolvedObject: corev1.ObjectReference{Kind: "JobSet", UID: types.UID(js)}, Reason: reason, Message: message,
-		EventTime: metav1.NewMicroTime(now.Add(-since)),
-	}
+// cools adds a limit.
+func cools(js *jobset.JobSet) {
+	js.Status.ReplicatedJobsStatus[0].Elastic.Limit = &jobset.ElasticLimit{Reason: "Cooldown", Message: "its size was changed at 2026-03-14T11:59:00Z, and changes again after 2026-03-14T12:04:00Z"}
 }
 
 // busyCluster has eight accelerators and every state.
@@ -101,7 +99,7 @@ func busyCluster() Input {
 		Now: now, Accelerators: []corev1.ResourceName{gpu},
 		JobSets: []jobset.JobSet{
 			elasticJobSet("full", 6, 6, func(js *jobset.JobSet) { js.Namespace = "abc" }),
-			elasticJobSet("giver", 4, 4), elasticJobSet("grower", 2, 3), elasticJobSet("cooler", 3, 3),
+			elasticJobSet("giver", 4, 4), elasticJobSet("grower", 2, 3), elasticJobSet("cooler", 3, 3, cools),
 			elasticJobSet("waiter", 0, 2, says(jobset.JobSetElasticWaiting, "MinimumDoesNotFit",
 				"ReplicatedJob trainer: its minimum of 2 does not fit, nor would it if all others were at their minimums", 3*time.Hour), func(js *jobset.JobSet) {
 				js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers = requests("8") // more than a node has free
@@ -121,14 +119,6 @@ func busyCluster() Input {
 			node("a", "8"), node("b", "16"), node("cordoned", "8", func(n *corev1.Node) { n.Spec.Unschedulable = true }),
 			node("lost", "8", func(n *corev1.Node) { n.Status.Conditions = nil }),
 		},
-		Events: []corev1.Event{
-			event("giver", "ElasticResized", "ReplicatedJob trainer from 2 to 6 Pods: 4 more fit: score 0.00", time.Hour),
-			event("giver", "ElasticResized", "ReplicatedJob trainer from 6 to 4 Pods: gave 2 instances to research/grower/trainer: score -0.50, ours 1.00", 2*time.Minute),
-			event("grower", "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods: 1 more fit: score 0.00", 4*time.Second),
-			event("cooler", "ElasticCoolingDown", "ReplicatedJob trainer: from 3 to 5 not before 2026-03-14T12:04:00Z, since its size was changed at 2026-03-14T11:59:00Z: 2 more fit: score 0.25", time.Minute),
-			event("by-hand", "ElasticResized", "ReplicatedJob trainer from 6 to 5 Pods: gave 1 instance to research/giver/trainer: score 0.00, ours 1.00", time.Hour),
-			event("full", "Scheduled", "ReplicatedJob trainer: of no interest", time.Second),
-		},
 	}
 	for _, group := range [][]corev1.Pod{
 		pods("giver", "a", 4), pods("full", "b", 6), pods("grower", "a", 2), pods("somebody else", "b", 3), pods("giver", "lost", 1),
@@ -146,10 +136,10 @@ func TestP109TextOfElasticJobs(t *testing.T) {
 		file   string
 		change func(*Input)
 	}{
-		"P109: jobs by score, who gave, who waits, and free accelerators": {"busy.txt", func(*Input) {}},
+		"P109: jobs by score, who waits, and free accelerators": {"busy.txt", func(*Input) {}},
 		"P109: what may not be read is left out, and noted": {"forbidden.txt", func(in *Input) {
-			in.JobSets, in.Events, in.Nodes, in.Pods = in.JobSets[1:2], nil, nil, nil
-			in.NodesUnread, in.PodsUnread, in.EventsUnread = forbidden, forbidden, forbidden
+			in.JobSets, in.Nodes, in.Pods = in.JobSets[1:2], nil, nil
+			in.NodesUnread, in.PodsUnread = forbidden, forbidden
 		}},
 		"P109: no elastic job": {"none.txt", func(in *Input) { in.JobSets = nil }},
 	} {
@@ -210,46 +200,22 @@ func TestP109WhatIsSaidIsOfNow(t *testing.T) {
 		State   State
 		Because string
 	}
-	waits := "ReplicatedJob loader: it waits for nodes; ReplicatedJob trainer: its minimum of 2 does not fit"
+	const waits, resizes = "ReplicatedJob loader: it waits for nodes", "ReplicatedJob trainer from 2 to 3 Pods"
 	over := func(js *jobset.JobSet) { js.Status.Conditions[0].Status = metav1.ConditionFalse }
-	starts := "its minimum of 2 does not fit; it starts anyway, because it requests no accelerator"
-	cools := "from 3 to 5 not before 2026-03-14T12:04:00Z, since its size was changed"
 	for name, tc := range map[string]struct {
-		js    jobset.JobSet
-		event corev1.Event
-		want  said
+		js   jobset.JobSet
+		want said
 	}{
-		"P109: what each waits for, also after the events are forgotten": {
-			js: elasticJobSet("js", 0, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour)), want: said{Waits, "its minimum of 2 does not fit"},
-		},
-		"P109: not what others wait for": {
-			js: elasticJobSet("js", 2, 2, says(jobset.JobSetElasticWaiting, "LostPods", "ReplicatedJob loader: it waits for nodes", time.Hour)), want: said{State: Keeps},
-		},
-		"P109: nor a wait that is over": {
-			js:    elasticJobSet("js", 2, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour), over),
-			event: event("js", "ElasticWaiting", "ReplicatedJob trainer: its minimum of 2 does not fit", time.Minute), want: said{State: Keeps},
-		},
-		"P105 P109: one without accelerators does not wait": {
-			js: elasticJobSet("js", 0, 2), event: event("js", "ElasticWaiting", "ReplicatedJob trainer: "+starts, time.Minute), want: said{Resizing, starts},
-		},
-		"P109: a change that the manager made, with its reason": {
-			js:    elasticJobSet("js", 2, 3, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob loader from 1 to 2 Pods, ReplicatedJob trainer from 2 to 3 Pods", 0)),
-			event: event("js", "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods: 1 more fit: score 0.00", 0), want: said{Resizing, "from 2 to 3 Pods: 1 more fit: score 0.00"},
-		},
-		"P109: one that somebody else made": {
-			js:   elasticJobSet("js", 2, 3, says(jobset.JobSetElasticResizing, "ElasticResized", "ReplicatedJob trainer from 2 to 3 Pods, ReplicatedJob loader from 1 to 2 Pods", 0)),
-			want: said{Resizing, "from 2 to 3 Pods"},
-		},
-		"P107 P109: a size that cools down": {
-			js: elasticJobSet("js", 3, 3), event: event("js", "ElasticCoolingDown", "ReplicatedJob trainer: "+cools, time.Minute), want: said{CoolsDown, cools},
-		},
-		"P107 P109: not that of another size": {
-			js: elasticJobSet("js", 4, 4), event: event("js", "ElasticCoolingDown", "ReplicatedJob trainer: "+cools, time.Minute), want: said{State: Keeps},
-		},
+		"P109: what its JobSet waits for": {elasticJobSet("js", 0, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour)), said{Waits, waits}},
+		"P109: not a wait that is over":   {elasticJobSet("js", 2, 2, says(jobset.JobSetElasticWaiting, "LostPods", waits, time.Hour), over), said{State: Keeps}},
+		"P109: a change of size":          {elasticJobSet("js", 2, 3, says(jobset.JobSetElasticResizing, "ElasticResized", resizes, 0)), said{Resizing, resizes}},
+		"P105 P109: one that has not run": {elasticJobSet("js", 0, 2), said{State: Resizing}},
+		"P107 P109: a size that cools down": {elasticJobSet("js", 3, 3, cools),
+			said{CoolsDown, "its size was changed at 2026-03-14T11:59:00Z, and changes again after 2026-03-14T12:04:00Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := Of(Input{Now: now, JobSets: []jobset.JobSet{tc.js}, Events: []corev1.Event{tc.event}}).Jobs[0]
+			job := Of(Input{Now: now, JobSets: []jobset.JobSet{tc.js}}).Jobs[0]
 			if diff := cmp.Diff(tc.want, said{job.State, job.Because}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

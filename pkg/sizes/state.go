@@ -6,16 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package sizes
 
 import (
-	"fmt"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -28,14 +25,12 @@ const (
 	Suspended State = "Suspended"
 	// Queued: a queue of Kueue manages it, so the manager leaves its size alone.
 	Queued State = "Queued"
-	// Waits: the manager finds no size with which it could run, or run on.
+	// Waits: the manager finds no size with which its JobSet could run, or run on.
 	Waits State = "Waits"
 	// Resizing: it does not run with the size that it is to have yet.
 	Resizing State = "Resizing"
 	// CoolsDown: its size is to change, and was changed a short time ago.
 	CoolsDown State = "CoolsDown"
-	// Gave: its last change of size was for another job.
-	Gave State = "Gave"
 	// Keeps: its size is as it should be.
 	Keeps State = "Keeps"
 )
@@ -59,109 +54,31 @@ func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int
 	return current, desired
 }
 
-// stateOf says what becomes of a size, and what the manager said about it. Conditions say what lasts; events
-// say why a size was changed, as long as the API server keeps them.
-func stateOf(js *jobset.JobSet, rjob string, current, desired int32, last *news) (State, *news) {
+// stateOf says what becomes of a size, what the manager said about it, and when.
+func stateOf(js *jobset.JobSet, limit *Limit, current, desired int32) (state State, because string, since *metav1.Time) {
 	_, queued := js.Labels[constants.QueueNameKey]
+	waits, resizes := ifTrue(js, jobset.JobSetElasticWaiting), ifTrue(js, jobset.JobSetElasticResizing)
 	switch {
 	case ptr.Deref(js.Spec.Suspend, false):
-		return Suspended, nil
+		return Suspended, "", nil
 	case queued:
-		return Queued, nil
-	}
-	if waits := inCondition(js, jobset.JobSetElasticWaiting, rjob); waits != nil {
-		return Waits, waits
-	}
-	if last != nil && !last.holds(current, desired) {
-		last = nil
-	}
-	switch {
-	case current != desired && last == nil:
-		return Resizing, inCondition(js, jobset.JobSetElasticResizing, rjob)
+		return Queued, "", nil
+	case waits != nil:
+		return Waits, waits.Message, &waits.LastTransitionTime
+	case current != desired && resizes != nil:
+		return Resizing, resizes.Message, &resizes.LastTransitionTime
 	case current != desired:
-		return Resizing, last
-	case last == nil:
-		return Keeps, nil
-	case last.reason == constants.ElasticCoolingDownReason:
-		return CoolsDown, last
-	case strings.Contains(last.message, ": gave "):
-		return Gave, last
+		return Resizing, "", nil
+	case limit != nil && limit.Reason == elastic.LimitCooldown:
+		return CoolsDown, limit.Message, nil
 	}
-	return Keeps, last
+	return Keeps, "", nil
 }
 
-// news is what the manager said about the size of a job.
-type news struct {
-	reason, message string
-	at              metav1.Time
-}
-
-// holds reports whether an event still speaks of the size that a job has or is to have. Others may have changed it since.
-func (n *news) holds(current, desired int32) bool {
-	switch n.reason {
-	case constants.ElasticResizedReason:
-		return strings.Contains(n.message, fmt.Sprintf(" to %d Pods: ", desired))
-	case constants.ElasticCoolingDownReason:
-		return strings.HasPrefix(n.message, fmt.Sprintf("from %d to ", desired))
-	}
-	return current == 0 // it starts although its minimum does not fit
-}
-
-// inCondition returns what a condition that is True says about a ReplicatedJob, nil if nothing.
-func inCondition(js *jobset.JobSet, conditionType jobset.JobSetConditionType, rjob string) *news {
-	condition := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType))
-	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return nil
-	}
-	for _, part := range strings.Split(condition.Message, subject)[1:] {
-		if name, message := cutName(part); name == rjob {
-			return &news{reason: condition.Reason, message: strings.TrimRight(message, ",; "), at: condition.LastTransitionTime}
-		}
+// ifTrue returns a condition if it is True, else nil.
+func ifTrue(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {
+	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
+		return c
 	}
 	return nil
-}
-
-// subject is what the manager writes before the name of a ReplicatedJob.
-const subject = "ReplicatedJob "
-
-// cutName takes "trainer: it waits" and "trainer from 2 to 3 Pods" apart.
-func cutName(text string) (name, message string) {
-	name, message, _ = strings.Cut(text, " ")
-	return strings.TrimSuffix(name, ":"), message
-}
-
-// lastEvents is the last event about the size of each job.
-func lastEvents(events []corev1.Event) map[string]*news {
-	last := map[string]*news{}
-	for i := range events {
-		e := &events[i]
-		switch e.Reason {
-		case constants.ElasticResizedReason, constants.ElasticWaitingReason, constants.ElasticCoolingDownReason:
-		default:
-			continue
-		}
-		text, ok := strings.CutPrefix(e.Message, subject)
-		if !ok {
-			continue
-		}
-		name, message := cutName(text)
-		key := ownerKey(string(e.InvolvedObject.UID), name)
-		if at := eventTime(e); last[key] == nil || last[key].at.Before(&at) {
-			last[key] = &news{reason: e.Reason, message: message, at: at}
-		}
-	}
-	return last
-}
-
-// eventTime is when an event was last recorded.
-func eventTime(e *corev1.Event) metav1.Time {
-	switch {
-	case e.Series != nil:
-		return metav1.NewTime(e.Series.LastObservedTime.Time)
-	case !e.LastTimestamp.IsZero():
-		return e.LastTimestamp
-	case !e.EventTime.IsZero():
-		return metav1.NewTime(e.EventTime.Time)
-	}
-	return e.CreationTimestamp
 }

@@ -1947,6 +1947,96 @@ var schemaYAML = typed.YAMLObject(`types:
                 elementRelationship: associative
                 keys:
                 - name
+          - name: restartHistory
+            type:
+              list:
+                elementType:
+                  map:
+                    fields:
+                    - name: attempt
+                      type:
+                        scalar: numeric
+                    - name: began
+                      type:
+                        scalar: untyped
+                    - name: cause
+                      type:
+                        map:
+                          fields:
+                          - name: container
+                            type:
+                              scalar: string
+                          - name: exitCode
+                            type:
+                              scalar: numeric
+                          - name: job
+                            type:
+                              scalar: string
+                          - name: message
+                            type:
+                              scalar: string
+                          - name: node
+                            type:
+                              scalar: string
+                          - name: pod
+                            type:
+                              scalar: string
+                          - name: reason
+                            type:
+                              scalar: string
+                          - name: silentSeconds
+                            type:
+                              scalar: numeric
+                          - name: step
+                            type:
+                              scalar: numeric
+                          - name: type
+                            type:
+                              scalar: string
+                    - name: count
+                      type:
+                        scalar: numeric
+                    - name: ended
+                      type:
+                        scalar: untyped
+                    - name: epoch
+                      type:
+                        scalar: numeric
+                    - name: kind
+                      type:
+                        scalar: string
+                    - name: notBefore
+                      type:
+                        scalar: untyped
+                    - name: planned
+                      type:
+                        scalar: boolean
+                    - name: reason
+                      type:
+                        scalar: string
+                    - name: starts
+                      type:
+                        map:
+                          fields:
+                          - name: cold
+                            type:
+                              scalar: numeric
+                          - name: coldSign
+                            type:
+                              scalar: string
+                          - name: warm
+                            type:
+                              scalar: numeric
+                          - name: warmSign
+                            type:
+                              scalar: string
+                    - name: suspect
+                      type:
+                        scalar: string
+                    - name: workers
+                      type:
+                        scalar: numeric
+                elementRelationship: atomic
           - name: restarts
             type:
               scalar: numeric

@@ -164,7 +164,7 @@ function showCurve(d) {
 
 function showHistory(d) {
   const place = $("history").querySelector("div"), longest = Math.max(1, ...d.restarts.map((r) => r.seconds ?? 0));
-  if (!d.restarts.length) return differs(place, []) && place.replaceChildren(make("p", {}, "No restarts recorded. An API server keeps events for an hour."));
+  if (!d.restarts.length) return differs(place, []) && place.replaceChildren(make("p", {}, "No restarts recorded."));
   const took = (r) => {
     if (r.seconds === undefined) return r.inProgress ? "in progress" : undefined;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
@@ -172,10 +172,10 @@ function showHistory(d) {
     return make("span", {}, `${r.seconds.toFixed(1)} s`, bar);
   };
   table(place, "Restarts, the newest first", [
-    ["Began", "number", (r) => (r.started ? make("span", {}, since(r.started), " ago") : r.ended && make("span", {}, "before ", clock(r.ended)))],
-    ["Kind", "", (r) => ({ InPlace: "in place", AllJobs: "all Jobs", OneJob: "one Job" })[r.kind]],
+    ["Began", "number", (r) => make("span", {}, since(r.began), " ago")],
+    ["Kind", "", (r) => ({ InPlace: "in place", AllJobs: "all Jobs", Job: "a Job", Reset: "reset" })[r.kind]],
     ["Epoch", "number", (r) => r.epoch && `${r.epoch} to ${r.epoch + 1}`], ["Took", "number", took],
-    ["First cause", "long", (r) => r.cause ?? "unknown, its event is gone"],
+    ["First cause", "long", (r) => r.because],
   ], d.restarts);
 }
 

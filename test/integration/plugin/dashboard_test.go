@@ -38,7 +38,7 @@ var _ = Describe("kubectl jobset dashboard", func() {
 		w.Agents.Report(2, pods[1])
 		w.Reaches(js, 1, 1)
 		Eventually(page).Should(And(HaveField("Detail.State.Name", report.Assembling), HaveField("Detail.Back", 1),
-			HaveField("Detail.Restarts", ConsistOf(HaveField("Cause", HavePrefix("worker pod "+pods[1].Name+" restarted"))))))
+			HaveField("Detail.Restarts", ConsistOf(HaveField("Because", HavePrefix("worker pod "+pods[1].Name+" restarted"))))))
 
 		w.Agents.Report(2, pods[0], pods[2])
 		w.Reaches(js, 1, 2)

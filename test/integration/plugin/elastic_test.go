@@ -55,14 +55,14 @@ var _ = Describe("kubectl jobset elastic", func() {
 		all := kubectl(ctx, "jobset", "elastic", "-A", "--accelerators", npu)
 		Expect(all).To(And(HaveField("Code", 0), HaveField("Out", And(
 			MatchRegexp(`example.com/npu +8 +0 +0 +8\n`),
-			MatchRegexp(`(?s)hungry +trainer +0\.00 +2 +2 +2-6 +1 example.com/npu +Keeps.*stuck +trainer +0\.50 +4 +5 +2-6 +1 example.com/npu +Waits +\d+s +it waits for nodes\n.*full +trainer +1\.00 +6 +6 `)))))
+			MatchRegexp(`(?s)hungry +trainer +0\.00 +2 +2 +2-6 +1 example.com/npu +Keeps.*stuck +trainer +0\.50 +4 +5 +2-6 +1 example.com/npu +Waits +\d+s +ReplicatedJob trainer: it waits for nodes\n.*full +trainer +1\.00 +6 +6 `)))))
 
 		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "lists-jobsets"},
 			Rules: []rbacv1.PolicyRule{{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, Verbs: []string{"list"}}}}
 		grant(w, role, "lister")
 		Eventually(func() answer { return kubectl(ctx, "jobset", "elastic", "-n", w.Namespace, "--as", "lister") }).Should(And(
 			HaveField("Code", 0), HaveField("Out", And(MatchRegexp(`hungry +trainer +0\.00`), ContainSubstring("Note: nodes could not be read"),
-				ContainSubstring("Note: Pods of all namespaces could not be read"), ContainSubstring("Note: events could not be read")))))
+				ContainSubstring("Note: Pods of all namespaces could not be read")))))
 		Expect(kubectl(ctx, "__complete", "jobset", "elast").Out).To(HavePrefix("elastic\t"))
 	})
 })

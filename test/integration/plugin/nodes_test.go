@@ -13,12 +13,10 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	report "sigs.k8s.io/jobset/pkg/restarts"
 	"sigs.k8s.io/jobset/test/integration/framework"
 )
@@ -30,17 +28,17 @@ var _ = Describe("kubectl jobset nodes", func() {
 		Expect(nodes(ctx, "-n", w.Namespace)).To(Equal("No restart that is still known of began on a known node.\n"))
 	})
 
-	It("P95: lists nodes of several JobSets by their failures, from events and from what the status keeps, each once", func(ctx SpecContext) {
+	It("P95: lists nodes of several JobSets by their failures, from its history and from what is kept of nodes, each once", func(ctx SpecContext) {
 		w := cluster.NewWorld(ctx)
-		first := failedOn(w, "train-a", "n1", 30*time.Hour, 2*time.Minute) // the first is older than any event
+		first := failedOn(w, "train-a", "n1", 30*time.Hour, 2*time.Minute) // the first is not in the history any more
 		failedOn(w, "train-b", "n1", time.Minute)
 		failedOn(w, "train-c", "n2", time.Hour)
-		restarted(w, first, "n1", 2*time.Minute-3*time.Second) // an event is a little later
+		restarted(w, first, "n1", 2*time.Minute-3*time.Second) // a little later
 
 		Expect(nodes(ctx, "-n", w.Namespace)).To(And(
 			MatchRegexp(`NODE +FAILURES +JOBSETS +AVOIDED BY +LAST\nn1 +3 +2 +%s/train-a +\d+s\nn2 +1 +1 +- +\d+m\n`, w.Namespace),
 			MatchRegexp(`n1 +\S+ +%s/train-a +container worker of worker pod train-a-w-0-0 exited with code 1 on node n1\n`, w.Namespace),
-			MatchRegexp(`n1 +30h +%s/train-a +its event is gone\n`, w.Namespace)))
+			MatchRegexp(`n1 +30h +%s/train-a +no longer recorded\n`, w.Namespace)))
 		Expect(nodes(ctx, "-n", w.Namespace, "--limit", "1")).To(ContainSubstring("... and 2 more, see them with --limit 0"))
 
 		var got []report.FailingNode
@@ -49,15 +47,14 @@ var _ = Describe("kubectl jobset nodes", func() {
 		Expect(got).To(ContainElement(And(HaveField("Name", "n1"), HaveField("JobSets", ContainElements(w.Namespace+"/train-a", w.Namespace+"/train-b")))))
 	})
 
-	It("P95: shows what JobSets remember to who may not read events, and refuses who may not list JobSets", func(ctx SpecContext) {
+	It("P95: shows them to who may not read events, and refuses who may not list JobSets", func(ctx SpecContext) {
 		w := cluster.NewWorld(ctx)
 		failedOn(w, "train-a", "n1", time.Minute)
 		role := roleOf(w.Namespace, "reference", "kubectl-jobset.md")
 		role.Rules[2].Resources = []string{"pods"}
 		grant(w, role, "node-reader")
 		ask := func() answer { return kubectl(ctx, "jobset", "nodes", "-n", w.Namespace, "--as", "node-reader") }
-		Eventually(ask).Should(And(HaveField("Code", 0), HaveField("Out", ContainSubstring("n1")),
-			HaveField("Err", ContainSubstring("events could not be read, so only what JobSets remember is shown"))))
+		Eventually(ask).Should(And(HaveField("Code", 0), HaveField("Out", ContainSubstring("n1"))))
 		Expect(kubectl(ctx, "jobset", "nodes", "-n", w.Namespace, "--as", "stranger")).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()),
 			HaveField("Err", MatchRegexp(`^error: listing JobSets: .*"stranger" cannot list resource "jobsets"`))))
 		Expect(kubectl(ctx, "jobset", "nodes", "n1")).To(And(HaveField("Code", 1), HaveField("Err", ContainSubstring(`there is no JobSet "n1"`))))
@@ -92,14 +89,10 @@ func failedOn(w *framework.World, name, node string, ago ...time.Duration) *jobs
 	return js
 }
 
-// restarted makes the event of a restart that began on a node.
+// restarted writes a restart that began on a node.
 func restarted(w *framework.World, js *jobset.JobSet, node string, ago time.Duration) {
 	GinkgoHelper()
-	at := metav1.NewTime(time.Now().Add(-ago))
-	Expect(w.Client.Create(w.Context, &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Namespace: w.Namespace, GenerateName: js.Name + "-"},
-		InvolvedObject: corev1.ObjectReference{APIVersion: jobset.GroupVersion.String(), Kind: jobset.Kind, Namespace: w.Namespace, Name: js.Name, UID: js.UID},
-		Type:           corev1.EventTypeWarning, Reason: constants.InPlaceRestartStartedReason, FirstTimestamp: at, LastTimestamp: at, Count: 1,
-		Message: "container worker of worker pod " + js.Name + "-w-0-0 exited with code 1 on node " + node + "; all workers of epoch 1 restart in place",
-	})).To(Succeed())
+	js.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Began: metav1.NewMicroTime(time.Now().Add(-ago)),
+		Cause: jobset.RestartCause{Type: jobset.CauseExited, Container: "worker", Pod: js.Name + "-w-0-0", ExitCode: 1, Node: node}}}
+	Expect(w.Client.Status().Update(w.Context, js)).To(Succeed())
 }

@@ -68,10 +68,9 @@ var _ = Describe("kubectl jobset", func() {
 		Expect(got.Workers).To(HaveValue(Equal(report.Workers{Total: 3, Back: 3})))
 		Expect(got.LastRestarts).To(HaveLen(1))
 		last := got.LastRestarts[0]
-		Expect(last.Started).NotTo(BeNil())
 		Expect(last.Ended).NotTo(BeNil())
 		Expect(last.Seconds).To(HaveValue(BeNumerically("<=", time.Since(begun).Seconds()+1)))
-		Expect(last.Cause).To(Equal("worker pod " + pods[1].Name + " restarted, its exit code was not seen"))
+		Expect(last.Because).To(Equal("worker pod " + pods[1].Name + " restarted, its exit code was not seen"))
 		Expect(got.Notes).To(BeEmpty())
 	})
 
@@ -111,7 +110,7 @@ var _ = Describe("kubectl jobset", func() {
 		Expect(role.Rules[2].Resources).To(Equal([]string{"pods", "events"}))
 		framework.Change(w, role, func(role *rbacv1.Role) { role.Rules[2].Resources = []string{"pods"} })
 		Eventually(asReader).Should(And(HaveField("Code", 0),
-			HaveField("Out", MatchRegexp(`(?s)Workers: .*Note: events could not be read, so restarts are missing here: .*User "reader" cannot list resource "events"`))))
+			HaveField("Out", MatchRegexp(`(?s)Workers: .*Note: events could not be read, so what they tell of agents and Services is missing here: .*User "reader" cannot list resource "events"`))))
 
 		stranger := kubectl(ctx, "jobset", "restarts", "train", "-n", w.Namespace, "--as", "stranger")
 		Expect(stranger).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()),

@@ -291,8 +291,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "charge what a rule exempts", at: "pkg/policy.view.actOn",
-		old:       "\t\treturn restartAll(reason, action, message)\n",
-		new:       "\t\tr := restartAll(reason, action, message)\n\t\tr.changes |= chargeAllJobs\n\t\treturn r\n",
+		old:       "\t\treturn restartAll(reason, action, message, v.causeOf(job))\n",
+		new:       "\t\tr := restartAll(reason, action, message, v.causeOf(job))\n\t\tr.changes |= chargeAllJobs\n\t\treturn r\n",
 		scenarios: "rules",
 	},
 	{

@@ -64,6 +64,9 @@ type JobSetStatusApplyConfiguration struct {
 	// progress is how far the workers have come, if maxRestartsWithoutProgress is set. It is written with syncedEpoch,
 	// and when that limit is reached.
 	Progress *ProgressStatusApplyConfiguration `json:"progress,omitempty"`
+	// restartHistory has the last restarts, the newest first: two with strategy InPlaceRestart, else five. It is written
+	// with what it tells of.
+	RestartHistory []RestartRecordApplyConfiguration `json:"restartHistory,omitempty"`
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
 	// lostNodes are the nodes on which workers were replaced by force because the node was silent (lostNode of
@@ -204,6 +207,19 @@ func (b *JobSetStatusApplyConfiguration) WithTime(value *TimeStatusApplyConfigur
 // If called multiple times, the Progress field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithProgress(value *ProgressStatusApplyConfiguration) *JobSetStatusApplyConfiguration {
 	b.Progress = value
+	return b
+}
+
+// WithRestartHistory adds the given value to the RestartHistory field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the RestartHistory field.
+func (b *JobSetStatusApplyConfiguration) WithRestartHistory(values ...*RestartRecordApplyConfiguration) *JobSetStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRestartHistory")
+		}
+		b.RestartHistory = append(b.RestartHistory, *values[i])
+	}
 	return b
 }
 
