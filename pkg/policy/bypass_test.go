@@ -35,6 +35,13 @@ func disabled(in *Input) {
 	offByAnnotation(in)
 }
 
+func bypassEndedAgo(ago time.Duration) func(*Input) {
+	return onJobSet(func(js *jobset.JobSet) {
+		js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetInPlaceRestartDisabled, false,
+			constants.AnnotationRemovedReason, constants.AnnotationRemovedMessage, now.Add(-ago)))
+	})
+}
+
 // spends: the end of a bypass spends an epoch.
 func spends(w *summary) {
 	next := ptr.Deref(w.Status.SyncedEpoch, 0) + 1

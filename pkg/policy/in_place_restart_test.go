@@ -143,6 +143,11 @@ func TestIncompleteGroup(t *testing.T) {
 	successTargetsOther := onJobSet(func(js *jobset.JobSet) {
 		js.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAll}
 	})
+	afterBypass := func(w *summary) {
+		was := w.Status.Conditions
+		restarted(1, 0, job)(w)
+		w.Status.Conditions = append(was, w.Status.Conditions...)
+	}
 	tests := map[string]struct {
 		in   Input
 		want func(*summary)
@@ -163,6 +168,8 @@ func TestIncompleteGroup(t *testing.T) {
 		"P17: the Job controller's clock is a little behind":   {inPlace(1, 1, ".|2", complete, liftedAgo(time.Hour-5*time.Second)), restarted(1, 0, job)},
 		"P17: the completion counts, not its condition":        {inPlace(1, 1, ".|2", complete, liftedAgo(2*time.Hour), completedAt(past.Add(-3*time.Hour))), lifted(2)},
 		"P17: a Job that completed before the lift stays out":  {inPlace(1, 1, ".|2", complete, liftedAgo(time.Minute)), lifted(2)},
+		"P17, P34b: in a bypass, and nothing was lifted yet":   {inPlace(1, 1, ".|2", complete, bypassEndedAgo(time.Minute)), afterBypass},
+		"P17, P34b: not in a bypass before the last lift":      {inPlace(2, 2, ".|3", complete, liftedAgo(time.Minute), bypassEndedAgo(2*time.Minute)), lifted(3)},
 		"P17: a Job that others waited for stays out":          {inPlace(1, 1, ".|.", complete, liftedAgo(2*time.Hour), waitedFor), lifted(2)},
 		"P17: an older manager wrote no time of the lift":      {inPlace(1, 1, ".|2", complete), lifted(2)},
 		"P17: while assembling, only its Job knows of it":      {inPlace(1, 1, "1 2", done("0")), restarted(1, 0, index)},

@@ -35,7 +35,7 @@ func (v *view) lookAtGroup() groupState {
 	}
 	for _, job := range v.observed.Successful {
 		if !done[replicatedJobOf(job)] { // else others waited for it to end: the group goes on without it
-			g.success.addComplete(job, v.JobSet.Status.LastSyncTime)
+			g.success.addComplete(job, v.roundBegan())
 		}
 	}
 	return g

@@ -87,9 +87,12 @@ func (v *view) backoffLeft() time.Duration {
 	return first
 }
 
-// assembledFrom returns when the group began to assemble, as far as that is known: it broke, or its Jobs started.
+// assembledFrom returns when the group began to assemble, as far as that is known: it broke, a bypass ended, or its Jobs started.
 func (v *view) assembledFrom(job *batchv1.Job) time.Time {
 	from := v.brokenAt()
+	if ended := v.bypassEnded(); ended.After(from) {
+		from = ended
+	}
 	if start := job.Status.StartTime; start != nil && start.After(from) {
 		from = start.Time
 	}

@@ -118,6 +118,7 @@ func TestABackoffThatRunsStopsTheClock(t *testing.T) {
 		"P170, P24: it counts for ten minutes in one assembly":                          {failed(failedBefore(0, 9), ended(0), broke(599*time.Second)), stands(time.Second)},
 		"P170, P24: and no longer":                                                      {failed(failedBefore(0, 9), ended(0), broke(600*time.Second)), goes},
 		"P170, P24: counted from the start of the Job if that is later":                 {failed(failedBefore(0, 9), ended(0), broke(time.Hour), started(599*time.Second)), stands(time.Second)},
+		"P170, P34b: counted from the end of a bypass if that is later":                 {failed(failedBefore(0, 9), ended(0), broke(time.Hour), bypassEndedAgo(599*time.Second)), stands(time.Second)},
 		"P170: the clock of a node that is ahead":                                       {failed(ended(-time.Hour)), stands(10 * time.Second)},
 		"P170, P48: a Failed Pod that has lost its finalizer is waited for by nobody":   {inPlace(1, 1, "F1 2", eachIndex(), sinceAgo(time.Minute), broke(time.Minute), ended(0)), goes},
 		"P170: a Job of an older version counts all indexes, and its wait is not known": {inPlace(1, 1, "F1 2", sinceAgo(time.Minute), broke(time.Minute), ended(0)), goes},

@@ -56,8 +56,8 @@ func (s *roundSuccess) addIndex(job *batchv1.Job, index int64) {
 }
 
 // addComplete looks at a complete Job that is no target of dependsOn. Jobs come in the order of their names.
-func (s *roundSuccess) addComplete(job *batchv1.Job, lastSync *metav1.Time) {
-	if s.job == nil && lastSync != nil && !completionTime(job).Add(clockSkew).Before(lastSync.Time) {
+func (s *roundSuccess) addComplete(job *batchv1.Job, began *metav1.Time) {
+	if s.job == nil && began != nil && !completionTime(job).Add(clockSkew).Before(began.Time) {
 		s.job = job
 	}
 }
