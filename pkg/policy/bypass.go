@@ -7,9 +7,7 @@ package policy
 
 import (
 	"math"
-	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -67,22 +65,4 @@ func (v *view) mayBeStopping(m *facts.Member) bool {
 		return m.Reported.Epoch <= v.deprecated
 	}
 	return m.Created.Before(v.bypassEnded())
-}
-
-// bypassEnded returns when the last bypass ended, zero if there was none.
-func (v *view) bypassEnded() time.Time {
-	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
-	if c == nil || c.Status == metav1.ConditionTrue {
-		return time.Time{}
-	}
-	return c.LastTransitionTime.Time
-}
-
-// roundBegan returns when the last round began, whose workers may have succeeded (P17), nil if that is not known: with the last lift;
-// if there was none, a bypass let the workers run (P34b).
-func (v *view) roundBegan() *metav1.Time {
-	if lifted := v.JobSet.Status.LastSyncTime; lifted != nil || v.bypassEnded().IsZero() {
-		return lifted
-	}
-	return &metav1.Time{}
 }

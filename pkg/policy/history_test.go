@@ -32,7 +32,7 @@ func with(in Input, changes ...func(*Input)) Input {
 
 func firstFailure(f Failure) func(*Input) { return func(in *Input) { in.FirstFailure = &f } }
 
-// TestRestartHistory: what a restart writes, and what its end does (P178).
+// TestRestartHistory: what a restart writes, and what its end does (P179).
 func TestRestartHistory(t *testing.T) {
 	t.Parallel()
 	at := metav1.NewMicroTime(now)
@@ -51,31 +51,31 @@ func TestRestartHistory(t *testing.T) {
 		in   Input
 		want []jobset.RestartRecord
 	}{
-		"P178: a break is written with its cause": {inPlace(0, 1, "1 2", firstFailure(oom)),
+		"P179: a break is written with its cause": {inPlace(0, 1, "1 2", firstFailure(oom)),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Cause: oomCause, Began: at}}},
-		"P71, P178: and until when the workers wait": {inPlace(0, 1, "1 2", firstFailure(oom), quick(2, time.Second)),
+		"P71, P179: and until when the workers wait": {inPlace(0, 1, "1 2", firstFailure(oom), quick(2, time.Second)),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Cause: oomCause, Began: at, NotBefore: ptr.To(metav1Time(now.Add(2 * time.Second)))}}},
-		"P133, P178: a hang has its step and its silence": {inPlace(0, 1, "1 2", firstFailure(Failure{Pod: "js-w-0-1", Container: "c", Hang: protocol.Hang{SilentSeconds: 30, Signed: true, Step: 9}})),
+		"P133, P179: a hang has its step and its silence": {inPlace(0, 1, "1 2", firstFailure(Failure{Pod: "js-w-0-1", Container: "c", Hang: protocol.Hang{SilentSeconds: 30, Signed: true, Step: 9}})),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Began: at,
 				Cause: jobset.RestartCause{Type: jobset.CauseSilent, Pod: "js-w-0-1", Container: "c", SilentSeconds: 30, Step: 9}}}},
-		"P178: a cause that was not seen":                                    {inPlace(0, 1, "1 2"), []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Began: at, Cause: jobset.RestartCause{Type: jobset.CauseUnseen, Pod: "js-w-0-1"}}}},
-		"P178: what agents and others write is cut and clean":                {inPlace(0, 1, "1 2", firstFailure(Failure{Pod: "js-w-0-1", Replaced: "\x1b[2J\n" + long})), []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Began: at, Cause: jobset.RestartCause{Type: jobset.CauseCannotRestart, Pod: "js-w-0-1", Reason: "\ufffd[2J\ufffd" + long[:256-len("\ufffd[2J\ufffd...")] + "..."}}}},
-		"P178: a lift ends it":                                               {inPlace(1, 1, "2 2", restartingInPlace, hadRestarts(open)), []jobset.RestartRecord{ended(open, 2)}},
-		"P178: a lift ends no restart of another epoch":                      {inPlace(2, 2, "3 3", restartingInPlace, hadRestarts(open)), []jobset.RestartRecord{open}},
-		"P178: a break that comes back to a budget is no restart, and fails": {inPlace(0, 1, "1 2", firstFailure(oom), budget(3, 0, 3)), nil},
-		"P178: of a group the last two are kept": {inPlace(0, 1, "1 2", firstFailure(oom), hadRestarts(open, open, open)),
+		"P179: a cause that was not seen":                                    {inPlace(0, 1, "1 2"), []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Began: at, Cause: jobset.RestartCause{Type: jobset.CauseUnseen, Pod: "js-w-0-1"}}}},
+		"P179: what agents and others write is cut and clean":                {inPlace(0, 1, "1 2", firstFailure(Failure{Pod: "js-w-0-1", Replaced: "\x1b[2J\n" + long})), []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Began: at, Cause: jobset.RestartCause{Type: jobset.CauseCannotRestart, Pod: "js-w-0-1", Reason: "\ufffd[2J\ufffd" + long[:256-len("\ufffd[2J\ufffd...")] + "..."}}}},
+		"P179: a lift ends it":                                               {inPlace(1, 1, "2 2", restartingInPlace, hadRestarts(open)), []jobset.RestartRecord{ended(open, 2)}},
+		"P179: a lift ends no restart of another epoch":                      {inPlace(2, 2, "3 3", restartingInPlace, hadRestarts(open)), []jobset.RestartRecord{open}},
+		"P179: a break that comes back to a budget is no restart, and fails": {inPlace(0, 1, "1 2", firstFailure(oom), budget(3, 0, 3)), nil},
+		"P179: of a group the last two are kept": {inPlace(0, 1, "1 2", firstFailure(oom), hadRestarts(open, open, open)),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Cause: oomCause, Began: at}, open}},
-		"P92, P178: a move is planned": {inPlace(0, 1, "1 1", marked(second), func(in *Input) { in.SickNodes.Since = past }),
+		"P92, P179: a move is planned": {inPlace(0, 1, "1 1", marked(second), func(in *Input) { in.SickNodes.Since = past }),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Planned: true, Began: at, Cause: otherCause(oneSick)}}},
-		"C263, P178: all Jobs": {failing(recreated(), fell{"a", 1, 1, "Because", "m"}), []jobset.RestartRecord{{Kind: jobset.RestartedAllJobs, Attempt: 1, Reason: "DefaultFailurePolicy", Began: at,
+		"C263, P179: all Jobs": {failing(recreated(), fell{"a", 1, 1, "Because", "m"}), []jobset.RestartRecord{{Kind: jobset.RestartedAllJobs, Attempt: 1, Reason: "DefaultFailurePolicy", Began: at,
 			Cause: jobset.RestartCause{Type: jobset.CauseJobFailed, Job: "js-a-1", Reason: "Because"}}}},
-		"P178: Jobs that are ready end it": {with(doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), hadRestarts(recreation)), []jobset.RestartRecord{ended(recreation, 0)}},
-		"P178: single Jobs within a minute are one entry, with the first cause": {with(withGate(failing(recreated(restartRule(jobset.RestartJob)), fell{"a", 1, 1, "Because", "m"})), hadRestarts(oneJob)), []jobset.RestartRecord{func() jobset.RestartRecord {
+		"P179: Jobs that are ready end it": {with(doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), hadRestarts(recreation)), []jobset.RestartRecord{ended(recreation, 0)}},
+		"P179: single Jobs within a minute are one entry, with the first cause": {with(withGate(failing(recreated(restartRule(jobset.RestartJob)), fell{"a", 1, 1, "Because", "m"})), hadRestarts(oneJob)), []jobset.RestartRecord{func() jobset.RestartRecord {
 			r := oneJob
 			r.Count = 2
 			return r
 		}()}},
-		"P82, P178: a reset is told as one": {pods(time.Hour, "R F", unhealthySince(time.Minute)), []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Attempt: 1, Reason: "PodsFailed", Began: at,
+		"P82, P179: a reset is told as one": {pods(time.Hour, "R F", unhealthySince(time.Minute)), []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Attempt: 1, Reason: "PodsFailed", Began: at,
 			Cause: otherCause("1 of 2 Pods are Failed and not replaced for more than 1m0s")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestRestartHistory(t *testing.T) {
 	}
 }
 
-// TestHistorySize: a status goes to each agent of a group twice a restart (P22), so what it may grow by is bounded (P178).
+// TestHistorySize: a status goes to each agent of a group twice a restart (P22), so what it may grow by is bounded (P179).
 func TestHistorySize(t *testing.T) {
 	t.Parallel()
 	size := func(history ...jobset.RestartRecord) int {
@@ -110,8 +110,8 @@ func TestHistorySize(t *testing.T) {
 		entries []jobset.RestartRecord
 		most    int
 	}{
-		{"P178: two usual entries of a group", []jobset.RestartRecord{usual, usual}, 1000},
-		{"P178: two of the longest", []jobset.RestartRecord{longest, longest}, 5000},
+		{"P179: two usual entries of a group", []jobset.RestartRecord{usual, usual}, 1000},
+		{"P179: two of the longest", []jobset.RestartRecord{longest, longest}, 5000},
 	} {
 		got := size(tc.entries...) - empty
 		t.Logf("%s: %d bytes", tc.name, got)

@@ -104,3 +104,21 @@ func (s *roundSuccess) words(synced int32) string {
 		return fmt.Sprintf("Job %s completed after the last lift of the group", s.job.Name)
 	}
 }
+
+// bypassEnded returns when the last bypass ended, zero if there was none.
+func (v *view) bypassEnded() time.Time {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return time.Time{}
+	}
+	return c.LastTransitionTime.Time
+}
+
+// roundBegan returns when the last round began, whose workers may have succeeded (P17), nil if that is not known: with the last lift;
+// if there was none, a bypass let the workers run (P34b).
+func (v *view) roundBegan() *metav1.Time {
+	if lifted := v.JobSet.Status.LastSyncTime; lifted != nil || v.bypassEnded().IsZero() {
+		return lifted
+	}
+	return &metav1.Time{}
+}

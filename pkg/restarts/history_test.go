@@ -36,13 +36,13 @@ func TestLastRestarts(t *testing.T) {
 		change             func(*jobset.JobSet)
 		want               []Restart
 	}{
-		"P178: A restart is its beginning, its end and its cause":             {2, 3, []jobset.RestartRecord{second, first}, nil, []Restart{row(second, ptr.To(1.5), false), row(first, ptr.To(1.0), false)}},
-		"P178: One of the synced epoch is in progress while it assembles":     {2, 2, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, true)}},
-		"P178: One that never ended is not in progress when the group runs":   {2, 3, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, false)}},
-		"P178: One of an earlier epoch that never ended is not in progress":   {3, 3, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, false)}},
-		"P178: One is not in progress while the JobSet is suspended":          {2, 2, []jobset.RestartRecord{open(second)}, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, []Restart{row(open(second), nil, false)}},
-		"P178: What a later manager calls otherwise is shown as it calls it":  {0, 1, []jobset.RestartRecord{newer}, nil, []Restart{{RestartRecord: newer, Because: "a cause that this version does not know: Solar"}}},
-		"P178: Without a restart, or from an earlier manager, there are none": {0, 1, nil, nil, []Restart{}},
+		"P179: A restart is its beginning, its end and its cause":             {2, 3, []jobset.RestartRecord{second, first}, nil, []Restart{row(second, ptr.To(1.5), false), row(first, ptr.To(1.0), false)}},
+		"P179: One of the synced epoch is in progress while it assembles":     {2, 2, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, true)}},
+		"P179: One that never ended is not in progress when the group runs":   {2, 3, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, false)}},
+		"P179: One of an earlier epoch that never ended is not in progress":   {3, 3, []jobset.RestartRecord{open(second)}, nil, []Restart{row(open(second), nil, false)}},
+		"P179: One is not in progress while the JobSet is suspended":          {2, 2, []jobset.RestartRecord{open(second)}, func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) }, []Restart{row(open(second), nil, false)}},
+		"P179: What a later manager calls otherwise is shown as it calls it":  {0, 1, []jobset.RestartRecord{newer}, nil, []Restart{{RestartRecord: newer, Because: "a cause that this version does not know: Solar"}}},
+		"P179: Without a restart, or from an earlier manager, there are none": {0, 1, nil, nil, []Restart{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestHistoryWithoutEvents(t *testing.T) {
 	report := Of(in)
 	text := Text(&report, false)
 	if want := "InPlace  1 to 2  2026-03-14T11:59:00Z (7d ago)  2.5s  container worker of worker pod train-workers-0-0 exited with code 1 on node node-0\n"; !strings.Contains(text, want) {
-		t.Errorf("P178: a week later there is no %q in:\n%s", want, text)
+		t.Errorf("P179: a week later there is no %q in:\n%s", want, text)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestHistoryOfJobsWithoutEvents(t *testing.T) {
 	report := Of(Input{JobSet: js, Now: now.Add(7 * 24 * time.Hour)})
 	text := Text(&report, false)
 	if want := "AllJobs  -      2026-03-14T12:00:00Z (7d ago)  -     Job train-workers-1 failed (BackoffLimitExceeded)\n"; !strings.Contains(text, want) {
-		t.Errorf("P178: a week later there is no %q in:\n%s", want, text)
+		t.Errorf("P179: a week later there is no %q in:\n%s", want, text)
 	}
 }
 
@@ -148,9 +148,9 @@ func TestRestartsOfEarlierManagers(t *testing.T) {
 		js   *jobset.JobSet
 		want []string
 	}{
-		"P178: none happened":        {training(1, 1, 0, 1).Obj(), nil},
-		"P178: of the group":         {training(1, 1, 0, 1).InPlaceRestarts(7).Obj(), []string{unknown}},
-		"P178: of Jobs, not counted": {training(1, 1, 0, 1).Restarts(2, 0).Obj(), []string{unknown}},
+		"P179: none happened":        {training(1, 1, 0, 1).Obj(), nil},
+		"P179: of the group":         {training(1, 1, 0, 1).InPlaceRestarts(7).Obj(), []string{unknown}},
+		"P179: of Jobs, not counted": {training(1, 1, 0, 1).Restarts(2, 0).Obj(), []string{unknown}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
