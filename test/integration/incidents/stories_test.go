@@ -124,7 +124,7 @@ var _ = Describe("An operator sees", func() {
 		i.minute("03:02, eight restarts later", sees{
 			event:     `Warning InPlaceRestartStarted: ` + cause + `; all workers of epoch 8 restart in place`,
 			condition: `RestartingJobSet=False WorkersSynced: all 2 workers have reached epoch 9`,
-			plugin:    `(?s)State: +running at epoch 9\b.*Restarts: +8 of 9 used, 1 left .*(InPlace +\d to \d +\S+ \(\S+ ago\) +\d+\.\ds +` + cause + `\s+){5}`,
+			plugin:    `(?s)State: +running at epoch 9\b.*Restarts: +8 of 9 used, 1 left .*(InPlace +\d to \d +\S+ \(\S+ ago\) +\d+\.\ds +` + cause + `\s+){2}`,
 			alerts:    []string{"JobSetRestartBudgetNearlySpent", "JobSetRestartLoop", "JobSetRestartLoopSlow"},
 		})
 		By("the logs of all runs are there, as long as the Pod is")
