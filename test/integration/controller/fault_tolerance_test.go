@@ -77,7 +77,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 			since := gone(w, js)
 			Expect(w.AllJobs(js)).To(BeEmpty())
 			Expect(w.Has(js, jobset.JobSetRestarting, metav1.ConditionTrue, "DefaultFailurePolicy").Message).To(
-				MatchRegexp(`^Job `+deleting[1].Name+` failed.*; all Jobs are gone, they are created again at `))
+				MatchRegexp(`^Job ` + deleting[1].Name + ` failed.*; all Jobs are gone, they are created again at `))
 			created.Release()
 			Expect(firstCreated(w, js, 4).Sub(since.Time)).To(BeNumerically(">=", pause*time.Second))
 			Expect(attempts(w, js)).To(Equal(map[string]int{"1": 4}))
