@@ -83,10 +83,12 @@ type RestartCauseType string
 const (
 	// CauseExited: a container ended.
 	CauseExited RestartCauseType = "Exited"
-	// CauseSilent: a worker gave no sign after its last one; CauseNeverSigned: none since its start; CauseTriggered: it said that it hangs.
-	CauseSilent      RestartCauseType = "Silent"
+	// CauseSilent: a worker gave no sign after its last one.
+	CauseSilent RestartCauseType = "Silent"
+	// CauseNeverSigned: a worker gave no sign since its start.
 	CauseNeverSigned RestartCauseType = "NeverSigned"
-	CauseTriggered   RestartCauseType = "Triggered"
+	// CauseTriggered: a worker said that it hangs.
+	CauseTriggered RestartCauseType = "Triggered"
 	// CauseDeleted: a Pod was deleted.
 	CauseDeleted RestartCauseType = "Deleted"
 	// CauseFailed: a Pod failed as a whole.

@@ -35,7 +35,6 @@ func end(second int, epoch, rank int32, exit protocol.Exit) protocol.Mark {
 
 var (
 	failed  = protocol.Exit{Code: 1}
-	killed  = protocol.Exit{Code: 137, Signal: 9, OOMKilled: true}
 	stopped = protocol.Exit{Code: 143, Signal: 15, Stopped: true}
 )
 
