@@ -67,8 +67,14 @@ func lostNodes(v *view, before result) result {
 		return r.and(once(constants.ManyNodesSilentReason, fmt.Sprintf("%d of the %d nodes of the group are silent (%s): it is likelier that the manager or the network fails, "+
 			"so no worker is replaced by force", len(silent), len(v.nodesOfGroup()), firstOf(silent))))
 	}
-	if left := v.left(after, status.BreakTime.Time); left > 0 {
+	if left := v.left(after, v.peersLeft()); left > 0 {
 		return r.and(requeueAfter(left))
+	}
+	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
+	silent = silent[:min(len(silent), mostLostNodes)]
+	awaited = slices.DeleteFunc(awaited, func(pod *corev1.Pod) bool { return !slices.Contains(silent, facts.NodeOf(pod)) })
+	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
+		return r // one may have been heard of since it was read: it is read now, and the next pass decides
 	}
 	if list, added := v.withLost(silent); added > 0 { // new Pods keep off these nodes before the first of them is created
 		r.lostNodes, r.reports.Outcomes = &lostNodeList{list}, slices.Repeat([]Outcome{LostNode}, added)
@@ -95,6 +101,16 @@ func (v *view) lastReport() time.Time {
 		return v.Now
 	case quiet.Since.After(broken):
 		return quiet.Since
+	}
+	return broken
+}
+
+// peersLeft returns since when no worker of the group has all of its peers: the break, or the end of a bypass that came after it,
+// during which all ran (P34b).
+func (v *view) peersLeft() time.Time {
+	broken, ended := v.JobSet.Status.BreakTime.Time, v.bypassEnded()
+	if ended.After(broken) {
+		return ended
 	}
 	return broken
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,9 @@ func TestLostNodes(t *testing.T) {
 		"P173: a planned break is no failure":                            {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.PlannedBreak = true })}, outcome{}},
 		"P173: nor is a first start":                                     {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.BreakTime = nil })}, outcome{}},
 		"P176: a group that runs is not touched":                         {"1 1 1", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch = ptr.To[int32](0) })}, outcome{}},
+		"P173: no Lease that is to be read again is relied on":           {"2 2 _", []func(*Input){lostSince(time.Minute), silentUntil(11 * time.Second)}, outcome{Asked: []string{third}}},
+		"P173: the end of a bypass is what peers leave at":               {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(20 * time.Second)}, outcome{}},
+		"P173: and the time counts from it":                              {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(25 * time.Second)}, intent},
 		"P21a: what the clock jumped over did not pass":                  {"2 2 _", []func(*Input){lostSince(time.Minute), silent, func(in *Input) { in.Clock.SteadySince = now.Add(-24 * time.Second) }}, outcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +130,29 @@ func TestLostNodes(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// silentUntil: the Lease of the third node was silent for a minute when it was last read, so long ago.
+func silentUntil(ago time.Duration) func(*Input) {
+	return func(in *Input) {
+		in.Heard = map[string]facts.Heard{"node-of-js-w-0-2": {Version: "1", From: now.Add(-ago - time.Minute), To: now.Add(-ago)}}
+	}
+}
+
+// TestMoreLostNodesThanAreRemembered: each pass that finds them makes headway, with at most so many of them.
+func TestMoreLostNodesThanAreRemembered(t *testing.T) {
+	t.Parallel()
+	const others, lost = 40, mostLostNodes + 4
+	var last []int
+	for i := range lost {
+		last = append(last, others+i)
+	}
+	in := inPlace(1, 1, strings.Repeat("2 ", others)+strings.TrimSpace(strings.Repeat("_ ", lost)), lostSince(time.Minute), silentNodes(25*time.Second, last...))
+	first := decideOnce(t, in)
+	in.JobSet.Status = first.Status
+	if second := decideOnce(t, in); len(first.Outcomes) != mostLostNodes || len(second.Outcomes) != 0 || len(second.Of(ReplaceLost)) != mostLostNodes {
+		t.Errorf("P174: %d nodes are written, then %d, and %d workers are replaced", len(first.Outcomes), len(second.Outcomes), len(second.Of(ReplaceLost)))
 	}
 }
 

@@ -211,7 +211,9 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 		return ctrl.Result{}, nil
 	}
 	result, err := r.report(ctx, js, &plan)
-	r.hear(ctx, js, plan.AskNodes)
+	if r.hear(ctx, js, plan.AskNodes) && err == nil {
+		result.RequeueAfter = policy.Sooner(result.RequeueAfter, newsInterval) // nothing else wakes it
+	}
 	if err == nil && len(plan.AskAccess) > 0 {
 		maps.Copy(r.memory.forJobSet(js).access, r.askAccess(ctx, js, &plan.Questions))
 		result.RequeueAfter = passInterval // to tell

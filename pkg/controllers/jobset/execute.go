@@ -35,18 +35,21 @@ var refusals = map[policy.OpKind]string{
 // next pass decides again from what exists then.
 func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) error {
 	c := shared.Changes{Clock: r.clock, Until: r.clock.Now().Add(changesFor), Slots: r.slots}
+	deleted := &r.memory.forJobSet(js).deleted
 	for left := plan.Ops; len(left) > 0; {
 		first := &left[0]
 		together := 1
 		for together < len(left) && left[together].Together(first) {
 			together++
 		}
+		before := deleted.count()
 		err := shared.Each(c, left[:together], func(op policy.Op) error { return r.do(ctx, js, plan, &op) })
 		switch reason, refusable := refusals[first.Kind]; {
 		case err != nil && refusable:
 			return r.refused(ctx, js, reason, err)
 		case err != nil:
 			return err
+		case first.Kind == policy.ReplaceLost && deleted.count() == before: // all came back
 		case first.Because != nil:
 			r.tell(js, *first.Because)
 		}

@@ -35,6 +35,9 @@ type heardNodes struct {
 // heardFor is how long what was heard of a node is kept without another read.
 const heardFor = 10 * time.Minute
 
+// newsInterval is how soon what was heard is decided on, and the next nodes are read if there are more than a pass reads.
+const newsInterval = time.Second
+
 // all returns what is known, nil while nobody waits for a node.
 func (h *heardNodes) all() map[string]facts.Heard {
 	h.mu.Lock()
@@ -60,8 +63,9 @@ func (h *heardNodes) set(node string, next func(facts.Heard) facts.Heard, now ti
 	maps.DeleteFunc(h.known, func(_ string, heard facts.Heard) bool { return heard.Older(now, heardFor) })
 }
 
-// hear reads the Leases of nodes past the cache. What fails is told, and nothing is known of that node then.
-func (r *JobSetReconciler) hear(ctx context.Context, js *jobset.JobSet, nodes []string) {
+// hear reads the Leases of nodes past the cache, and reports whether there is news to decide on. What fails is told, and nothing is
+// known of that node then.
+func (r *JobSetReconciler) hear(ctx context.Context, js *jobset.JobSet, nodes []string) (news bool) {
 	for _, node := range nodes {
 		if !r.memory.heard.due(node, r.clock.Now()) {
 			continue
@@ -69,17 +73,19 @@ func (r *JobSetReconciler) hear(ctx context.Context, js *jobset.JobSet, nodes []
 		next, err := r.readHeard(ctx, node)
 		switch {
 		case apierrors.IsForbidden(err):
-			if r.memory.forJobSet(js).reported.changed(js.UID, "list leases") {
+			if r.memory.forJobSet(js).reported.changed(js.UID+"/leases", "forbidden") {
 				r.warn(js, constants.NodeLeasesForbiddenReason, "the manager may not list leases in namespace "+corev1.NamespaceNodeLease+
 					", so workers on lost nodes are replaced when Kubernetes deletes them: "+err.Error())
 			}
-			return
+			return news
 		case err != nil:
 			ctrl.LoggerFrom(ctx).Error(err, "Reading the Lease of a node on which a worker is waited for", "node", node)
-			return
+			return news
 		}
 		r.memory.heard.set(node, next, r.clock.Now())
+		news = true
 	}
+	return news
 }
 
 // readHeard reads the Lease of a node, and the Node if it seems to be gone. This manager may list Leases and not get them; the API

@@ -133,6 +133,11 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			if requests := podRequests(s); len(requests) > 0 {
 				t.Errorf("%q", requests)
 			}
+			for _, line := range s.Record.All() {
+				if strings.Contains(line, "WorkerOnLostNode") {
+					t.Fatalf("nobody was replaced: %q", line)
+				}
+			}
 		})
 	}
 	t.Run("P174: is replaced although the Job controller writes in between", func(t *testing.T) {
@@ -196,5 +201,28 @@ func TestWhatIsHeardOfNodesIsForgotten(t *testing.T) {
 	h.set("n1", read(later), later)
 	if all := h.all(); len(all) != 1 {
 		t.Errorf("P172: %v is kept", all)
+	}
+}
+
+// TestALostNodeWakesByItself: each pass comes when the one before asked for it, or wrote the status, as where nothing else changes.
+// Read at 6, 17, 28 and 39 s, the Lease has been silent for 33 s; the last of these reads is decided on at once.
+func TestALostNodeWakesByItself(t *testing.T) {
+	t.Parallel()
+	s, js, _ := nodeLost(t, nodeLease("n1"))
+	for {
+		before := stored(t, s, js).ResourceVersion
+		result, err := pass(t, s) // takes a second
+		if err != nil || result.RequeueAfter <= 0 {
+			t.Fatalf("after %s: %+v, %v", s.Clock.Since(now), result, err)
+		}
+		if slices.Contains(podRequests(s), "delete Pod js-w-0-1") {
+			break
+		}
+		if stored(t, s, js).ResourceVersion == before {
+			s.Clock.SetTime(s.Clock.Now().Add(max(0, result.RequeueAfter-time.Second)))
+		}
+		if took := s.Clock.Since(now); took > 45*time.Second {
+			t.Fatalf("P174: not replaced within %s", took)
+		}
 	}
 }

@@ -26,6 +26,13 @@ func (u *unseen) add(key string, now time.Time) {
 	u.keys, u.last = append(u.keys, key), now
 }
 
+// count returns how many the cache has yet to show.
+func (u *unseen) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.keys)
+}
+
 // forget gives up waiting for them.
 func (u *unseen) forget() {
 	u.mu.Lock()
