@@ -140,7 +140,7 @@ func ended(end End) corev1.ContainerStatus {
 
 // disruption returns why a Pod is taken away, "" if nothing says so.
 func disruption(pod *corev1.Pod) string {
-	if c := conditionOf(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+	if c := ConditionOf(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
 		return c.Reason
 	}
 	return ""
@@ -148,7 +148,7 @@ func disruption(pod *corev1.Pod) string {
 
 // showDisruption keeps the condition, since placement asks whether there is one without a reason, too.
 func showDisruption(to, pod *corev1.Pod) {
-	if c := conditionOf(pod, corev1.DisruptionTarget); c != nil {
+	if c := ConditionOf(pod, corev1.DisruptionTarget); c != nil {
 		show(to, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 	}
 }
@@ -159,7 +159,7 @@ const longestSchedulerMessage = 300
 
 // whyUnscheduled returns what the scheduler says of a Pod that it cannot place, "" if it has not tried.
 func whyUnscheduled(pod *corev1.Pod) string {
-	c := conditionOf(pod, corev1.PodScheduled)
+	c := ConditionOf(pod, corev1.PodScheduled)
 	switch {
 	case c == nil || c.Status != corev1.ConditionFalse:
 		return ""

@@ -17,14 +17,14 @@ import "time"
 // A change may come just before the answer to the first of these reads, or just after the last one was sent. A reader that was frozen,
 // or whose reads failed, begins again: the kubelet could not renew its Lease either while the API server was away.
 type Heard struct {
-	// Gone: there is no such node any more. Unwatched: it has no Lease, so silence would say nothing.
-	Gone, Unwatched bool
+	// Gone: there is no such node any more.
+	Gone bool
 	// Version is that of the Lease at the last read, empty if there was none, and Lasts how long it lasts.
 	Version string
 	Lasts   time.Duration
 	// From and To are when the first of the reads that show this version was answered, and when the last was sent.
 	From, To time.Time
-	// Renewed: the node was heard of between the last two reads.
+	// Renewed: the node was heard from between the last two reads.
 	Renewed bool
 }
 
@@ -49,8 +49,8 @@ func (h Heard) Read(version string, lasts time.Duration, sent, answered time.Tim
 	return next
 }
 
-// Unheard returns what is known of a node that has no Lease: it is gone, or nobody watches it.
-func Unheard(gone bool, sent time.Time) Heard { return Heard{Gone: gone, Unwatched: !gone, To: sent} }
+// Unheard returns what is known of a node that has no Lease: that it is gone, or nothing, so it is never silent.
+func Unheard(gone bool, sent time.Time) Heard { return Heard{Gone: gone, To: sent} }
 
 // Older reports whether the last read is so long ago.
 func (h Heard) Older(now time.Time, than time.Duration) bool { return now.Sub(h.To) > than }
@@ -58,7 +58,7 @@ func (h Heard) Older(now time.Time, than time.Duration) bool { return now.Sub(h.
 // Due reports whether it is time for the next read.
 func (h Heard) Due(now time.Time) bool { return now.Sub(h.To) >= HeardInterval }
 
-// Silent reports whether nothing was heard of the node for so long that it is lost, or cut off. What was read long ago says nothing.
+// Silent reports whether nothing was heard from the node for so long that it is lost, or cut off. What was read long ago says nothing.
 func (h Heard) Silent(now time.Time) bool {
 	if h.Older(now, longestGap) {
 		return false

@@ -229,7 +229,8 @@ func reportedIn(text string) Reported {
 // moment is a time in a form that can be compared by ==.
 func moment(t *metav1.Time) time.Time { return t.Round(0).UTC() }
 
-func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+// ConditionOf returns a condition of a Pod, nil if it has none of the kind.
+func ConditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == kind {
 			return c
@@ -239,7 +240,7 @@ func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondi
 }
 
 func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
-	c := conditionOf(pod, kind)
+	c := ConditionOf(pod, kind)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 

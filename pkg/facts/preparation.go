@@ -38,7 +38,7 @@ func PreparationOf(pod *corev1.Pod) Preparation {
 	if reason := blockerOf(pod).Reason; reason != "" && reason != pullRetried {
 		return Prepared
 	}
-	pending, sandbox := pod.Status.Phase == corev1.PodPending, conditionOf(pod, corev1.PodReadyToStartContainers)
+	pending, sandbox := pod.Status.Phase == corev1.PodPending, ConditionOf(pod, corev1.PodReadyToStartContainers)
 	// A kubelet writes the condition when it first sees the Pod, so one that is down never does. A sandbox may be gone, too (P74).
 	if sandbox != nil && sandbox.Status == corev1.ConditionFalse {
 		if pending && !hadStarted(pod) {

@@ -34,7 +34,7 @@ type Blocker struct{ Container, Reason string }
 
 // ReadinessOf returns the readiness of the worker of a live Pod alone, and since when it is not Ready.
 func ReadinessOf(pod *corev1.Pod) (Readiness, time.Time) {
-	ready := conditionOf(pod, corev1.PodReady)
+	ready := ConditionOf(pod, corev1.PodReady)
 	if ready == nil || ready.Status == corev1.ConditionTrue {
 		return Ready, time.Time{}
 	}

@@ -64,7 +64,7 @@ func failuresBefore(pod *corev1.Pod) int64 {
 func finished(pod *corev1.Pod) time.Time {
 	last := latestEnd(time.Time{}, pod.Status.ContainerStatuses, func(string) bool { return true })
 	last = latestEnd(last, pod.Status.InitContainerStatuses, func(name string) bool { return IsSidecar(pod, name) })
-	ready := conditionOf(pod, corev1.PodReady)
+	ready := ConditionOf(pod, corev1.PodReady)
 	switch {
 	case !last.IsZero():
 		return last

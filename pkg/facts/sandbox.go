@@ -17,7 +17,7 @@ import (
 // noSandboxSince returns since when a Pod that had started, and has not ended, has no sandbox and gets none, zero if that is not so.
 // One that is about to succeed needs none.
 func noSandboxSince(pod *corev1.Pod) time.Time {
-	c := conditionOf(pod, corev1.PodReadyToStartContainers)
+	c := ConditionOf(pod, corev1.PodReadyToStartContainers)
 	if c == nil || c.Status != corev1.ConditionFalse {
 		return time.Time{}
 	}

@@ -78,7 +78,7 @@ type Input struct {
 	Tolerance tolerance.Limits
 	// NotReady are the nodes, of terminating Pods and of Pods that are being prepared, that are not ready, or do not exist any more.
 	NotReady map[string]bool
-	// Heard is what was heard of the nodes that earlier passes asked for, of any JobSet.
+	// Heard is what was heard from the nodes that earlier passes asked for, of any JobSet.
 	Heard map[string]facts.Heard
 	// Quiet is how many members had reported when a pass last saw another number of them, and when it did.
 	Quiet Quiet

@@ -57,24 +57,24 @@ func lostNodes(v *view, before result) result {
 	if left := v.left(gatherReports, v.lastReport()); left > 0 {
 		return r.and(requeueAfter(left))
 	}
-	nodes := nodesOf(awaited)
-	r = r.and(v.ask(nodes))
-	silent := slices.DeleteFunc(nodes, func(node string) bool { return !v.Heard[node].Silent(v.Now) })
-	switch {
-	case len(silent) < len(nodesOf(awaited)) || !v.othersAreBack():
+	silent := nodesOf(awaited)
+	r = r.and(v.ask(silent))
+	heard := slices.ContainsFunc(silent, func(node string) bool { return !v.Heard[node].Silent(v.Now) })
+	switch all := len(v.nodesOfGroup()); {
+	case heard || !v.othersAreBack():
 		return r
-	case v.tooMany(silent):
-		return r.and(once(constants.ManyNodesSilentReason, fmt.Sprintf("%d of the %d nodes of the group are silent (%s): it is likelier that the manager or the network fails, "+
-			"so no worker is replaced by force", len(silent), len(v.nodesOfGroup()), firstOf(silent))))
+	case len(silent) > 1 && 3*len(silent) > all:
+		return r.and(once(constants.ManyNodesSilentReason, fmt.Sprintf("%d of the %d nodes of the group are silent (%s), which is more likely a fault of the manager or the network "+
+			"than of the nodes, so no worker is replaced by force", len(silent), all, firstOf(silent))))
 	}
-	if left := v.left(after, v.peersLeft()); left > 0 {
+	if left := v.left(after, v.stoppedAt()); left > 0 {
 		return r.and(requeueAfter(left))
 	}
 	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
 	silent = silent[:min(len(silent), mostLostNodes)]
 	awaited = slices.DeleteFunc(awaited, func(pod *corev1.Pod) bool { return !slices.Contains(silent, facts.NodeOf(pod)) })
 	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
-		return r // one may have been heard of since it was read: it is read now, and the next pass decides
+		return r // it may have been heard from since: it is read now, and the next pass decides
 	}
 	if list, added := v.withLost(silent); added > 0 { // new Pods keep off these nodes before the first of them is created
 		r.lostNodes, r.reports.Outcomes = &lostNodeList{list}, slices.Repeat([]Outcome{LostNode}, added)
@@ -105,27 +105,12 @@ func (v *view) lastReport() time.Time {
 	return broken
 }
 
-// peersLeft returns since when no worker of the group has all of its peers: the break, or the end of a bypass that came after it,
-// during which all ran (P34b).
-func (v *view) peersLeft() time.Time {
-	broken, ended := v.JobSet.Status.BreakTime.Time, v.bypassEnded()
-	if ended.After(broken) {
-		return ended
-	}
-	return broken
-}
-
 // othersAreBack reports whether a worker of the epoch that ended has come back, on a node that is not silent: so its peers have left.
 func (v *view) othersAreBack() bool {
 	return len(v.group.pods(func(s *Slot) bool {
 		m := facts.Of(s.Pod)
 		return s.reports(v.synced) && m.Created.Before(v.brokenAt()) && !v.Heard[m.Node].Silent(v.Now)
 	})) > 0
-}
-
-// tooMany reports whether several nodes are silent, and more than a third of those of the group.
-func (v *view) tooMany(silent []string) bool {
-	return len(silent) > 1 && 3*len(silent) > len(v.nodesOfGroup())
 }
 
 func (v *view) nodesOfGroup() []string {
@@ -141,7 +126,7 @@ func nodesOf(pods []*corev1.Pod) []string {
 	return slices.Sorted(maps.Keys(nodes))
 }
 
-// ask asks for what is heard of some nodes, and for a look when there is more of it.
+// ask asks what is heard from some nodes, and for another look when there is more of it.
 func (v *view) ask(nodes []string) result {
 	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
 	r := requeueAfter(facts.HeardInterval)
@@ -177,9 +162,9 @@ func (v *view) replaceLost(pods []*corev1.Pod, silent []string) result {
 			texts = append(texts, fmt.Sprintf("node %s is gone", node))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("node %s was silent for %.0f s (last heard of before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
+		texts = append(texts, fmt.Sprintf("node %s has been silent for %.0f s (last heard from before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
 	}
-	message := fmt.Sprintf("%s, and everybody else is back; replaced by force: %s", strings.Join(texts, ", "), podNames(pods))
+	message := fmt.Sprintf("%s, and all other workers are back; replaced by force: %s", strings.Join(texts, ", "), podNames(pods))
 	r := requeueAfter(facts.HeardInterval)
 	because := warning(constants.WorkerOnLostNodeReason, message).event
 	for _, pod := range pods {
@@ -202,7 +187,7 @@ func (v *view) lostMeanwhile() string {
 	return "workers on silent nodes were replaced by force: " + firstOf(nodes)
 }
 
-// heardAgain lets new Pods onto nodes that were lost and are heard of again. Affinity is fixed when a Pod is created, so those that
+// heardAgain lets new Pods onto nodes that were lost and are heard from again. Affinity is fixed when a Pod is created, so those that
 // wait because they keep off such a node are created again.
 func (v *view) heardAgain(before *result) result {
 	known := v.JobSet.Status.LostNodes
@@ -227,7 +212,7 @@ func (v *view) heardAgain(before *result) result {
 		})
 		if len(keepOff) > 0 {
 			next = append(next, n)
-			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard of again: %d Pods that wait for another node are deleted to be recreated: %s",
+			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard from again; %d Pods that were kept off it and have no node are deleted to be recreated: %s",
 				n.Node, len(keepOff), podNames(keepOff))))
 		}
 	}

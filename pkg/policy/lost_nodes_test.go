@@ -73,7 +73,7 @@ func TestLostNodes(t *testing.T) {
 	silent := silentNodes(25*time.Second, 2)
 	intent := outcome{Lost: []string{third}}
 	force := outcome{Forced: []string{"js-w-0-2"}, Lost: []string{third},
-		Told: "node node-of-js-w-0-2 was silent for 25 s (last heard of before 2026-03-14T11:59:35Z), and everybody else is back; replaced by force: js-w-0-2"}
+		Told: "node node-of-js-w-0-2 has been silent for 25 s (last heard from before 2026-03-14T11:59:35Z), and all other workers are back; replaced by force: js-w-0-2"}
 	for name, tc := range map[string]struct {
 		pods string
 		in   []func(*Input)
@@ -90,7 +90,7 @@ func TestLostNodes(t *testing.T) {
 		"P173: those that are back are all new":                        {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onPod(0, 0, fresh), onPod(0, 1, fresh)}, outcome{}},
 		"P173: those that are back are on silent nodes":                {"2 2 _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 0, 1, 2)}, outcome{}},
 		"P173: two of three nodes are silent, so it is not the nodes that fail": {"2 _ _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 1, 2)}, outcome{
-			Told: "2 of the 3 nodes of the group are silent (node-of-js-w-0-1, node-of-js-w-0-2): it is likelier that the manager or the network fails, so no worker is replaced by force"}},
+			Told: "2 of the 3 nodes of the group are silent (node-of-js-w-0-1, node-of-js-w-0-2), which is more likely a fault of the manager or the network than of the nodes, so no worker is replaced by force"}},
 		"P174: first the node is put down, so that new Pods keep off it": {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent}, intent},
 		"P174: then the worker is replaced":                              {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
 		"P174: one that is deleted already, too":                         {"2 2 t_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},

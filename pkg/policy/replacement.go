@@ -89,10 +89,7 @@ func (v *view) backoffLeft() time.Duration {
 
 // assembledFrom returns when the group began to assemble, as far as that is known: it broke, a bypass ended, or its Jobs started.
 func (v *view) assembledFrom(job *batchv1.Job) time.Time {
-	from := v.brokenAt()
-	if ended := v.bypassEnded(); ended.After(from) {
-		from = ended
-	}
+	from := v.stoppedAt()
 	if start := job.Status.StartTime; start != nil && start.After(from) {
 		from = start.Time
 	}

@@ -114,6 +114,16 @@ func (v *view) bypassEnded() time.Time {
 	return c.LastTransitionTime.Time
 }
 
+// stoppedAt returns when the group last stopped running with all of its workers: it broke, or a bypass ended, during which they ran
+// (P34b); zero if neither is known.
+func (v *view) stoppedAt() time.Time {
+	broken, ended := v.brokenAt(), v.bypassEnded()
+	if ended.After(broken) {
+		return ended
+	}
+	return broken
+}
+
 // roundBegan returns when the last round began, whose workers may have succeeded (P17), nil if that is not known: with the last lift;
 // if there was none, a bypass let the workers run (P34b).
 func (v *view) roundBegan() *metav1.Time {

@@ -8,11 +8,8 @@ package policy
 import (
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/workerpod"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // stopGrace returns how long workers of epoch S may take to stop before they can report, 0 if there are none (P24a).
@@ -41,8 +38,8 @@ func (v *view) unplannedGrace() time.Duration {
 // stopTakes is how much later than another a worker may end for no reason of its own.
 func (v *view) stopTakes() time.Duration {
 	takes := v.stopGrace() + time.Second
-	if p := v.JobSet.Spec.FailurePolicy; workerpod.ModeOf(p) == jobset.ProcessMode && p.InPlaceRestart.Progress != nil && p.InPlaceRestart.Progress.DumpSignal != "" {
-		takes += time.Duration(ptr.Deref(p.InPlaceRestart.Progress.DumpSeconds, protocol.DefaultDumpSeconds)) * time.Second
+	if p := v.JobSet.Spec.FailurePolicy; workerpod.ModeOf(p) == jobset.ProcessMode {
+		takes += time.Duration(workerpod.DumpSeconds(p)) * time.Second
 	}
 	return takes
 }

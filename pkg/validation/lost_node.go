@@ -33,8 +33,8 @@ func lostNode(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return ReplaceAfter(replaceAfterPath, *after)
 	}
 	if workerpod.StoppedAfterSeconds(policy) == 0 {
-		return field.ErrorList{field.Required(replaceAfterPath, fmt.Sprintf("there is no %s to take it from: set one of them, "+
-			"so that a worker that is cut off from the others has stopped when it is replaced", progressPath.Child("stallSeconds")))}
+		return field.ErrorList{field.Required(replaceAfterPath, fmt.Sprintf("is needed where %s is not set, from which it is taken otherwise: set one of them, "+
+			"so that a worker that is cut off from its peers has stopped when it is replaced", progressPath.Child("stallSeconds")))}
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func ReplaceAfter(path *field.Path, seconds int32) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, seconds, fmt.Sprintf("must be a number of seconds from 1 to %d, or 0 to leave lost workers to Kubernetes", maxLostNodeSeconds))}
 }
 
-// lostNodeWarnings say what the author of a JobSet vouches for.
+// lostNodeWarnings say what the author of a JobSet promises.
 func lostNodeWarnings(js *jobset.JobSet) []string {
 	policy := js.Spec.FailurePolicy
 	after, stopped := workerpod.LostNodeSeconds(policy), workerpod.StoppedAfterSeconds(policy)
@@ -55,12 +55,12 @@ func lostNodeWarnings(js *jobset.JobSet) []string {
 		return nil
 	}
 	var out []string
-	const vouches = "whoever sets this vouches that a worker which is cut off from the others stops, or computes nothing that counts, within this time"
+	const promise = "setting it is a promise that a worker that is cut off from its peers stops, or computes nothing that counts, within this time"
 	switch {
 	case stopped == 0:
-		out = append(out, fmt.Sprintf("%s: is %d without %s, so nothing of JobSet stops a worker that the others have left: %s", replaceAfterPath, after, progressPath.Child("stallSeconds"), vouches))
+		out = append(out, fmt.Sprintf("%s: is %d without %s, so JobSet does not stop a worker that has lost its peers: %s", replaceAfterPath, after, progressPath.Child("stallSeconds"), promise))
 	case after < stopped:
-		out = append(out, fmt.Sprintf("%s: is %d, less than the %d seconds in which stallSeconds ends a worker that is cut off (stallSeconds, dumpSeconds and 15): %s", replaceAfterPath, after, stopped, vouches))
+		out = append(out, fmt.Sprintf("%s: is %d, less than the %d seconds in which stallSeconds ends a worker that is cut off (stallSeconds, dumpSeconds and 15): %s", replaceAfterPath, after, stopped, promise))
 	}
 	if stopped == 0 {
 		return out

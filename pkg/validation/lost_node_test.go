@@ -38,7 +38,7 @@ func TestLostNode(t *testing.T) {
 		"P171: never":                    {gates: gateOn, mut: process(withLostNode(ptr.To[int32](0), 0))},
 		"P171: neither a time nor a deadline": {
 			gates: gateOn, mut: process(withLostNode(nil, 0)),
-			want: []violation{required(path, "there is no spec.failurePolicy.inPlaceRestart.progress.stallSeconds to take it from: set one of them")},
+			want: []violation{required(path, "is needed where spec.failurePolicy.inPlaceRestart.progress.stallSeconds is not set")},
 		},
 		"P171 W142: a time that has passed": {
 			gates: gateOn, mut: process(withLostNode(ptr.To[int32](-1), 10)), want: []violation{invalid(path, times)},
@@ -52,14 +52,14 @@ func TestLostNode(t *testing.T) {
 		"P171: it may be removed": {gates: gateOn, old: withLostNode(ptr.To[int32](30), 0), mut: func(js *jobset.JobSet) { js.Spec.FailurePolicy.InPlaceRestart.LostNode = nil }},
 		"P171: the deadline that it needs may not be removed alone": {
 			gates: gateOn, old: withLostNode(nil, 10), mut: func(js *jobset.JobSet) { js.Spec.FailurePolicy.InPlaceRestart.Progress = nil },
-			want: []violation{required(path, "there is no spec.failurePolicy.inPlaceRestart.progress.stallSeconds")},
+			want: []violation{required(path, "is needed where spec.failurePolicy.inPlaceRestart.progress.stallSeconds is not set")},
 		},
 	})
 }
 
 func TestWarningsOfLostNode(t *testing.T) {
 	const path = policyPath + ".lostNode.replaceAfterSeconds"
-	const vouches = "whoever sets this vouches that a worker which is cut off from the others stops, or computes nothing that counts, within this time"
+	const promise = "setting it is a promise that a worker that is cut off from its peers stops, or computes nothing that counts, within this time"
 	extension := func(most int32) func(*jobset.JobSet) {
 		return func(js *jobset.JobSet) {
 			withLostNode(nil, 10)(js)
@@ -75,11 +75,11 @@ func TestWarningsOfLostNode(t *testing.T) {
 		"P171: nor one that is off":                 {change: withLostNode(ptr.To[int32](0), 0)},
 		"P171: a shorter one": {
 			change: withLostNode(ptr.To[int32](24), 10),
-			want:   []string{path + ": is 24, less than the 25 seconds in which stallSeconds ends a worker that is cut off (stallSeconds, dumpSeconds and 15): " + vouches},
+			want:   []string{path + ": is 24, less than the 25 seconds in which stallSeconds ends a worker that is cut off (stallSeconds, dumpSeconds and 15): " + promise},
 		},
 		"P171: one without a deadline": {
 			change: withLostNode(ptr.To[int32](60), 0),
-			want:   []string{path + ": is 60 without spec.failurePolicy.inPlaceRestart.progress.stallSeconds, so nothing of JobSet stops a worker that the others have left: " + vouches},
+			want:   []string{path + ": is 60 without spec.failurePolicy.inPlaceRestart.progress.stallSeconds, so JobSet does not stop a worker that has lost its peers: " + promise},
 		},
 		"P171: an extension that ends in time": {change: extension(25)},
 		"P171: an extension that does not": {

@@ -19,11 +19,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
 // register is an empty cache of Pods that counts its requests.
@@ -191,6 +193,38 @@ func TestLookUpsOfLeaders(t *testing.T) {
 				if diff := gocmp.Diff(tc.want, cache.asked); diff != "" {
 					t.Errorf("what the %s webhook asked (-want +got):\n%s", webhook, diff)
 				}
+			}
+		})
+	}
+}
+
+// TestLostNodesAreAvoided: new Pods keep off nodes on which their JobSet lost workers, with the gate of in-place restart alone (P174).
+func TestLostNodesAreAvoided(t *testing.T) {
+	js := builders.MakeJobSet("js", "ns").UID("js-uid").FailurePolicy(jobset.InPlaceRestart, 3).Obj()
+	heard := metav1.Now()
+	js.Status.LostNodes = []jobset.LostNode{{Node: "lost"}, {Node: "back", HeardTime: &heard}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "js-uid"}}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "lost", Labels: map[string]string{corev1.LabelHostname: "lost.example"}}}
+	recreates := js.DeepCopy()
+	recreates.Spec.FailurePolicy.RestartStrategy = jobset.Recreate
+	for name, tc := range map[string]struct {
+		js   *jobset.JobSet
+		on   bool
+		want []avoidedNode
+	}{
+		"P174: until they are heard from again": {js, true, []avoidedNode{{"lost", "lost.example"}}},
+		"P174: not without the gate":            {js, false, nil},
+		"P174: nor with another strategy":       {recreates, true, []avoidedNode{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := scheme(t)
+			if err := corev1.AddToScheme(known); err != nil {
+				t.Fatal(err)
+			}
+			reader := fake.NewClientBuilder().WithScheme(known).WithObjects(tc.js.DeepCopy(), node).Build()
+			w := &podWebhook{reader: reader, gates: gates.Set{InPlaceRestart: tc.on}, now: time.Now}
+			if diff := gocmp.Diff(tc.want, w.avoided(t.Context(), "ns", pod), gocmp.AllowUnexported(avoidedNode{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

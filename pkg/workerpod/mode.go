@@ -7,6 +7,7 @@ package workerpod
 
 import (
 	"cmp"
+	"math"
 
 	"k8s.io/utils/ptr"
 
@@ -57,11 +58,17 @@ func StoppedAfterSeconds(policy *jobset.FailurePolicy) int32 {
 	if limits == nil || ptr.Deref(limits.StallSeconds, 0) == 0 {
 		return 0
 	}
-	dump := int32(0)
-	if limits.DumpSignal != "" {
-		dump = ptr.Deref(limits.DumpSeconds, protocol.DefaultDumpSeconds)
+	stopped := int64(*limits.StallSeconds) + int64(DumpSeconds(policy)) + lostNodeMargin
+	return int32(min(stopped, math.MaxInt32)) // else a very long time would be none
+}
+
+// DumpSeconds returns how long a worker that hangs has to write its stacks, 0 if it is not told to (P134).
+func DumpSeconds(policy *jobset.FailurePolicy) int32 {
+	limits := ProgressOf(policy)
+	if limits == nil || limits.DumpSignal == "" {
+		return 0
 	}
-	return *limits.StallSeconds + dump + lostNodeMargin
+	return ptr.Deref(limits.DumpSeconds, protocol.DefaultDumpSeconds)
 }
 
 // DefaultMode is the mode of a new JobSet whose author names none: Process where it is possible,

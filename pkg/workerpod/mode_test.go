@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +145,29 @@ func TestModeOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := ModeOf(tc.policy); got != tc.want {
 				t.Errorf("ModeOf = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhenAWorkerThatIsCutOffHasStopped(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		progress *jobset.ProgressPolicy
+		want     int32
+	}{
+		"P171: nothing stops it without a deadline": {nil, 0},
+		"P171: nor with one that is off":            {&jobset.ProgressPolicy{StallSeconds: ptr.To[int32](0)}, 0},
+		"P171: the deadline and 15 s":               {&jobset.ProgressPolicy{StallSeconds: ptr.To[int32](10)}, 25},
+		"P171: and the time for a dump":             {&jobset.ProgressPolicy{StallSeconds: ptr.To[int32](10), DumpSignal: jobset.DumpSignalUSR1, DumpSeconds: ptr.To[int32](5)}, 30},
+		"P171: which has a default":                 {&jobset.ProgressPolicy{StallSeconds: ptr.To[int32](10), DumpSignal: jobset.DumpSignalUSR1}, 27},
+		"P171: the longest is no short one":         {&jobset.ProgressPolicy{StallSeconds: ptr.To[int32](math.MaxInt32)}, math.MaxInt32},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			policy := &jobset.FailurePolicy{InPlaceRestart: &jobset.InPlaceRestartPolicy{Progress: tc.progress, LostNode: &jobset.LostNodePolicy{}}}
+			if stopped, replaced := StoppedAfterSeconds(policy), LostNodeSeconds(policy); stopped != tc.want || replaced != tc.want {
+				t.Errorf("stopped after %d s and replaced after %d, want %d", stopped, replaced, tc.want)
 			}
 		})
 	}

@@ -155,7 +155,7 @@ type JobSetStatus struct {
 	FaultTolerance *FaultToleranceStatus `json:"faultTolerance,omitempty"`
 
 	// lostNodes are the nodes on which workers were replaced by force because the node was silent (lostNode of
-	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard of again.
+	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard from again.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
@@ -176,7 +176,7 @@ type LostNode struct {
 	// time is when the first of these workers was replaced.
 	Time metav1.Time `json:"time"`
 
-	// heardTime is when the node was heard of again. From then on new Pods may run on it, and those that wait because they
+	// heardTime is when the node was heard from again. From then on new Pods may run on it, and those that wait because they
 	// keep away from it are created again. Absent: it is silent.
 	// +optional
 	HeardTime *metav1.Time `json:"heardTime,omitempty"`

@@ -49,7 +49,7 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 			return r.refused(ctx, js, reason, err)
 		case err != nil:
 			return err
-		case first.Kind == policy.ReplaceLost && deleted.count() == before: // all came back
+		case first.Kind&(policy.DeletePod|policy.ReplaceLost) != 0 && deleted.count() == before: // each changed since it was read
 		case first.Because != nil:
 			r.tell(js, *first.Because)
 		}

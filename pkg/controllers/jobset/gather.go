@@ -89,10 +89,10 @@ func (r *JobSetReconciler) gatherGroup(ctx context.Context, in *policy.Input, kn
 	if r.reviewAccess {
 		in.Access = known.access
 	}
-	var policed, guarded bool
+	var policed bool
 	in.PolicyGap, policed = r.agentPolicy.Gap()
-	in.LeaseGap, guarded = r.leasePolicy.Gap()
-	in.InLeases = r.reporting != nil && guarded && in.LeaseGap == ""
+	in.LeaseGap, _ = r.leasePolicy.Gap()
+	in.InLeases = r.readsLeases()
 	in.Grant, err = r.grantOf(ctx, js, policed)
 	return err
 }

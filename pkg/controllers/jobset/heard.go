@@ -11,10 +11,8 @@ import (
 	"sync"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,14 +23,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// heardNodes is what was heard of nodes that workers are waited for on, for all JobSets (P172). It is memory: a new leader hears for
+// heardNodes is what was heard from nodes that workers are waited for on, for all JobSets (P172). It is memory: a new leader hears for
 // as long before it takes a node for silent.
 type heardNodes struct {
 	mu    sync.Mutex
 	known map[string]facts.Heard
 }
 
-// heardFor is how long what was heard of a node is kept without another read.
+// heardFor is how long what was heard from a node is kept without another read.
 const heardFor = 10 * time.Minute
 
 // newsInterval is how soon what was heard is decided on, and the next nodes are read if there are more than a pass reads.
@@ -88,22 +86,21 @@ func (r *JobSetReconciler) hear(ctx context.Context, js *jobset.JobSet, nodes []
 	return news
 }
 
-// readHeard reads the Lease of a node, and the Node if it seems to be gone. This manager may list Leases and not get them; the API
-// server reads one key for such a list.
+// readHeard reads the Lease of a node, and the Node if it seems to be gone.
 func (r *JobSetReconciler) readHeard(ctx context.Context, node string) (func(facts.Heard) facts.Heard, error) {
 	sent := r.clock.Now()
-	list := &coordinationv1.LeaseList{}
-	if err := r.live.List(ctx, list, client.InNamespace(corev1.NamespaceNodeLease), client.MatchingFields{metav1.ObjectNameField: node}); err != nil {
+	leases, err := r.leaseNamed(ctx, corev1.NamespaceNodeLease, node)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(list.Items) == 0 {
+	case len(leases) == 0:
 		err := r.live.Get(ctx, types.NamespacedName{Name: node}, &corev1.Node{})
 		if client.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
 		return func(facts.Heard) facts.Heard { return facts.Unheard(err != nil, sent) }, nil
 	}
-	lease, answered := &list.Items[0], r.clock.Now()
+	lease, answered := &leases[0], r.clock.Now()
 	lasts := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
 	return func(h facts.Heard) facts.Heard {
 		return h.Read(string(lease.UID)+"/"+lease.ResourceVersion, lasts, sent, answered)

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,8 +31,8 @@ import (
 var errCameBack = errors.New("the worker came back")
 
 // replaceLost ends the Pod of a worker on a lost node (P174). It is Failed before it is deleted: the Job controller waits for Pods that
-// count as running, and counts its wait from when the Pod was not Ready any more. The Pod, and the Lease in which its agent may have reported, are
-// read past the cache just before, and the write has the version that was read: one that came back stays.
+// count as running, and counts its wait from when the Pod was not Ready any more. The Pod, and
+// the Lease in which its agent may have reported, are read past the cache just before, and the write has the version that was read: one that came back stays.
 func (r *JobSetReconciler) replaceLost(ctx context.Context, js *jobset.JobSet, op *policy.Op) error {
 	pod, fresh := op.Pod, &corev1.Pod{}
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the Job controller writes in between
@@ -70,19 +69,21 @@ func (r *JobSetReconciler) cameBack(ctx context.Context, fresh *corev1.Pod, op *
 	if fresh.UID != pod.UID || m.Ended() || m.Node != facts.NodeOf(pod) || m.Reported.Epoch >= op.Epoch {
 		return true, nil
 	}
-	list := &coordinationv1.LeaseList{}
-	err := r.live.List(ctx, list, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: facts.LeaseName(pod.Name)})
+	if !r.readsLeases() {
+		return false, nil
+	}
+	leases, err := r.leaseNamed(ctx, pod.Namespace, facts.LeaseName(pod.Name))
 	if err != nil && !apierrors.IsForbidden(err) {
 		return false, fmt.Errorf("reading whether it has reported in its Lease: %w", err)
 	}
-	reporting := facts.InList(list.Items).Reporting(fresh, op.Epoch-1)
+	reporting := facts.InList(leases).Reporting(fresh, op.Epoch-1)
 	return facts.StandingOf(reporting).Reported.Epoch >= op.Epoch, nil
 }
 
 // markLost patches the conditions by their types: a merge patch would replace all of them.
 func (r *JobSetReconciler) markLost(ctx context.Context, pod *corev1.Pod, since time.Time) error {
-	status := map[string]any{"phase": corev1.PodFailed, "reason": constants.NodeLost, "message": "its node is silent and its group waits for it alone, so it is replaced by force"}
-	if ready := readyCondition(pod); ready == nil || ready.Status != corev1.ConditionFalse {
+	status := map[string]any{"phase": corev1.PodFailed, "reason": constants.NodeLost, "message": "its node is silent and its group waits only for it, so it is replaced by force"}
+	if ready := facts.ConditionOf(pod, corev1.PodReady); ready == nil || ready.Status != corev1.ConditionFalse {
 		status["conditions"] = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: constants.NodeLost, LastTransitionTime: metav1.NewTime(since)}}
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion}, "status": status})
@@ -90,13 +91,4 @@ func (r *JobSetReconciler) markLost(ctx context.Context, pod *corev1.Pod, since 
 		return err
 	}
 	return r.client.Status().Patch(ctx, &corev1.Pod{ObjectMeta: named(pod)}, client.RawPatch(types.StrategicMergePatchType, patch))
-}
-
-func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == corev1.PodReady {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
 }

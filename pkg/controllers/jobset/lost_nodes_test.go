@@ -92,7 +92,7 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			t.Errorf("requests %q, want %q", got, want)
 		}
 		got := stored(t, s, pod) // held by the finalizer of the Job controller, whose wait counts from the break
-		if ready := readyCondition(got); got.DeletionTimestamp == nil || got.Status.Phase != corev1.PodFailed || got.Status.Reason != "NodeLost" ||
+		if ready := facts.ConditionOf(got, corev1.PodReady); got.DeletionTimestamp == nil || got.Status.Phase != corev1.PodFailed || got.Status.Reason != "NodeLost" ||
 			len(got.Status.Conditions) != 2 || ready.Status != corev1.ConditionFalse || !ready.LastTransitionTime.Time.Equal(now) {
 			t.Errorf("deleted at %v, status %+v", got.DeletionTimestamp, got.Status)
 		}
@@ -120,6 +120,7 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			}
 		},
 		"has reported in its Lease": func(t *testing.T, s *shell, pod *corev1.Pod) {
+			s.leasePolicy, s.reporting = &inForce{}, func(string) *coordinationv1.Lease { return nil }
 			if err := s.Fake.Create(t.Context(), leaseOf(pod, "2")); err != nil {
 				t.Fatal(err)
 			}
@@ -140,6 +141,15 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			}
 		})
 	}
+	t.Run("P153b: is replaced whatever a Lease says that nothing guards", func(t *testing.T) {
+		t.Parallel()
+		s, _, pod := nodeLost(t, nodeLease("n1"), leaseOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "js-w-0-1", UID: "js-w-0-1-uid"}}, "2"))
+		s.leasePolicy, s.reporting = &inForce{gap: "missing"}, func(string) *coordinationv1.Lease { return nil }
+		passesFor(t, s, 60)
+		if got := podRequests(s); pod.UID != "js-w-0-1-uid" || !slices.Contains(got, "delete Pod js-w-0-1") {
+			t.Errorf("%q", got)
+		}
+	})
 	t.Run("P174: is replaced although the Job controller writes in between", func(t *testing.T) {
 		t.Parallel()
 		s, _, pod := nodeLost(t, nodeLease("n1"))

@@ -38,7 +38,7 @@ type memory struct {
 	// leading is when this manager made its first pass as the leader, with synced caches, or its clock last jumped.
 	leading time.Time
 	clockJumps
-	// heard is what was heard of nodes (P172): without it a worker on a lost node is replaced later.
+	// heard is what was heard from nodes (P172): without it a worker on a lost node is replaced later.
 	heard   heardNodes
 	entries map[types.NamespacedName]*remembered
 }

@@ -30,13 +30,11 @@ func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, lat
 	var found []coordinationv1.Lease
 	read := make(map[types.UID]bool, len(late))
 	for _, pod := range late {
-		// This manager may list Leases and not get them. The API server reads one key for such a list.
-		list := &coordinationv1.LeaseList{}
-		err := r.live.List(ctx, list, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: facts.LeaseName(pod.Name)})
+		leases, err := r.leaseNamed(ctx, pod.Namespace, facts.LeaseName(pod.Name))
 		if err != nil && !apierrors.IsForbidden(err) {
 			return in, fmt.Errorf("reading whether Pod %s, which seems to be late, has reported in its Lease: %w", klog.KObj(pod), err)
 		}
-		found, read[pod.UID] = append(found, list.Items...), true
+		found, read[pod.UID] = append(found, leases...), true
 	}
 	live, synced := facts.InList(found), ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)
 	in.Pods, in.ReportsRead = maps.Clone(in.Pods), read
@@ -49,4 +47,18 @@ func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, lat
 		}
 	}
 	return in, nil
+}
+
+// leaseNamed returns the Lease of a name, none if there is none, past the cache. This manager may list Leases and not get them; the
+// API server reads one key for such a list.
+func (r *JobSetReconciler) leaseNamed(ctx context.Context, namespace, name string) ([]coordinationv1.Lease, error) {
+	list := &coordinationv1.LeaseList{}
+	err := r.live.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{metav1.ObjectNameField: name})
+	return list.Items, err
+}
+
+// readsLeases reports whether agents may report in Leases, and nobody else in theirs (P153b).
+func (r *JobSetReconciler) readsLeases() bool {
+	gap, known := r.leasePolicy.Gap()
+	return r.reporting != nil && known && gap == ""
 }

@@ -121,6 +121,20 @@ func TestLateReports(t *testing.T) {
 			t.Errorf("%q", all)
 		}
 	})
+	t.Run("P24c: nobody is told of a deletion that was refused because the Pod had changed", func(t *testing.T) {
+		t.Parallel()
+		s, _, pod := lateInLeases(t)
+		s.Fail = func(request string) error {
+			if strings.HasPrefix(request, "delete Pod") {
+				return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("changed"))
+			}
+			return nil
+		}
+		passes(t, s)
+		if all := s.Record.All(); !slices.Contains(all, "delete Pod "+pod.Name) || strings.Contains(strings.Join(all, " "), "WorkersMissing") {
+			t.Errorf("%q", all)
+		}
+	})
 	t.Run("P24c: after a deletion no pass looks before the cache shows it", func(t *testing.T) {
 		t.Parallel()
 		s, js, pod := lateInLeases(t)

@@ -70,7 +70,7 @@ type JobSetStatusApplyConfiguration struct {
 	// faultTolerance is what has to be remembered if spec.faultTolerance is set.
 	FaultTolerance *FaultToleranceStatusApplyConfiguration `json:"faultTolerance,omitempty"`
 	// lostNodes are the nodes on which workers were replaced by force because the node was silent (lostNode of
-	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard of again.
+	// failurePolicy.inPlaceRestart). New Pods keep away from them until they are heard from again.
 	LostNodes []LostNodeApplyConfiguration `json:"lostNodes,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type LostNodeApplyConfiguration struct {
 	Epoch *int32 `json:"epoch,omitempty"`
 	// time is when the first of these workers was replaced.
 	Time *v1.Time `json:"time,omitempty"`
-	// heardTime is when the node was heard of again. From then on new Pods may run on it, and those that wait because they
+	// heardTime is when the node was heard from again. From then on new Pods may run on it, and those that wait because they
 	// keep away from it are created again. Absent: it is silent.
 	HeardTime *v1.Time `json:"heardTime,omitempty"`
 }

@@ -14,9 +14,10 @@ package v1alpha2
 // if its kubelet has not renewed its Lease for 25 seconds, or five eighths of what the Lease lasts if that is longer.
 type LostNodePolicyApplyConfiguration struct {
 	// replaceAfterSeconds is how long after the start of a group restart such a worker is replaced, if all workers on
-	// other nodes have come back, or, in faultTolerance, how long after the end of its grace period. Whoever sets it vouches that within this time a worker that is cut off from the others
-	// stops, or computes nothing that counts. In inPlaceRestart it defaults to progress.stallSeconds + dumpSeconds + 15
-	// if stallSeconds is set; otherwise it is required. From 1 to 3600. 0: off, also where the configuration of the manager has a default.
+	// other nodes have come back, or, in faultTolerance, how long after the end of its grace period. Setting it is a
+	// promise that a worker that is cut off from its peers stops, or computes nothing that counts, within this time. In
+	// inPlaceRestart it defaults to progress.stallSeconds + dumpSeconds + 15 if stallSeconds is set; otherwise it is
+	// required. From 1 to 3600. 0: off, also where the configuration of the manager has a default.
 	ReplaceAfterSeconds *int32 `json:"replaceAfterSeconds,omitempty"`
 }
 
