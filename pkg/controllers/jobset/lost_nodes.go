@@ -80,10 +80,11 @@ func (r *JobSetReconciler) cameBack(ctx context.Context, fresh *corev1.Pod, op *
 	return facts.StandingOf(reporting).Reported.Epoch >= op.Epoch, nil
 }
 
-// markLost patches the conditions by their types: a merge patch would replace all of them.
+// markLost patches the conditions by their types: a merge patch would replace all of them. The worker has not been ready since the
+// break, although Kubernetes says so only once it has noticed that the node is gone, and its wait would count from then.
 func (r *JobSetReconciler) markLost(ctx context.Context, pod *corev1.Pod, since time.Time) error {
 	status := map[string]any{"phase": corev1.PodFailed, "reason": constants.NodeLost, "message": "its node is silent and its group waits only for it, so it is replaced by force"}
-	if ready := facts.ConditionOf(pod, corev1.PodReady); ready == nil || ready.Status != corev1.ConditionFalse {
+	if ready := facts.ConditionOf(pod, corev1.PodReady); ready == nil || ready.Status != corev1.ConditionFalse || ready.LastTransitionTime.After(since) {
 		status["conditions"] = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: constants.NodeLost, LastTransitionTime: metav1.NewTime(since)}}
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion}, "status": status})

@@ -100,6 +100,19 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			t.Errorf("D, S, charged are %v", got)
 		}
 	})
+	t.Run("P174: is Failed since the break, also if Kubernetes says that it has not been ready since later", func(t *testing.T) {
+		t.Parallel()
+		s, _, pod := nodeLost(t, nodeLease("n1"))
+		live := stored(t, s, pod)
+		live.Status.Conditions[0].Status, live.Status.Conditions[0].LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(now.Add(40*time.Second))
+		if err := s.Fake.Update(t.Context(), live); err != nil {
+			t.Fatal(err)
+		}
+		passesFor(t, s, 40)
+		if ready := facts.ConditionOf(stored(t, s, pod), corev1.PodReady); !ready.LastTransitionTime.Time.Equal(now) {
+			t.Errorf("the Job controller counts from %v, want %v", ready.LastTransitionTime, now)
+		}
+	})
 	t.Run("P172: stays while its node is heard", func(t *testing.T) {
 		t.Parallel()
 		s, js, _ := nodeLost(t, nodeLease("n1"))
