@@ -105,7 +105,7 @@ func TestAWorkerOnALostNode(t *testing.T) {
 		s, _, pod := nodeLost(t, nodeLease("n1"))
 		live := stored(t, s, pod)
 		live.Status.Conditions[0].Status, live.Status.Conditions[0].LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(now.Add(40*time.Second))
-		if err := s.Fake.Update(t.Context(), live); err != nil {
+		if err := s.Fake.Status().Update(t.Context(), live); err != nil {
 			t.Fatal(err)
 		}
 		passesFor(t, s, 40)
