@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
@@ -155,7 +154,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		return fmt.Errorf("listing Pods: %w", err)
 	}
 	templates := raiseRequests(in.Jobs, pods.Items, place)
-	isReady, requested, hasOthers := map[string]bool{}, map[string]elastic.Resources{}, map[string]bool{}
+	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
 		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
@@ -178,8 +177,6 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 				charge(requested, pod.Spec.NodeName, differs(asks, templates[at], in.Jobs[at].Request))
 				continue
 			}
-		} else if pod.Labels[jobset.JobKey] != "" {
-			hasOthers[pod.Spec.NodeName] = true
 		}
 		charge(requested, pod.Spec.NodeName, asks)
 		requested[pod.Spec.NodeName][corev1.ResourcePods]++
@@ -192,7 +189,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		node := &nodes.Items[i]
 		in.Nodes = append(in.Nodes, elastic.Node{
 			Name: node.Name, Labels: node.Labels, Taints: node.Spec.Taints, Usable: isReady[node.Name] && !node.Spec.Unschedulable, Lost: !isReady[node.Name],
-			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name], HasOthers: hasOthers[node.Name],
+			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name],
 		})
 	}
 	return nil
@@ -249,7 +246,6 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		job.Ran, job.Ceiling = learned(js, rjob.Name)
 	}
 	spec := &template.Spec
-	job.Topology, job.OnePerNode = children.Topology(js, rjob), isAlone(template)
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
 	if affinity := spec.Affinity; affinity != nil && affinity.NodeAffinity != nil {
