@@ -96,8 +96,7 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		}
 		path := replicatedJobPath(i).Child("elastic")
 		if !g.ElasticJobSet {
-			all = append(all, field.Forbidden(path, "needs a feature gate of the manager: start it with "+
-				"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration; or leave it out"))
+			all = append(all, field.Forbidden(path, "needs a feature gate of the manager: start it with --feature-gates=ElasticJobSet=true, or leave it out"))
 			continue
 		}
 		var errs field.ErrorList
