@@ -49,7 +49,7 @@ func keepRequests(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation), Labels: facts.Pick(pod.Labels, jobset.JobKey),
+			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
@@ -94,7 +94,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 	if err := a.client.List(ctx, jobSets, client.UnsafeDisableDeepCopy); err != nil {
 		return in, nil, fmt.Errorf("listing JobSets: %w", err)
 	}
-	if a.forgetOthers(jobSets.Items); len(a.planned) == 0 {
+	if a.forgetOthers(jobSets.Items); len(a.known) == 0 {
 		return in, nil, nil // nothing to plan, and no Pods to look at
 	}
 	if err := a.client.List(ctx, jobs, client.UnsafeDisableDeepCopy); err != nil {
@@ -114,7 +114,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 
 // addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
 func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []batchv1.Job) (owners []*jobset.JobSet, built [][]*batchv1.Job) {
-	byOwner, started := builtJobs(jobs), map[elastic.Key]bool{}
+	byOwner := builtJobs(jobs)
 	for i := range jobSets {
 		js := &jobSets[i]
 		if !isScaled(js) {
@@ -129,18 +129,17 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			}
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
-			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			known := a.known[job.Key]
+			job.Lacking, job.NoRoom, job.MayForce, job.Resized = known.lacking, known.noRoom, a.config.mayForce(js), a.resizedAt(js, job.Key)
 			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
-			if job.Started = job.Started || a.started[job.Key]; job.Started {
-				started[job.Key] = true
-			}
+			known.started = known.started || job.Started
+			job.Started = known.started
 			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
 		shareResized(in.Jobs[first:])
 	}
-	a.started = started
 	return owners, built
 }
 

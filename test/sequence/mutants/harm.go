@@ -51,8 +51,8 @@ var harm = []mutant{
 	},
 	{
 		name: "take from others because it restarts", at: "pkg/controllers/elastic.autoscaler.addJobs", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
-		old: "job.Started = job.Started || a.started[job.Key]; job.Started",
-		new: "job.Started",
+		old: "job.Started = known.started",
+		new: "",
 	},
 	{
 		name: "take from others after a restart that another manager saw", at: "pkg/controllers/elastic.elasticJob", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
