@@ -51,8 +51,7 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 	case changedOnly(copyPodTemplateFields):
 		detail += "; this may change while the JobSet is suspended: set spec.suspend to true in the same update"
 	case !g.ElasticJobSet && changedOnly(copySizeIfIndexed):
-		detail += "; a size may change behind a feature gate of the manager: start it with " +
-			"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration"
+		detail += "; a size may change behind a feature gate of the manager: start it with --feature-gates=ElasticJobSet=true"
 	}
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
