@@ -140,7 +140,7 @@ func TestResumed(t *testing.T) {
 			rjob := &js.Spec.ReplicatedJobs[0]
 			apply(tc.wanted, &rjob.Template.Spec.Template)
 			jobBefore, rjobBefore := job.DeepCopy(), rjob.DeepCopy()
-			got, changed := Resumed(job, rjob)
+			got, changed := Resumed(job, rjob, Resumption{})
 			delete(got.Annotations, constants.TemplateEntriesKey) // see TestRecord
 			if diff := cmp.Diff(want, got, sameEmptyMaps()); diff != "" {
 				t.Errorf("Job (-want +got):\n%s", diff)
@@ -182,8 +182,8 @@ func TestResumedTwice(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").PodMeta("k", "v").PodSpec(func(s *corev1.PodSpec) {
 		s.Tolerations = []corev1.Toleration{{Key: "a", TolerationSeconds: ptr.To[int64](1)}}
 	})).Obj()
-	once, _ := Resumed(build(t, js, 0, 0), &js.Spec.ReplicatedJobs[0])
-	twice, changed := Resumed(once, &js.Spec.ReplicatedJobs[0])
+	once, _ := Resumed(build(t, js, 0, 0), &js.Spec.ReplicatedJobs[0], Resumption{})
+	twice, changed := Resumed(once, &js.Spec.ReplicatedJobs[0], Resumption{})
 	if diff := cmp.Diff(once, twice); diff != "" || changed {
 		t.Errorf("C333: a second resume changed the Job (%v, -once +twice):\n%s", changed, diff)
 	}

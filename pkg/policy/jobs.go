@@ -49,7 +49,8 @@ func createJobs(v *view, before result) result {
 	case len(awaited) > 0:
 		r = r.and(awaitClaims(awaited))
 	}
-	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
+	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway).
+		TrackExecutions(v.Gates.ExecutionAttemptsTracking)
 	for i, rjob := range v.turn {
 		for _, index := range indexes[i] {
 			r.writes.do(Op{Kind: CreateJob, Batch: i, Job: builder.Job(rjob, int(index))})
@@ -100,14 +101,15 @@ func (v *view) resumeJobs() result {
 			asleep[name] = append(asleep[name], job)
 		}
 	}
-	left := newRoom()
+	left, with := newRoom(), children.Resumption{
+		Execution: children.Execution(v.JobSet, v.Gates.ExecutionAttemptsTracking), Resources: v.Gates.MutablePodResourcesForSuspendedJobSets}
 	for _, rjob := range v.turn {
 		jobs, size := asleep[rjob.Name], left.sizeOf(&rjob.Template.Spec)
 		most := min(left.jobsOf(size), len(jobs))
 		left.take(most, size)
 		r.writes.Unresumed += int64(len(jobs) - most)
 		for _, job := range jobs[:most] {
-			resumed, changed := children.Resumed(job, rjob)
+			resumed, changed := children.Resumed(job, rjob, with)
 			if changed && !atRest(job) {
 				r.writes.Unresumed++
 				continue

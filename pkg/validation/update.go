@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,7 +25,7 @@ const (
 )
 
 // replicatedJobsUnchanged allows two things to change: five fields of the Pod
-// templates while the JobSet is suspended, before or after the update, since
+// templates, and behind a gate the resources of containers, while the JobSet is suspended, before or after the update, since
 // queueing systems set them when they admit the JobSet; and, behind a gate, the
 // size of Indexed Jobs.
 func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
@@ -36,6 +37,9 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		}
 		if isSuspended(old) || isSuspended(new) {
 			copyPodTemplateFields(to, from)
+			if g.MutablePodResourcesForSuspendedJobSets {
+				copyResources(to, from)
+			}
 		}
 	}
 	changed := differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, set))
@@ -47,9 +51,13 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		all := func(to, from *jobset.ReplicatedJob) { set(to, from); copied(to, from) }
 		return len(differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, all))) == 0
 	}
+	suspendable := func(to, from *jobset.ReplicatedJob) { copyPodTemplateFields(to, from); copyResources(to, from) }
 	switch {
-	case changedOnly(copyPodTemplateFields):
+	case changedOnly(copyPodTemplateFields), g.MutablePodResourcesForSuspendedJobSets && changedOnly(suspendable):
 		detail += "; this may change while the JobSet is suspended: set spec.suspend to true in the same update"
+	case changedOnly(suspendable):
+		detail += "; requests and limits may change while the JobSet is suspended, behind a feature gate of the manager: start it with " +
+			"--feature-gates=MutablePodResourcesForSuspendedJobSets=true, or set featureGates: {MutablePodResourcesForSuspendedJobSets: true} in its configuration"
 	case !g.ElasticJobSet && changedOnly(copySizeIfIndexed):
 		detail += "; a size may change behind a feature gate of the manager: start it with " +
 			"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration"
@@ -93,6 +101,39 @@ func copyPodTemplateFields(to, from *jobset.ReplicatedJob) {
 	is.Spec.SchedulingGates = was.Spec.SchedulingGates
 }
 
+// copyResources copies requests and limits of containers, not claims, from those of the same name.
+func copyResources(to, from *jobset.ReplicatedJob) {
+	is, was := &to.Template.Spec.Template.Spec, &from.Template.Spec.Template.Spec
+	for _, lists := range [][2][]corev1.Container{{is.InitContainers, was.InitContainers}, {is.Containers, was.Containers}} {
+		named := make(map[string]*corev1.ResourceRequirements, len(lists[1]))
+		for i := range lists[1] {
+			named[lists[1][i].Name] = &lists[1][i].Resources
+		}
+		for i := range lists[0] {
+			if c := &lists[0][i]; named[c.Name] != nil {
+				c.Resources.Requests, c.Resources.Limits = named[c.Name].Requests, named[c.Name].Limits
+			}
+		}
+	}
+}
+
+// changedResources checks the resources of a template in which they changed, as those of a new one.
+func changedResources(was *jobset.ReplicatedJob, new *jobset.JobSet, i int) field.ErrorList {
+	var same jobset.ReplicatedJob
+	new.Spec.ReplicatedJobs[i].DeepCopyInto(&same)
+	if copyResources(&same, was); apiequality.Semantic.DeepEqual(same, new.Spec.ReplicatedJobs[i]) {
+		return nil
+	}
+	errs, spec := resourceBound(new, i), &new.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	for k := range spec.InitContainers {
+		errs = append(errs, requests(podPath(i).Child("initContainers").Index(k).Child("resources", "requests"), &spec.InitContainers[k])...)
+	}
+	for k := range spec.Containers {
+		errs = append(errs, requests(podPath(i).Child("containers").Index(k).Child("resources", "requests"), &spec.Containers[k])...)
+	}
+	return errs[:min(len(errs), mostOfAList)]
+}
+
 func copySizeIfIndexed(to, from *jobset.ReplicatedJob) {
 	if isIndexed(&to.Template.Spec) {
 		to.Template.Spec.Parallelism = from.Template.Spec.Parallelism
@@ -127,6 +168,7 @@ func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList
 	var errs field.ErrorList
 	for i := range new.Spec.ReplicatedJobs {
 		if was := predecessor(old, new, i); was != nil {
+			errs = append(errs, changedResources(was, new, i)...)
 			errs = append(errs, changedPodTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
 		}
 	}

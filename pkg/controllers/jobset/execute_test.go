@@ -50,7 +50,7 @@ func TestExecuteInOrder(t *testing.T) {
 	s, js, job := fiveJobs(t, 0, 3, 4)
 	builder := children.NewBuilder(js)
 	rjob := &js.Spec.ReplicatedJobs[0]
-	resumed, changed := children.Resumed(job(4), rjob)
+	resumed, changed := children.Resumed(job(4), rjob, children.Resumption{})
 	cached := job(4)
 	suspended := job(3)
 	plan := planOf(
@@ -111,7 +111,7 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 			s, js, job := fiveJobs(t, 0, 3, 4)
 			builder := children.NewBuilder(js)
 			rjob := &js.Spec.ReplicatedJobs[0]
-			resumed, _ := children.Resumed(job(4), rjob)
+			resumed, _ := children.Resumed(job(4), rjob, children.Resumption{})
 			s.Fail = func(request string) error {
 				if request == all[tc.at] {
 					return down
