@@ -81,7 +81,7 @@ func Decide(in Input) (Plan, error) {
 		sum = v.onlyIntent(sum)
 		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
 	case v.waitsForSuspended(&sum):
-		sum.writes.drop(SuspendJob)
+		sum = onlySuspended(sum)
 		v.traceRule("suspended first", "Suspended in the place of Jobs that are to stop (C398)")
 	case v.waitsForDeployed(&sum), v.waitsForExecution(&sum):
 		sum = v.statusFirst(sum)

@@ -56,6 +56,12 @@ func (v *view) waitsForSuspended(sum *result) bool {
 	return kept && sum.writes.Does(SuspendJob) && !v.isTrue(jobset.JobSetSuspended)
 }
 
+// onlySuspended leaves Jobs that are to stop to the next pass, and with them what may be refused: nothing is to delay that.
+func onlySuspended(r result) result {
+	r.writes.drop(SuspendJob | CreateService | CreateClaim | GrantAccess | ScaleJob | CreateJob)
+	return r
+}
+
 // keepExecution writes which execution this is, and since when it is active.
 func (v *view) keepExecution(c changes, status *jobset.JobSetStatus) {
 	if v.finished { // one that has ended keeps those of its end
