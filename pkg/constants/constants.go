@@ -83,8 +83,11 @@ const (
 
 	JobSetSuspendedReason  = "SuspendedJobs"
 	JobSetSuspendedMessage = "jobset is suspended"
-	ResumedReason          = "ResumeJobs"
-	ResumedMessage         = "jobset is resumed"
+	// SuspendingReason: Jobs are suspended, and not yet all of them. Written where that matters: with the gates of executions and deadlines.
+	SuspendingReason  = "SuspendingJobs"
+	SuspendingMessage = "jobset is being suspended"
+	ResumedReason     = "ResumeJobs"
+	ResumedMessage    = "jobset is resumed"
 )
 
 // Reasons of in-place restart.

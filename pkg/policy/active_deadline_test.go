@@ -94,8 +94,7 @@ func TestDeadlineOfASuspendedJobSet(t *testing.T) {
 			limited(60, long), func(w *summary) { w.Status.StartTime = nil }},
 		"C398: that it is suspended is written before its Jobs are": {nil, twoKinds().Suspend(true), limited(60, long), func(w *summary) {
 			w.Status.StartTime = nil
-			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now)}
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "SuspendingJobs", "jobset is being suspended", now)}
 		}},
 		"C398: its Jobs are suspended then": {nil, twoKinds().Suspend(true).Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past), limited(60, nil), func(w *summary) {
 			w.Suspends = []string{"js-a-0", "js-a-1", "js-b-0"}

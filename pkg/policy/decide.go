@@ -81,8 +81,8 @@ func Decide(in Input) (Plan, error) {
 		sum = v.onlyIntent(sum)
 		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
 	case v.waitsForSuspended(&sum):
-		sum = onlySuspended(sum)
-		v.traceRule("suspended first", "Suspended in the place of Jobs that are to stop (C398)")
+		sum = onlySuspending(sum)
+		v.traceRule("suspending first", "SuspendingJobs in the place of Jobs that are to stop (C398)")
 	case v.waitsForDeployed(&sum), v.waitsForExecution(&sum):
 		sum = v.statusFirst(sum)
 		v.traceRule("status first", "the status in the place of Jobs that are to run (P86, C398)")

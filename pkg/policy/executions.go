@@ -19,11 +19,11 @@ import (
 
 // Which execution this is, and since when it is active, is in the status before a Job of it runs (C398):
 //
-//	suspend   Suspended=True, no startTime     then Jobs are suspended
+//	suspend   SuspendingJobs, no startTime     then Jobs are suspended, and Suspended=True
 //	resume    Suspended=False, attempt +1      then Jobs are resumed, and carry it
 //	restart   restarts +1, attempt +1          then Jobs are recreated, and carry it
 //
-// So an execution is counted by the write that turns Suspended, or that restarts, and by no other, whatever is retried: a Job
+// So an execution is counted by the write that ends the suspension, or that restarts, and by no other, whatever is retried: a Job
 // that is still to be resumed then is an unfinished intent.
 
 // waitsForExecution reports whether Jobs are to run and the status does not say yet in which execution, or since when.
@@ -36,7 +36,7 @@ func (v *view) waitsForExecution(sum *result) bool {
 
 // runsAgain reports whether the JobSet is resumed and the status has yet to count that.
 func (v *view) runsAgain(sum *result) bool {
-	return v.Gates.ExecutionAttemptsTracking && !sum.ends && !v.suspendWanted() && v.isTrue(jobset.JobSetSuspended)
+	return v.Gates.ExecutionAttemptsTracking && !sum.ends && !v.suspendWanted() && (v.suspending() || v.isTrue(jobset.JobSetSuspended))
 }
 
 // statusFirst leaves Jobs that are to run to the next pass, and lets the status say that they will.
@@ -46,20 +46,21 @@ func (v *view) statusFirst(sum result) result {
 		return sum
 	}
 	sum.changes |= resumesJobSet
-	return sum.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))
+	return sum.and(v.resumed())
 }
 
 // waitsForSuspended reports whether Jobs are to stop and the status does not say so yet. If it did not, and the JobSet were resumed before all
 // Jobs have stopped, nobody would know that some have.
 func (v *view) waitsForSuspended(sum *result) bool {
 	kept := v.Gates.ExecutionAttemptsTracking || v.isLimited()
-	return kept && sum.writes.Does(SuspendJob) && !v.isTrue(jobset.JobSetSuspended)
+	return kept && sum.writes.Does(SuspendJob) && !v.suspending() && !v.isTrue(jobset.JobSetSuspended)
 }
 
-// onlySuspended leaves Jobs that are to stop to the next pass, and with them what may be refused: nothing is to delay that.
-func onlySuspended(r result) result {
+// onlySuspending leaves Jobs that are to stop to the next pass, and with them what may be refused: nothing is to delay that.
+func onlySuspending(r result) result {
 	r.writes.drop(SuspendJob | CreateService | CreateClaim | GrantAccess | ScaleJob | CreateJob)
-	return r
+	r.notices = nil
+	return r.and(tell(silently(jobset.JobSetSuspended, metav1.ConditionFalse, constants.SuspendingReason, constants.SuspendingMessage)))
 }
 
 // keepExecution writes which execution this is, and since when it is active.

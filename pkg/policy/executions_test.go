@@ -38,6 +38,11 @@ func sleepy(w *builders.JobSetWrapper) *builders.JobSetWrapper {
 	return w.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past)
 }
 
+// drowsy is a JobSet of which some Jobs may be suspended.
+func drowsy(w *builders.JobSetWrapper) *builders.JobSetWrapper {
+	return w.Condition(jobset.JobSetSuspended, false, "SuspendingJobs", "jobset is being suspended", past)
+}
+
 var allOff = jobChanges{"js-a-0": off, "js-a-1": off, "js-b-0": off}
 
 func TestExecutionAttempts(t *testing.T) {
@@ -70,10 +75,17 @@ func TestExecutionAttempts(t *testing.T) {
 		"C398: a Job of it that is still suspended adds nothing":        {awake(), jobChanges{"js-b-0": off}, counted(5), func(w *summary) { w.Resumes = all[2:] }},
 		"C398: a JobSet without Jobs is resumed, too":                   {sleepy(twoKinds()), nil, counted(4, none), resumed(5)},
 		"C398: that it is suspended is written before its Jobs are": {twoKinds().Suspend(true), nil, counted(4), func(w *summary) {
+			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "SuspendingJobs", "jobset is being suspended", now)}
+		}},
+		"C398: they are suspended then, and nothing is counted": {drowsy(twoKinds().Suspend(true)), nil, counted(4), func(w *summary) {
+			w.Suspends = all
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now)}
 			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
 		}},
-		"C398: they are suspended then, and nothing is counted":             {sleepy(twoKinds().Suspend(true)), nil, counted(4), func(w *summary) { w.Suspends = all }},
+		"C398: one that is resumed before all of them were counts": {drowsy(twoKinds()), jobChanges{"js-a-0": off}, counted(4), func(w *summary) {
+			resumed(5)(w)
+			w.Status.Conditions[0].LastTransitionTime = metav1Time(past)
+		}},
 		"C398: one that is resumed before they were counts":                 {sleepy(twoKinds()), nil, counted(4), resumed(5)},
 		"C397: one that runs when the gate comes has restarts":              {twoKinds().Restarts(3, 3), jobChanges{"js-a-0": third, "js-a-1": third, "js-b-0": third}, counted(-1), hasCounted(3)},
 		"C397: a suspended one, too":                                        {sleepy(twoKinds().Suspend(true).Restarts(3, 3)), jobChanges{"js-a-0": offThird, "js-a-1": offThird, "js-b-0": offThird}, counted(-1), hasCounted(3)},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -74,7 +76,7 @@ func followSuspend(v *view, _ result) result {
 		r = r.and(requeueAfter(nextBatch))
 	}
 	if r.writes.Unresumed == 0 {
-		r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))
+		r = r.and(v.resumed())
 	}
 	return r
 }
@@ -88,6 +90,19 @@ func (v *view) suspendJobs() result {
 		}
 	}
 	return r
+}
+
+// suspending reports whether Jobs may have been suspended, and not yet all of them.
+func (v *view) suspending() bool {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetSuspended))
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == constants.SuspendingReason
+}
+
+// resumed ends a suspension, also one that was not complete.
+func (v *view) resumed() result {
+	n := becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)
+	n.ifTrue = !v.suspending()
+	return tell(n)
 }
 
 // resumeJobs resumes the Jobs that have their turn, as many as a plan holds. A Job whose template
