@@ -91,7 +91,7 @@ func TestExecutionAttempts(t *testing.T) {
 		"C397: a suspended one, too":                                        {sleepy(twoKinds().Suspend(true).Restarts(3, 3)), jobChanges{"js-a-0": offThird, "js-a-1": offThird, "js-b-0": offThird}, counted(-1), hasCounted(3)},
 		"C397: its Jobs that still run make a first execution":              {sleepy(twoKinds().Suspend(true)), jobChanges{"js-a-0": off, "js-a-1": off}, counted(-1), func(w *summary) { hasCounted(0)(w); w.Suspends = all[2:] }},
 		"C397: it is at least restarts, also after a time without the gate": {twoKinds().Restarts(3, 3), jobChanges{"js-a-0": third, "js-a-1": third, "js-b-0": third}, counted(1), hasCounted(3)},
-		"C397: with the gate off it is left": {sleepy(twoKinds()), allOff, counted(4, untracked), func(w *summary) {
+		"C397 C188: with the gate off it is left": {sleepy(twoKinds()), allOff, counted(4, untracked), func(w *summary) {
 			resumed(4)(w)
 			w.Resumes = all
 		}},

@@ -40,7 +40,7 @@ func TestUpdateResourcesWhileSuspended(t *testing.T) {
 		"W144: beside what may change without the gate, too": {gates: mutableResources, old: each(resized("1", "2"), suspended), mut: each(resized("3", "4"), fiveFields)},
 		"W144: not while it runs": {gates: mutableResources, old: resized("1", "2"), mut: resized("3", "4"),
 			want: []violation{invalid(replicatedJobs, "containers[0].resources.requests[cpu]; this may change while the JobSet is suspended: set spec.suspend to true in the same update")}},
-		"W144: not with the gate off": {old: each(resized("1", "2"), suspended), mut: resized("3", "4"),
+		"W144 C187: not with the gate off": {old: each(resized("1", "2"), suspended), mut: resized("3", "4"),
 			want: []violation{invalid(replicatedJobs, "containers[0].resources.requests[cpu]; requests and limits may change while the JobSet is suspended, behind a feature gate of the manager: "+
 				"start it with --feature-gates=MutablePodResourcesForSuspendedJobSets=true")}},
 		"W144: claims may not": {gates: mutableResources, old: suspended, mut: func(js *jobset.JobSet) {
