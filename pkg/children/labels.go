@@ -24,7 +24,7 @@ var reservedKeys = sets.New(
 	jobset.JobIndexKey, jobset.JobGlobalIndexKey, jobset.JobKey,
 	jobset.GroupNameKey, jobset.GroupReplicasKey, jobset.JobGroupIndexKey,
 	jobset.CoordinatorKey, constants.RestartsKey, constants.JobRestartAttemptKey,
-	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey,
+	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey, jobset.ExecutionAttemptKey,
 )
 
 // keys returns what the controller writes, as labels and as annotations, on a Job and on its Pods.

@@ -42,6 +42,11 @@ func Tolerates(js *jobset.JobSet, g gates.Set) bool {
 	return g.FaultTolerance && js.Spec.FaultTolerance != nil
 }
 
+// isLimited reports whether spec.activeDeadlineSeconds of the JobSet holds.
+func (v *view) isLimited() bool {
+	return v.Gates.JobSetActiveDeadlineSeconds && v.JobSet.Spec.ActiveDeadlineSeconds != nil
+}
+
 // Bypass is why the agents of a JobSet let their workers run without asking, if they do.
 type Bypass uint8
 

@@ -60,6 +60,8 @@ type Report struct {
 	// Epochs is nil for other strategies than InPlaceRestart.
 	Epochs *Epochs `json:"epochs,omitempty"`
 	Budget Budget  `json:"budget"`
+	// Execution is status.executionAttempts, nil if executions are not counted.
+	Execution *int32 `json:"executionAttempts,omitempty"`
 	// Jobs is nil if they could not be read.
 	Jobs *Jobs `json:"jobs,omitempty"`
 	// Workers is nil if no worker is waited for, or if they could not be read.
@@ -109,7 +111,7 @@ func Of(in Input) Report {
 	js := in.JobSet
 	r := Report{
 		Time: metav1.NewTime(in.Now), Namespace: js.Namespace, Name: js.Name,
-		Strategy: strategyOf(js), State: stateOf(js), Budget: budgetOf(js),
+		Strategy: strategyOf(js), State: stateOf(js), Budget: budgetOf(js), Execution: js.Status.ExecutionAttempts,
 	}
 	if r.inPlace() {
 		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
