@@ -70,15 +70,21 @@ const (
 func mutateJobSets(scheme *runtime.Scheme, d jobSetDefaulter) admission.HandlerFunc {
 	defaults := admission.WithDefaulter(scheme, d)
 	return func(ctx context.Context, req admission.Request) admission.Response {
-		response := defaults.Handler.Handle(ctx, req)
+		var kept unsaid
+		whole := req
+		if req.Operation == admissionv1.Update {
+			kept = leftOutOf(req.Object.Raw, req.OldObject.Raw)
+			whole.Object.Raw = kept.into(req.Object.Raw)
+		}
+		response := defaults.Handler.Handle(ctx, whole)
 		written, old := &jobset.JobSet{}, &jobset.JobSet{}
 		switch {
-		case d.decoder.Decode(req, written) != nil:
+		case !response.Allowed || d.decoder.Decode(whole, written) != nil:
 		case req.Operation == admissionv1.Create:
 			return response.WithWarnings(validation.DefaultWarnings(written, d.gates)...)
 		case req.Operation == admissionv1.Update && d.decoder.DecodeRaw(req.OldObject, old) == nil:
 			d.keep(written, old)
-			return keepForm(written, old, req, response)
+			return keepForm(written, old, req, kept.answer(response))
 		}
 		return response
 	}
