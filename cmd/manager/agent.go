@@ -49,7 +49,7 @@ func createsAccess(cfg *configapi.Configuration) bool {
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
 func clusterOf(cfg *configapi.Configuration, connection *rest.Config, gates gates.Set) (validation.Cluster, error) {
 	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: config.Progress(cfg),
-		LostNode: config.LostNode(cfg)}
+		LostNode: config.LostNode(cfg), KeepAway: nodeHealthOf(cfg).KeepAway, AgentResources: injectionOf(cfg).Resources}
 	if !gates.InPlaceRestart {
 		return cluster, nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
@@ -30,6 +31,8 @@ type jobSetDefaulter struct {
 	// progress and lostNode are what the configuration has of them.
 	progress *jobset.ProgressPolicy
 	lostNode *jobset.LostNodePolicy
+	// keepAway says which nodes Pods of JobSets in a queue keep away from.
+	keepAway nodehealth.Rules
 }
 
 var _ admission.Defaulter[*jobset.JobSet] = jobSetDefaulter{}
@@ -42,6 +45,7 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 		Default(js, d.gates)
 		defaultProgress(js, nil, d.gates, d.progress)
 		defaultLostNode(js, nil, d.gates, d.lostNode)
+		defaultAffinity(js, d.gates, d.keepAway)
 	case req.Operation == admissionv1.Update:
 		old := &jobset.JobSet{}
 		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
@@ -114,6 +118,7 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	errs := validation.Create(js, v.gates)
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
 	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
+	warnings = append(warnings, validation.QueueWarnings(js, v.gates, v.cluster)...)
 	if len(errs) > 0 {
 		return warnings, validation.ToStatusError(js, errs)
 	}

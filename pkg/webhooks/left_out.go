@@ -106,8 +106,8 @@ func objects(list json.RawMessage) (decoded []map[string]any) {
 	return decoded
 }
 
-// withoutChangeable removes from a stored ReplicatedJob what an update may change: its size, of which keepSize knows, and, if it is
-// suspended before or after, what queueing systems set (W84). Left out, they are removed.
+// withoutChangeable removes from a stored ReplicatedJob what is not kept here: its size and its affinity, of which keepSize and
+// keepAffinity know, and, if it is suspended before or after, what queueing systems set and remove (W84).
 func withoutChangeable(job map[string]any, suspended bool) {
 	remove := func(from string, keys ...string) {
 		object := job
@@ -119,6 +119,7 @@ func withoutChangeable(job map[string]any, suspended bool) {
 		}
 	}
 	remove("template.spec", "parallelism", "completions")
+	withoutAddedAffinity(job)
 	if suspended {
 		remove("template.spec.template.metadata", "labels", "annotations")
 		remove("template.spec.template.spec", "nodeSelector", "tolerations", "schedulingGates")
