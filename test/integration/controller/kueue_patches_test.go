@@ -148,6 +148,7 @@ var _ = Describe("A JobSet that a queue patches with types of JobSet v0.12", fun
 		js := JobSet("js", Replicated("workers", 1, 2))
 		js.Spec.ReplicatedJobs[0].Elastic = &jobset.ElasticBounds{MinInstances: 1, MaxInstances: 3}
 		js = w.Create(inQueue(js))
+		w.Has(js, jobset.JobSetSuspended, metav1.ConditionTrue, "SuspendedJobs")
 		applies := func(spec string) {
 			GinkgoHelper()
 			text := `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js"},"spec":` + spec + `}`
