@@ -135,6 +135,9 @@ type keeper struct {
 // filledIn are fields that an update may always leave out: creation has filled them in, and nobody is told that they are kept.
 var filledIn = []string{"completionMode", "restartPolicy", "backoffLimit", "podReplacementPolicy"}
 
+// needed are fields without which an update is refused, as one that lacks most of what it should have (W31).
+var needed = []string{"template", "containers"}
+
 // defaults keeps what the schema has filled in before this webhook was called.
 func (k *keeper) defaults(path *field.Path, is, was map[string]any) {
 	zero, one := json.Number("0"), json.Number("1")
@@ -154,6 +157,9 @@ func (k *keeper) object(path *field.Path, is, was map[string]any) {
 		value, ok := is[key]
 		if ok {
 			k.value(path.Child(key), value, was[key])
+			continue
+		}
+		if slices.Contains(needed, key) {
 			continue
 		}
 		is[key], k.changed = was[key], true
@@ -185,7 +191,7 @@ func (k *keeper) value(path *field.Path, is, was any) {
 	}
 }
 
-// isEmpty reports whether a value has nothing in it, such as the empty objects that Go writes.
+// isEmpty reports whether a value has nothing in it, such as the empty objects and strings that Go writes.
 func isEmpty(value any) bool {
 	switch value := value.(type) {
 	case nil:
@@ -199,6 +205,8 @@ func isEmpty(value any) bool {
 		return true
 	case []any:
 		return len(value) == 0
+	case string:
+		return value == ""
 	}
 	return false
 }

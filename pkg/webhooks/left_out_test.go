@@ -134,7 +134,7 @@ func TestEveryExampleIsKept(t *testing.T) {
 
 const twoJobs = `{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"js"},"spec":{"suspend":SUSPEND,"replicatedJobs":[
 	{"name":"a","groupName":"g","replicas":0,"template":{"metadata":{},"spec":{"parallelism":2,"completions":2,"completionMode":"Indexed","template":{"metadata":{"labels":{"l":"1"}},
-		"spec":{"restartPolicy":"Never","nodeSelector":{"pool":"gold"},"containers":[{"name":"c","image":"i","command":["c"],"env":[{"name":"E","value":"1"}]},{"name":"d","image":"i"}]}}}}},
+		"spec":{"restartPolicy":"Never","nodeSelector":{"pool":"gold"},"containers":[{"name":"c","image":"i","command":["c"],"env":[{"name":"E","value":"1"}]},{"name":"d","image":"i"}],"volumes":[{"name":"v","hostPath":{"path":"/v","type":""}}]}}}}},
 	{"name":"b","groupName":"default","replicas":1,"elastic":{"minInstances":1,"maxInstances":3},"dependsOn":[{"name":"a","status":"Ready"}],
 		"template":{"spec":{"parallelism":2,"completions":2,"completionMode":"Indexed","template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}]}}`
 
@@ -201,6 +201,9 @@ func TestWhatAnUpdateLeavesOut(t *testing.T) {
 			change:   []string{`"nodeSelector":{"pool":"gold"},`, ``},
 			warnings: []string{": spec.replicatedJobs[0].template.spec.template.spec.nodeSelector;"},
 		},
+		"W20b: nor of what Go writes where there is nothing": {
+			change: []string{`,"type":""`, ``},
+		},
 		"W20a W20b: nobody is told of what is filled in": {
 			change: []string{`"completionMode":"Indexed",`, ``, `"restartPolicy":"Never",`, ``, `"metadata":{},`, ``},
 		},
@@ -259,4 +262,17 @@ func FuzzLeftOut(f *testing.F) {
 			t.Errorf("W20b: kept twice: %s, then %s", kept.list, again.list)
 		}
 	})
+}
+
+// TestATemplateIsNeeded: an update without the template of a ReplicatedJob is refused (W31), whatever the stored one is.
+func TestATemplateIsNeeded(t *testing.T) {
+	stored := `{"spec":{"replicatedJobs":[{"name":"a","elastic":{"minInstances":1},"template":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}]}}`
+	for object, want := range map[string]string{
+		`{"spec":{"replicatedJobs":[{"name":"a"}]}}`: `[{"elastic":{"minInstances":1},"name":"a"}]`,
+		`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{}}}}}]}}`: `[{"elastic":{"minInstances":1},"name":"a","template":{"spec":{"template":{"spec":{}}}}}]`,
+	} {
+		if kept := leftOutOf([]byte(object), []byte(stored)); string(kept.list) != want {
+			t.Errorf("W20b, W31: %s", kept.list)
+		}
+	}
 }
