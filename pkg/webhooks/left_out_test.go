@@ -268,7 +268,7 @@ func FuzzLeftOut(f *testing.F) {
 func TestATemplateIsNeeded(t *testing.T) {
 	stored := `{"spec":{"replicatedJobs":[{"name":"a","elastic":{"minInstances":1},"template":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}]}}`
 	for object, want := range map[string]string{
-		`{"spec":{"replicatedJobs":[{"name":"a"}]}}`: `[{"elastic":{"minInstances":1},"name":"a"}]`,
+		`{"spec":{"replicatedJobs":[{"name":"a"}]}}`:                                              `[{"elastic":{"minInstances":1},"name":"a"}]`,
 		`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{}}}}}]}}`: `[{"elastic":{"minInstances":1},"name":"a","template":{"spec":{"template":{"spec":{}}}}}]`,
 	} {
 		if kept := leftOutOf([]byte(object), []byte(stored)); string(kept.list) != want {
