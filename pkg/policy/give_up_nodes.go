@@ -32,7 +32,7 @@ import (
 
 // giveUpNodes uses an avoided node again if Pods find no place without it.
 func giveUpNodes(v *view, _ result) result {
-	if v.asksToAvoid() == nil || placement.HasPodsPlacedByQueue(v.JobSet) || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched {
+	if v.asksToAvoid() == nil || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched || placement.HasPodsPlacedByQueue(v.JobSet) {
 		return result{}
 	}
 	avoided := v.longestAvoided()
