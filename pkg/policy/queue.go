@@ -10,14 +10,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
 // What the topology of a queue has placed is the queue's (P90a): a Pod that is deleted comes back with the same node selector, so
 // one that is moved would have no node, and one that avoids its node neither.
+
+// unplacedFor is how long a Pod that a queue has placed may wait for the scheduler before that is told.
+const unplacedFor = time.Minute
 
 // leftToQueue tells which nodes Pods would leave or avoid if a queue had not placed them there.
 func leftToQueue(v *view, before result) result {
@@ -32,11 +39,38 @@ func leftToQueue(v *view, before result) result {
 	if nodes := v.unavoided(); len(nodes) > 0 {
 		left = append(left, fmt.Sprintf("restarts keep beginning on %s, which new Pods do not avoid", firstOf(nodes)))
 	}
-	if len(left) == 0 {
-		return result{}
+	pods, next := v.refusedByNode()
+	if len(pods) > 0 {
+		left = append(left, fmt.Sprintf("%d Pods cannot run where they are to: %s", len(pods), podNames(pods)))
 	}
-	return once(constants.PlacedByQueueReason, fmt.Sprintf("%s: a queue chose the nodes (scheduling gate %s), and only the queue may choose others; "+
-		"cordon the nodes, then deactivate the workload of the queue and activate it again", strings.Join(left, "; "), constants.QueueTopologyGate))
+	if len(left) == 0 {
+		return requeueAfter(next)
+	}
+	return requeueAfter(next).and(once(constants.PlacedByQueueReason, fmt.Sprintf("%s: a queue chose the nodes (scheduling gate %s), and only the queue may choose others; "+
+		"cordon the nodes, then deactivate the workload of the queue and activate it again", strings.Join(left, "; "), constants.QueueTopologyGate)))
+}
+
+// refusedByNode returns the Pods that a queue has placed and the scheduler has not, for a minute, and how long until the next of them
+// has waited as long. A reset gives them the same node.
+func (v *view) refusedByNode() (late []*corev1.Pod, next time.Duration) {
+	if v.finished || v.suspendWanted() || !placement.HasPodsPlacedByQueue(v.JobSet) {
+		return nil, 0
+	}
+	var pods []*corev1.Pod
+	for _, job := range withoutTerminating(v.observed.Active...) {
+		if !placement.PlacedByQueue(&job.Spec.Template.Spec) {
+			continue
+		}
+		for _, pod := range v.Pods[job.UID] {
+			if facts.NodeOf(pod) != "" || !isLive(pod) {
+				continue
+			}
+			if m := facts.Of(pod); m.Unscheduled != "" && !m.Gated {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	return due(sortByName(pods), func(pod *corev1.Pod) time.Duration { return v.left(unplacedFor, facts.Of(pod).Created) })
 }
 
 // unavoided returns the nodes that this JobSet would avoid (P93) if a queue did not place its Pods.

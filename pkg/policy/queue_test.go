@@ -54,6 +54,10 @@ func TestPodsThatAQueuePlacedStay(t *testing.T) {
 		"P90a: a node that would be avoided is told": {
 			in: inPlace(0, 1, "1 1", avoids(counted...), queued), told: "restarts keep beginning on " + badNode + ", which new Pods do not avoid: a queue chose the nodes"},
 		"P90a: one on which nothing failed for long is not": {in: inPlace(0, 1, "1 1", avoids(failedAt(badNode, 70*time.Minute, time.Minute)), queued)},
+		"P90a: a Pod that its node does not take is told": {
+			in: inPlace(1, 1, "_ 2", gpus, createdAgo(time.Minute, time.Hour), homeless(0), queued), told: "1 Pods cannot run where they are to: js-w-0-0: a queue chose the nodes"},
+		"P90a: not before a minute": {in: inPlace(1, 1, "_ 2", gpus, createdAgo(59*time.Second, time.Hour), homeless(0), queued)},
+		"P90a: nor without a queue": {in: inPlace(1, 1, "_ 2", gpus, createdAgo(time.Minute, time.Hour), homeless(0))},
 		"P90a: Pods on a node that was avoided before are not replaced": {
 			in: inPlace(1, 1, "1 1", avoids(avoidedFor(failedAt(badNode, 0), time.Minute)), both, queued)},
 	}
