@@ -49,16 +49,8 @@ var _ = Describe("The program of examples/python", func() {
 		DeferCleanup(func() { session.Kill().Wait() })
 		return session
 	}
-	namespace := func(ctx SpecContext) string {
-		GinkgoHelper()
-		created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "python-"}}
-		Expect(stories.API().Create(ctx, created)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { Expect(stories.API().Delete(ctx, created)).To(Succeed()) })
-		return created.Name
-	}
-
 	It("P145: creates a JobSet, waits until it is done, and exits with 0", func(ctx SpecContext) {
-		space := namespace(ctx)
+		space := newNamespace(ctx)
 		session := run(ctx, space, "/worker", "resolve", "localhost")
 		Eventually(session).WithContext(ctx).Should(gexec.Exit(0))
 		Expect(session.Out).To(gbytes.Say("^JobSet %s/hello created\n", space))
@@ -75,14 +67,14 @@ var _ = Describe("The program of examples/python", func() {
 	}, SpecTimeout(specTime))
 
 	It("P145: exits with 1 when the JobSet fails", func(ctx SpecContext) {
-		session := run(ctx, namespace(ctx), "/worker", "no-such-command")
+		session := run(ctx, newNamespace(ctx), "/worker", "no-such-command")
 		Eventually(session).WithContext(ctx).Should(gexec.Exit(1))
 		Expect(session.Out).To(gbytes.Say("Failed=True .+\n"))
 		Expect(session.Err).To(gbytes.Say("error: the JobSet failed\n"))
 	}, SpecTimeout(specTime))
 
 	It("P145: exits with 1 when somebody deletes the JobSet", func(ctx SpecContext) {
-		space := namespace(ctx)
+		space := newNamespace(ctx)
 		session := run(ctx, space, "/worker")
 		Eventually(session).WithContext(ctx).Should(gbytes.Say("created"))
 		Expect(stories.API().Delete(ctx, &jobset.JobSet{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "hello"}})).To(Succeed())
@@ -90,3 +82,12 @@ var _ = Describe("The program of examples/python", func() {
 		Expect(session.Err).To(gbytes.Say("was deleted before it finished"))
 	}, SpecTimeout(specTime))
 })
+
+// newNamespace creates a namespace for one spec.
+func newNamespace(ctx SpecContext) string {
+	GinkgoHelper()
+	created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "spec-"}}
+	Expect(stories.API().Create(ctx, created)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) { Expect(stories.API().Delete(ctx, created)).To(Succeed()) })
+	return created.Name
+}
