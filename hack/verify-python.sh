@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/verified.sh
+command -v python3 >/dev/null || echo "there is no python3, so make test does NOT test sdk/python; install it, for example with: apt-get install python3-minimal" >&2
 unchanged api/jobset config/components/crd sdk/python hack/codegen hack/update-python.sh
 
 fresh=$(mktemp -d)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,6 +37,26 @@ func TestPython(t *testing.T) {
 			t.Errorf("%v, and nothing may be skipped:\n%s", err, output)
 		}
 	})
+}
+
+// Python writes versions differently: 0.13.0-alpha.0 is 0.13.0a0, and 0.13.0-rc.1 is 0.13.0rc1.
+func TestTheVersionIsThatOfTheChart(t *testing.T) {
+	version := func(path, pattern string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		match := regexp.MustCompile(pattern).FindSubmatch(text)
+		if match == nil {
+			t.Fatalf("%s has no version", path)
+		}
+		return string(match[1])
+	}
+	chart := version("../../charts/jobset/Chart.yaml", `(?m)^version: (.+)$`)
+	want := strings.NewReplacer("-alpha.", "a", "-beta.", "b", "-rc.", "rc").Replace(chart)
+	if got := version("pyproject.toml", `(?m)^version = "(.+)"$`); got != want {
+		t.Errorf("the version in sdk/python/pyproject.toml is %s, want %s, as that of the chart is %s", got, want, chart)
+	}
 }
 
 // readAll reads what Python reads, so that the result of this test is not taken from Go's cache after a change.
