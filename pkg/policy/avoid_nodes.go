@@ -148,9 +148,9 @@ func (v *view) slowToReplace(node string) string {
 		return ""
 	}
 	for _, job := range v.observed.Active {
-		var leave []*corev1.Pod
+		var leave []*facts.Member
 		for _, pod := range v.Pods[job.UID] {
-			if facts.NodeOf(pod) == node && isLive(pod) {
+			if pod.Node == node && pod.Live() {
 				leave = append(leave, pod)
 			}
 		}
@@ -161,11 +161,6 @@ func (v *view) slowToReplace(node string) string {
 	return ""
 }
 
-func isLive(pod *corev1.Pod) bool {
-	is := facts.StandingOf(pod)
-	return !is.Terminating() && !is.Ended()
-}
-
 // failureOfJob returns the failure of the Pod by which a Job failed, nil if its Pods do not show it: the first that failed,
 // or the last if the Job has tried again before.
 func (v *view) failureOfJob(job *batchv1.Job) *Failure {
@@ -173,13 +168,12 @@ func (v *view) failureOfJob(job *batchv1.Job) *Failure {
 	var at time.Time
 	retries := ptr.Deref(job.Spec.BackoffLimit, 6) > 0
 	for _, pod := range sortByName(slices.Clone(v.Pods[job.UID])) {
-		if is := facts.StandingOf(pod); is.Phase != corev1.PodFailed || is.Terminating() {
+		if pod.Phase != corev1.PodFailed || pod.Terminating() {
 			continue // who is deleted because the Job failed is not why it failed
 		}
-		m := facts.Of(pod)
-		failure, failed := FailureOf(&m)
-		if failed && (found == nil || retries == m.End.At.After(at) && !m.End.At.Equal(at)) {
-			found, at = &failure, m.End.At
+		failure, failed := FailureOf(pod)
+		if failed && (found == nil || retries == pod.End.At.After(at) && !pod.End.At.Equal(at)) {
+			found, at = &failure, pod.End.At
 		}
 	}
 	return found

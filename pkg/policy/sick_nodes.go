@@ -17,7 +17,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 )
 
@@ -55,13 +54,12 @@ func (v *view) findMove() move {
 	for _, job := range withoutTerminating(v.observed.Active...) {
 		template, before := &job.Spec.Template.Spec, len(m.pods)
 		for _, pod := range v.Pods[job.UID] {
-			of := facts.Of(pod)
-			marks := nodehealth.Moving(template, v.SickNodes.Marked[of.Node])
-			if len(marks) == 0 || of.Terminating() || of.Phase == corev1.PodFailed || of.EndedWell {
+			marks := nodehealth.Moving(template, v.SickNodes.Marked[pod.Node])
+			if len(marks) == 0 || pod.Terminating() || pod.Phase == corev1.PodFailed || pod.EndedWell {
 				continue
 			}
 			m.pods = append(m.pods, pod)
-			m.nodes[of.Node] = marks[0]
+			m.nodes[pod.Node] = marks[0]
 			if !nodehealth.Avoids(template, marks) {
 				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("Job %s was built without the affinity that keeps its Pods away from there", job.Name))
 			}

@@ -15,7 +15,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -56,18 +55,18 @@ func (v *view) suspect() string {
 			if slot.State != SlotMember {
 				continue
 			}
-			m := facts.Of(slot.Pod)
-			failure, exit, failed := reportedFailure(&m, v.synced)
+			m := slot.Pod
+			failure, exit, failed := reportedFailure(m, v.synced)
 			if failed && (first == nil || endedBefore(&exit, &firstExit)) {
 				first, firstExit = &failure, exit
 			}
 			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
 			e.first = slot.Index == 0 && children.OwnValue(job, jobset.JobIndexKey) == "0"
-			e.replacement = m.Created.After(v.brokenAt())
+			e.replacement = m.Created().After(v.brokenAt())
 			if exit.Epoch == v.synced {
 				e.seen = exit.Seen
 			}
-			if r, told := v.endedReport(m.Progress); told {
+			if r, told := v.endedReport(m); told {
 				e.addProgress(r)
 			}
 			endings = append(endings, e)

@@ -26,6 +26,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -40,7 +41,8 @@ type Input struct {
 	Events, JobEvents []corev1.Event
 	// JobsUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
 	JobsUnread, PodsUnread, EventsUnread error
-	// LeasesUnread says the same of Leases in which the agents of these Pods report (P157), see AddReports.
+	// Leases are those in which the agents of these Pods report (P157), and LeasesUnread says why they were not read.
+	Leases       facts.Leases
 	LeasesUnread error
 	// Limit is how many restarts to tell at the most; 0 means all.
 	Limit int
@@ -126,7 +128,7 @@ func Of(in Input) Report {
 	}
 	r.addJobs(in)
 	r.addRestarts(in)
-	r.explainStandbys(in.Pods)
+	r.explainStandbys(&in)
 	return r
 }
 
@@ -190,7 +192,7 @@ func (r *Report) addJobs(in Input) {
 		r.note("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
 		return
 	}
-	input := policyInput(in)
+	input := inputOf(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
 		r.note("Jobs cannot be distinguished: %v", err)
@@ -207,7 +209,7 @@ func (r *Report) addJobs(in Input) {
 	if in.LeasesUnread != nil {
 		r.note("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
 	}
-	slots, more, err := firstSlots(input, observed)
+	slots, more, err := firstSlots(input.Input, observed)
 	switch {
 	case err != nil:
 		r.note("workers cannot be distinguished: %v", err)
@@ -215,7 +217,7 @@ func (r *Report) addJobs(in Input) {
 	case more > 0:
 		r.note("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
 	}
-	r.Workers = workersOf(in.JobSet, slots, failuresOf(in.JobEvents), *r.Epochs, in.Now)
+	r.Workers = input.workersOf(slots)
 	if r.State.Name == Assembling {
 		r.explainBarrier(observed)
 		r.explainPause(in.JobSet, in.Now)
@@ -243,18 +245,6 @@ func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool
 	})
 }
 
-// policyInput sorts what was read as the controller has it: Jobs that the JobSet
-// controls, and the Pods that each of these Jobs controls.
-func policyInput(in Input) policy.Input {
-	out := policy.Input{JobSet: in.JobSet, Gates: gatesOf(in.JobSet), Now: in.Now, Pods: podsByOwner(in.Pods)}
-	for i := range in.Jobs {
-		if metav1.IsControlledBy(&in.Jobs[i], in.JobSet) {
-			out.Jobs = append(out.Jobs, &in.Jobs[i])
-		}
-	}
-	return out
-}
-
 // gatesOf tells which gates left their traces in a JobSet.
 func gatesOf(js *jobset.JobSet) gates.Set {
 	set := gates.Set{InPlaceRestart: true}
@@ -266,10 +256,12 @@ func gatesOf(js *jobset.JobSet) gates.Set {
 
 // PodsOf returns the Pods of a JobSet among those that were read.
 func PodsOf(in Input) []*corev1.Pod {
-	input := policyInput(in)
+	input := inputOf(in)
 	var pods []*corev1.Pod
 	for _, job := range input.Jobs {
-		pods = append(pods, input.Pods[job.UID]...)
+		for _, m := range input.Pods[job.UID] {
+			pods = append(pods, input.pods[m.UID])
+		}
 	}
 	return pods
 }

@@ -8,11 +8,9 @@ package restarts
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // explainStarts says what warm start saves in this JobSet: the mean of cold starts less that of warm ones.
@@ -33,12 +31,13 @@ func (r *Report) explainStarts() {
 }
 
 // explainStandbys names standbys that ended before their gate, since only the author of a program can help that.
-func (r *Report) explainStandbys(pods []corev1.Pod) {
+func (r *Report) explainStandbys(in *Input) {
 	const most = 5
 	told := 0
-	for i := range pods {
-		report, err := protocol.ParseProgressReport(pods[i].Annotations[jobset.ProgressKey])
-		if err != nil || report.Warm == nil || report.Warm.Early == 0 && !report.Warm.Off {
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		report := in.Member(pod).Progress
+		if report == nil || report.Warm == nil || report.Warm.Early == 0 && !report.Warm.Off {
 			continue
 		}
 		if told++; told > most {
@@ -46,11 +45,11 @@ func (r *Report) explainStandbys(pods []corev1.Pod) {
 		}
 		switch {
 		case report.Warm.Early == 0:
-			r.note("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pods[i].Name)
+			r.note("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pod.Name)
 		case report.Warm.Off:
-			r.note("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pods[i].Name, report.Warm.Code)
+			r.note("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pod.Name, report.Warm.Code)
 		default:
-			r.note("a standby of Pod %s ended before its gate with exit code %d", pods[i].Name, report.Warm.Code)
+			r.note("a standby of Pod %s ended before its gate with exit code %d", pod.Name, report.Warm.Code)
 		}
 	}
 	if told > most {

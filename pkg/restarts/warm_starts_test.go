@@ -54,10 +54,10 @@ func TestStandbysThatEndedEarlyAreNamed(t *testing.T) {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{jobset.ProgressKey: told}}}
 	}
 	r := &Report{}
-	r.explainStandbys([]corev1.Pod{
+	r.explainStandbys(&Input{JobSet: &jobset.JobSet{}, Pods: []corev1.Pod{
 		pod("a", `{"epoch":3,"warm":{"early":1,"code":7}}`), pod("b", `{"epoch":3,"warm":{"early":2,"code":1,"off":true}}`),
 		pod("c", `{"epoch":3,"warm":{"off":true}}`), pod("d", `{"epoch":3,"warm":{"warm":true}}`), pod("e", `nonsense`), pod("f", `{"epoch":3}`),
-	})
+	}})
 	want := []string{
 		"a standby of Pod a ended before its gate with exit code 7",
 		"2 standbys of Pod b ended before their gate, the last with exit code 1: none is started there any more",
@@ -71,7 +71,7 @@ func TestStandbysThatEndedEarlyAreNamed(t *testing.T) {
 	for i := range 9 {
 		pods = append(pods, pod(fmt.Sprint(i), `{"epoch":3,"warm":{"early":1,"code":7}}`))
 	}
-	many.explainStandbys(pods)
+	many.explainStandbys(&Input{JobSet: &jobset.JobSet{}, Pods: pods})
 	if n := len(many.Notes); n != 6 || many.Notes[5] != "standbys of 4 more Pods ended before their gate" {
 		t.Errorf("P165: %d notes, the last of them %q; want 5 and how many more", n, many.Notes[n-1])
 	}

@@ -23,21 +23,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// register is an empty cache of Pods that counts its requests.
-type register struct {
-	client.Reader
-	asked []string
-}
-
-func (r *register) List(_ context.Context, _ client.ObjectList, opts ...client.ListOption) error {
-	options := (&client.ListOptions{}).ApplyOptions(opts)
-	r.asked = append(r.asked, options.Namespace+" "+options.FieldSelector.String())
-	return nil
+// noPods is an empty cache of Pods that counts its requests.
+func noPods(asked *[]string) placement.Pods {
+	lookup := func(index string) placement.Lookup {
+		return func(namespace, key string) ([]*facts.Member, error) {
+			*asked = append(*asked, namespace+" "+index+"="+key)
+			return nil, nil
+		}
+	}
+	return placement.Pods{ByName: lookup("podName"), ByJob: lookup("podJob")}
 }
 
 const podManifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"js-w-0-INDEX-abcde","namespace":"ns",
@@ -188,9 +188,9 @@ func TestLookUpsOfLeaders(t *testing.T) {
 			for webhook, handle := range map[string]func(*podWebhook, context.Context, admission.Request) admission.Response{
 				"mutating": (*podWebhook).mutate, "validating": (*podWebhook).validate,
 			} {
-				cache := &register{}
-				handle(&podWebhook{reader: cache, decoder: admission.NewDecoder(scheme(t))}, t.Context(), create)
-				if diff := gocmp.Diff(tc.want, cache.asked); diff != "" {
+				var asked []string
+				handle(&podWebhook{pods: noPods(&asked), decoder: admission.NewDecoder(scheme(t))}, t.Context(), create)
+				if diff := gocmp.Diff(tc.want, asked); diff != "" {
 					t.Errorf("what the %s webhook asked (-want +got):\n%s", webhook, diff)
 				}
 			}

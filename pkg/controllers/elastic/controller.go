@@ -25,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -95,7 +96,7 @@ type autoscaler struct {
 	// owed are the JobSets whose sizes change once their statuses say why.
 	owed atomic.Pointer[map[types.NamespacedName]bool]
 	// pods finds the Pods of a Job. awaited are the JobSets whose Pods without a node start a round, see findAbsent and findRefused.
-	pods    shared.Indexed[*corev1.Pod]
+	pods    shared.Indexed[*facts.Member]
 	awaited atomic.Pointer[map[string]bool]
 }
 

@@ -23,6 +23,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
@@ -47,7 +48,7 @@ func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
 		"P170: a Failed Pod that has lost its finalizer was replaced": {perIndex: ptr.To[int32](math.MaxInt32), failed: 6, pods: []*corev1.Pod{replaced}, want: 0},
 	} {
 		job := &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimitPerIndex: tc.perIndex}, Status: batchv1.JobStatus{Failed: tc.failed}}
-		if got := replacedAfter(job, tc.pods); got != tc.want {
+		if got := replacedAfter(job, membersOf(tc.pods)); got != tc.want {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
@@ -209,10 +210,17 @@ func TestUnboundPodsWake(t *testing.T) {
 			if _, _, err := a.gather(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			a.podAppears(boundPods("a", "", 1)[0])
+			a.podAppears(facts.Of(boundPods("a", "", 1)[0].(*corev1.Pod)))
 			if got := len(a.wake) > 0; got != tc.want {
 				t.Errorf("a round starts: %t, want %t", got, tc.want)
 			}
 		})
 	}
+}
+
+func membersOf(pods []*corev1.Pod) (members []*facts.Member) {
+	for _, pod := range pods {
+		members = append(members, facts.Of(pod))
+	}
+	return members
 }

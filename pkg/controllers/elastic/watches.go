@@ -21,6 +21,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Setup adds the planner of elastic JobSets to a manager.
@@ -109,9 +110,8 @@ func nodeMatters(was, is any) bool {
 // podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none, or
 // found its group waiting. The label of the Pod may be wrong; then the round is one too many.
 func (a *autoscaler) podAppears(obj any) {
-	pod, ok := obj.(*corev1.Pod)
-	awaited := a.awaited.Load()
-	if !ok || awaited == nil || !awaitsNode(pod) {
+	pod, awaited := obj.(*facts.Member), a.awaited.Load()
+	if awaited == nil || !awaitsNode(pod) {
 		return
 	}
 	for _, key := range shared.ByJobSetLabel(pod) {

@@ -118,7 +118,7 @@ var harm = []mutant{
 	},
 	{
 		name: "leave a lost leader to its followers", at: "pkg/placement.StrandedLeader", in: "./pkg/placement", by: "TestStrandedLeader/C372",
-		old: "if leader == nil || leader.Spec.NodeName != \"\" || len(followers) == 0 {",
+		old: "if leader == nil || leader.Node != \"\" || len(followers) == 0 {",
 		new: "if true {",
 	},
 	{
@@ -133,8 +133,8 @@ var harm = []mutant{
 	},
 	{
 		name: "moves wait as long as the whole Job has failed often", at: "pkg/policy.replacedAfter", in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
-		old: "facts.ReplacementWait(facts.Of(pod).Failures+1)",
-		new: "facts.ReplacementWait(facts.Of(pod).Failures+1+int64(job.Status.Failed))",
+		old: "facts.ReplacementWait(pod.Failures+1)",
+		new: "facts.ReplacementWait(pod.Failures+1+int64(job.Status.Failed))",
 	},
 	{
 		name: "a lost Pod makes all others of its Job wait", at: "pkg/workerpod.CountEachIndex", in: "./pkg/children", by: "TestTheJobControllerCountsEachIndexByItself/P170",
