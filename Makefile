@@ -87,9 +87,10 @@ clean: ## Remove bin/: binaries, tools and the embedded control plane
 ##@ Change the code
 
 .PHONY: generate
-generate: ## Regenerate deepcopy, CRD, RBAC and webhook manifests, then client-go
+generate: ## Regenerate deepcopy, CRD, RBAC and webhook manifests, then client-go and the Python package
 	hack/update-generated.sh
 	hack/update-client-go.sh
+	hack/update-python.sh
 
 .PHONY: fmt
 fmt: tool-golangci-lint ## Format Go files and group their imports

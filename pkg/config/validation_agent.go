@@ -22,7 +22,7 @@ import (
 var agentResources = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage)}
 
 // environments are those that workers may find.
-var environments = []string{string(jobset.TorchEnvironment), string(jobset.NoEnvironment)}
+var environments = []string{string(jobset.TorchEnvironment), string(jobset.JaxEnvironment), string(jobset.NoEnvironment)}
 
 // reportPlaces are where agents may report.
 var reportPlaces = []configapi.ReportPlace{configapi.ReportsAuto, configapi.ReportsOnPod, configapi.ReportsInLease}

@@ -32,7 +32,8 @@ type InPlaceRestart struct {
 
 	// environment is the default for JobSets whose failurePolicy.inPlaceRestart.environment is empty:
 	// Torch gives workers the variables of PyTorch, except for containers that set a variable whose
-	// name begins with PET_, and for Pods that cannot have them. A change is used in the next Jobs.
+	// name begins with PET_, and Jax those of JAX, except for containers that set one of them. Pods
+	// that cannot have them get none. A change is used in the next Jobs.
 	// Default: None.
 	// +optional
 	Environment string `json:"environment,omitempty"`
