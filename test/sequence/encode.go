@@ -357,7 +357,7 @@ func (v *view) key() string {
 		e.lostStatus(&v.js.status)
 		e.bits(v.timeUp)
 		for _, n := range v.nodes {
-			e.bits(n.cut && n.missed == mostTicks, n.heard.known, n.heard.renewed)
+			e.bits(n.cut && n.missed, n.heard.known, n.heard.renewed)
 			e.byte(n.heard.ago, n.heard.unchanged)
 		}
 	}

@@ -28,7 +28,7 @@ const (
 	moveEnds     // the wait for more nodes to be marked
 	placeIsLate  // of a Pod that finds no node
 	dayPasses    // after which no node is avoided
-	ticks        // 15 s pass for all nodes and those who wait for them
+	ticks        // 25 s pass for all nodes and those who wait for them
 	timeIsUp     // replaceAfterSeconds after a break
 	nodeReturns  // node n
 	remnantEnds  // n: of the workers that nobody knows any more
