@@ -39,6 +39,8 @@ const (
 	mostAsked = 50
 	// mostLostNodes are remembered. The status of the JobSet is sent to every agent.
 	mostLostNodes = 16
+	// webhookLag is how long after a node was heard from again the Pod webhook may still keep Pods off it.
+	webhookLag = 15 * time.Second
 )
 
 // lostNodes replaces by force workers on nodes that are silent, if nobody else is waited for (P173, P174).
@@ -85,12 +87,18 @@ func lostNodes(v *view, before result) result {
 	return r.and(v.replaceLost(awaited, silent))
 }
 
-// awaited returns the Pods on nodes that have not ended, and not reported S+1.
+// awaited returns the Pods on nodes that have not ended, and not reported S+1, also those of indexes that their Job has no more (P47).
 func (v *view) awaited() []*corev1.Pod {
-	return v.group.pods(func(s *Slot) bool {
+	pods := v.group.pods(func(s *Slot) bool {
 		is := facts.StandingOf(s.Pod)
 		return !s.reports(v.synced) && !is.Ended() && facts.NodeOf(s.Pod) != ""
 	})
+	for _, pod := range v.group.outsiders {
+		if facts.NodeOf(pod) != "" {
+			pods = append(pods, pod)
+		}
+	}
+	return sortByName(pods)
 }
 
 // lastReport returns when the last member reported, as far as it was seen, and the break at the earliest.
@@ -142,7 +150,7 @@ func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
 	list = slices.Clone(v.JobSet.Status.LostNodes)
 	for _, node := range silent {
 		at := slices.IndexFunc(list, func(n jobset.LostNode) bool { return n.Node == node })
-		if at >= 0 && list[at].HeardTime == nil {
+		if at >= 0 && list[at].HeardTime == nil && list[at].Epoch == v.synced {
 			continue
 		}
 		if added++; at >= 0 {
@@ -208,10 +216,12 @@ func (v *view) heardAgain(before *result) result {
 		}
 		keepOff := v.group.pods(func(s *Slot) bool {
 			m := facts.Of(s.Pod)
-			return s.State == SlotMember && m.Node == "" && !m.Created.Before(n.Time.Time) && !m.Created.After(n.HeardTime.Time)
+			return s.State == SlotMember && m.Node == "" && !m.Created.Before(n.Time.Time) && !m.Created.After(n.HeardTime.Add(webhookLag))
 		})
-		if len(keepOff) > 0 {
+		if len(keepOff) > 0 || v.left(webhookLag, n.HeardTime.Time) > 0 {
 			next = append(next, n)
+		}
+		if len(keepOff) > 0 {
 			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard from again; %d Pods that were kept off it and have no node are deleted to be recreated: %s",
 				n.Node, len(keepOff), podNames(keepOff))))
 		}

@@ -20,7 +20,8 @@ import (
 )
 
 // Nodes that are cut off from the API server (P171 to P176). Their agents hear and say nothing, their workers run on, and they may come
-// back at any point. Each slot has two nodes of its own: the second takes its Pods while the JobSet keeps off the first.
+// back at any point. Each slot has two nodes of its own: the second, which is never cut off, takes its Pods while the JobSet keeps off the
+// first.
 //
 // Time passes in steps of 25 s, at any time between two passes: then each node that is not cut off has renewed its Lease. What a manager makes of what it
 // read of Leases is package facts' own. When it asks, and when it decides, is policy's.
@@ -378,7 +379,7 @@ func lostCases() []searched {
 		{scenario{name: "lost node, 1 failure, comes back", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, 1 failure, stays away", rjobs: group(2), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes, caches that do not lag", rjobs: group(2), lost: true, returns: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
-		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, bounded},
+		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, full},
 		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
 	}
 }

@@ -20,7 +20,7 @@ func (w *world) troubles(steps []step) []step {
 		steps = append(steps, step{kind: clockJumps}, step{kind: clockJumps, n: 1})
 	}
 	for i, n := range w.nodes {
-		if w.left.cuts > 0 && !n.cut && w.podsOn(int8(i+1)) > 0 {
+		if w.left.cuts > 0 && !n.cut && alternative(int8(i+1)) == 1 && w.podsOn(int8(i+1)) > 0 {
 			steps = append(steps, step{kind: nodeIsCut, n: int8(i + 1)})
 		}
 	}
