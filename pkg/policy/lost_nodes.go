@@ -186,13 +186,25 @@ func (v *view) lostMeanwhile() string {
 	var nodes []string
 	for _, n := range v.JobSet.Status.LostNodes {
 		if !n.Time.Time.Before(v.brokenAt().Truncate(time.Second)) { // the API keeps whole seconds
-			nodes = append(nodes, n.Node)
+			nodes = append(nodes, v.silenceOf(n.Node))
 		}
 	}
 	if len(nodes) == 0 {
 		return ""
 	}
-	return "workers on silent nodes were replaced by force: " + firstOf(nodes)
+	return firstOf(nodes) + ", worker replaced by force"
+}
+
+// silenceOf says what was heard of a node; a new leader does not know for how long it was silent.
+func (v *view) silenceOf(node string) string {
+	heard := v.Heard[node]
+	switch seconds := heard.SilentFor().Seconds(); {
+	case heard.Gone:
+		return "node " + node + " was gone"
+	case seconds > 0:
+		return fmt.Sprintf("node %s was silent for %.0f s", node, seconds)
+	}
+	return "node " + node + " was silent"
 }
 
 // heardAgain lets new Pods onto nodes that were lost and are heard from again. Affinity is fixed when a Pod is created, so those that

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -253,6 +254,31 @@ func TestOneDeletionOfALostWorker(t *testing.T) {
 			plan := decideOnce(t, inPlace(1, 1, tc.pods, lostSince(2*time.Minute), silentNodes(25*time.Second, 2), knownLost(time.Second), tc.in))
 			if got := plan.Of(DeletePod | ReplaceLost); len(got) != 1 || got[0].Kind != ReplaceLost {
 				t.Errorf("P174: %d deletions, the first %+v", len(got), got[:min(1, len(got))])
+			}
+		})
+	}
+}
+
+// TestTheEndOfARestartNamesLostNodes: the plugin and the dashboard tell it, too (P174).
+func TestTheEndOfARestartNamesLostNodes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		heard facts.Heard
+		want  string
+	}{
+		"P174: with its silence": {facts.Heard{Version: "1", From: now.Add(-31 * time.Second), To: now}, "node node-of-js-w-0-2 was silent for 31 s, worker replaced by force"},
+		"P174: a new leader":     {facts.Heard{}, "node node-of-js-w-0-2 was silent, worker replaced by force"},
+		"P174: gone":             {facts.Unheard(true, now), "node node-of-js-w-0-2 was gone, worker replaced by force"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inPlace(1, 1, "2 2 2", lostSince(time.Minute), knownLost(10*time.Second), func(in *Input) {
+				in.Heard = map[string]facts.Heard{"node-of-js-w-0-2": tc.heard}
+				in.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1}}
+				in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, metav1.Condition{Type: string(jobset.JobSetRestarting), Status: metav1.ConditionTrue, Reason: constants.InPlaceRestartReason})
+			})
+			if got := decideOnce(t, in).Status.RestartHistory[0].Suspect; got != tc.want {
+				t.Errorf("suspect is %q, want %q", got, tc.want)
 			}
 		})
 	}
