@@ -30,9 +30,9 @@ var lostNodes = []mutant{
 	},
 	{
 		name: "replace workers of most nodes at once", at: "pkg/policy.lostNodes",
-		old:       "case len(silent) > 1 && 3*len(silent) > all:",
-		new:       "case false:",
-		scenarios: "lost node, 3 workers",
+		old: "case len(silent) > 1 && 3*len(silent) > all:",
+		new: "case false:",
+		in:  decisions, by: "TestLostNodes/P173",
 	},
 	{
 		name: "nobody need be back", at: "pkg/policy.lostNodes",
@@ -43,7 +43,7 @@ var lostNodes = []mutant{
 	{
 		name: "replace whom a healthy node keeps", at: "pkg/policy.lostNodes",
 		old: "case heard || !v.othersAreBack():",
-		new: "case !v.othersAreBack():",
+		new: "case heard && false || !v.othersAreBack():",
 	},
 	{
 		name: "a lost worker is charged again", at: "pkg/policy.view.replaceLost",
@@ -56,14 +56,16 @@ var lostNodes = []mutant{
 		new: `r := v.heardAgain(&before)
 	if all := v.awaited(); v.running() && len(all) > 0 {
 		r = r.and(v.ask(nodesOf(all)))
-		if all = slices.DeleteFunc(all, func(p *corev1.Pod) bool { return !v.Heard[facts.NodeOf(p)].Silent(v.Now) }); len(all) > 0 {
-			return r.and(v.replaceLost(all, nodesOf(all)))
+		for _, pod := range all {
+			if v.Heard[facts.NodeOf(pod)].Silent(v.Now) {
+				r.writes.do(Op{Kind: ReplaceLost, Pod: pod, Epoch: v.synced + 1})
+			}
 		}
 	}
 `,
 	},
 	{
-		name: "new Pods do not keep off a lost node", at: "pkg/policy.LostNodes",
+		name: "new Pods do not keep off a lost node", at: "pkg/policy.LostNodes", in: decisions, by: "TestLostNodes/P174",
 		old: "if n.HeardTime == nil {",
 		new: "if false {",
 	},
