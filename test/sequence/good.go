@@ -18,7 +18,7 @@ func (w *world) good() bool {
 		return false
 	case js.suspend:
 		return w.rests(&js) && js.deployed != isTrue
-	case w.tooManyCut():
+	case w.leftToKubernetes():
 		return true
 	case w.now().succeeds(w.sc, true):
 		return false // it has to be Completed

@@ -284,13 +284,19 @@ func (w *world) lostStep(s step) {
 	}
 }
 
-// tooManyCut reports whether so many nodes stay away that nothing is done until they are back.
-func (w *world) tooManyCut() bool {
-	cut := 0
+// leftToKubernetes reports whether nothing is done about nodes that stay away until Kubernetes lets their Pods go: there are too many of
+// them, or nobody else of their epoch is left.
+func (w *world) leftToKubernetes() bool {
+	cut, back, js := 0, 0, w.jobSet.live()
 	for i := range w.pods {
-		cut += map[bool]int{true: 1}[w.isCut(&w.pods[i])]
+		switch p := &w.pods[i]; {
+		case w.isCut(p):
+			cut++
+		case js.d < js.s || p.born.order() < js.broken.order():
+			back++
+		}
 	}
-	return w.sc.lost && !w.sc.returns && cut > 1 && 3*cut > len(w.pods)
+	return w.sc.lost && !w.sc.returns && (cut > 1 && 3*cut > len(w.pods) || cut > 0 && back == 0)
 }
 
 func (w *world) ticks() bool {
@@ -378,7 +384,7 @@ func lostCases() []searched {
 	return []searched{
 		{scenario{name: "lost node, 1 failure, comes back", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, 1 failure, stays away", rjobs: group(2), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
-		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes, caches that do not lag", rjobs: group(2), lost: true, returns: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
+		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes that stay away, caches that do not lag", rjobs: group(2), lost: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
 		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, full},
 		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
 	}
