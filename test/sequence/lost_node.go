@@ -75,7 +75,7 @@ func (w *world) isCut(p *pod) bool { return w.sc.lost && p.node > 0 && w.nodes[p
 func (w *world) placeOff(d *decider, index int8) int8 {
 	lost := policy.LostNodes(d.jobSet(w.jobSet.cached()))
 	for _, n := range peers(index) {
-		if !slices.Contains(lost, nodeName(n)) {
+		if !slices.Contains(lost, nodeName(n)) && !(w.sc.force && w.nodes[n-1].missed) { // it has a taint by then
 			return n
 		}
 	}
