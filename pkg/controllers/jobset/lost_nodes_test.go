@@ -249,3 +249,76 @@ func TestALostNodeWakesByItself(t *testing.T) {
 		}
 	}
 }
+
+// TestHealthyGroupsAreNotTouched: whatever happens to kubelets' connections, the API server and the manager, nobody is replaced who
+// could run (P176). Nodes renew their Leases every 10 s while they and the API server can.
+func TestHealthyGroupsAreNotTouched(t *testing.T) {
+	t.Parallel()
+	for name, decoy := range map[string]struct {
+		runs bool
+		// away, cut, frozen and newLeader say of a second whether the API server is away, the node is cut off from it, no pass is made,
+		// and another manager takes over.
+		away, cut, frozen, newLeader func(second int) bool
+	}{
+		"P176: a kubelet is cut off while its workers train":              {runs: true, cut: always},
+		"P176: a kubelet is cut off again and again for 20 s":             {cut: func(second int) bool { return second%31 < 20 }},
+		"P176: the API server is away for two minutes, then for 20 s":     {away: func(second int) bool { return second >= 35 && second < 155 || second >= 190 && second < 210 }},
+		"P176: the manager is frozen for a minute, and between two reads": {frozen: func(second int) bool { return second >= 30 && second < 90 || second%40 < 15 }},
+		"P176: a new leader every 12 s, while the node is cut off":        {cut: always, newLeader: func(second int) bool { return second%12 == 0 }},
+		"P176: all of it in turns":                                        {away: func(second int) bool { return second%97 < 20 }, frozen: func(second int) bool { return second%71 > 55 }, newLeader: func(second int) bool { return second%53 == 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, js, pod := nodeLost(t, nodeLease("n1"))
+			if decoy.runs {
+				running := stored(t, s, js)
+				running.Status.DeprecatedEpoch = ptr.To[int32](0)
+				if err := s.Fake.Status().Update(t.Context(), running); err != nil {
+					t.Fatal(err)
+				}
+				first := stored(t, s, builders.MakePod(jobOf(t, s), 0).Obj())
+				first.Annotations[jobset.EpochKey] = "1"
+				cached(t, s, nil, first)
+			}
+			is := func(what func(int) bool, second int) bool { return what != nil && what(second) }
+			second, reads := 0, 0
+			s.live = interceptor.NewClient(s.Fake, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if reads++; is(decoy.away, second) {
+					return errors.New("away")
+				}
+				return c.List(ctx, list, opts...)
+			}})
+			for ; second < 600; second++ {
+				if second%10 == 0 && !is(decoy.away, second) && !is(decoy.cut, second) {
+					renew(t, s, "n1")
+				}
+				if is(decoy.newLeader, second) {
+					s.memory = newMemory()
+				}
+				if is(decoy.frozen, second) {
+					s.Clock.SetTime(s.Clock.Now().Add(time.Second))
+				} else {
+					passes(t, s)
+				}
+			}
+			if requests := podRequests(s); len(requests)+len(policy.LostNodes(stored(t, s, js))) > 0 || pod.Spec.NodeName != "n1" {
+				t.Errorf("P176: %q", requests)
+			}
+			if decoy.runs != (reads == 0) {
+				t.Errorf("P176: %d reads of Leases", reads)
+			}
+		})
+	}
+}
+
+func always(int) bool { return true }
+
+// jobOf is the Job that the cache of a shell has.
+func jobOf(t *testing.T, s *shell) *batchv1.Job {
+	t.Helper()
+	for _, job := range s.jobs.Store.List() {
+		return job.(*batchv1.Job)
+	}
+	t.Fatal("no Job is in the cache")
+	return nil
+}
