@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/test/cluster"
 )
 
@@ -103,7 +104,8 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	health := jobsetcontroller.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
-	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Deadlines{}, jobsetcontroller.WithNodeHealth(health))
+	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Deadlines{}, jobsetcontroller.WithNodeHealth(health),
+		jobsetcontroller.WithInjection(workerpod.Injection{Image: agentImage}))
 }
 
 // answer says that the manager runs, then answers each command.
