@@ -8,6 +8,7 @@ package jobset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -32,20 +33,37 @@ import (
 // nodeLost is a group of two that broke a moment ago. The first worker is back; of the second, on node n1, nothing is heard.
 func nodeLost(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, *corev1.Pod) {
 	t.Helper()
+	s, js, pods := groupThatReports(t, []string{"2", "1"}, live...)
+	return s, js, pods[1]
+}
+
+// groupThatReports is a group that broke a moment ago, whose workers have reported these epochs, each on a node of its own.
+func groupThatReports(t *testing.T, epochs []string, live ...client.Object) (*shell, *jobset.JobSet, []*corev1.Pod) {
+	t.Helper()
 	js, job := workers()
+	for _, spec := range []*batchv1.JobSpec{&js.Spec.ReplicatedJobs[0].Template.Spec, &job.Spec} {
+		spec.Parallelism, spec.Completions = ptr.To(int32(len(epochs))), ptr.To(int32(len(epochs)))
+	}
 	js.Status.DeprecatedEpoch, js.Status.BreakTime = ptr.To[int32](1), ptr.To(metav1.NewMicroTime(now))
 	js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)}}
 	var pods []*corev1.Pod
-	for index, epoch := range []string{"2", "1"} {
+	for index, epoch := range epochs {
 		pods = append(pods, builders.MakePod(job, index).Epoch(epoch).Phase(corev1.PodRunning).Change(func(pod *corev1.Pod) {
-			pod.Spec.NodeName, pod.CreationTimestamp, pod.ResourceVersion = []string{"n0", "n1"}[index], metav1.NewTime(now.Add(-time.Hour)), ""
+			pod.Spec.NodeName, pod.CreationTimestamp, pod.ResourceVersion = fmt.Sprintf("n%d", index), metav1.NewTime(now.Add(-time.Hour)), ""
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}, {Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
 		}).Obj())
 	}
-	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
+	live = append(live, js, job)
+	for _, pod := range pods {
+		live = append(live, pod.DeepCopy())
+	}
+	s := newShell(t, live...)
 	s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
-	cached(t, s, []*batchv1.Job{job}, stored(t, s, pods[0]), stored(t, s, pods[1]))
-	return s, js, pods[1]
+	cached(t, s, []*batchv1.Job{job})
+	for _, pod := range pods {
+		cached(t, s, nil, stored(t, s, pod))
+	}
+	return s, js, pods
 }
 
 func nodeLease(node string) *coordinationv1.Lease {
@@ -187,6 +205,15 @@ func TestAWorkerOnALostNode(t *testing.T) {
 		}})
 		passesFor(t, s, 60)
 		told := slices.DeleteFunc(s.Record.All(), func(line string) bool { return !strings.Contains(line, "NodeLeasesForbidden") })
+		if len(told) != 1 || len(podRequests(s)) > 0 {
+			t.Errorf("%q, %q", told, podRequests(s))
+		}
+	})
+	t.Run("P173: of many nodes that are silent an event says once that nothing is done", func(t *testing.T) {
+		t.Parallel()
+		s, _, _ := groupThatReports(t, []string{"2", "1", "1"}, nodeLease("n1"), nodeLease("n2"))
+		passesFor(t, s, 300)
+		told := slices.DeleteFunc(s.Record.All(), func(line string) bool { return !strings.Contains(line, "ManyNodesSilent") })
 		if len(told) != 1 || len(podRequests(s)) > 0 {
 			t.Errorf("%q, %q", told, podRequests(s))
 		}
