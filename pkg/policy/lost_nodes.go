@@ -138,6 +138,9 @@ func nodesOf(pods []*corev1.Pod) []string {
 func (v *view) ask(nodes []string) result {
 	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
 	r := requeueAfter(facts.HeardInterval)
+	for _, node := range nodes {
+		r = r.and(requeueAfter(v.Heard[node].Wait(v.Now)))
+	}
 	if len(due) > mostAsked {
 		due, r = due[:mostAsked], requeueAfter(time.Second)
 	}

@@ -14,7 +14,7 @@ var lostNodes = []mutant{
 	},
 	{
 		name: "a node is silent after one read", at: "pkg/facts.Heard.Silent",
-		old: "h.SilentFor() >= max(shortestSilence, h.Lasts*5/8)",
+		old: "h.SilentFor() >= h.enough()",
 		new: "true",
 	},
 	{
