@@ -40,7 +40,7 @@ type avoidedNode struct{ name, host string }
 // avoided returns the nodes that a Pod avoids: those on which its JobSet fails, and those on which it lost workers (P174).
 func (w *podWebhook) avoided(ctx context.Context, namespace string, pod *corev1.Pod) []avoidedNode {
 	name, ofJobSet := pod.Labels[jobset.JobSetNameKey]
-	// One that names its node needs no scheduler, and a kubelet would refuse it for ever once its own node is heard from again.
+	// One that names its node needs no scheduler, and a kubelet would refuse it indefinitely once its own node is heard from again.
 	if !ofJobSet || pod.Spec.NodeName != "" || !w.gates.FaultTolerance && !w.gates.InPlaceRestart {
 		return nil
 	}
