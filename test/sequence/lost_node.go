@@ -266,7 +266,7 @@ func (w *world) missesPeers(p *pod) bool {
 		slices.ContainsFunc(w.pods, func(q pod) bool { return q.live() && w.isCut(&q) && q.worker != js.s })
 }
 
-func (w *world) lostStep(s step) {
+func (w *world) lostStep(s step) error {
 	switch s.kind {
 	case timeIsUp:
 		w.timeUp = true
@@ -278,10 +278,15 @@ func (w *world) lostStep(s step) {
 	case remnantEnds: // its kubelet, or its agent, has seen that its Pod is gone
 		w.remnants = slices.Delete(slices.Clone(w.remnants), int(s.n), int(s.n)+1)
 	case peerFails:
-		p := &w.pods[w.podAt(s.uid)]
-		w.failing(p)
-		w.workerEnds(p)
+		at := w.podAt(s.uid)
+		if w.pods[at].sup != nil {
+			w.pods[at].change()
+			return w.childEnds(at, 0, false)
+		}
+		w.failing(&w.pods[at])
+		w.workerEnds(&w.pods[at])
 	}
+	return nil
 }
 
 // leftToKubernetes reports whether nothing is done about nodes that stay away until Kubernetes lets their Pods go: there are too many of
@@ -386,6 +391,7 @@ func lostCases() []searched {
 		{scenario{name: "lost node, 1 failure, stays away", rjobs: group(2), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes that stay away, caches that do not lag", rjobs: group(2), lost: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
 		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, full},
+		{scenario{name: "lost node, process mode, 1 failure, comes back", rjobs: group(2), containers: [maxReplicatedJobs]int8{1}, lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, running: true}, bounded},
 		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
 	}
 }

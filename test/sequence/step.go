@@ -232,7 +232,7 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 	case retryPauseEnds, jobAges, troubleLasts, moveEnds, placeIsLate, dayPasses:
 		w.timePasses(s)
 	case ticks, timeIsUp, nodeReturns, remnantEnds, peerFails:
-		w.lostStep(s)
+		return true, w.lostStep(s)
 	case confirm:
 		return w.confirm(d, *w.pass.closer)
 	case perform:
