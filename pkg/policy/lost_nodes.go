@@ -231,9 +231,12 @@ func (v *view) heardAgain(before *result) result {
 		}
 		keepOff := v.group.pods(func(s *Slot) bool {
 			m := facts.Of(s.Pod)
-			return s.State == SlotMember && m.Node == "" && !m.Created.Before(n.Time.Time) && !m.Created.After(n.HeardTime.Add(webhookLag))
+			if s.State != SlotMember || m.Node != "" || m.Created.Before(n.Time.Time) || m.Created.After(n.HeardTime.Add(webhookLag)) {
+				return false
+			}
+			return !m.Created.After(n.HeardTime.Time) || v.left(webhookLag, m.Created) <= 0 // it may find a node that fast
 		})
-		if len(keepOff) > 0 || v.left(webhookLag, n.HeardTime.Time) > 0 {
+		if len(keepOff) > 0 || v.left(2*webhookLag, n.HeardTime.Time) > 0 {
 			next = append(next, n)
 		}
 		if len(keepOff) > 0 {

@@ -196,6 +196,9 @@ func TestNodesThatAreHeardAgain(t *testing.T) {
 	heardAgo := func(ago time.Duration) func(*Input) {
 		return func(in *Input) { in.JobSet.Status.LostNodes[0].HeardTime = ptr.To(at(ago)) }
 	}
+	heardSince := func(seconds int) []jobset.LostNode {
+		return []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(time.Duration(seconds) * time.Second))}}
+	}
 	base := []func(*Input){lostSince(time.Minute), knownLost(30 * time.Second)}
 	kept := []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second)}}
 	heard := []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(0))}}
@@ -208,11 +211,12 @@ func TestNodesThatAreHeardAgain(t *testing.T) {
 		"P174: while a Pod finds no other node it is asked for": {[]func(*Input){waits(2, 20*time.Second)}, kept, nil, []string{lost}},
 		"P174: otherwise nobody asks":                           {[]func(*Input){onPod(0, 2, func(pod *corev1.Pod) { pod.Spec.NodeName = "other"; pod.CreationTimestamp = at(20 * time.Second) })}, kept, nil, []string{"other"}},
 		"P174: once it is heard of, new Pods may run there":     {[]func(*Input){waits(2, 20*time.Second), renewed}, heard, nil, nil},
-		"P174: then those that keep off it are created again":   {[]func(*Input){waits(2, 20*time.Second), heardAgo(time.Second)}, []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(time.Second))}}, []string{"js-w-0-2"}, nil},
-		"P174: also those of a webhook that had not seen that":  {[]func(*Input){waits(2, 5*time.Second), heardAgo(10 * time.Second)}, []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(10 * time.Second))}}, []string{"js-w-0-2"}, nil},
-		"P174: it is remembered for as long":                    {[]func(*Input){waits(2, 40*time.Second), heardAgo(9 * time.Second)}, []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(9 * time.Second))}}, nil, nil},
-		"P174: and none that were created since":                {[]func(*Input){waits(2, 5*time.Second), heardAgo(25 * time.Second)}, nil, nil, nil},
-		"P174: nor before it was lost":                          {[]func(*Input){waits(2, 40*time.Second), heardAgo(20 * time.Second)}, nil, nil, nil},
+		"P174: then those that keep off it are created again":   {[]func(*Input){waits(2, 20*time.Second), heardAgo(time.Second)}, heardSince(1), []string{"js-w-0-2"}, nil},
+		"P174: also those of a webhook that had not seen that":  {[]func(*Input){waits(2, 16*time.Second), heardAgo(20 * time.Second)}, heardSince(20), []string{"js-w-0-2"}, nil},
+		"P174: but they may find a node first":                  {[]func(*Input){waits(2, 5*time.Second), heardAgo(10 * time.Second)}, heardSince(10), nil, nil},
+		"P174: it is remembered for as long":                    {[]func(*Input){waits(2, 8*time.Second), heardAgo(29 * time.Second)}, heardSince(29), nil, nil},
+		"P174: and none that were created since":                {[]func(*Input){waits(2, 16*time.Second), heardAgo(31*time.Second + time.Millisecond)}, nil, nil, nil},
+		"P174: nor before it was lost":                          {[]func(*Input){waits(2, 40*time.Second), heardAgo(30 * time.Second)}, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
