@@ -36,7 +36,7 @@ waiting=("make test RACE=1 GO_TEST_ARGS='-count=$NIGHTLY_RACE -timeout=60m'" 'ma
 computing=("make minors MINORS='$NIGHTLY_MINORS'" 'make spec-coverage SPEC_STRICT=1' 'make test-alerts' 'make licences' 'make verify-dropin' 'make mutants'
   "make test-sequence-full SEQUENCE_PART=$NIGHTLY_SEQUENCE SEQUENCE_WALKS=$NIGHTLY_WALKS" "make fuzz FUZZ_TIME=$NIGHTLY_FUZZ" "make verify-release PLUGIN_PLATFORMS='$NIGHTLY_PLATFORMS'")
 # Stories about hangs compare what workers wait for, and on busy cores some do not wait yet.
-alone=("make test-integration INTEGRATION_LABELS=hangs INTEGRATION_TARGET=./test/integration/embedded" 'make test-web' "make bench BENCH_JOBS='500 2000'" 'make bench-rest BENCH_JOBSETS=500 BENCH_NODES=2500' "make bench-restart N='$NIGHTLY_SCALE'")
+alone=("make test-integration INTEGRATION_LABELS=hangs INTEGRATION_TARGET=./test/integration/embedded" 'make test-web' "make bench BENCH_JOBS='500 2000'" 'make bench-rest BENCH_JOBSETS=500 BENCH_NODES=2500' 'make bench-lost' "make bench-restart N='$NIGHTLY_SCALE'")
 
 page=docs/nightly.md logs=bin/nightly table=bin/nightly/table began=$(date -u +'%Y-%m-%d %H:%M')
 commit=$(git rev-parse --short=12 HEAD) pieces='in one piece'

@@ -322,3 +322,29 @@ func TestHelpNamesThePluginAsUsersCallIt(t *testing.T) {
 		t.Errorf("version %q, %v", out, err)
 	}
 }
+
+// TestRestartsNameLostNodes: while the group assembles, and from its restart on (P174).
+func TestRestartsNameLostNodes(t *testing.T) {
+	t.Parallel()
+	at := metav1.Now()
+	js := builders.MakeJobSet("train", "research").UID("train-uid").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(1, 2).Obj()
+	js.Status.LostNodes = []jobset.LostNode{{Node: "n7", Epoch: 1, Time: at}}
+	js.Status.RestartHistory = []jobset.RestartRecord{{
+		Kind: jobset.RestartedInPlace, Epoch: 1, Began: metav1.NewMicroTime(at.Time), Ended: new(metav1.NewMicroTime(at.Time)),
+		Cause: jobset.RestartCause{Type: jobset.CauseSilent, Pod: "w-0-0", SilentSeconds: 10}, Suspect: "node n7 was silent for 31 s, worker replaced by force",
+	}}
+	for _, command := range [][]string{{"restarts", "train"}, {"nodes"}} {
+		out, err := kubectlJobSet(t, serving(jobset.InPlaceRestart, map[string]func(http.ResponseWriter){
+			jobSetPath: object(js), jobSetsPath: object(map[string]any{"items": []any{js}}),
+		}), command...)
+		want := map[string][]string{
+			"restarts": {"; node n7 was silent for 31 s, worker replaced by force\n", "Note: node n7 was silent at "},
+			"nodes":    {"node n7 was silent, worker replaced by force"},
+		}[command[0]]
+		for _, text := range want {
+			if !strings.Contains(out, text) {
+				t.Errorf("P174: %q says %v, without %q:\n%s", command, err, text, out)
+			}
+		}
+	}
+}

@@ -2,7 +2,7 @@
 
 ##@ Performance
 
-BENCH_HISTORY ?= docs/figures.tsv## table to which `make bench`, `bench-rest`, `bench-restart`, `bench-reports` and `bench-scale` append their figures; empty for none
+BENCH_HISTORY ?= docs/figures.tsv## table to which `make bench`, `bench-rest`, `bench-lost`, `bench-restart`, `bench-reports` and `bench-scale` append their figures; empty for none
 BENCH_JOBS ?= 100 500 1000 2000## numbers of Jobs to measure in `make bench`
 BENCH_REPEAT ?= 3## number of measurements of each in `make bench`; the median counts
 BENCH_RATE ?= 100## status updates of Jobs per second while `make bench` measures
@@ -21,6 +21,12 @@ BENCH_NODES ?= 5000## number of nodes whose heartbeats `make bench-rest` measure
 bench-rest: cluster ## Measure JobSets at rest with and without faultTolerance, and heartbeats of nodes; fails if a heartbeat makes a pass
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench rest \
 	  --jobsets='$(BENCH_JOBSETS)' --nodes='$(BENCH_NODES)' --history='$(BENCH_HISTORY)'
+
+BENCH_LOST_WORKERS ?= 1000## number of workers, each on a node of its own, in `make bench-lost`
+
+.PHONY: bench-lost
+bench-lost: cluster ## Measure what it costs the manager to replace workers on lost nodes
+	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench lost --workers='$(BENCH_LOST_WORKERS)' --history='$(BENCH_HISTORY)'
 
 N ?= 100 500 1000## numbers of workers to measure in `make bench-restart`
 BENCH_RESTARTS ?= 5## number of restarts of each kind in `make bench-restart`; the median counts

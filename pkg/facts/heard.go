@@ -56,14 +56,26 @@ func Unheard(gone bool, sent time.Time) Heard { return Heard{Gone: gone, To: sen
 func (h Heard) Older(now time.Time, than time.Duration) bool { return now.Sub(h.To) > than }
 
 // Due reports whether it is time for the next read.
-func (h Heard) Due(now time.Time) bool { return now.Sub(h.To) >= HeardInterval }
+func (h Heard) Due(now time.Time) bool { return h.Wait(now) <= 0 }
+
+// Wait returns how long it is until the next read: an interval, or until a silence may have been long enough.
+func (h Heard) Wait(now time.Time) time.Duration {
+	wait := HeardInterval - now.Sub(h.To)
+	if h.Version != "" && h.SilentFor() < h.enough() {
+		wait = min(wait, h.enough()-now.Sub(h.From))
+	}
+	return wait
+}
+
+// enough is how long a node that is not lost is never silent for.
+func (h Heard) enough() time.Duration { return max(shortestSilence, h.Lasts*5/8) }
 
 // Silent reports whether nothing was heard from the node for so long that it is lost, or cut off. What was read long ago says nothing.
 func (h Heard) Silent(now time.Time) bool {
 	if h.Older(now, longestGap) {
 		return false
 	}
-	return h.Gone || h.Version != "" && h.SilentFor() >= max(shortestSilence, h.Lasts*5/8)
+	return h.Gone || h.Version != "" && h.SilentFor() >= h.enough()
 }
 
 // SilentFor returns how long the Lease is known not to have changed.

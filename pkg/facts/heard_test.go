@@ -68,3 +68,25 @@ func TestHeard(t *testing.T) {
 		})
 	}
 }
+
+// TestWhenALeaseIsReadAgain: each 10 s, and as soon as the silence may have been long enough (P172).
+func TestWhenALeaseIsReadAgain(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	ago := func(seconds int) time.Time { return now.Add(-time.Duration(seconds) * time.Second) }
+	for name, tc := range map[string]struct {
+		heard Heard
+		want  int
+	}{
+		"P172: after an interval":                       {Heard{Version: "1", From: ago(3), To: ago(3)}, 7},
+		"P172: when 25 s are over":                      {Heard{Version: "1", From: ago(22), To: ago(2)}, 3},
+		"P172: or five eighths of what the Lease lasts": {Heard{Version: "1", From: ago(38), To: ago(8), Lasts: 64 * time.Second}, 2},
+		"P172: once it is silent, after an interval":    {Heard{Version: "1", From: ago(26), To: ago(1)}, 9},
+		"P172: of a node that is gone, too":             {Unheard(true, ago(4)), 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.heard.Wait(now); got != time.Duration(tc.want)*time.Second {
+				t.Errorf("waits %s, want %d s", got, tc.want)
+			}
+		})
+	}
+}

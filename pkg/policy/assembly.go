@@ -110,7 +110,7 @@ func assemblyDeadline(v *view, before result) result {
 	if waited < period {
 		return requeueAfter(period - waited)
 	}
-	stuck, late := v.stuck(), v.late()
+	stuck, late := v.stuck(), slices.DeleteFunc(v.late(), before.writes.replaces)
 	overTime, r := v.overTime(late)
 	if unread := v.unreadReports(overTime); len(unread) > 0 {
 		return result{ends: true, ask: Questions{ReadReports: unread}}
@@ -255,7 +255,7 @@ func stuckPods(v *view, before result) result {
 	if !v.waitsForWorkers(&before) || grace <= 0 || v.forces() {
 		return result{}
 	}
-	stuck := slices.DeleteFunc(v.stuck(), func(pod *facts.Member) bool { return !v.NotReady[pod.Node] })
+	stuck := slices.DeleteFunc(v.stuck(), func(pod *facts.Member) bool { return !v.NotReady[pod.Node] || before.writes.replaces(pod) })
 	over, r := v.past(stuck, grace)
 	if len(over) == 0 {
 		return r

@@ -38,6 +38,8 @@ const (
 	mostAsked = 50
 	// mostLostNodes are remembered. The status of the JobSet is sent to every agent.
 	mostLostNodes = 16
+	// webhookLag is how long after a node was heard from again the Pod webhook may still keep Pods off it.
+	webhookLag = 15 * time.Second
 )
 
 // lostNodes replaces by force workers on nodes that are silent, if nobody else is waited for (P173, P174).
@@ -84,11 +86,17 @@ func lostNodes(v *view, before result) result {
 	return r.and(v.replaceLost(awaited, silent))
 }
 
-// awaited returns the Pods on nodes that have not ended, and not reported S+1.
+// awaited returns the Pods on nodes that have not ended, and not reported S+1, also those of indexes that their Job has no more (P47).
 func (v *view) awaited() []*facts.Member {
-	return v.group.pods(func(s *Slot) bool {
+	pods := v.group.pods(func(s *Slot) bool {
 		return !s.reports(v.synced) && !s.Pod.Ended() && s.Pod.Node != ""
 	})
+	for _, pod := range v.group.outsiders {
+		if pod.Node != "" {
+			pods = append(pods, pod)
+		}
+	}
+	return sortByName(pods)
 }
 
 // lastReport returns when the last member reported, as far as it was seen, and the break at the earliest.
@@ -127,6 +135,9 @@ func nodesOf(pods []*facts.Member) []string {
 func (v *view) ask(nodes []string) result {
 	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
 	r := requeueAfter(facts.HeardInterval)
+	for _, node := range nodes {
+		r = r.and(requeueAfter(v.Heard[node].Wait(v.Now)))
+	}
 	if len(due) > mostAsked {
 		due, r = due[:mostAsked], requeueAfter(time.Second)
 	}
@@ -139,7 +150,7 @@ func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
 	list = slices.Clone(v.JobSet.Status.LostNodes)
 	for _, node := range silent {
 		at := slices.IndexFunc(list, func(n jobset.LostNode) bool { return n.Node == node })
-		if at >= 0 && list[at].HeardTime == nil {
+		if at >= 0 && list[at].HeardTime == nil && list[at].Epoch == v.synced {
 			continue
 		}
 		if added++; at >= 0 {
@@ -175,13 +186,25 @@ func (v *view) lostMeanwhile() string {
 	var nodes []string
 	for _, n := range v.JobSet.Status.LostNodes {
 		if !n.Time.Time.Before(v.brokenAt().Truncate(time.Second)) { // the API keeps whole seconds
-			nodes = append(nodes, n.Node)
+			nodes = append(nodes, v.silenceOf(n.Node))
 		}
 	}
 	if len(nodes) == 0 {
 		return ""
 	}
-	return "workers on silent nodes were replaced by force: " + firstOf(nodes)
+	return firstOf(nodes) + ", worker replaced by force"
+}
+
+// silenceOf says what was heard of a node; a new leader does not know for how long it was silent.
+func (v *view) silenceOf(node string) string {
+	heard := v.Heard[node]
+	switch seconds := heard.SilentFor().Seconds(); {
+	case heard.Gone:
+		return "node " + node + " was gone"
+	case seconds > 0:
+		return fmt.Sprintf("node %s was silent for %.0f s", node, seconds)
+	}
+	return "node " + node + " was silent"
 }
 
 // heardAgain lets new Pods onto nodes that were lost and are heard from again. Affinity is fixed when a Pod is created, so those that
@@ -205,10 +228,15 @@ func (v *view) heardAgain(before *result) result {
 		}
 		keepOff := v.group.pods(func(s *Slot) bool {
 			m := s.Pod
-			return s.State == SlotMember && m.Node == "" && !m.Created().Before(n.Time.Time) && !m.Created().After(n.HeardTime.Time)
+			if s.State != SlotMember || m.Node != "" || m.Created().Before(n.Time.Time) || m.Created().After(n.HeardTime.Add(webhookLag)) {
+				return false
+			}
+			return !m.Created().After(n.HeardTime.Time) || v.left(webhookLag, m.Created()) <= 0 // it may find a node that fast
 		})
-		if len(keepOff) > 0 {
+		if len(keepOff) > 0 || v.left(2*webhookLag, n.HeardTime.Time) > 0 {
 			next = append(next, n)
+		}
+		if len(keepOff) > 0 {
 			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard from again; %d Pods that were kept off it and have no node are deleted to be recreated: %s",
 				n.Node, len(keepOff), podNames(keepOff))))
 		}

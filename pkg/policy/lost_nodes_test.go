@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -53,7 +55,7 @@ func silentNodes(ago time.Duration, workers ...int) func(*Input) {
 func knownLost(ago time.Duration) func(*Input) {
 	return func(in *Input) {
 		pods := in.Pods[in.Jobs[0].UID]
-		in.JobSet.Status.LostNodes = []jobset.LostNode{{Node: pods[len(pods)-1].Node, Time: metav1.NewTime(now.Add(-ago))}}
+		in.JobSet.Status.LostNodes = []jobset.LostNode{{Node: pods[len(pods)-1].Node, Epoch: 1, Time: metav1.NewTime(now.Add(-ago))}}
 	}
 }
 
@@ -89,24 +91,27 @@ func TestLostNodes(t *testing.T) {
 		"P173: those that are back are on silent nodes":                {"2 2 _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 0, 1, 2)}, outcome{}},
 		"P173: two of three nodes are silent, so it is not the nodes that fail": {"2 _ _", []func(*Input){lostSince(time.Minute), silentNodes(25*time.Second, 1, 2)}, outcome{
 			Told: "2 of the 3 nodes of the group are silent (node-of-js-w-0-1, node-of-js-w-0-2), which is more likely a fault of the manager or the network than of the nodes, so no worker is replaced by force"}},
-		"P174: first the node is put down, so that new Pods keep off it": {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent}, intent},
-		"P174: then the worker is replaced":                              {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
-		"P174: one that is deleted already, too":                         {"2 2 t_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
-		"P174: and one that is past its grace":                           {"2 2 T_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
-		"P174: a Pod that has ended is replaced anyway":                  {"2 2 F_", []func(*Input){lostSince(time.Minute), silent, knownLost(time.Second)}, outcome{Lost: []string{third}}},
-		"P174: a node that is gone has been silent":                      {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, func(in *Input) { in.Heard[third] = facts.Unheard(true, now) }}, intent},
-		"P172: a node without a Lease is not silent":                     {"2 2 _", []func(*Input){lostSince(time.Hour), func(in *Input) { in.Heard = map[string]facts.Heard{third: facts.Unheard(false, now)} }}, outcome{}},
-		"P171: absent, it is off":                                        {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode = nil })}, outcome{}},
-		"P171: 0 is off":                                                 {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode.ReplaceAfterSeconds = ptr.To[int32](0) })}, outcome{}},
-		"P171: the time of the deadline":                                 {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, lostNodesOf(stallsAfter10)}, intent},
-		"P171: and not before":                                           {"2 2 _", []func(*Input){lostSince(24 * time.Second), silent, lostNodesOf(stallsAfter10)}, outcome{}},
-		"P173: a planned break is no failure":                            {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.PlannedBreak = true })}, outcome{}},
-		"P173: nor is a first start":                                     {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.BreakTime = nil })}, outcome{}},
-		"P176: a group that runs is not touched":                         {"1 1 1", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch = ptr.To[int32](0) })}, outcome{}},
-		"P173: no Lease that is to be read again is relied on":           {"2 2 _", []func(*Input){lostSince(time.Minute), silentUntil(11 * time.Second)}, outcome{Asked: []string{third}}},
-		"P173: the end of a bypass is what peers leave at":               {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(20 * time.Second)}, outcome{}},
-		"P173: and the time counts from it":                              {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(25 * time.Second)}, intent},
-		"P21a: what the clock jumped over did not pass":                  {"2 2 _", []func(*Input){lostSince(time.Minute), silent, func(in *Input) { in.Clock.SteadySince = now.Add(-24 * time.Second) }}, outcome{}},
+		"P174: first the node is put down, so that new Pods keep off it":  {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent}, intent},
+		"P174: then the worker is replaced":                               {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: one that is deleted already, too":                          {"2 2 t_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: and one that is past its grace":                            {"2 2 T_", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second)}, force},
+		"P174: one whose Job counts all failures together":                {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second), countsTogether}, force},
+		"P174: one that the group does without since it was resized":      {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Second), doesWithout(2)}, force},
+		"P175: a node that is lost again is put down with its last epoch": {"2 2 _", []func(*Input){lostSince(26 * time.Second), silent, knownLost(time.Hour), onJobSet(func(js *jobset.JobSet) { js.Status.LostNodes[0].Epoch = 0 })}, intent},
+		"P174: a Pod that has ended is replaced anyway":                   {"2 2 F_", []func(*Input){lostSince(time.Minute), silent, knownLost(time.Second)}, outcome{Lost: []string{third}}},
+		"P174: a node that is gone has been silent":                       {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, func(in *Input) { in.Heard[third] = facts.Unheard(true, now) }}, intent},
+		"P172: a node without a Lease is not silent":                      {"2 2 _", []func(*Input){lostSince(time.Hour), func(in *Input) { in.Heard = map[string]facts.Heard{third: facts.Unheard(false, now)} }}, outcome{}},
+		"P171: absent, it is off":                                         {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode = nil })}, outcome{}},
+		"P171: 0 is off":                                                  {"2 2 _", []func(*Input){lostSince(time.Minute), silent, lostNodesOf(func(p *jobset.InPlaceRestartPolicy) { p.LostNode.ReplaceAfterSeconds = ptr.To[int32](0) })}, outcome{}},
+		"P171: the time of the deadline":                                  {"2 2 _", []func(*Input){lostSince(25 * time.Second), silent, lostNodesOf(stallsAfter10)}, intent},
+		"P171: and not before":                                            {"2 2 _", []func(*Input){lostSince(24 * time.Second), silent, lostNodesOf(stallsAfter10)}, outcome{}},
+		"P173: a planned break is no failure":                             {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.PlannedBreak = true })}, outcome{}},
+		"P173: nor is a first start":                                      {"2 2 _", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.BreakTime = nil })}, outcome{}},
+		"P176: a group that runs is not touched":                          {"1 1 1", []func(*Input){lostSince(time.Minute), silent, onJobSet(func(js *jobset.JobSet) { js.Status.DeprecatedEpoch = ptr.To[int32](0) })}, outcome{}},
+		"P173: no Lease that is to be read again is relied on":            {"2 2 _", []func(*Input){lostSince(time.Minute), silentUntil(11 * time.Second)}, outcome{Asked: []string{third}}},
+		"P173: the end of a bypass is what peers leave at":                {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(20 * time.Second)}, outcome{}},
+		"P173: and the time counts from it":                               {"2 2 _", []func(*Input){lostSince(time.Minute), silent, bypassEndedAgo(25 * time.Second)}, intent},
+		"P21a: what the clock jumped over did not pass":                   {"2 2 _", []func(*Input){lostSince(time.Minute), silent, func(in *Input) { in.Clock.SteadySince = now.Add(-24 * time.Second) }}, outcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,6 +133,18 @@ func TestLostNodes(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// countsTogether: the Jobs are of a version that does not count each index by itself.
+func countsTogether(in *Input) { in.Jobs[0].Spec.BackoffLimitPerIndex = nil }
+
+// doesWithout: the first Job has so many workers by now, as after a planner made the group smaller.
+func doesWithout(workers int32) func(*Input) {
+	return func(in *Input) {
+		for _, spec := range []*batchv1.JobSpec{&in.JobSet.Spec.ReplicatedJobs[0].Template.Spec, &in.Jobs[0].Spec} {
+			spec.Parallelism, spec.Completions = &workers, &workers
+		}
 	}
 }
 
@@ -177,9 +194,12 @@ func TestNodesThatAreHeardAgain(t *testing.T) {
 	heardAgo := func(ago time.Duration) func(*Input) {
 		return func(in *Input) { in.JobSet.Status.LostNodes[0].HeardTime = ptr.To(at(ago)) }
 	}
+	heardSince := func(seconds int) []jobset.LostNode {
+		return []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(time.Duration(seconds) * time.Second))}}
+	}
 	base := []func(*Input){lostSince(time.Minute), knownLost(30 * time.Second)}
-	kept := []jobset.LostNode{{Node: lost, Time: at(30 * time.Second)}}
-	heard := []jobset.LostNode{{Node: lost, Time: at(30 * time.Second), HeardTime: ptr.To(at(0))}}
+	kept := []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second)}}
+	heard := []jobset.LostNode{{Node: lost, Epoch: 1, Time: at(30 * time.Second), HeardTime: ptr.To(at(0))}}
 	for name, tc := range map[string]struct {
 		in    []func(*Input)
 		want  []jobset.LostNode
@@ -189,9 +209,12 @@ func TestNodesThatAreHeardAgain(t *testing.T) {
 		"P174: while a Pod finds no other node it is asked for": {[]func(*Input){waits(2, 20*time.Second)}, kept, nil, []string{lost}},
 		"P174: otherwise nobody asks":                           {[]func(*Input){onPod(0, 2, func(pod *corev1.Pod) { pod.Spec.NodeName = "other"; pod.CreationTimestamp = at(20 * time.Second) })}, kept, nil, []string{"other"}},
 		"P174: once it is heard of, new Pods may run there":     {[]func(*Input){waits(2, 20*time.Second), renewed}, heard, nil, nil},
-		"P174: then those that keep off it are created again":   {[]func(*Input){waits(2, 20*time.Second), heardAgo(time.Second)}, []jobset.LostNode{{Node: lost, Time: at(30 * time.Second), HeardTime: ptr.To(at(time.Second))}}, []string{"js-w-0-2"}, nil},
-		"P174: and none that were created since":                {[]func(*Input){waits(2, 5*time.Second), heardAgo(10 * time.Second)}, nil, nil, nil},
-		"P174: nor before it was lost":                          {[]func(*Input){waits(2, 40*time.Second), heardAgo(10 * time.Second)}, nil, nil, nil},
+		"P174: then those that keep off it are created again":   {[]func(*Input){waits(2, 20*time.Second), heardAgo(time.Second)}, heardSince(1), []string{"js-w-0-2"}, nil},
+		"P174: also those of a webhook that had not seen that":  {[]func(*Input){waits(2, 16*time.Second), heardAgo(20 * time.Second)}, heardSince(20), []string{"js-w-0-2"}, nil},
+		"P174: but they may find a node first":                  {[]func(*Input){waits(2, 5*time.Second), heardAgo(10 * time.Second)}, heardSince(10), nil, nil},
+		"P174: it is remembered for as long":                    {[]func(*Input){waits(2, 8*time.Second), heardAgo(29 * time.Second)}, heardSince(29), nil, nil},
+		"P174: and none that were created since":                {[]func(*Input){waits(2, 16*time.Second), heardAgo(31*time.Second + time.Millisecond)}, nil, nil, nil},
+		"P174: nor before it was lost":                          {[]func(*Input){waits(2, 40*time.Second), heardAgo(30 * time.Second)}, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,6 +231,56 @@ func TestNodesThatAreHeardAgain(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.asked, plan.AskNodes); diff != "" {
 				t.Errorf("asked for (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOneDeletionOfALostWorker: it is replaced once, whoever else would delete its Pod (P25, P24).
+func TestOneDeletionOfALostWorker(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pods string
+		in   func(*Input)
+	}{
+		"P25: past its grace on a node that is not ready": {"2 2 T_", func(in *Input) {
+			in.Deadlines.ForcefulDeletion, in.NotReady = time.Second, map[string]bool{"node-of-js-w-0-2": true}
+			in.Pods[in.Jobs[0].UID][2].DeletionTimestamp = ptr.To(metav1.NewTime(past))
+		}},
+		"P24: late": {"2 2 _", func(in *Input) {
+			in.Deadlines.Assembly, in.JobSet.Status.AssemblingSince = time.Minute, ptr.To(metav1.NewTime(now.Add(-90*time.Second)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := decideOnce(t, inPlace(1, 1, tc.pods, lostSince(2*time.Minute), silentNodes(25*time.Second, 2), knownLost(time.Second), tc.in))
+			if got := plan.Of(DeletePod | ReplaceLost); len(got) != 1 || got[0].Kind != ReplaceLost {
+				t.Errorf("P174: %d deletions, the first %+v", len(got), got[:min(1, len(got))])
+			}
+		})
+	}
+}
+
+// TestTheEndOfARestartNamesLostNodes: the plugin and the dashboard tell it, too (P174).
+func TestTheEndOfARestartNamesLostNodes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		heard facts.Heard
+		want  string
+	}{
+		"P174: with its silence": {facts.Heard{Version: "1", From: now.Add(-31 * time.Second), To: now}, "node node-of-js-w-0-2 was silent for 31 s, worker replaced by force"},
+		"P174: a new leader":     {facts.Heard{}, "node node-of-js-w-0-2 was silent, worker replaced by force"},
+		"P174: gone":             {facts.Unheard(true, now), "node node-of-js-w-0-2 was gone, worker replaced by force"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := inPlace(1, 1, "2 2 2", lostSince(time.Minute), knownLost(10*time.Second), func(in *Input) {
+				in.Heard = map[string]facts.Heard{"node-of-js-w-0-2": tc.heard}
+				in.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1}}
+				in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, metav1.Condition{Type: string(jobset.JobSetRestarting), Status: metav1.ConditionTrue, Reason: constants.InPlaceRestartReason})
+			})
+			if got := decideOnce(t, in).Status.RestartHistory[0].Suspect; got != tc.want {
+				t.Errorf("suspect is %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -90,7 +90,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 				w.Told = []Event{{"Warning", "ForcefulDeletion", "1 Pods should have stopped, and their nodes are silent (n1); they are deleted by force: js-w-0-1"}}
 			}},
 		"P177: not before":                            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 24*time.Second), onSilentNode(25*time.Second)), waits(time.Second)},
-		"P177: nor on a node that is heard":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(20*time.Second)), waits(10 * time.Second)},
+		"P177: nor on a node that is heard":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(20*time.Second)), waits(5 * time.Second)},
 		"P177: nor while it has its grace":            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, -time.Second), onSilentNode(time.Minute)), waits(time.Second)},
 		"P177: nor if the JobSet does not ask for it": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(time.Minute), func(in *Input) { in.JobSet.Spec.FaultTolerance.LostNode = nil }), waits(grace - time.Minute)},
 		"P85: a Pod whose Job is gone, too":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), stray), goes("js-w-0-1")},

@@ -111,6 +111,11 @@ func (w Writes) Does(kinds OpKind) bool {
 	return slices.ContainsFunc(w.Ops, func(op Op) bool { return op.Kind&kinds != 0 })
 }
 
+// replaces reports whether a Pod is replaced by force, so that nobody else need delete it.
+func (w Writes) replaces(pod *facts.Member) bool {
+	return slices.ContainsFunc(w.Ops, func(op Op) bool { return op.Kind == ReplaceLost && op.Pod == pod })
+}
+
 // do adds an op.
 func (w *Writes) do(op Op) { w.Ops = append(w.Ops, op) }
 

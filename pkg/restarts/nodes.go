@@ -47,8 +47,8 @@ type NodeFailure struct {
 // sameFailure is how far the two times of one failure in the status can be apart.
 const sameFailure = 5 * time.Second
 
-// NodeFailuresOf returns the failures of a JobSet that are known to have been on a node: those that its restarts tell of, and those
-// that its status remembers longer than events are kept.
+// NodeFailuresOf returns the failures of a JobSet that are known to have been on a node: those that its restarts tell of, those
+// that its status remembers longer than events are kept, and lost nodes (P174).
 func NodeFailuresOf(js *jobset.JobSet, restarts []Restart, now time.Time) []NodeFailure {
 	id := js.Namespace + "/" + js.Name
 	var all []NodeFailure
@@ -56,6 +56,10 @@ func NodeFailuresOf(js *jobset.JobSet, restarts []Restart, now time.Time) []Node
 		if r := &restarts[i]; r.Cause.Node != "" {
 			all = append(all, NodeFailure{JobSet: id, Node: r.Cause.Node, Time: ptr.To(metav1.NewTime(r.Began.Time)), Cause: r.Because})
 		}
+	}
+	for i := range js.Status.LostNodes {
+		n := &js.Status.LostNodes[i]
+		all = append(all, NodeFailure{JobSet: id, Node: n.Node, Time: &n.Time, Cause: "node " + n.Node + " was silent, " + replacedByForce, Avoided: n.HeardTime == nil})
 	}
 	if js.Status.FaultTolerance == nil || js.Spec.FaultTolerance == nil || js.Spec.FaultTolerance.AvoidNodes == nil {
 		return all
@@ -112,6 +116,17 @@ func FailingNodes(failures []NodeFailure) []FailingNode {
 		return cmp.Or(cmp.Compare(len(b.Failures), len(a.Failures)), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+const replacedByForce = "worker replaced by force"
+
+// explainLostNodes says which nodes new Pods keep off because workers were lost there (P174).
+func (r *Report) explainLostNodes(js *jobset.JobSet) {
+	for i := range js.Status.LostNodes {
+		if n := &js.Status.LostNodes[i]; r.inPlace() && n.HeardTime == nil {
+			r.Notes.Add("node %s was silent at %s, %s; new Pods keep off it until one of them finds no other and the node is heard from", n.Node, stamp(n.Time.Time), replacedByForce)
+		}
+	}
 }
 
 func whenever(t *metav1.Time) time.Time {

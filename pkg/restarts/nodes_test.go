@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
 func TestNodesByTheirFailures(t *testing.T) {
@@ -85,5 +86,22 @@ func TestACauseDrawsNothingOnATerminal(t *testing.T) {
 	text := NodesText(FailingNodes([]NodeFailure{{JobSet: "ns/a", Node: "n1", Cause: "\x1b[2Jexited\non node n1"}}), 0, time.Now())
 	if strings.Contains(text, "\x1b") || strings.Contains(text, "exited\n") {
 		t.Errorf("P95: %q", text)
+	}
+}
+
+// TestLostNodes: who looks later sees which nodes were silent, and who keeps off them (P174).
+func TestLostNodes(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Obj()
+	js.Status.LostNodes = []jobset.LostNode{{Node: "n1", Epoch: 1, Time: metav1.NewTime(at)}, {Node: "n2", Epoch: 1, Time: metav1.NewTime(at), HeardTime: new(metav1.NewTime(at))}}
+	report := Of(Input{JobSet: js, Now: at})
+	want := []string{"node n1 was silent at 2026-03-14T12:00:00Z, worker replaced by force; new Pods keep off it until one of them finds no other and the node is heard from"}
+	if diff := cmp.Diff(want, report.Notes); diff != "" {
+		t.Errorf("P174: notes (-want +got):\n%s", diff)
+	}
+	nodes := FailingNodes(NodeFailuresOf(js, report.LastRestarts, at))
+	if len(nodes) != 2 || nodes[0].Failures[0].Cause != "node n1 was silent, worker replaced by force" || len(nodes[0].AvoidedBy) != 1 || len(nodes[1].AvoidedBy) != 0 {
+		t.Errorf("P174: nodes are %+v", nodes)
 	}
 }

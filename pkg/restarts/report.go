@@ -121,6 +121,7 @@ func Of(in Input) Report {
 		r.Notes.Add("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
 	}
 	r.explainTolerance(js)
+	r.explainLostNodes(js)
 	r.explainAgents(in)
 	r.explainHostNames(in)
 	if in.EventsUnread != nil {

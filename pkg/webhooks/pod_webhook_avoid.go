@@ -42,7 +42,8 @@ type avoidedNode struct{ name, host string }
 // a queue places goes where the queue says (P90a).
 func (w *podWebhook) avoided(ctx context.Context, namespace string, pod *corev1.Pod) []avoidedNode {
 	name, ofJobSet := pod.Labels[jobset.JobSetNameKey]
-	if !ofJobSet || !w.gates.FaultTolerance && !w.gates.InPlaceRestart || placement.PlacedByQueue(&pod.Spec) {
+	// One that names its node needs no scheduler, and a kubelet would refuse it indefinitely once its own node is heard from again.
+	if !ofJobSet || pod.Spec.NodeName != "" || !w.gates.FaultTolerance && !w.gates.InPlaceRestart || placement.PlacedByQueue(&pod.Spec) {
 		return nil
 	}
 	js := &jobset.JobSet{}

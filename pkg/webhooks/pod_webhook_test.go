@@ -211,11 +211,13 @@ func TestLostNodesAreAvoided(t *testing.T) {
 	for name, tc := range map[string]struct {
 		js   *jobset.JobSet
 		on   bool
+		node string
 		want []avoidedNode
 	}{
-		"P174: until they are heard from again": {js, true, []avoidedNode{{"lost", "lost.example"}}},
-		"P174: not without the gate":            {js, false, nil},
-		"P174: nor with another strategy":       {recreates, true, []avoidedNode{}},
+		"P174: until they are heard from again":  {js, true, "", []avoidedNode{{"lost", "lost.example"}}},
+		"P174: not without the gate":             {js, false, "", nil},
+		"P174: nor with another strategy":        {recreates, true, "", []avoidedNode{}},
+		"P174: nor if its author names its node": {js, true, "lost", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			known := scheme(t)
@@ -229,7 +231,9 @@ func TestLostNodesAreAvoided(t *testing.T) {
 			if nodes := w.avoided(t.Context(), "ns", placed); nodes != nil {
 				t.Errorf("P90a: a Pod that a queue places avoids %v", nodes)
 			}
-			if diff := gocmp.Diff(tc.want, w.avoided(t.Context(), "ns", pod), gocmp.AllowUnexported(avoidedNode{})); diff != "" {
+			of := pod.DeepCopy()
+			of.Spec.NodeName = tc.node
+			if diff := gocmp.Diff(tc.want, w.avoided(t.Context(), "ns", of), gocmp.AllowUnexported(avoidedNode{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

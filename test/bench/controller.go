@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
+	"sigs.k8s.io/jobset/pkg/workerpod"
 	"sigs.k8s.io/jobset/test/cluster"
 )
 
@@ -49,8 +50,8 @@ const (
 
 type controllerOptions struct {
 	kubeconfig, profiles string
-	// tolerant gives it the feature gate FaultTolerance.
-	tolerant bool
+	// tolerant gives it the feature gate FaultTolerance, inPlace gate InPlaceRestart.
+	tolerant, inPlace bool
 }
 
 func controllerCommand() func(context.Context) error {
@@ -58,6 +59,7 @@ func controllerCommand() func(context.Context) error {
 	flag.StringVar(&o.kubeconfig, "cluster", "", "the kubeconfig of the cluster")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for profiles")
 	flag.BoolVar(&o.tolerant, "tolerant", false, "switch FaultTolerance on")
+	flag.BoolVar(&o.inPlace, "in-place", false, "switch InPlaceRestart on")
 	return o.serve
 }
 
@@ -90,7 +92,7 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 	}
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(configapi.DefaultClientConnectionQPS, int(configapi.DefaultClientConnectionBurst))
 	gates := features.Snapshot(features.New())
-	gates.FaultTolerance = o.tolerant
+	gates.FaultTolerance, gates.InPlaceRestart = o.tolerant, o.inPlace
 	options := ctrl.Options{
 		Scheme:  cluster.NewScheme(),
 		Metrics: metricsserver.Options{BindAddress: "0"},
@@ -102,7 +104,8 @@ func (o *controllerOptions) newManager(ctx context.Context) (ctrl.Manager, error
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	health := jobsetcontroller.NodeHealth{KeepAway: nodehealth.DefaultRules(), MoveOff: nodehealth.DefaultRules()}
-	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Deadlines{}, jobsetcontroller.WithNodeHealth(health))
+	return mgr, jobsetcontroller.Setup(ctx, mgr, gates, policy.Deadlines{}, jobsetcontroller.WithNodeHealth(health),
+		jobsetcontroller.WithInjection(workerpod.Injection{Image: agentImage}))
 }
 
 // answer says that the manager runs, then answers each command.

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	bench start     what the controller uses to bring a JobSet up; fails if that grows faster than the number of Jobs
 //	bench rest      what it uses for JobSets that run, and for heartbeats of nodes
+//	bench lost      what it uses to replace workers on lost nodes
 //	bench restart   how long a group takes to run again after one worker failed, and what that costs: with
 //	                InPlaceRestart in one mode or both, and with Recreate on the same control plane
 //
@@ -37,7 +38,7 @@ import (
 
 // commands add their flags and return what they do.
 var commands = map[string]func() func(context.Context) error{
-	"start": startCommand, "rest": restCommand, "restart": restartCommand, "controller": controllerCommand,
+	"start": startCommand, "rest": restCommand, "lost": lostCommand, "restart": restartCommand, "controller": controllerCommand,
 }
 
 func main() {
@@ -49,7 +50,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: bench start|rest|restart [flags], see test/bench/main.go")
+		return errors.New("usage: bench start|rest|lost|restart [flags], see test/bench/main.go")
 	}
 	command := commands[args[0]]()
 	_ = flag.CommandLine.Parse(args[1:]) // it exits if it fails

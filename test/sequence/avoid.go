@@ -282,6 +282,20 @@ func (w *world) keep(s *status) {
 			}
 		}
 	}
+	var just []*moment // what was decided at once has one moment
+	for _, m := range []*moment{&s.broken} {
+		just = append(just, m)
+	}
+	for i := range s.lost {
+		just = append(just, &s.lost[i].at, &s.lost[i].heard)
+	}
+	just = slices.DeleteFunc(just, func(m *moment) bool { return *m != justNow })
+	if len(just) > 0 {
+		w.moment++
+	}
+	for _, m := range just {
+		*m = w.moment
+	}
 }
 
 // where shows the node of a Pod.

@@ -84,7 +84,7 @@ func (v *view) placeless() bool {
 
 func (v *view) stranded() bool {
 	return v.anyLive(func(p *podObject) bool {
-		return p.node > 0 && v.js.nodes[p.node-1].avoided > never && p.born.order() < v.js.nodes[p.node-1].avoided.order()
+		return p.node > 0 && p.node <= maxNodes && v.js.nodes[p.node-1].avoided > never && p.born.order() < v.js.nodes[p.node-1].avoided.order()
 	})
 }
 

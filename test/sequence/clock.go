@@ -175,11 +175,14 @@ func (v *view) name(ops []op) []op {
 	ops = slices.Clone(ops)
 	for i := range ops {
 		o := &ops[i]
-		if o.kind != opDeletePod {
+		if o.kind != opDeletePod && o.kind != opReplaceLost {
 			continue
 		}
 		at := slices.IndexFunc(v.jobs, func(j job) bool { return j.uid == o.job.uid })
 		k := slices.IndexFunc(v.pods[at], func(p podObject) bool {
+			if o.kind == opReplaceLost {
+				return int16(p.node) == o.pod && p.phase == running
+			}
 			return int16(p.index) == o.pod && p.deleting == o.force && (o.force || p.phase == running)
 		})
 		o.pod = v.pods[at][k].uid
@@ -192,9 +195,10 @@ func (w *world) deleteByDeadline(o op) {
 	switch at := w.podAt(o.pod); {
 	case at < 0:
 	case o.force:
+		w.remain(&w.pods[at])
 		w.removePod(at)
 	default:
-		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves && !w.sc.inFlight
+		w.book.hasty = w.book.hasty || !w.pods[at].hung && !w.pods[at].empty && !o.moves && !w.sc.inFlight && w.pods[at].node != nowhere
 		w.pods[at].byUs = w.sc.inFlight && w.pods[at].phase == running
 		w.deletePod(at)
 	}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package sequence
 
 import (
+	"cmp"
 	"slices"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -22,6 +23,7 @@ const (
 	opCreate
 	opSuspend
 	opResume
+	opReplaceLost // of one Pod
 )
 
 // op is one write to a Job. Those of one kind are under way at the same time, but for
@@ -31,7 +33,7 @@ type op struct {
 	batch int8
 	// job is the Job to create, or the one that the controller saw.
 	job job
-	// workers is the new size, of opScale.
+	// workers is the new size, of opScale, and the epoch that tells who came back, of opReplaceLost.
 	workers int8
 	// pod is the Pod to delete, or its index as long as it is not known; force: without grace.
 	pod   int16
@@ -102,6 +104,9 @@ type view struct {
 	// childrenRead: Jobs and Pods were read past the cache. strays are Pods of Jobs that are not among jobs.
 	childrenRead bool
 	strays       []stray
+	// nodes and timeUp are those of the world.
+	nodes  [maxCutNodes]cutNode
+	timeUp bool
 }
 
 // decided is what policy.Decide made of a view.
@@ -119,12 +124,14 @@ type decided struct {
 	moving, readChildren bool
 	// stands: the clock of the assembly stands still.
 	stands bool
-	err    error
+	// nodes are those whose Leases are to be read.
+	nodes []int8
+	err   error
 }
 
 // look is what the controller gathers from its caches.
 func (w *world) look() view {
-	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first, jumped: w.jumped}
+	v := view{js: w.jobSet.cached(), confirmed: -1, gate: w.gate, held: w.held, claim: w.claim, moving: w.moving, first: w.first, jumped: w.jumped, nodes: w.nodes, timeUp: w.timeUp}
 	for _, j := range w.jobs.cached() {
 		if j.owner != v.js.uid {
 			continue
@@ -222,7 +229,8 @@ func (w *world) follow(v view, plan *decided) (bool, error) {
 		return false, violates(3, "%s is started before all it waits for have reported", early)
 	}
 	fresh := w.jobSet.lag() == 0
-	changed := w.hold(plan.held)
+	changed := w.hear(plan.nodes)
+	changed = w.hold(plan.held) || changed
 	changed = w.move(plan.moving) || changed
 	if w.standing != plan.stands && fresh {
 		w.standing, changed = plan.stands, true
@@ -235,7 +243,7 @@ func (w *world) follow(v view, plan *decided) (bool, error) {
 			return changed, nil // it reads the JobSet past the cache, finds another, and looks again later
 		}
 		w.pass = &pass{ops: v.name(plan.ops), uid: v.js.uid}
-		if err := w.judgeLate(w.pass.ops); err != nil {
+		if err := cmp.Or(w.judgeLate(w.pass.ops), w.judgeLost(&v, w.pass.ops)); err != nil {
 			return true, err
 		}
 		if fresh && plan.next != v.js.status {
@@ -301,6 +309,8 @@ func (w *world) write(p *pass, o op) bool {
 	switch o.kind {
 	case opDeletePod:
 		w.deleteByDeadline(o)
+	case opReplaceLost:
+		w.replaceLost(o)
 	case opDelete:
 		if existing.uid != o.job.uid {
 			return false

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -62,6 +63,9 @@ func (d *decider) ask(v view) *decided {
 	if d.sc.ft != nil {
 		d.tolerate(&in, v)
 	}
+	if d.sc.lost {
+		d.hearNodes(&in, v)
+	}
 	if v.gate {
 		in.Pods = map[types.UID][]*facts.Member{}
 	}
@@ -103,6 +107,7 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 	}
 	answer := &decided{confirm: -1, next: d.statusOf(&plan.Status), held: plan.Held, stands: plan.ClockStands, claims: plan.Does(policy.CreateClaim)}
 	answer.moving, answer.readChildren = plan.Moving, plan.ReadChildren
+	answer.nodes = asksNodes(plan)
 	answer.reads = d.lateReporters(v, plan.ReadReports)
 	if plan.Confirm != nil {
 		answer.confirm = at(plan.Confirm.Job.UID)
@@ -117,6 +122,8 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 		switch {
 		case o.Kind == policy.DeletePod:
 			answer.ops = append(answer.ops, d.podDeletion(v, &o, seen)...)
+		case o.Kind == policy.ReplaceLost:
+			answer.ops = append(answer.ops, op{kind: opReplaceLost, job: seen(metav1.GetControllerOf(o.Pod).UID), pod: int16(numberOf(o.Pod.Node)), workers: int8(o.Epoch)})
 		case o.Kind == policy.CreateJob:
 			created, err := d.jobOfPlan(o.Job)
 			if err != nil {

@@ -32,6 +32,7 @@ SPDX-License-Identifier: Apache-2.0
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
 //	planned_stop.go    breaks that are planned, before which workers save their state
+//	lost_node.go       nodes that are cut off, and may come back; property 12
 //	steps.go           restarts that lead nowhere
 //	avoid.go           nodes that failed the JobSet, which it avoids; avoid_properties.go: property 10
 //	planner.go         elastic groups, whose sizes a planner changes
@@ -67,6 +68,11 @@ SPDX-License-Identifier: Apache-2.0
 //  10. A JobSet avoids the nodes on which as many of its charged restarts began as it asks for, those and no others, and for
 //     as long; a group does not start over a Pod that is left there; and rather than not to run, it uses such a node again.
 //  11. No lift while a worker of the group runs outside of all epochs (P34b).
+//  12. No step of an epoch is computed after the next one was lifted, of a worker on any node: a step needs all workers of its
+//     epoch, and once their successors are lifted, those that are left on nodes that were cut off are never all of them. For these
+//     alone this stands in the place of property 1: an old one may exist beside its successor, until its node hears of it. A
+//     worker is replaced by force only while its group assembles after a break, when replaceAfterSeconds have passed, if the manager
+//     has seen its node silent for longer than any kubelet is, and never on more than a third of the nodes of the group, but one (P173).
 //
 // Of fault tolerance these hold besides: no Job is created between a reset and the end of its pause, which
 // begins when all Jobs are gone (3); moves are not charged, and none is begun when the budget is spent; a reset
@@ -116,6 +122,10 @@ SPDX-License-Identifier: Apache-2.0
 //     released the quota: scenarios with fault tolerance leave such late writes out.
 //
 //   - In scenarios with an order of start nobody passes by the agents: readiness, which decides then, is not modelled.
+//
+//   - A node that is cut off tells the API server nothing: its kubelet and agents hear and say nothing, its workers run on, or fail. Workers
+//     reach each other wherever they are, which is the worst case, and one whose peer does not run in its epoch fails some time. That a
+//     worker which came back is killed without grace (P175) is in the tables of package agent.
 //
 //   - The annotation that disables in-place restart comes and goes at any time, and the gate with another manager, maybe before any
 //     manager has looked. Why in-place restart is off is not kept.

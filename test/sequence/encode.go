@@ -13,7 +13,9 @@ import (
 // encoder writes values as bytes. UIDs become numbers in the order in which they appear,
 // so that worlds that differ in names only are the same.
 type encoder struct {
-	buf  []byte
+	buf []byte
+	// lost: nodes are named by the slots that they are of.
+	lost bool
 	uids []int16
 	// order says, for each name of a Job, which index stands for which. Jobs of one name,
 	// one after the other, have one order: the book is about slots.
@@ -81,6 +83,9 @@ func (e *encoder) status(s *status) {
 	e.tolerated(&s.tolerated)
 	e.bits(s.young, s.planned)
 	e.came(&s.came)
+	if e.lost {
+		e.lostStatus(s)
+	}
 }
 
 func (e *encoder) came(c *came) {
@@ -116,7 +121,11 @@ func (e *encoder) podObject(p *podObject) {
 	e.uid(p.uid)
 	e.byte(e.index(p.job, p.index), p.epoch, p.lease, int8(p.phase))
 	e.bits(p.tracked, p.deleting, p.overdue, p.ended, p.started, p.sick, p.empty, p.backoff)
-	e.byte(p.age, p.told, p.node, int8(p.born))
+	node := p.node
+	if e.lost {
+		node = alternative(node)
+	}
+	e.byte(p.age, p.told, node, int8(p.born))
 }
 
 func (e *encoder) podList(pods []podObject) {
@@ -174,7 +183,7 @@ func (e *encoder) pass(p *pass) {
 	for i := range p.ops {
 		o := &p.ops[i]
 		e.byte(int8(o.kind), o.batch, o.workers)
-		if o.kind == opDeletePod {
+		if o.kind == opDeletePod || o.kind == opReplaceLost {
 			e.uid(o.pod)
 			e.bits(o.force, o.moves)
 		}
@@ -213,6 +222,9 @@ func (e *encoder) world(w *world) {
 		}
 	}
 	e.leases(w)
+	if e.lost {
+		e.lostNodes(w)
+	}
 	if w.jumped != steady {
 		e.byte(-5, int8(w.jumped))
 	}
@@ -234,7 +246,7 @@ func (e *encoder) world(w *world) {
 	e.byte(w.book.disturbed, w.era, int8(w.held), int8(w.claim), int8(w.moving), int8(w.book.pauseOwed), int8(len(w.book.expired)))
 	e.came(&w.book.came)
 	l := &w.left
-	e.byte(l.failures, l.leaders, l.suspends, l.resizes, l.jobFailures, l.pokes, l.marks)
+	e.byte(l.failures, l.leaders, l.suspends, l.resizes, l.jobFailures, l.pokes, l.marks, l.cuts)
 	e.book(w)
 }
 
@@ -274,7 +286,7 @@ var orders = [][][]int8{
 // encode returns the canonical form of a world. Workers of one Job are like each other, as
 // long as no resize and no success policy tells one from the others: the least of all orders is taken.
 func (w *world) encode(scratch []byte) []byte {
-	e := encoder{buf: scratch[:0]}
+	e := encoder{buf: scratch[:0], lost: w.sc.lost}
 	if w.left.resizes > 0 || w.sc.hasResizes || w.sc.leaders != 0 {
 		e.world(w)
 		return e.buf
@@ -341,6 +353,14 @@ func (v *view) key() string {
 	e.byte(int8(v.jumped))
 	e.byte(int8(v.held), int8(v.claim), int8(v.moving))
 	e.cause(&v.first)
+	if v.js.broken != never || v.nodes != [maxCutNodes]cutNode{} {
+		e.lostStatus(&v.js.status)
+		e.bits(v.timeUp)
+		for _, n := range v.nodes {
+			e.bits(n.cut && n.missed, n.heard.known, n.heard.renewed)
+			e.byte(n.heard.ago, n.heard.unchanged)
+		}
+	}
 	for i := range v.jobs {
 		number(v.jobs[i].uid)
 		e.job(&v.jobs[i])

@@ -40,7 +40,7 @@ func TestMended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sc.name, sc.lag = name, 20
-			sc.left = budgets{9, 9, 9, 9, 9, 9, 0}
+			sc.left = budgets{9, 9, 9, 9, 9, 9, 0, 0}
 			sc.defaults()
 			rows := actsOf(t, "fixed-"+name)
 			w, d := sc.start(), newDecider(&sc)

@@ -18,6 +18,8 @@ func (w *world) good() bool {
 		return false
 	case js.suspend:
 		return w.rests(&js) && js.deployed != isTrue
+	case w.leftToKubernetes():
+		return true
 	case w.now().succeeds(w.sc, true):
 		return false // it has to be Completed
 	case w.mustLeave(&js):

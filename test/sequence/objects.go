@@ -138,6 +138,9 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	if o.sc.ft != nil {
 		o.askTolerance(js, v.tolerated)
 	}
+	if o.sc.lost {
+		o.askLost(js, &v.status)
+	}
 	o.setWorld(js, v.world)
 	o.setSteps(js, v.came)
 	if v.synced > 0 {
@@ -223,6 +226,9 @@ func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 	}
 	if o.sc.ft != nil {
 		v.tolerated = toleratedOf(s)
+	}
+	if o.sc.lost {
+		v.broken, v.lost = lostOf(s)
 	}
 	v.planned = s.PlannedBreak
 	v.world, v.came = o.worldOf(s), o.cameOf(s)

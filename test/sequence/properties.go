@@ -48,6 +48,9 @@ func (w *world) check() error {
 	if err := w.checkWorld(&js); err != nil {
 		return err
 	}
+	if err := w.checkSteps(); err != nil {
+		return err
+	}
 	if w.book.hasty {
 		return violates(4, "a Pod is deleted for being late, but only others were")
 	}

@@ -100,6 +100,8 @@ type scenario struct {
 	// fruitless is maxRestartsWithoutProgress, 0 if there is none, and steps the highest step that workers tell of each epoch from 1 on.
 	fruitless int8
 	steps     []int8
+	// lost: workers on lost nodes are replaced by force, and nodes are cut off (P173); returns: those may come back.
+	lost, returns bool
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -242,7 +244,7 @@ func (sc *scenario) bounds() string {
 		what string
 	}{
 		{sc.left.failures, "failures of " + sc.kinds.String()}, {sc.left.leaders, "crashes or new leaders"},
-		{sc.left.suspends, "suspends"}, {sc.left.resizes, "resizes"}, {sc.left.marks, "marks of nodes"}, {sc.left.jobFailures, "Job failures"},
+		{sc.left.suspends, "suspends"}, {sc.left.resizes, "resizes"}, {sc.left.marks, "marks of nodes"}, {sc.left.jobFailures, "Job failures"}, {sc.left.cuts, "nodes cut off"},
 	} {
 		if b.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", b.n, b.what))
@@ -257,7 +259,7 @@ func (sc *scenario) bounds() string {
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.inFlight, "periods that pass with reports in flight"}, {sc.jumps, "a clock that jumps"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
-		{sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
+		{sc.returns, "which come back"}, {sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"}, {sc.earlierAgents, "agents of before"},
 	} {
 		if b.is {

@@ -57,6 +57,9 @@ func (w *world) controllerSteps(steps []step) []step {
 	if w.sc.ft != nil {
 		steps = w.toleranceSteps(steps)
 	}
+	if w.sc.lost {
+		steps = w.lostSteps(steps)
+	}
 	if w.claim == claimLeaves && !w.claimInUse() {
 		steps = append(steps, step{kind: claimGone})
 	}
@@ -92,7 +95,7 @@ func (w *world) podSteps(steps []step, at int) []step {
 	} else {
 		a := &p.agent
 		switch {
-		case a.gone:
+		case a.gone || w.isCut(p):
 		case !a.looked:
 			if !p.deleting && !p.hung && p.node != nowhere {
 				add(agentStart)
@@ -129,7 +132,7 @@ func (w *world) podSteps(steps []step, at int) []step {
 			steps = w.containerSteps(steps, p)
 		}
 		if p.deleting {
-			if !p.ended && !p.lost {
+			if !p.ended && !p.lost && !w.isCut(p) {
 				add(podStops)
 			}
 			if w.sc.graces && !p.overdue {
@@ -228,6 +231,8 @@ func (w *world) take(s step, d *decider) (changed bool, err error) {
 		w.ages(func(s *status) { s.pause = s.pause.end() })
 	case retryPauseEnds, jobAges, troubleLasts, moveEnds, placeIsLate, dayPasses:
 		w.timePasses(s)
+	case ticks, timeIsUp, nodeReturns, remnantEnds, peerFails:
+		return true, w.lostStep(s)
 	case confirm:
 		return w.confirm(d, *w.pass.closer)
 	case perform:
@@ -293,6 +298,9 @@ func (w *world) jobStep(s step, d *decider) error {
 		node, err := w.place(d)
 		if err != nil {
 			return err
+		}
+		if w.sc.lost {
+			node = w.placeOff(d, s.n)
 		}
 		w.createPod(s.uid, s.n, node)
 	case backoffEnds:

@@ -28,6 +28,11 @@ const (
 	moveEnds     // the wait for more nodes to be marked
 	placeIsLate  // of a Pod that finds no node
 	dayPasses    // after which no node is avoided
+	ticks        // 25 s pass for all nodes and those who wait for them
+	timeIsUp     // replaceAfterSeconds after a break
+	nodeReturns  // node n
+	remnantEnds  // n: of the workers that nobody knows any more
+	peerFails    // Pod uid: for lack of a worker of its epoch
 	ghostPerform // the same of a former leader
 	ghostWriteStatus
 
@@ -95,6 +100,7 @@ const (
 	jobIsDeleted // Job uid
 	markNode     // of Pod uid, as unmarkNode, which costs nothing
 	unmarkNode
+	nodeIsCut     // node n
 	jobFails      // Pod uid: a Pod fails so that its Job does
 	leaderChange  // n: bit 0: caches as old as they may be, bit 1: the former leader's writes are still under way
 	clockJumps    // of the controller, by more than any deadline. n: 1: back

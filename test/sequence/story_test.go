@@ -71,7 +71,7 @@ func (s *story) happens(kind stepKind, rjob, index int8) {
 func (s *story) does(by step) {
 	s.t.Helper()
 	// All of a budget is there for what the story wants.
-	s.w.left = budgets{9, 9, 9, 9, 9, 9, 0}
+	s.w.left = budgets{9, 9, 9, 9, 9, 9, 0, 0}
 	next, err := s.w.after(by, s.d)
 	if err != nil || next == nil {
 		s.t.Fatalf("step %+v: %v", by, err)

@@ -178,6 +178,9 @@ func describe(was, is *world, s step) string {
 	if text := describeTolerance(was, s); text != "" {
 		return text
 	}
+	if text := describeLost(was, s); text != "" {
+		return text
+	}
 	switch {
 	case s.kind <= ghostWriteStatus:
 		return describeController(was, is, s)
@@ -219,8 +222,8 @@ func describeController(was, is *world, s step) string {
 			p, who = was.ghost, "former controller: "
 		}
 		o := p.ops[s.n]
-		verb := [...]string{"deletes", "deletes a Pod of", "resizes", "creates", "suspends", "resumes"}[o.kind]
-		if o.kind == opDeletePod {
+		verb := [...]string{"deletes", "deletes a Pod of", "resizes", "creates", "suspends", "resumes", "replaces by force a Pod of"}[o.kind]
+		if o.kind == opDeletePod || o.kind == opReplaceLost {
 			return who + verb + " " + jobName(was.sc, &o.job)
 		}
 		return who + verb + " Job " + jobName(was.sc, &o.job)

@@ -19,6 +19,11 @@ func (w *world) troubles(steps []step) []step {
 	if w.sc.jumps && w.left.pokes > 0 && w.pass == nil && w.ghost == nil && w.lagInAll() == 0 {
 		steps = append(steps, step{kind: clockJumps}, step{kind: clockJumps, n: 1})
 	}
+	for i, n := range w.nodes {
+		if w.left.cuts > 0 && !n.cut && alternative(int8(i+1)) == 1 && w.podsOn(int8(i+1)) > 0 {
+			steps = append(steps, step{kind: nodeIsCut, n: int8(i + 1)})
+		}
+	}
 	if w.sc.ft != nil || w.sc.kinds&jobDeletion != 0 {
 		steps = w.toleranceTroubles(steps)
 	}
@@ -105,7 +110,7 @@ func (w *world) podTroubles(steps []step, p *pod) []step {
 		if kinds&hang != 0 && !p.deleting && !p.agent.looked && !p.hung && w.mayHang() {
 			add(podHangs)
 		}
-		if kinds&podFailure != 0 && !p.deleting && !p.ended && !p.empty && p.node != nowhere {
+		if kinds&podFailure != 0 && !p.deleting && !p.ended && !p.empty && p.node != nowhere && !w.isCut(p) {
 			add(podFails)
 		}
 	}
@@ -136,6 +141,10 @@ func (w *world) trouble(s step) error {
 		return w.podTrouble(s)
 	case nodeDies, jobIsDeleted, markNode, unmarkNode:
 		w.toleranceTrouble(s)
+		return nil
+	case nodeIsCut:
+		w.left.cuts--
+		w.nodes[s.n-1].cut = true
 		return nil
 	case leaderChange:
 		w.left.leaders--
@@ -264,6 +273,9 @@ func (w *world) changeLeader(older, lingers bool) {
 		w.ghost = w.pass
 	}
 	w.pass, w.held, w.standing, w.moving, w.first = nil, notWaiting, false, notWaiting, cause{}
+	for i := range w.nodes {
+		w.nodes[i].heard, w.nodes[i].changed, w.nodes[i].silent = heardOf{}, false, false
+	}
 	w.ignorant = w.sc.versions && !w.ignorant
 	if !older {
 		return

@@ -50,6 +50,10 @@ type world struct {
 	claim claim
 	// gate is the feature gate of the controller.
 	gate bool
+	// nodes are those that may be cut off, and remnants what runs on there. timeUp: replaceAfterSeconds have passed since the break.
+	nodes    [maxCutNodes]cutNode
+	remnants []remnant
+	timeUp   bool
 
 	// era is how often the status was lost. Epochs of different eras are different epochs.
 	era int8
@@ -129,6 +133,9 @@ type status struct {
 	// world is syncedWorkers of each ReplicatedJob, where a planner changes sizes.
 	world [maxReplicatedJobs]int8
 	came  came
+	// broken is breakTime, lost are the lostNodes, where workers on lost nodes are replaced.
+	broken moment
+	lost   [maxCutNodes]lostMemory
 }
 
 // job is what matters of a Job.
@@ -237,7 +244,7 @@ type podsOfJob struct {
 
 // budgets is what may still go wrong.
 type budgets struct {
-	failures, leaders, suspends, resizes, jobFailures, pokes, marks int8
+	failures, leaders, suspends, resizes, jobFailures, pokes, marks, cuts int8
 }
 
 func (w *world) clone() *world {
@@ -378,6 +385,7 @@ func (w *world) tidy() {
 			return slices.ContainsFunc(jobs, func(j job) bool { return j.uid == c.job })
 		})
 	})
+	w.tidyLost()
 	w.tidyBook()
 	w.tidyViews()
 }

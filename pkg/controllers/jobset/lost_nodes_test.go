@@ -8,6 +8,7 @@ package jobset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -32,20 +33,37 @@ import (
 // nodeLost is a group of two that broke a moment ago. The first worker is back; of the second, on node n1, nothing is heard.
 func nodeLost(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, *corev1.Pod) {
 	t.Helper()
+	s, js, pods := groupThatReports(t, []string{"2", "1"}, live...)
+	return s, js, pods[1]
+}
+
+// groupThatReports is a group that broke a moment ago, whose workers have reported these epochs, each on a node of its own.
+func groupThatReports(t *testing.T, epochs []string, live ...client.Object) (*shell, *jobset.JobSet, []*corev1.Pod) {
+	t.Helper()
 	js, job := workers()
+	for _, spec := range []*batchv1.JobSpec{&js.Spec.ReplicatedJobs[0].Template.Spec, &job.Spec} {
+		spec.Parallelism, spec.Completions = ptr.To(int32(len(epochs))), ptr.To(int32(len(epochs)))
+	}
 	js.Status.DeprecatedEpoch, js.Status.BreakTime = ptr.To[int32](1), ptr.To(metav1.NewMicroTime(now))
 	js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)}}
 	var pods []*corev1.Pod
-	for index, epoch := range []string{"2", "1"} {
+	for index, epoch := range epochs {
 		pods = append(pods, builders.MakePod(job, index).Epoch(epoch).Phase(corev1.PodRunning).Change(func(pod *corev1.Pod) {
-			pod.Spec.NodeName, pod.CreationTimestamp, pod.ResourceVersion = []string{"n0", "n1"}[index], metav1.NewTime(now.Add(-time.Hour)), ""
+			pod.Spec.NodeName, pod.CreationTimestamp, pod.ResourceVersion = fmt.Sprintf("n%d", index), metav1.NewTime(now.Add(-time.Hour)), ""
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}, {Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
 		}).Obj())
 	}
-	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
+	live = append(live, js, job)
+	for _, pod := range pods {
+		live = append(live, pod.DeepCopy())
+	}
+	s := newShell(t, live...)
 	s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
-	cached(t, s, []*batchv1.Job{job}, stored(t, s, pods[0]), stored(t, s, pods[1]))
-	return s, js, pods[1]
+	cached(t, s, []*batchv1.Job{job})
+	for _, pod := range pods {
+		cached(t, s, nil, stored(t, s, pod))
+	}
+	return s, js, pods
 }
 
 func nodeLease(node string) *coordinationv1.Lease {
@@ -191,6 +209,15 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			t.Errorf("%q, %q", told, podRequests(s))
 		}
 	})
+	t.Run("P173: of many nodes that are silent an event says once that nothing is done", func(t *testing.T) {
+		t.Parallel()
+		s, _, _ := groupThatReports(t, []string{"2", "1", "1"}, nodeLease("n1"), nodeLease("n2"))
+		passesFor(t, s, 300)
+		told := slices.DeleteFunc(s.Record.All(), func(line string) bool { return !strings.Contains(line, "ManyNodesSilent") })
+		if len(told) != 1 || len(podRequests(s)) > 0 {
+			t.Errorf("%q, %q", told, podRequests(s))
+		}
+	})
 	t.Run("P176: an API server that was away says nothing about the node", func(t *testing.T) {
 		t.Parallel()
 		s, _, _ := nodeLost(t, nodeLease("n1"))
@@ -228,7 +255,7 @@ func TestWhatIsHeardOfNodesIsForgotten(t *testing.T) {
 }
 
 // TestALostNodeWakesByItself: each pass comes when the one before asked for it, or wrote the status, as where nothing else changes.
-// Read at 6, 17, 28 and 39 s, the Lease has been silent for 33 s; the last of these reads is decided on at once.
+// Read at 6, 17 and 28 s, the Lease is read once more as soon as it may have been silent for 25 s, and that is decided on at once.
 func TestALostNodeWakesByItself(t *testing.T) {
 	t.Parallel()
 	s, js, _ := nodeLost(t, nodeLease("n1"))
@@ -244,8 +271,81 @@ func TestALostNodeWakesByItself(t *testing.T) {
 		if stored(t, s, js).ResourceVersion == before {
 			s.Clock.SetTime(s.Clock.Now().Add(max(0, result.RequeueAfter-time.Second)))
 		}
-		if took := s.Clock.Since(now); took > 45*time.Second {
+		if took := s.Clock.Since(now); took > 36*time.Second {
 			t.Fatalf("P174: not replaced within %s", took)
 		}
 	}
+}
+
+// TestHealthyGroupsAreNotTouched: whatever happens to kubelets' connections, the API server and the manager, nobody is replaced who
+// could run (P176). Nodes renew their Leases every 10 s while they and the API server can.
+func TestHealthyGroupsAreNotTouched(t *testing.T) {
+	t.Parallel()
+	for name, decoy := range map[string]struct {
+		runs bool
+		// away, cut, frozen and newLeader say of a second whether the API server is away, the node is cut off from it, no pass is made,
+		// and another manager takes over.
+		away, cut, frozen, newLeader func(second int) bool
+	}{
+		"P176: a kubelet is cut off while its workers train":              {runs: true, cut: always},
+		"P176: a kubelet is cut off again and again for 10 s":             {cut: func(second int) bool { return second%31 < 10 }},
+		"P176: the API server is away for two minutes, then for 20 s":     {away: func(second int) bool { return second >= 35 && second < 155 || second >= 190 && second < 210 }},
+		"P176: the manager is frozen for a minute, and between two reads": {frozen: func(second int) bool { return second >= 30 && second < 90 || second%40 < 15 }},
+		"P176: a new leader every 12 s, while the node is cut off":        {cut: always, newLeader: func(second int) bool { return second%12 == 0 }},
+		"P176: all of it in turns":                                        {away: func(second int) bool { return second%97 < 20 }, frozen: func(second int) bool { return second%71 > 55 }, newLeader: func(second int) bool { return second%53 == 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, js, pod := nodeLost(t, nodeLease("n1"))
+			if decoy.runs {
+				running := stored(t, s, js)
+				running.Status.DeprecatedEpoch = ptr.To[int32](0)
+				if err := s.Fake.Status().Update(t.Context(), running); err != nil {
+					t.Fatal(err)
+				}
+				first := stored(t, s, builders.MakePod(jobOf(t, s), 0).Obj())
+				first.Annotations[jobset.EpochKey] = "1"
+				cached(t, s, nil, first)
+			}
+			is := func(what func(int) bool, second int) bool { return what != nil && what(second) }
+			second, reads := 0, 0
+			s.live = interceptor.NewClient(s.Fake, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if reads++; is(decoy.away, second) {
+					return errors.New("away")
+				}
+				return c.List(ctx, list, opts...)
+			}})
+			for ; second < 600; second++ {
+				if second%10 == 0 && !is(decoy.away, second) && !is(decoy.cut, second) {
+					renew(t, s, "n1")
+				}
+				if is(decoy.newLeader, second) {
+					s.memory = newMemory()
+				}
+				if is(decoy.frozen, second) {
+					s.Clock.SetTime(s.Clock.Now().Add(time.Second))
+				} else {
+					passes(t, s)
+				}
+			}
+			if requests := podRequests(s); len(requests)+len(policy.LostNodes(stored(t, s, js))) > 0 || pod.Spec.NodeName != "n1" {
+				t.Errorf("P176: %q", requests)
+			}
+			if decoy.runs != (reads == 0) {
+				t.Errorf("P176: %d reads of Leases", reads)
+			}
+		})
+	}
+}
+
+func always(int) bool { return true }
+
+// jobOf is the Job that the cache of a shell has.
+func jobOf(t *testing.T, s *shell) *batchv1.Job {
+	t.Helper()
+	for _, job := range s.jobs.Store.List() {
+		return job.(*batchv1.Job)
+	}
+	t.Fatal("no Job is in the cache")
+	return nil
 }

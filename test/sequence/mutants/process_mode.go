@@ -188,6 +188,10 @@ func all() []mutant {
 		m.scenarios = cmp.Or(m.scenarios, "process mode")
 		list = append(list, m)
 	}
+	for _, m := range lostNodes {
+		m.scenarios = cmp.Or(m.scenarios, "^lost node, 1 failure")
+		list = append(list, m)
+	}
 	for _, m := range leases {
 		m.scenarios = cmp.Or(m.scenarios, "^Leases")
 		list = append(list, m)

@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The JobSet Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+// lostNodes are mistakes about workers on lost nodes (P172 to P176).
+var lostNodes = []mutant{
+	{
+		name: "replace a lost worker without the wait", at: "pkg/policy.lostNodes",
+		old: "if left := v.left(after, v.stoppedAt()); left > 0 {",
+		new: "if left := v.left(after, v.stoppedAt()); false {",
+	},
+	{
+		name: "a node is silent after one read", at: "pkg/facts.Heard.Silent",
+		old: "h.SilentFor() >= h.enough()",
+		new: "true",
+	},
+	{
+		name: "a renewed Lease does not end the silence", at: "pkg/facts.Heard.Read",
+		old: "next.Renewed = h.Version != version; !next.Renewed",
+		new: "next.Renewed = h.Version != version; true",
+	},
+	{
+		name: "rely on a Lease that is to be read again", at: "pkg/policy.lostNodes",
+		old: "v.Heard[node].Due(v.Now) }) {\n\t\treturn r // ",
+		new: "false && v.Heard[node].Due(v.Now) }) {\n\t\treturn r // ",
+		in:  decisions, by: "TestLostNodes/P173",
+	},
+	{
+		name: "replace workers of most nodes at once", at: "pkg/policy.lostNodes",
+		old: "case len(silent) > 1 && 3*len(silent) > all:",
+		new: "case false:",
+		in:  decisions, by: "TestLostNodes/P173",
+	},
+	{
+		name: "nobody need be back", at: "pkg/policy.lostNodes",
+		old:       "case heard || !v.othersAreBack():",
+		new:       "case heard:",
+		scenarios: "lost node, a Pod is deleted by force",
+	},
+	{
+		name: "replace whom a healthy node keeps", at: "pkg/policy.lostNodes",
+		old: "case heard || !v.othersAreBack():",
+		new: "case heard && false || !v.othersAreBack():",
+	},
+	{
+		name: "a lost worker is charged again", at: "pkg/policy.view.replaceLost",
+		old: "r := requeueAfter(facts.HeardInterval)",
+		new: "r := requeueAfter(facts.HeardInterval)\n\tr.changes |= chargeGroup",
+	},
+	{
+		name: "a silent node breaks a group that runs", at: "pkg/policy.lostNodes",
+		old: "r := v.heardAgain(&before)\n",
+		new: `r := v.heardAgain(&before)
+	if all := v.awaited(); v.running() && len(all) > 0 {
+		r = r.and(v.ask(nodesOf(all)))
+		for _, pod := range all {
+			if v.Heard[facts.NodeOf(pod)].Silent(v.Now) {
+				r.writes.do(Op{Kind: ReplaceLost, Pod: pod, Epoch: v.synced + 1})
+			}
+		}
+	}
+`,
+	},
+	{
+		name: "new Pods do not keep off a lost node", at: "pkg/policy.LostNodes", in: decisions, by: "TestLostNodes/P174",
+		old: "if n.HeardTime == nil {",
+		new: "if false {",
+	},
+	{
+		name: "a worker that was replaced has its grace", at: "agent.JobSet.replaced", in: "./agent", by: "TestWhoIsKilledAtOnce",
+		old: "return epoch > 0 && ",
+		new: "return false && epoch > 0 && ",
+	},
+}
