@@ -62,6 +62,9 @@ const (
 	NoProgressReason  = "NoProgress"
 	NoProgressMessage = "jobset failed because its restarts make no progress"
 
+	// DeadlineExceededReason: the JobSet was active for longer than spec.activeDeadlineSeconds.
+	DeadlineExceededReason = "DeadlineExceeded"
+
 	InOrderInProgressReason  = "InOrderStartupPolicyInProgress"
 	InOrderInProgressMessage = "in order startup policy is in progress"
 	InOrderCompletedReason   = "InOrderStartupPolicyCompleted"
@@ -80,8 +83,11 @@ const (
 
 	JobSetSuspendedReason  = "SuspendedJobs"
 	JobSetSuspendedMessage = "jobset is suspended"
-	ResumedReason          = "ResumeJobs"
-	ResumedMessage         = "jobset is resumed"
+	// SuspendingReason: Jobs are suspended, and not yet all of them. Written where that matters: with the gates of executions and deadlines.
+	SuspendingReason  = "SuspendingJobs"
+	SuspendingMessage = "jobset is being suspended"
+	ResumedReason     = "ResumeJobs"
+	ResumedMessage    = "jobset is resumed"
 )
 
 // Reasons of in-place restart.
@@ -168,8 +174,10 @@ const AgentPolicyRevisionKey = "jobset.sigs.k8s.io/policy-revision"
 
 // Reasons of events that announce no condition.
 const (
-	JobCreationFailedReason             = "JobCreationFailed"
-	JobResumeFailedReason               = "JobResumeFailed"
+	JobCreationFailedReason = "JobCreationFailed"
+	JobResumeFailedReason   = "JobResumeFailed"
+	// FailedResourcePropagationReason: the API server refuses other requests and limits of a suspended Job.
+	FailedResourcePropagationReason     = "FailedResourcePropagation"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	// HostNamesMissingReason: the Service of the subdomain is somebody else's, and does not select all Pods.
 	HostNamesMissingReason        = "HostNamesMissing"

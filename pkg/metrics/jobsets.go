@@ -106,7 +106,7 @@ func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 		return js.Status.AssemblingSince.Time, true
 	}
 	// Without deadlines the status does not have that time. A restart still has its condition, a start has nothing.
-	c := isTrue(js, jobset.JobSetRestarting)
+	c := policy.IfTrue(js, jobset.JobSetRestarting)
 	if c == nil || c.Reason != constants.InPlaceRestartReason {
 		return time.Time{}, false
 	}
@@ -127,7 +127,7 @@ func nearlySpent(js *jobset.JobSet) bool {
 }
 
 func finished(js *jobset.JobSet) bool {
-	return isTrue(js, jobset.JobSetCompleted) != nil || isTrue(js, jobset.JobSetFailed) != nil
+	return policy.IfTrue(js, jobset.JobSetCompleted) != nil || policy.IfTrue(js, jobset.JobSetFailed) != nil
 }
 
 func managedHere(js *jobset.JobSet) bool {

@@ -36,7 +36,7 @@ const (
 
 // refusals are the reasons of JobsBlocked that say what cannot be created or resumed.
 var refusals = []string{
-	constants.JobCreationFailedReason, constants.JobResumeFailedReason,
+	constants.JobCreationFailedReason, constants.JobResumeFailedReason, constants.FailedResourcePropagationReason,
 	constants.HeadlessServiceCreationFailedReason, constants.PVCCreationFailedReason,
 }
 

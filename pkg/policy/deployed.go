@@ -30,10 +30,10 @@ func (v *view) waitsForDeployed(sum *result) bool {
 
 // withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
 func (r result) withoutJobs() result {
+	r.deploys, r.notices = r.writes.Does(CreateJob|ResumeJob), nil
 	r.writes.Uncreated += int64(len(r.writes.Of(CreateJob)))
 	r.writes.Unresumed += int64(len(r.writes.Of(ResumeJob)))
 	r.writes.drop(CreateJob | ResumeJob)
-	r.deploys, r.notices = true, nil
 	return r
 }
 

@@ -21,12 +21,13 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/largest"
 )
 
 // largestInputs are passes over the largest JobSets: before any Job exists, when all run, and when all have failed.
 func largestInputs() map[string]Input {
 	inputs := map[string]Input{}
-	for name, js := range builders.Largest() {
+	for name, js := range largest.JobSets() {
 		js.UID = "js-uid"
 		js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
 		in := Input{JobSet: js, ServiceExists: true, Now: now, Gates: gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true},

@@ -107,6 +107,8 @@ const (
 	planned
 	// spendEpoch, with deprecate, makes S+1 an epoch that has ended: a bypass ends (P34b).
 	spendEpoch
+	// resumesJobSet: another execution begins after a suspension.
+	resumesJobSet
 )
 
 func (c changes) any(of changes) bool { return c&of != 0 }

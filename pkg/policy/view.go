@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -111,10 +110,7 @@ func (v *view) counted(began time.Time) time.Time {
 
 // trueCondition returns a condition that is True in the stored status, nil if it is not.
 func (v *view) trueCondition(conditionType jobset.JobSetConditionType) *metav1.Condition {
-	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
-		return c
-	}
-	return nil
+	return IfTrue(v.JobSet, conditionType)
 }
 
 func (v *view) isTrue(conditionType jobset.JobSetConditionType) bool {

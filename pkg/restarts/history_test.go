@@ -155,7 +155,7 @@ func TestRestartsOfEarlierManagers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := Input{JobSet: tc.js, Now: now, Events: []corev1.Event{event(ago(time.Minute), constants.InPlaceRestartStartedReason, "it; all workers of epoch 1 restart in place")}}
-			if diff := cmp.Diff(tc.want, Of(in).Notes); diff != "" {
+			if diff := cmp.Diff(Notes(tc.want), Of(in).Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})

@@ -13,7 +13,6 @@ SPDX-License-Identifier: Apache-2.0
 package restarts
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -61,14 +60,15 @@ type Report struct {
 	// Epochs is nil for other strategies than InPlaceRestart.
 	Epochs *Epochs `json:"epochs,omitempty"`
 	Budget Budget  `json:"budget"`
+	// Execution is status.executionAttempts, nil if executions are not counted.
+	Execution *int32 `json:"executionAttempts,omitempty"`
 	// Jobs is nil if they could not be read.
 	Jobs *Jobs `json:"jobs,omitempty"`
 	// Workers is nil if no worker is waited for, or if they could not be read.
 	Workers *Workers `json:"workers,omitempty"`
 	// LastRestarts has the newest first.
 	LastRestarts []Restart `json:"lastRestarts"`
-	// Notes are what a reader must know to read the rest.
-	Notes []string `json:"notes,omitempty"`
+	Notes        Notes     `json:"notes,omitempty"`
 }
 
 // Epochs are the two epochs of the status.
@@ -111,20 +111,20 @@ func Of(in Input) Report {
 	js := in.JobSet
 	r := Report{
 		Time: metav1.NewTime(in.Now), Namespace: js.Namespace, Name: js.Name,
-		Strategy: strategyOf(js), State: stateOf(js), Budget: budgetOf(js),
+		Strategy: strategyOf(js), State: stateOf(js), Budget: budgetOf(js), Execution: js.Status.ExecutionAttempts,
 	}
 	if r.inPlace() {
 		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
 	}
 	r.explainStrategy(js)
-	if blocked := condition(js, jobset.JobSetJobsBlocked); isTrue(blocked) && r.State.Name != JobsBlocked {
-		r.note("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
+	if blocked := policy.IfTrue(js, jobset.JobSetJobsBlocked); blocked != nil && r.State.Name != JobsBlocked {
+		r.Notes.Add("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
 	}
 	r.explainTolerance(js)
 	r.explainAgents(in)
 	r.explainHostNames(in)
 	if in.EventsUnread != nil {
-		r.note("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
+		r.Notes.Add("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
 	}
 	r.addJobs(in)
 	r.addRestarts(in)
@@ -135,7 +135,7 @@ func Of(in Input) Report {
 // explainHostNames says why Pods have none, although spec.network asks for them.
 func (r *Report) explainHostNames(in Input) {
 	if message := lastSaid(in.Events, constants.HostNamesMissingReason); message != "" && r.State.Name != Completed && r.State.Name != Failed {
-		r.note("host names: %s", message)
+		r.Notes.Add("host names: %s", message)
 	}
 }
 
@@ -168,34 +168,30 @@ func failuresOf(events []corev1.Event) map[types.UID]string {
 
 func (r *Report) inPlace() bool { return r.Strategy == jobset.InPlaceRestart }
 
-func (r *Report) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
-
 func (r *Report) explainStrategy(js *jobset.JobSet) {
 	if by := js.Spec.ManagedBy; by != nil && *by != jobset.JobSetControllerName {
-		r.note("spec.managedBy is %s: another controller restarts this JobSet, by its own rules", *by)
+		r.Notes.Add("spec.managedBy is %s: another controller restarts this JobSet, by its own rules", *by)
 	}
 	switch {
 	case r.inPlace():
 	case js.Spec.FailurePolicy == nil && js.Spec.FaultTolerance != nil: // a failed Job leads to a reset
 	case js.Spec.FailurePolicy == nil:
-		r.note("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
+		r.Notes.Add("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
 	default:
-		r.note("restartStrategy is %s: a restart recreates Jobs; there are no epochs and no group restarts, which need InPlaceRestart", r.Strategy)
+		r.Notes.Add("restartStrategy is %s: a restart recreates Jobs; there are no epochs and no group restarts, which need InPlaceRestart", r.Strategy)
 	}
 }
 
 // addJobs adds the counts of Jobs, and of workers if any are waited for.
 func (r *Report) addJobs(in Input) {
 	if in.JobsUnread != nil {
-		r.note("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
+		r.Notes.Add("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
 		return
 	}
 	input := inputOf(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
-		r.note("Jobs cannot be distinguished: %v", err)
+		r.Notes.Add("Jobs cannot be distinguished: %v", err)
 		return
 	}
 	r.Jobs = countJobs(in.JobSet, observed)
@@ -203,19 +199,19 @@ func (r *Report) addJobs(in Input) {
 		return
 	}
 	if in.PodsUnread != nil {
-		r.note("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
+		r.Notes.Add("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
 		return
 	}
 	if in.LeasesUnread != nil {
-		r.note("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
+		r.Notes.Add("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
 	}
 	slots, more, err := firstSlots(input.Input, observed)
 	switch {
 	case err != nil:
-		r.note("workers cannot be distinguished: %v", err)
+		r.Notes.Add("workers cannot be distinguished: %v", err)
 		return
 	case more > 0:
-		r.note("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
+		r.Notes.Add("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
 	}
 	r.Workers = input.workersOf(slots)
 	if r.State.Name == Assembling {
@@ -227,14 +223,14 @@ func (r *Report) addJobs(in Input) {
 // explainBarrier says what keeps the barrier besides workers that are not back.
 func (r *Report) explainBarrier(observed policy.Observed) {
 	if n := len(observed.Previous); n > 0 {
-		r.note("Jobs of an earlier attempt that are not gone yet: %d; the barrier stays until they are gone", n)
+		r.Notes.Add("Jobs of an earlier attempt that are not gone yet: %d; the barrier stays until they are gone", n)
 	}
 	for _, job := range observed.Active {
 		switch {
 		case job.DeletionTimestamp != nil:
-			r.note("Job %s is being deleted: the barrier stays until it is gone", job.Name)
+			r.Notes.Add("Job %s is being deleted: the barrier stays until it is gone", job.Name)
 		case hasCondition(job, batchv1.JobFailureTarget):
-			r.note("Job %s is about to fail: the barrier stays until the failure policy has acted", job.Name)
+			r.Notes.Add("Job %s is about to fail: the barrier stays until the failure policy has acted", job.Name)
 		}
 	}
 }

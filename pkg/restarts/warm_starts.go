@@ -26,7 +26,7 @@ func (r *Report) explainStarts() {
 	warm, warmly := mean(func(s *jobset.RestartStarts) *metav1.Duration { return s.WarmSign })
 	cold, coldly := mean(func(s *jobset.RestartStarts) *metav1.Duration { return s.ColdSign })
 	if warmly > 0 && coldly > 0 {
-		r.note("a warm start takes %.1f s to the last first sign, a cold one %.1f s: warm start saves %.1f s of each restart", warm, cold, cold-warm)
+		r.Notes.Add("a warm start takes %.1f s to the last first sign, a cold one %.1f s: warm start saves %.1f s of each restart", warm, cold, cold-warm)
 	}
 }
 
@@ -45,15 +45,15 @@ func (r *Report) explainStandbys(in *Input) {
 		}
 		switch {
 		case report.Warm.Early == 0:
-			r.note("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pod.Name)
+			r.Notes.Add("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pod.Name)
 		case report.Warm.Off:
-			r.note("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pod.Name, report.Warm.Code)
+			r.Notes.Add("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pod.Name, report.Warm.Code)
 		default:
-			r.note("a standby of Pod %s ended before its gate with exit code %d", pod.Name, report.Warm.Code)
+			r.Notes.Add("a standby of Pod %s ended before its gate with exit code %d", pod.Name, report.Warm.Code)
 		}
 	}
 	if told > most {
-		r.note("standbys of %d more Pods ended before their gate", told-most)
+		r.Notes.Add("standbys of %d more Pods ended before their gate", told-most)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestHowWorkersStartedAgain(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("P165: how the workers started after each epoch (-want +got):\n%s", diff)
 	}
-	if want := []string{"a warm start takes 0.5 s to the last first sign, a cold one 4.0 s: warm start saves 3.5 s of each restart"}; !cmp.Equal(r.Notes, want) {
+	if want := (Notes{"a warm start takes 0.5 s to the last first sign, a cold one 4.0 s: warm start saves 3.5 s of each restart"}); !cmp.Equal(r.Notes, want) {
 		t.Errorf("P165: notes %q, want %q", r.Notes, want)
 	}
 	if text := Text(r, false); !strings.Contains(text, "WORKERS") || !strings.Contains(text, "3 warm, 1 cold") {
@@ -63,7 +63,7 @@ func TestStandbysThatEndedEarlyAreNamed(t *testing.T) {
 		"2 standbys of Pod b ended before their gate, the last with exit code 1: none is started there any more",
 		"Pod c starts no standby: one existed when its container was killed, most likely for its memory",
 	}
-	if diff := cmp.Diff(want, r.Notes); diff != "" {
+	if diff := cmp.Diff(Notes(want), r.Notes); diff != "" {
 		t.Errorf("P165: notes (-want +got):\n%s", diff)
 	}
 	many := &Report{}

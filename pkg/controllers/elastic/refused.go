@@ -24,11 +24,12 @@ import (
 // findRefused finds the instances that groups wait for and that nobody starts: their Pods are unschedulable, or cannot be
 // created (P108a). Pods without a node that appear in these groups start the next round.
 func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job, awaited map[string]bool) error {
-	missing := map[elastic.Key]time.Time{}
 	for i := range in.Jobs {
 		job, js := &in.Jobs[i], owners[i]
+		known := a.known[job.Key]
 		current := currentJob(built[i], placement.JobName(js.Name, job.ReplicatedJob, 0))
 		if job.Running || !job.Shrinks || current == nil || !expectsAll(current) {
+			known.missing = time.Time{}
 			continue
 		}
 		awaited[shared.InNamespace(js.Namespace, js.UID)] = true
@@ -37,14 +38,15 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 			return err
 		}
 		refused, exist := refusedOf(pods, job.Size, job.Resized)
-		if lacks := job.Size - exist; lacks > 0 {
-			missing[job.Key] = cmp.Or(a.missing[job.Key], in.Now)
-			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current, pods)),
+		if known.missing = cmp.Or(known.missing, in.Now); exist >= job.Size {
+			known.missing = time.Time{}
+		} else {
+			lacks := job.Size - exist
+			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(known.missing, job.Resized).Add(replacedAfter(current, pods)),
 				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
 		}
 		job.Refused = refused
 	}
-	a.missing = missing
 	return nil
 }
 

@@ -143,7 +143,7 @@ func awaitsNode(pod *facts.Member) bool {
 // resizedAt returns when the size of a job was last changed: by the status, or by what this manager did a moment ago, which
 // is not in the status yet. No time is in the future, whatever clock wrote it.
 func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
-	at := a.resized[key]
+	at := a.known[key].resized
 	if status := elasticStatus(js, key.ReplicatedJob); status != nil && status.LastResizeTime != nil && status.LastResizeTime.After(at) {
 		at = status.LastResizeTime.Time
 	}

@@ -8,7 +8,6 @@ package elastic
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +19,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
-	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -32,7 +30,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, board *Board, config Autoscali
 	}
 	a := &autoscaler{
 		client: mgr.GetClient(), board: board, bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
-		wake: make(chan struct{}, 1), reported: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
+		wake: make(chan struct{}, 1),
 	}
 	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
 	if err != nil {

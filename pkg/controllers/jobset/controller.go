@@ -224,9 +224,9 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 // decided on the current JobSet. A stale status write is refused, but it comes after
 // the changes to Jobs. Changes decided on a status from before the lift would hit a
 // running group and be taken for failures (P16), and a status from before a reset
-// would create Jobs during its pause (P83).
+// would create Jobs during its pause (P83), and one from before a resumption Jobs of an earlier execution (C398).
 func (r *JobSetReconciler) isCurrent(ctx context.Context, js *jobset.JobSet, plan *policy.Plan) (bool, error) {
-	guarded := workerpod.RestartsInPlace(js, r.gates) || policy.Tolerates(js, r.gates)
+	guarded := workerpod.RestartsInPlace(js, r.gates) || policy.Tolerates(js, r.gates) || r.gates.ExecutionAttemptsTracking
 	if !guarded || !plan.Does(policy.ChangeGroup) {
 		return true, nil
 	}

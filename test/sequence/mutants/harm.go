@@ -15,17 +15,7 @@ const (
 // the objects on which they depend, so each names the test that holds its rule.
 var harm = []mutant{
 	{
-		name: "grow into the domain of another Job", at: "pkg/elastic.job.admits", in: planner, by: "TestSpread/P112",
-		old: "return found && labeled && on == domain && j.Where.Admits(n)",
-		new: "return (found && labeled && on == domain || true) && j.Where.Admits(n)",
-	},
-	{
-		name: "two Pods on a node that refuses the second", at: "pkg/elastic.planner.shapeOf", in: planner, by: "TestSpread/P112",
-		old: "if j.OnePerNode {",
-		new: "if false {",
-	},
-	{
-		name: "grow beyond a quota", at: "pkg/elastic.job.quotaAllows", in: planner, by: "TestSpread/P112",
+		name: "grow beyond a quota", at: "pkg/elastic.job.quotaAllows", in: planner, by: "TestQuotas/P112",
 		old: "if j.quota == nil {",
 		new: "if true {",
 	},
@@ -61,8 +51,8 @@ var harm = []mutant{
 	},
 	{
 		name: "take from others because it restarts", at: "pkg/controllers/elastic.autoscaler.addJobs", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
-		old: "job.Started = job.Started || a.started[job.Key]; job.Started",
-		new: "job.Started",
+		old: "job.Started = known.started",
+		new: "",
 	},
 	{
 		name: "take from others after a restart that another manager saw", at: "pkg/controllers/elastic.elasticJob", in: autoscaler, by: "TestRestartsTakeNothing/P104a",

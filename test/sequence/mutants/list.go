@@ -67,7 +67,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "charge on resume", at: "pkg/policy.followSuspend",
-		old:       "r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))",
+		old:       "r = r.and(v.resumed())",
 		new:       "r.changes |= changes(oneIf(r.writes.Does(ResumeJob))) * chargeGroup",
 		scenarios: "suspend",
 	},
