@@ -48,7 +48,8 @@ func createsAccess(cfg *configapi.Configuration) bool {
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
 func clusterOf(cfg *configapi.Configuration, connection *rest.Config, gates gates.Set) (validation.Cluster, error) {
 	of := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
-	cluster := validation.Cluster{AgentImage: of.AgentImage, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: of.Progress, LostNode: of.LostNode}
+	cluster := validation.Cluster{AgentImage: of.AgentImage, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: of.Progress, LostNode: of.LostNode,
+		KeepAway: nodeHealthOf(cfg).KeepAway, AgentResources: injectionOf(cfg).Resources}
 	if !gates.InPlaceRestart {
 		return cluster, nil
 	}

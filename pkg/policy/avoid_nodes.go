@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -31,7 +32,7 @@ import (
 //	else       all Pods are new ones anyway
 //
 // Only a failure makes Pods leave: a healthy run is never disturbed. What the node did to other JobSets
-// does not count, since an author could make others leave a node, or be made to.
+// does not count, since an author could make others leave a node, or be made to. Where a queue places Pods it is only counted (P90a).
 
 const (
 	// mostNodeFailures nodes are remembered. The status of the JobSet is sent to every agent.
@@ -61,7 +62,7 @@ func isAvoided(n *jobset.NodeFailures, within time.Duration, now time.Time) bool
 
 // AvoidedNodes returns the names of the nodes that new Pods of a JobSet avoid.
 func AvoidedNodes(js *jobset.JobSet, g gates.Set, now time.Time) []string {
-	if !Tolerates(js, g) || js.Spec.FaultTolerance.AvoidNodes == nil {
+	if !Tolerates(js, g) || js.Spec.FaultTolerance.AvoidNodes == nil || placement.HasPodsPlacedByQueue(js) {
 		return nil
 	}
 	_, within := tolerance.Avoidance(js.Spec.FaultTolerance.AvoidNodes)
@@ -120,7 +121,7 @@ func (v *view) countFailure(f *Failure) nodeCharge {
 	n.Times = n.Times[max(0, len(n.Times)-failures):]
 	n.Cause = shortened(f.String(), longestNodeCause)
 	var c nodeCharge
-	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
+	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm && !placement.HasPodsPlacedByQueue(v.JobSet) {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
 		c.slow, c.reports.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
 		c.notices = []notice{warning(constants.NodeAvoidedReason, fmt.Sprintf(

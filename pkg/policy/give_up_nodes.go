@@ -16,6 +16,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -30,7 +31,7 @@ import (
 
 // giveUpNodes uses an avoided node again if Pods find no place without it.
 func giveUpNodes(v *view, _ result) result {
-	if v.asksToAvoid() == nil || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched {
+	if v.asksToAvoid() == nil || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched || placement.HasPodsPlacedByQueue(v.JobSet) {
 		return result{}
 	}
 	avoided := v.longestAvoided()

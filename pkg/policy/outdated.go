@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -31,7 +32,7 @@ func (v *view) outdated(pod *facts.Member) bool {
 
 // replaceOutdated deletes such Pods while the group assembles; the barrier waits for those in their place (P93, P94).
 func replaceOutdated(v *view, before result) result {
-	if v.running() || v.asksToAvoid() == nil || len(nodeFailuresOf(v.JobSet)) == 0 || !v.waitsForWorkers(&before) {
+	if v.running() || v.asksToAvoid() == nil || placement.HasPodsPlacedByQueue(v.JobSet) || len(nodeFailuresOf(v.JobSet)) == 0 || !v.waitsForWorkers(&before) {
 		return result{}
 	}
 	pods := v.group.pods(func(s *Slot) bool { return s.State == SlotMember && v.outdated(s.Pod) })

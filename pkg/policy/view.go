@@ -59,6 +59,8 @@ type move struct {
 	nodes map[string]nodehealth.Mark
 	// byReset is why they cannot be moved in place, "" if they can.
 	byReset string
+	// queued are the nodes that Pods would have to leave if a queue had not placed them there (P90a).
+	queued map[string]nodehealth.Mark
 }
 
 // running reports whether the group runs, D < S; else it assembles.

@@ -105,6 +105,7 @@ func TestNewPodsAvoidNodes(t *testing.T) {
 				add(required+"/nodeSelectorTerms/0/matchExpressions/-", away), add(required+"/nodeSelectorTerms/0/matchFields", "["+byName+"]"),
 				add(required+"/nodeSelectorTerms/2/matchExpressions", "["+away+"]"), add(required+"/nodeSelectorTerms/2/matchFields/-", byName)}},
 		"P93: not a Pod of an earlier JobSet of that name": {pod: pod("other", "")},
+		"P90a: not a Pod that a queue places":              {pod: pod("u", `"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}],`)},
 		"P93: not a Pod of another namespace":              {pod: pod("u", ""), namespace: "elsewhere"},
 		"P93: not with the gate off":                       {pod: pod("u", ""), gates: gates.Set{InPlaceRestart: true}},
 	}
@@ -223,6 +224,11 @@ func TestLostNodesAreAvoided(t *testing.T) {
 			}
 			reader := fake.NewClientBuilder().WithScheme(known).WithObjects(tc.js.DeepCopy(), node).Build()
 			w := &podWebhook{reader: reader, gates: gates.Set{InPlaceRestart: tc.on}, now: time.Now}
+			placed := pod.DeepCopy()
+			placed.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}}
+			if nodes := w.avoided(t.Context(), "ns", placed); nodes != nil {
+				t.Errorf("P90a: a Pod that a queue places avoids %v", nodes)
+			}
 			if diff := gocmp.Diff(tc.want, w.avoided(t.Context(), "ns", pod), gocmp.AllowUnexported(avoidedNode{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

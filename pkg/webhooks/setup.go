@@ -47,7 +47,7 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster, found plac
 	if g.InPlaceRestart && cluster.GrantsAccess {
 		validator.reviews = newReviews(live)
 	}
-	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress, lostNode: cluster.LostNode}
+	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress, lostNode: cluster.LostNode, keepAway: cluster.KeepAway}
 	pods := &podWebhook{reader: mgr.GetClient(), pods: found, decoder: decoder, gates: g, now: time.Now}
 
 	bodies := bounded.NewBodies()

@@ -275,7 +275,7 @@ func (c *Cluster) startWebhooks(g gates.Set) *Manager {
 		}),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(webhooks.Setup(mgr, g, validation.Cluster{AgentImage: Injection.Image, Tolerance: tolerance.Builtin()}, placement.Pods{})).To(Succeed())
+	Expect(webhooks.Setup(mgr, g, validation.Cluster{AgentImage: Injection.Image, Tolerance: tolerance.Builtin(), KeepAway: nodehealth.DefaultRules()}, placement.Pods{})).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{Writes: &Writes{}}
 	m.run(ctx, cancel, mgr)
