@@ -245,7 +245,7 @@ func schema_jobset_api_jobset_v1alpha2_ElasticLimit(ref common.ReferenceCallback
 				Properties: map[string]spec.Schema{
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.",
+							Description: "reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Quota or Share.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -669,7 +669,7 @@ func schema_jobset_api_jobset_v1alpha2_InPlaceRestartPolicy(ref common.Reference
 					},
 					"environment": {
 						SchemaProps: spec.SchemaProps{
-							Description: "environment names a framework whose variables are set for workers, in addition to those of JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and address. A variable that a container sets itself keeps its value, but none may begin with PET_. In mode Container only if the size and the rank of a worker are known when its Pod is created. Empty: what the configuration of the manager says, which is None by default.",
+							Description: "environment names a framework whose variables are set for workers, in addition to those of JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and address; Jax, for jax.distributed.initialize. A variable that a container sets itself keeps its value, but with Torch none may begin with PET_, and with Jax none may be one of JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID. In mode Container only if the size and the rank of a worker are known when its Pod is created. Empty: what the configuration of the manager says, which is None by default.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -815,7 +815,7 @@ func schema_jobset_api_jobset_v1alpha2_JobSetSpec(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "replicatedJobs are the groups of identical Jobs. The order matters to dependsOn, to startupPolicy and to the global job index. Immutable, except for labels, annotations, nodeSelector, tolerations and schedulingGates of the Pod templates while the JobSet is suspended, and, with the feature gate ElasticJobSet, parallelism and completions of Indexed Jobs. At most 1,000, with 10,000 containers together and 100 in a Pod template.",
+							Description: "replicatedJobs are the groups of identical Jobs. The order matters to dependsOn, to startupPolicy and to the global job index. Immutable, except for labels, annotations, nodeSelector, tolerations and schedulingGates of the Pod templates while the JobSet is suspended (and, with the feature gate MutablePodResourcesForSuspendedJobSets, requests and limits of containers), and, with the feature gate ElasticJobSet, parallelism and completions of Indexed Jobs. At most 1,000, with 10,000 containers together and 100 in a Pod template.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -849,6 +849,13 @@ func schema_jobset_api_jobset_v1alpha2_JobSetSpec(ref common.ReferenceCallback) 
 						SchemaProps: spec.SchemaProps{
 							Description: "faultTolerance makes the controller reset a JobSet that does not run as it should, after a pause and up to a limit; {} takes every default. May change at any time. Feature gate FaultTolerance, alpha.",
 							Ref:         ref("sigs.k8s.io/jobset/api/jobset/v1alpha2.FaultTolerance"),
+						},
+					},
+					"activeDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "activeDeadlineSeconds is for how many seconds, counted from status.startTime, the JobSet may be active before it fails with reason DeadlineExceeded. A suspended JobSet is not active. May change at any time. Absent means no limit. Feature gate JobSetActiveDeadlineSeconds, alpha.",
+							Type:        []string{"integer"},
+							Format:      "int64",
 						},
 					},
 					"startupPolicy": {
@@ -955,6 +962,19 @@ func schema_jobset_api_jobset_v1alpha2_JobSetStatus(ref common.ReferenceCallback
 							Description: "restartsCountTowardsMax counts the restarts that consume failurePolicy.maxRestarts.",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"executionAttempts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "executionAttempts counts the executions before this one: each resumption, restart of all Jobs and group restart in place that counts towards maxRestarts adds one, so it is at least restarts. Absent if the JobSet never ran. Written with the feature gate ExecutionAttemptsTracking only.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"startTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startTime is since when the JobSet has been active: it was created, resumed, or last restarted by a restart of all Jobs or a group restart in place that counts towards maxRestarts. Absent while it is suspended. spec.activeDeadlineSeconds counts from here. Written with the feature gate JobSetActiveDeadlineSeconds only.",
+							Ref:         ref("k8s.io/apimachinery/pkg/apis/meta/v1.Time"),
 						},
 					},
 					"terminalState": {

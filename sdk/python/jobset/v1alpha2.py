@@ -106,8 +106,10 @@ class JobSetSpec(Model):
         replicated_jobs:
             replicatedJobs are the groups of identical Jobs. The order matters to dependsOn, to startupPolicy and to the
             global job index. Immutable, except for labels, annotations, nodeSelector, tolerations and schedulingGates
-            of the Pod templates while the JobSet is suspended, and, with the feature gate ElasticJobSet, parallelism
-            and completions of Indexed Jobs. At most 1,000, with 10,000 containers together and 100 in a Pod template.
+            of the Pod templates while the JobSet is suspended (and, with the feature gate
+            MutablePodResourcesForSuspendedJobSets, requests and limits of containers), and, with the feature gate
+            ElasticJobSet, parallelism and completions of Indexed Jobs. At most 1,000, with 10,000 containers together
+            and 100 in a Pod template.
         network:
             network configures DNS names for the Pods. Immutable.
         success_policy:
@@ -118,6 +120,12 @@ class JobSetSpec(Model):
         fault_tolerance:
             faultTolerance makes the controller reset a JobSet that does not run as it should, after a pause and up to a
             limit; {} takes every default. May change at any time. Feature gate FaultTolerance, alpha.
+        active_deadline_seconds:
+            activeDeadlineSeconds is for how many seconds, counted from status.startTime, the JobSet may be active
+            before it fails with reason DeadlineExceeded. A suspended JobSet is not active. May change at any time.
+            Absent means no limit. Feature gate JobSetActiveDeadlineSeconds, alpha.
+
+            Unit: seconds. At least 1.
         startup_policy:
             startupPolicy says in which order ReplicatedJobs start. Immutable.
 
@@ -149,6 +157,7 @@ class JobSetSpec(Model):
     success_policy: typing.Optional[SuccessPolicy] = None
     failure_policy: typing.Optional[FailurePolicy] = None
     fault_tolerance: typing.Optional[FaultTolerance] = None
+    active_deadline_seconds: typing.Optional[int] = None
     startup_policy: typing.Optional[StartupPolicy] = None
     suspend: typing.Optional[bool] = None
     coordinator: typing.Optional[Coordinator] = None
@@ -162,6 +171,7 @@ class JobSetSpec(Model):
         "success_policy": "successPolicy",
         "failure_policy": "failurePolicy",
         "fault_tolerance": "faultTolerance",
+        "active_deadline_seconds": "activeDeadlineSeconds",
         "startup_policy": "startupPolicy",
         "suspend": "suspend",
         "coordinator": "coordinator",
@@ -764,6 +774,18 @@ class JobSetStatus(Model):
             restarts counts how often the whole JobSet was recreated.
         restarts_count_towards_max:
             restartsCountTowardsMax counts the restarts that consume failurePolicy.maxRestarts.
+        execution_attempts:
+            executionAttempts counts the executions before this one: each resumption, restart of all Jobs and group
+            restart in place that counts towards maxRestarts adds one, so it is at least restarts. Absent if the JobSet
+            never ran. Written with the feature gate ExecutionAttemptsTracking only.
+
+            At least 0.
+        start_time:
+            startTime is since when the JobSet has been active: it was created, resumed, or last restarted by a restart
+            of all Jobs or a group restart in place that counts towards maxRestarts. Absent while it is suspended.
+            spec.activeDeadlineSeconds counts from here. Written with the feature gate JobSetActiveDeadlineSeconds only.
+
+            A time of RFC 3339, such as 2026-01-31T12:00:00Z.
         terminal_state:
             terminalState is Completed or Failed once the JobSet is finished, else empty.
         replicated_jobs_status:
@@ -829,6 +851,8 @@ class JobSetStatus(Model):
     conditions: typing.Optional[typing.List[Condition]] = None
     restarts: typing.Optional[int] = None
     restarts_count_towards_max: typing.Optional[int] = None
+    execution_attempts: typing.Optional[int] = None
+    start_time: typing.Optional[str] = None
     terminal_state: typing.Optional[str] = None
     replicated_jobs_status: typing.Optional[typing.List[ReplicatedJobStatus]] = None
     deprecated_epoch: typing.Optional[int] = None
@@ -849,6 +873,8 @@ class JobSetStatus(Model):
         "conditions": "conditions",
         "restarts": "restarts",
         "restarts_count_towards_max": "restartsCountTowardsMax",
+        "execution_attempts": "executionAttempts",
+        "start_time": "startTime",
         "terminal_state": "terminalState",
         "replicated_jobs_status": "replicatedJobsStatus",
         "deprecated_epoch": "deprecatedEpoch",
@@ -1112,7 +1138,7 @@ class ElasticLimit(Model):
 
     Attributes:
         reason:
-            reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
+            reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Quota or Share.
 
             Required.
         resource:
