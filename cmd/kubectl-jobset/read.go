@@ -59,9 +59,9 @@ func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
 // read makes three requests, a fourth if the report needs Pods, a fifth if their agents report in Leases, and another if it needs
 // events of Jobs. It fails if it cannot read the JobSet, and leaves out other kinds that the user may not read.
 func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error) {
-	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	js, err := c.get(ctx, name)
 	if err != nil {
-		return restarts.Input{}, c.explain(err, name)
+		return restarts.Input{}, err
 	}
 	in := restarts.Input{JobSet: js}
 	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()}
@@ -118,11 +118,20 @@ func (c *cluster) named(ctx context.Context, names []string) ([]jobset.JobSet, e
 	if len(names) == 0 {
 		return c.list(ctx, c.namespace, metav1.ListOptions{})
 	}
-	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, names[0], metav1.GetOptions{})
+	js, err := c.get(ctx, names[0])
 	if err != nil {
-		return nil, c.explain(err, names[0])
+		return nil, err
 	}
 	return []jobset.JobSet{*js}, nil
+}
+
+// get returns one JobSet, or an error that says what to do.
+func (c *cluster) get(ctx context.Context, name string) (*jobset.JobSet, error) {
+	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, c.explain(err, name)
+	}
+	return js, nil
 }
 
 // list returns JobSets, and says so if there can be none.
