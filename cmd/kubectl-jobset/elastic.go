@@ -99,16 +99,13 @@ func (c *cluster) readElastic(ctx context.Context) (sizes.Input, error) {
 	if in.JobSets, err = c.list(ctx, c.namespace, metav1.ListOptions{}); err != nil {
 		return in, err
 	}
-	nodes, err := c.kubernetes.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if in.NodesUnread, err = unlessForbidden(err); err != nil {
-		return in, fmt.Errorf("listing nodes: %w", err)
+	nodes, err := list(ctx, &in.NodesUnread, "nodes", c.kubernetes.CoreV1().Nodes().List, metav1.ListOptions{})
+	if err != nil {
+		return in, err
 	}
 	in.Nodes = nodes.Items
 	bound := metav1.ListOptions{FieldSelector: fields.OneTermNotEqualSelector("spec.nodeName", "").String()}
-	pods, err := c.kubernetes.CoreV1().Pods(metav1.NamespaceAll).List(ctx, bound)
-	if in.PodsUnread, err = unlessForbidden(err); err != nil {
-		return in, fmt.Errorf("listing the Pods of all namespaces: %w", err)
-	}
+	pods, err := list(ctx, &in.PodsUnread, "the Pods of all namespaces", c.kubernetes.CoreV1().Pods(metav1.NamespaceAll).List, bound)
 	in.Pods = pods.Items
-	return in, nil
+	return in, err
 }

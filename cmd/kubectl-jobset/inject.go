@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -107,9 +106,9 @@ func (o *injectOptions) read(ctx context.Context, flags *genericclioptions.Confi
 		if err != nil {
 			return nil, err
 		}
-		js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, args[0], metav1.GetOptions{})
+		js, err := c.get(ctx, args[0])
 		if err != nil {
-			return nil, c.explain(err, args[0])
+			return nil, err
 		}
 		return []manifest{{written: js, stored: js}}, nil
 	}

@@ -33,9 +33,9 @@ type source struct {
 
 // sources lists the logs of the workers of a JobSet, in the order of their places.
 func (o *logsOptions) sources(ctx context.Context, c *cluster, name string) ([]source, error) {
-	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	js, err := c.get(ctx, name)
 	if err != nil {
-		return nil, c.explain(err, name)
+		return nil, err
 	}
 	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()}
 	pods, err := c.kubernetes.CoreV1().Pods(c.namespace).List(ctx, ours)

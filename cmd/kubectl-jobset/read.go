@@ -59,42 +59,56 @@ func connect(flags *genericclioptions.ConfigFlags) (*cluster, error) {
 // read makes three requests, a fourth if the report needs Pods, a fifth if their agents report in Leases, and another if it needs
 // events of Jobs. It fails if it cannot read the JobSet, and leaves out other kinds that the user may not read.
 func (c *cluster) read(ctx context.Context, name string) (restarts.Input, error) {
-	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	js, err := c.get(ctx, name)
 	if err != nil {
-		return restarts.Input{}, c.explain(err, name)
+		return restarts.Input{}, err
 	}
 	in := restarts.Input{JobSet: js}
+	of := "JobSet " + c.namespace + "/" + name
 	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetNameKey: name}).String()}
-	jobs, err := c.kubernetes.BatchV1().Jobs(c.namespace).List(ctx, ours)
-	if in.JobsUnread, err = unlessForbidden(err); err != nil {
-		return in, fmt.Errorf("listing the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
+	jobs, err := list(ctx, &in.JobsUnread, "the Jobs of "+of, c.kubernetes.BatchV1().Jobs(c.namespace).List, ours)
+	if err != nil {
+		return in, err
 	}
 	in.Jobs = jobs.Items
 	if restarts.NeedsPods(js) {
-		pods, err := c.kubernetes.CoreV1().Pods(c.namespace).List(ctx, ours)
-		if in.PodsUnread, err = unlessForbidden(err); err != nil {
-			return in, fmt.Errorf("listing the Pods of JobSet %s/%s: %w", c.namespace, name, err)
+		pods, err := list(ctx, &in.PodsUnread, "the Pods of "+of, c.kubernetes.CoreV1().Pods(c.namespace).List, ours)
+		if err != nil {
+			return in, err
 		}
 		in.Pods = pods.Items
 	}
 	if err := c.addReports(ctx, &in); err != nil {
 		return in, err
 	}
+	events := c.kubernetes.CoreV1().Events(c.namespace).List
 	if restarts.NeedsJobEvents(js) {
 		about := metav1.ListOptions{FieldSelector: fields.Set{"involvedObject.kind": "Job", "reason": "FailedCreate"}.AsSelector().String()}
-		events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
-		if _, err = unlessForbidden(err); err != nil { // EventsUnread below covers that too
-			return in, fmt.Errorf("listing the events of the Jobs of JobSet %s/%s: %w", c.namespace, name, err)
+		var unread error // that of the JobSet's events below covers it
+		found, err := list(ctx, &unread, "the events of the Jobs of "+of, events, about)
+		if err != nil {
+			return in, err
 		}
-		in.JobEvents = events.Items
+		in.JobEvents = found.Items
 	}
 	about := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(js.UID)).String()}
-	events, err := c.kubernetes.CoreV1().Events(c.namespace).List(ctx, about)
-	if in.EventsUnread, err = unlessForbidden(err); err != nil {
-		return in, fmt.Errorf("listing the events of JobSet %s/%s: %w", c.namespace, name, err)
+	found, err := list(ctx, &in.EventsUnread, "the events of "+of, events, about)
+	in.Events = found.Items
+	return in, err
+}
+
+// list lists what a report can do without. Unread says why it may not be read; then the list is empty.
+func list[L any](ctx context.Context, unread *error, what string, from func(context.Context, metav1.ListOptions) (*L, error), options metav1.ListOptions) (*L, error) {
+	found, err := from(ctx, options)
+	switch {
+	case err == nil:
+		return found, nil
+	case apierrors.IsForbidden(err):
+		*unread, err = err, nil
+	default:
+		err = fmt.Errorf("listing %s: %w", what, err)
 	}
-	in.Events = events.Items
-	return in, nil
+	return new(L), err
 }
 
 // addReports reads the Leases in which agents report, if they do (P157).
@@ -103,14 +117,11 @@ func (c *cluster) addReports(ctx context.Context, in *restarts.Input) error {
 		return nil
 	}
 	ours := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{jobset.JobSetUIDKey: string(in.JobSet.UID)}).String()}
-	leases, err := c.kubernetes.CoordinationV1().Leases(c.namespace).List(ctx, ours)
-	if in.LeasesUnread, err = unlessForbidden(err); err != nil {
-		return fmt.Errorf("listing the Leases of the agents of JobSet %s/%s: %w", c.namespace, in.JobSet.Name, err)
-	}
-	if in.LeasesUnread == nil {
+	leases, err := list(ctx, &in.LeasesUnread, "the Leases of the agents of JobSet "+c.namespace+"/"+in.JobSet.Name, c.kubernetes.CoordinationV1().Leases(c.namespace).List, ours)
+	if err == nil && in.LeasesUnread == nil {
 		in.Leases = facts.InList(leases.Items)
 	}
-	return nil
+	return err
 }
 
 // named returns one JobSet, or those of the namespace if there is no name.
@@ -118,11 +129,20 @@ func (c *cluster) named(ctx context.Context, names []string) ([]jobset.JobSet, e
 	if len(names) == 0 {
 		return c.list(ctx, c.namespace, metav1.ListOptions{})
 	}
-	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, names[0], metav1.GetOptions{})
+	js, err := c.get(ctx, names[0])
 	if err != nil {
-		return nil, c.explain(err, names[0])
+		return nil, err
 	}
 	return []jobset.JobSet{*js}, nil
+}
+
+// get returns one JobSet, or an error that says what to do.
+func (c *cluster) get(ctx context.Context, name string) (*jobset.JobSet, error) {
+	js, err := c.jobSets.JobsetV1alpha2().JobSets(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, c.explain(err, name)
+	}
+	return js, nil
 }
 
 // list returns JobSets, and says so if there can be none.
@@ -135,14 +155,6 @@ func (c *cluster) list(ctx context.Context, namespace string, options metav1.Lis
 		return nil, fmt.Errorf("listing JobSets: %w", err)
 	}
 	return list.Items, nil
-}
-
-// unlessForbidden tells forbidden, which leaves a useful report, from other errors. A list that may not be read is empty.
-func unlessForbidden(err error) (unread, fatal error) {
-	if apierrors.IsForbidden(err) {
-		return err, nil
-	}
-	return nil, err
 }
 
 // explain returns an error that says what to do about a JobSet that cannot be read.
@@ -180,13 +192,13 @@ func completeNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 
 // names returns the names of JobSets, none on an error: a completion cannot show errors.
 func (c *cluster) names(ctx context.Context) []string {
-	list, err := c.list(ctx, c.namespace, metav1.ListOptions{Limit: 500})
+	all, err := c.list(ctx, c.namespace, metav1.ListOptions{Limit: 500})
 	if err != nil {
 		return nil
 	}
 	var names []string
-	for i := range list {
-		names = append(names, list[i].Name)
+	for i := range all {
+		names = append(names, all[i].Name)
 	}
 	return names
 }

@@ -36,18 +36,18 @@ const (
 // AgentRole is what the agents of a JobSet may do: read this one JobSet, patch Pods, create and patch Leases. Admission
 // policies narrow the writes, and know agents by the verb `report`. Without its policy a right is not granted.
 func AgentRole(js *jobset.JobSet, rights AgentRights) *rbacv1.Role {
-	role := &rbacv1.Role{
-		ObjectMeta: accessMeta(js),
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets"}, ResourceNames: []string{js.Name}, Verbs: []string{"get", "list", "watch"}},
-			{APIGroups: []string{jobset.GroupVersion.Group}, Resources: []string{"jobsets/agent"}, Verbs: []string{"report"}},
-		},
+	role := &rbacv1.Role{ObjectMeta: accessMeta(js)}
+	allow := func(group, resource string, verbs ...string) {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs})
 	}
+	allow(jobset.GroupVersion.Group, "jobsets", "get", "list", "watch")
+	role.Rules[0].ResourceNames = []string{js.Name}
+	allow(jobset.GroupVersion.Group, "jobsets/agent", "report")
 	if rights >= AgentsPatchPods {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{corev1.GroupName}, Resources: []string{"pods"}, Verbs: []string{"patch"}})
+		allow(corev1.GroupName, "pods", "patch")
 	}
 	if rights >= AgentsWriteLeases {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"}, Verbs: []string{"create", "patch"}})
+		allow(coordinationv1.GroupName, "leases", "create", "patch")
 	}
 	return role
 }

@@ -42,8 +42,10 @@ type ending struct {
 // suspect says which worker stands out, and why, "" if the epoch that ended did not end by a hang. If the cause that was
 // announced is the end of a peer, which was reported before, it says who hung.
 func (v *view) suspect() string {
-	var first *Failure
-	var firstExit protocol.WorkerExit
+	first := v.firstReported()
+	if first == nil || !first.Hang.Hung() {
+		return "" // its end is the cause, and was announced
+	}
 	var endings []ending
 	for i := range v.group.jobs {
 		job := v.group.jobs[i].Job
@@ -53,13 +55,9 @@ func (v *view) suspect() string {
 				continue
 			}
 			m := slot.Pod
-			failure, exit, failed := reportedFailure(m, v.synced)
-			if failed && (first == nil || endedBefore(&exit, &firstExit)) {
-				first, firstExit = &failure, exit
-			}
 			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
 			e.replacement = m.Created().After(v.brokenAt())
-			if exit.Epoch == v.synced {
+			if exit, ok := exitIn(m, v.synced); ok {
 				e.seen = exit.Seen
 			}
 			if r, told := v.endedReport(m); told {
@@ -67,9 +65,6 @@ func (v *view) suspect() string {
 			}
 			endings = append(endings, e)
 		}
-	}
-	if first == nil || !first.Hang.Hung() {
-		return "" // its end is the cause, and was announced
 	}
 	said := standsOut(endings, v.stopTakes())
 	if !v.hangAnnounced() {

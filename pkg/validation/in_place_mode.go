@@ -32,9 +32,12 @@ func inPlaceMode(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if policy == nil || policy.StopGracePeriodSeconds == nil {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(inPlacePath.Child("stopGracePeriodSeconds"), fmt.Sprintf(
-		"is read only %s: with %s the kubelet stops the containers, and always gives them 2 seconds; remove it, or set mode: %s",
-		inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
+	return onlyInProcessMode(inPlacePath.Child("stopGracePeriodSeconds"), "the kubelet stops the containers, and always gives them 2 seconds")
+}
+
+// onlyInProcessMode refuses what nobody reads in the other mode.
+func onlyInProcessMode(path *field.Path, instead string) field.ErrorList {
+	return field.ErrorList{field.Forbidden(path, "is read only "+inProcessMode+": in mode Container "+instead+"; remove it, or set mode: Process")}
 }
 
 func processMode(js *jobset.JobSet) (errs field.ErrorList) {

@@ -83,7 +83,7 @@ func TestMode(t *testing.T) {
 		},
 		"P60: a grace that nobody would give": {
 			gates: gateOn, mut: withMode(jobset.ContainerMode, withGrace(5)),
-			want: []violation{forbidden(policyPath+".stopGracePeriodSeconds", "with Container the kubelet stops the containers, and always gives them 2 seconds; remove it, or set mode: Process")},
+			want: []violation{forbidden(policyPath+".stopGracePeriodSeconds", "in mode Container the kubelet stops the containers, and always gives them 2 seconds; remove it, or set mode: Process")},
 		},
 		"P60: a grace without a mode is that of container mode": {
 			gates: gateOn, mut: withMode("", withGrace(5)),

@@ -27,13 +27,7 @@ func reportsIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if !workerpod.WantsInPlace(new) {
 		return nil
 	}
-	var errs field.ErrorList
-	for i := range new.Spec.ReplicatedJobs {
-		if was := predecessor(old, new, i); was != nil {
-			errs = append(errs, reports(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
-		}
-	}
-	return errs
+	return eachPodTemplate(old, new, reports)
 }
 
 func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {

@@ -31,12 +31,12 @@ func plannedStop(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	grace, signal := policy.PlannedStopGracePeriodSeconds, policy.PlannedStopSignal
 	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
-		message := fmt.Sprintf("is read only %s: in mode %s the kubelet stops the worker, not a supervisor; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode)
+		const instead = "the kubelet stops the worker, not a supervisor"
 		if grace != nil {
-			errs = append(errs, field.Forbidden(plannedGracePath, message))
+			errs = onlyInProcessMode(plannedGracePath, instead)
 		}
 		if signal != "" {
-			errs = append(errs, field.Forbidden(plannedSignalPath, message))
+			errs = append(errs, onlyInProcessMode(plannedSignalPath, instead)...)
 		}
 		return errs
 	}

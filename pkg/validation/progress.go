@@ -27,8 +27,7 @@ func progress(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
-		return field.ErrorList{field.Forbidden(progressPath, fmt.Sprintf(
-			"is read only %s: in mode %s no supervisor watches the worker; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
+		return onlyInProcessMode(progressPath, "no supervisor watches the worker")
 	}
 	return Deadlines(progressPath, policy)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -130,11 +131,20 @@ func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList
 	if !isSuspended(old) && !isSuspended(new) {
 		return nil // replicatedJobsUnchanged refuses changes
 	}
-	var errs field.ErrorList
+	errs := eachPodTemplate(old, new, changedPodTemplate)
 	for i := range new.Spec.ReplicatedJobs {
 		if was := predecessor(old, new, i); was != nil {
 			errs = append(errs, changedResources(was, new, i)...)
-			errs = append(errs, changedPodTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
+		}
+	}
+	return errs
+}
+
+// eachPodTemplate checks each with what is stored of it.
+func eachPodTemplate(old, new *jobset.JobSet, check func(i int, old, new *corev1.PodTemplateSpec) field.ErrorList) (errs field.ErrorList) {
+	for i := range new.Spec.ReplicatedJobs {
+		if was := predecessor(old, new, i); was != nil {
+			errs = append(errs, check(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
 		}
 	}
 	return errs

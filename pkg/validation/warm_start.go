@@ -26,8 +26,7 @@ func warmStart(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	if workerpod.ModeOf(js.Spec.FailurePolicy) != jobset.ProcessMode {
-		return field.ErrorList{field.Forbidden(warmStartPath, fmt.Sprintf(
-			"is read only %s: in mode %s the kubelet starts the worker, not a supervisor; remove it, or set mode: %s", inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
+		return onlyInProcessMode(warmStartPath, "the kubelet starts the worker, not a supervisor")
 	}
 	var errs field.ErrorList
 	for i := range js.Spec.ReplicatedJobs {

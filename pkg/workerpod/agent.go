@@ -8,6 +8,7 @@ package workerpod
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,36 +159,32 @@ func literalEnv(c *corev1.Container, name string) (value string, known bool) {
 // of its Pod in place. Known is false if the code comes from a place that
 // cannot be read here; err says that the agent would refuse the value.
 func RestartExitCode(agent *corev1.Container) (code int32, known bool, err error) {
-	value, known := literalEnv(agent, RestartExitCodeEnv)
-	if !known {
-		return 0, false, nil
-	}
-	if value == "" {
-		return DefaultRestartExitCode, true, nil
-	}
-	parsed, err := strconv.ParseInt(value, 10, 32)
-	if err != nil || parsed < 1 || parsed > int64(maxExitCode) || int32(parsed) == ConfigExitCode {
+	code, known, ok := numberEnv(agent, RestartExitCodeEnv, DefaultRestartExitCode, maxExitCode)
+	if !ok || code == ConfigExitCode {
 		return 0, true, fmt.Errorf("must be a number from 1 to %d other than %d", maxExitCode, ConfigExitCode)
 	}
-	return int32(parsed), true, nil
+	return code, known, nil
+}
+
+// numberEnv reads a variable with a number from 1 on; ok is false if the agent would refuse it.
+func numberEnv(agent *corev1.Container, name string, unset, most int32) (number int32, known, ok bool) {
+	value, known := literalEnv(agent, name)
+	if !known || value == "" {
+		return unset, known, true
+	}
+	parsed, err := strconv.ParseInt(value, 10, 32)
+	return int32(parsed), true, err == nil && parsed >= 1 && parsed <= int64(most)
 }
 
 // BarrierPort returns the port on which this agent serves the barrier. Known
 // is false if the number comes from a place that cannot be read here; err says
 // that the agent would refuse the value.
 func BarrierPort(agent *corev1.Container) (port int32, known bool, err error) {
-	value, known := literalEnv(agent, BarrierPortEnv)
-	if !known {
-		return 0, false, nil
-	}
-	if value == "" {
-		return DefaultBarrierPort, true, nil
-	}
-	parsed, err := strconv.ParseUint(value, 10, 16)
-	if err != nil || parsed == 0 {
+	port, known, ok := numberEnv(agent, BarrierPortEnv, DefaultBarrierPort, math.MaxUint16)
+	if !ok {
 		return 0, true, fmt.Errorf("must be a port, a number from 1 to 65535")
 	}
-	return int32(parsed), true, nil
+	return port, known, nil
 }
 
 // ServesBarrierAt says whether a path of a probe is that of the barrier, whatever it asks for behind it.

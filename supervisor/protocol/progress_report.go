@@ -83,17 +83,25 @@ func (r ProgressReport) Encode() (string, error) {
 // ParseProgressReport reads the value of the annotation. Whoever may patch Pods can write it, so
 // nothing about it is taken for granted.
 func ParseProgressReport(value string) (ProgressReport, error) {
-	var r ProgressReport
-	if len(value) > MaxProgressReport {
-		return ProgressReport{}, fmt.Errorf("%d bytes, at most %d are allowed", len(value), MaxProgressReport)
+	r, err := parse[ProgressReport](value, MaxProgressReport)
+	if err == nil {
+		err = r.check()
 	}
-	if err := json.Unmarshal([]byte(value), &r); err != nil {
-		return ProgressReport{}, fmt.Errorf("is not a JSON object of this form: %w", err)
-	}
-	if err := r.check(); err != nil {
+	if err != nil {
 		return ProgressReport{}, err
 	}
 	return r, nil
+}
+
+// parse reads the value of an annotation, which has so many bytes at most.
+func parse[T any](value string, most int) (read T, err error) {
+	if len(value) > most {
+		return read, fmt.Errorf("%d bytes, at most %d are allowed", len(value), most)
+	}
+	if err := json.Unmarshal([]byte(value), &read); err != nil {
+		return read, fmt.Errorf("is not a JSON object of this form: %w", err)
+	}
+	return read, nil
 }
 
 func (r ProgressReport) check() error {

@@ -96,15 +96,11 @@ const maxContainerName = 63
 // ParseWorkerExit reads the value of the annotation. Whoever may patch Pods can write it, so
 // nothing about it is taken for granted.
 func ParseWorkerExit(value string) (WorkerExit, error) {
-	var e WorkerExit
-	if len(value) > MaxWorkerExit {
-		return WorkerExit{}, fmt.Errorf("%d bytes, at most %d are allowed", len(value), MaxWorkerExit)
+	e, err := parse[WorkerExit](value, MaxWorkerExit)
+	if err == nil {
+		e.Time, err = portable(e.Time)
 	}
-	if err := json.Unmarshal([]byte(value), &e); err != nil {
-		return WorkerExit{}, fmt.Errorf("is not a JSON object of this form: %w", err)
-	}
-	var err error
-	if e.Time, err = portable(e.Time); err != nil {
+	if err != nil {
 		return WorkerExit{}, err
 	}
 	switch {

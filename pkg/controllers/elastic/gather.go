@@ -68,14 +68,9 @@ func keepRequests(pod *corev1.Pod) *corev1.Pod {
 }
 
 func keepCapacity(node *corev1.Node) *corev1.Node {
-	kept := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, Labels: node.Labels}}
+	kept := facts.StripNode(node)
 	kept.Spec.Unschedulable, kept.Spec.Taints = node.Spec.Unschedulable, node.Spec.Taints
 	kept.Status.Allocatable = node.Status.Allocatable
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			kept.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
-		}
-	}
 	return kept
 }
 

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -101,15 +102,19 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 	if len(followers) == 0 {
 		return ctrl.Result{}, nil
 	}
-	if err := shared.All(followers, func(pod *facts.Member) error { return r.evict(ctx, pod, "not in the domain of its leader") }); err != nil {
-		return ctrl.Result{}, err
+	return ctrl.Result{}, r.evictAll(ctx, shared.JobSetOf(ctx, r.client, leader), leader, followers, "not in the domain of its leader",
+		fmt.Sprintf("of Job %s, to be created again in the domain (%s) of their leader Pod %s on node %s", job.Name, leader.Topology, leader.Name, leader.Node))
+}
+
+// evictAll evicts followers, and tells their JobSet, unless it is nil.
+func (r *PodReconciler) evictAll(ctx context.Context, js *jobset.JobSet, leader *facts.Member, followers []*facts.Member, reason, note string) error {
+	if err := shared.All(followers, func(pod *facts.Member) error { return r.evict(ctx, pod, reason) }); err != nil {
+		return err
 	}
-	if js := shared.JobSetOf(ctx, r.client, leader); js != nil {
-		r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
-			"deleted %d follower Pods of Job %s, to be created again in the domain (%s) of their leader Pod %s on node %s",
-			len(followers), job.Name, leader.Topology, leader.Name, leader.Node)
+	if js != nil {
+		r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction, "deleted %d follower Pods %s", len(followers), note)
 	}
-	return ctrl.Result{}, nil
+	return nil
 }
 
 // freeLeader deletes the followers that bind a leader to a domain in which it
@@ -130,13 +135,9 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*f
 	if policy.Bypassed(js) {
 		return ctrl.Result{RequeueAfter: r.patience}, nil
 	}
-	if err := shared.All(followers, func(pod *facts.Member) error { return r.evict(ctx, pod, "its leader finds no node in its domain") }); err != nil {
-		return ctrl.Result{}, err
-	}
-	r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
-		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
-		len(followers), job.Name, leader.Name, leader.Topology, r.patience)
-	return ctrl.Result{}, nil
+	return ctrl.Result{}, r.evictAll(ctx, js, leader, followers, "its leader finds no node in its domain",
+		fmt.Sprintf("of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
+			job.Name, leader.Name, leader.Topology, r.patience))
 }
 
 // evict marks a Pod as disrupted and deletes it. The mark comes first: without it the
