@@ -27,6 +27,7 @@ grep -rl --include='*.go' '^// +kubebuilder:object:generate=true' api | xargs -n
 bin/tools/codegen/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
   --output-dir "$out/api/jobset/v1alpha2" --output-pkg sigs.k8s.io/jobset/api/jobset/v1alpha2 \
   --output-file zz_generated.openapi.go sigs.k8s.io/jobset/api/jobset/v1alpha2
+sed -i '/^\/\/ +build /d' "$out/api/jobset/v1alpha2/zz_generated.openapi.go" # the form of Go before 1.17
 
 bin/tools/controller-gen crd:generateEmbeddedObjectMeta=true \
   paths=./api/... output:crd:artifacts:config="$out/config/components/crd/bases"

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/validation"
 	shown "sigs.k8s.io/jobset/test/integration/examples/manifest"
 )
@@ -274,5 +276,29 @@ func TestATemplateIsNeeded(t *testing.T) {
 		if kept := leftOutOf([]byte(object), []byte(stored)); string(kept.list) != want {
 			t.Errorf("W20b, W31: %s", kept.list)
 		}
+	}
+}
+
+// TestTheLargestListsAreMergedInTime: a queue writes the whole list of each JobSet that it admits.
+func TestTheLargestListsAreMergedInTime(t *testing.T) {
+	for name, js := range builders.Largest() {
+		t.Run("C382, W20b: "+name, func(t *testing.T) {
+			stored := js.DeepCopy()
+			for i := range stored.Spec.ReplicatedJobs {
+				stored.Spec.ReplicatedJobs[i].Template.Labels = map[string]string{"kept": "yes"}
+				js.Spec.ReplicatedJobs[i].Template.Labels = nil
+			}
+			object, before := fields(t, js), fields(t, stored)
+			a, b := written(t, object), written(t, before)
+			started := cpuTime(t)
+			if kept := leftOutOf([]byte(a), []byte(b)); len(stored.Spec.ReplicatedJobs) > 0 && len(kept.into([]byte(a))) <= len(a) {
+				t.Error("nothing is kept")
+			}
+			if took := cpuTime(t) - started; took > 500*time.Millisecond {
+				t.Errorf("it took %s of a processor", took)
+			} else {
+				t.Logf("%s", took)
+			}
+		})
 	}
 }
