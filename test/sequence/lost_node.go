@@ -74,7 +74,10 @@ func (w *world) isCut(p *pod) bool { return w.sc.lost && p.node > 0 && w.nodes[p
 // placeOff is what the Pod webhook, whose cache lags, and the scheduler make of a new Pod.
 func (w *world) placeOff(d *decider, index int8) int8 {
 	lost := policy.LostNodes(d.jobSet(w.jobSet.cached()))
-	for _, n := range peers(index) {
+	for i, n := range peers(index) {
+		if i > 0 && w.sc.alone {
+			break
+		}
 		if !slices.Contains(lost, nodeName(n)) && !(w.sc.force && w.nodes[n-1].missed) { // it has a taint by then
 			return n
 		}
@@ -391,7 +394,8 @@ func lostCases() []searched {
 		{scenario{name: "lost node, 1 failure, stays away", rjobs: group(2), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes that stay away, caches that do not lag", rjobs: group(2), lost: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
 		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, full},
+		{scenario{name: "lost node, 1 failure, no other node", rjobs: group(2), lost: true, returns: true, alone: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, process mode, 1 failure, comes back", rjobs: group(2), containers: [maxReplicatedJobs]int8{1}, lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, running: true}, bounded},
-		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
+		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, bounded},
 	}
 }
