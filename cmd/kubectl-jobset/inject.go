@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,17 +80,20 @@ index only the first is shown.`,
 	command.Flags().StringVarP(&o.file, "filename", "f", "", "file with JobSets, - for standard input; other objects in it are skipped")
 	command.Flags().StringVarP(&o.output, "output", "o", "yaml", "yaml or diff: the Jobs, or what is added to the manifest")
 	command.Flags().StringVar(&o.image, "agent-image", version.AgentImage, "image of the agent: inPlaceRestart.agentImage in the configuration of the manager")
-	command.Flags().StringVar(&o.environment, "environment", "", "environment of JobSets that name none, Torch or None: inPlaceRestart.environment in the configuration of the manager")
+	command.Flags().StringVar(&o.environment, "environment", "", "environment of JobSets that name none, Torch, Jax or None: inPlaceRestart.environment in the configuration of the manager")
 	command.Flags().BoolVar(&o.all, "all", false, "show the Jobs of all indexes")
 	return command
 }
+
+// environments are those of --environment.
+var environments = append(slices.Clone(workerpod.Frameworks), jobset.NoEnvironment)
 
 func (o *injectOptions) validate(args []string) error {
 	switch {
 	case o.output != "yaml" && o.output != "diff":
 		return fmt.Errorf("--output is %q, it must be yaml or diff", o.output)
-	case o.environment != "" && o.environment != string(jobset.TorchEnvironment) && o.environment != string(jobset.NoEnvironment):
-		return fmt.Errorf("--environment is %q, it must be %s or %s", o.environment, jobset.TorchEnvironment, jobset.NoEnvironment)
+	case o.environment != "" && !slices.Contains(environments, jobset.WorkerEnvironment(o.environment)):
+		return fmt.Errorf("--environment is %q, it must be %s, %s or %s", o.environment, jobset.TorchEnvironment, jobset.JaxEnvironment, jobset.NoEnvironment)
 	case (o.file == "") == (len(args) == 0) || len(args) > 1:
 		return errors.New("name one JobSet, or a file, as in: kubectl jobset inject -f FILE")
 	}

@@ -233,11 +233,15 @@ func TestInjectShowsTheEnvironment(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
 		args []string
+		rank string
 		want bool
 	}{
-		"P121: that the JobSet names":        {asked, nil, true},
-		"P121: that the configuration names": {tenLines, []string{"--environment=Torch"}, true},
-		"P121: none":                         {tenLines, nil, false},
+		"P121: that the JobSet names":                 {asked, nil, "PET_NODE_RANK={rank}", true},
+		"P121: that the configuration names":          {tenLines, []string{"--environment=Torch"}, "PET_NODE_RANK={rank}", true},
+		"P121: none":                                  {tenLines, nil, "PET_NODE_RANK={rank}", false},
+		"P127: that of JAX":                           {strings.Replace(asked, "Torch", "Jax", 1), nil, "JAX_PROCESS_ID={rank}", true},
+		"P127: that of JAX, from the configuration":   {tenLines, []string{"--environment=Jax"}, "JAX_PROCESS_ID={rank}", true},
+		"P127: the JobSet's, not the configuration's": {asked, []string{"--environment=Jax"}, "JAX_PROCESS_ID={rank}", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,8 +249,8 @@ func TestInjectShowsTheEnvironment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Contains(out, "PET_NODE_RANK={rank}"); got != tc.want || !strings.Contains(out, "JOBSET_RANK={rank}") {
-				t.Errorf("shows the variables of PyTorch: %t, want %t, in:\n%s", got, tc.want, out)
+			if got := strings.Contains(out, " "+tc.rank); got != tc.want || !strings.Contains(out, "JOBSET_RANK={rank}") {
+				t.Errorf("shows %s: %t, want %t, in:\n%s", tc.rank, got, tc.want, out)
 			}
 		})
 	}
@@ -290,7 +294,7 @@ func TestInjectRefuses(t *testing.T) {
 		"P58: a field given twice":       {text: strings.Replace(tenLines, "maxRestarts: 10", "maxRestarts: 10, maxRestarts: 11", 1), want: `"maxRestarts" already set`},
 		"P58: no JobSet":                 {text: "kind: Namespace\napiVersion: v1\n", want: "train.yaml: no JobSet of jobset.x-k8s.io/v1alpha2"},
 		"P58: a name and a file":         {text: tenLines, args: []string{"train"}, want: "name one JobSet, or a file, as in: kubectl jobset inject -f FILE"},
-		"P121: an unknown environment":   {text: tenLines, args: []string{"--environment=torch"}, want: `--environment is "torch", it must be Torch or None`},
+		"P121: an unknown environment":   {text: tenLines, args: []string{"--environment=torch"}, want: `--environment is "torch", it must be Torch, Jax or None`},
 		"P58: an unknown format":         {text: tenLines, args: []string{"-o", "json"}, want: `--output is "json", it must be yaml or diff`},
 	} {
 		t.Run(name, func(t *testing.T) {

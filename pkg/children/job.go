@@ -8,6 +8,8 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"strconv"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +36,8 @@ type Builder struct {
 	injection workerpod.Injection
 	// elastic: sizes may change.
 	elastic bool
+	// execution is what Jobs and Pods carry of status.executionAttempts, nil if nothing.
+	execution map[string]string
 	// sick says which nodes Pods keep away from.
 	sick nodehealth.Rules
 }
@@ -71,6 +75,20 @@ func (b *Builder) KeepAway(from nodehealth.Rules) *Builder {
 	return b
 }
 
+// TrackExecutions makes every Job carry the execution that it belongs to (gate ExecutionAttemptsTracking).
+func (b *Builder) TrackExecutions(on bool) *Builder {
+	b.execution = Execution(b.jobSet, on)
+	return b
+}
+
+// Execution returns the annotation that says to which execution a Job belongs that is created or resumed now, nil if they are not tracked.
+func Execution(js *jobset.JobSet, on bool) map[string]string {
+	if !on {
+		return nil
+	}
+	return map[string]string{jobset.ExecutionAttemptKey: strconv.Itoa(int(ptr.Deref(js.Status.ExecutionAttempts, 0)))}
+}
+
 // Job builds the Job at an index of a ReplicatedJob.
 func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 	js := b.jobSet
@@ -81,14 +99,14 @@ func (b *Builder) Job(rjob *jobset.ReplicatedJob, jobIndex int) *batchv1.Job {
 			Name:            placement.JobName(js.Name, rjob.Name, jobIndex),
 			Namespace:       js.Namespace,
 			Labels:          merged(rjob.Template.Labels, keys),
-			Annotations:     merged(rjob.Template.Annotations, exclusive, keys),
+			Annotations:     merged(rjob.Template.Annotations, exclusive, keys, b.execution),
 			OwnerReferences: []metav1.OwnerReference{OwnerReference(js)},
 		},
 		Spec: *rjob.Template.Spec.DeepCopy(),
 	}
 	pods := &job.Spec.Template
 	pods.Labels = merged(pods.Labels, keys)
-	pods.Annotations = merged(pods.Annotations, exclusive, keys)
+	pods.Annotations = merged(pods.Annotations, exclusive, keys, b.execution)
 	if NeedsService(js) {
 		pods.Spec.Subdomain = Subdomain(js)
 	}

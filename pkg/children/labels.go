@@ -24,7 +24,7 @@ var reservedKeys = sets.New(
 	jobset.JobIndexKey, jobset.JobGlobalIndexKey, jobset.JobKey,
 	jobset.GroupNameKey, jobset.GroupReplicasKey, jobset.JobGroupIndexKey,
 	jobset.CoordinatorKey, constants.RestartsKey, constants.JobRestartAttemptKey,
-	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey,
+	jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey, jobset.NamespacedJobKey, jobset.ExecutionAttemptKey,
 )
 
 // keys returns what the controller writes, as labels and as annotations, on a Job and on its Pods.
@@ -94,16 +94,6 @@ func exclusiveAnnotations(js *jobset.JobSet, rjob *jobset.ReplicatedJob) map[str
 		}
 	}
 	return inherited
-}
-
-// Topology returns the node label whose values are the domains of a ReplicatedJob that is placed exclusively by affinity, empty
-// if it is not. Nodes that were labelled beforehand are found by a node selector instead.
-func Topology(js *jobset.JobSet, rjob *jobset.ReplicatedJob) string {
-	inherited := exclusiveAnnotations(js, rjob)
-	if _, reserved := inherited[jobset.NodeSelectorStrategyKey]; reserved {
-		return ""
-	}
-	return inherited[jobset.ExclusiveKey]
 }
 
 // OwnerReference makes the JobSet the controller of an object.

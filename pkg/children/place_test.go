@@ -215,22 +215,28 @@ func TestTheEnvironmentOfPyTorch(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			js := builders.MakeJobSet("train", "ns").FailurePolicy(jobset.InPlaceRestart, 3).ReplicatedJob(builders.MakeReplicatedJob("workers")).Obj()
-			js.UID = "uid"
-			js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
-			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Mode: tc.mode, Environment: tc.written}
-			spec := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
-			spec.Containers = []corev1.Container{{Name: "worker", Command: []string{"torchrun", "train.py"}}}
-			sized(js, 1, 4)
-			if tc.change != nil {
-				tc.change(js, spec)
-			}
-			built := NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent", Environment: tc.byDefault}).Job(&js.Spec.ReplicatedJobs[0], 0)
-			if diff := cmp.Diff(tc.want, environment(&built.Spec.Template.Spec)); diff != "" {
+			policy := jobset.InPlaceRestartPolicy{Mode: tc.mode, Environment: tc.written}
+			if diff := cmp.Diff(tc.want, environmentOfFour(policy, tc.byDefault, tc.change)); diff != "" {
 				t.Errorf("variables (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// environmentOfFour returns the variables of the first of four workers.
+func environmentOfFour(policy jobset.InPlaceRestartPolicy, byDefault jobset.WorkerEnvironment, change func(js *jobset.JobSet, spec *corev1.PodSpec)) map[string]string {
+	js := builders.MakeJobSet("train", "ns").FailurePolicy(jobset.InPlaceRestart, 3).ReplicatedJob(builders.MakeReplicatedJob("workers")).Obj()
+	js.UID = "uid"
+	js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
+	js.Spec.FailurePolicy.InPlaceRestart = &policy
+	spec := &js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec
+	spec.Containers = []corev1.Container{{Name: "worker", Command: []string{"torchrun", "train.py"}}}
+	sized(js, 1, 4)
+	if change != nil {
+		change(js, spec)
+	}
+	built := NewBuilder(js).InjectAgents(workerpod.Injection{Image: "agent", Environment: byDefault}).Job(&js.Spec.ReplicatedJobs[0], 0)
+	return environment(&built.Spec.Template.Spec)
 }
 
 // with returns a copy of variables with others.

@@ -77,7 +77,7 @@ func TestResumedWithAnotherFlavor(t *testing.T) {
 			for _, admitted := range tc.resumes {
 				now := plain.DeepCopy()
 				admitted(&now.Spec.ReplicatedJobs[0].Template.Spec.Template)
-				job, _ = Resumed(job, &now.Spec.ReplicatedJobs[0])
+				job, _ = Resumed(job, &now.Spec.ReplicatedJobs[0], Resumption{})
 			}
 			want := build(t, plain, 0, 0).Spec.Template
 			tc.want(&want)

@@ -18,23 +18,58 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
+// Resumption is what a Job gets at a resume behind feature gates.
+type Resumption struct {
+	// Execution is the annotation that says to which execution it belongs.
+	Execution map[string]string
+	// Resources: requests and limits of containers are those of the template.
+	Resources bool
+}
+
 // Resumed returns a copy of a suspended Job as it is to run: of the Pod template fields that may change while suspended, it
 // has what the JobSet's template has, and no longer what only an earlier template had (C334a). What others added is kept, and the
 // controller's own keys stay as built. The second result reports whether the template changed.
-func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob) (*batchv1.Job, bool) {
+func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob, with Resumption) (*batchv1.Job, bool) {
 	resumed := job.DeepCopy()
 	resumed.Spec.Suspend = ptr.To(false)
 	have, want := &resumed.Spec.Template, rjob.Template.Spec.Template.DeepCopy()
 	removeLeftovers(have, leftovers(job, want))
 	have.Labels = merged(have.Labels, want.Labels, ownKeys(job.Spec.Template.Labels))
-	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations))
+	have.Annotations = merged(have.Annotations, want.Annotations, ownKeys(job.Spec.Template.Annotations), with.Execution)
 	workerpod.AllowEviction(have)
 	have.Spec.NodeSelector = merged(have.Spec.NodeSelector, want.Spec.NodeSelector, ownKeys(job.Spec.Template.Spec.NodeSelector))
 	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, SameToleration)
 	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) corev1.PodSchedulingGate { return g })
+	if with.Resources {
+		resize(have.Spec.InitContainers, want.Spec.InitContainers)
+		resize(have.Spec.Containers, want.Spec.Containers)
+	}
+	if with.Execution != nil {
+		resumed.Annotations = merged(resumed.Annotations, with.Execution)
+	}
 	record(resumed, want)
 	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
 	return resumed, changed
+}
+
+// resize gives containers the requests and limits of those of the same name. Others, such as the agent, keep theirs.
+func resize(have, want []corev1.Container) {
+	named := make(map[string]*corev1.ResourceRequirements, len(want))
+	for i := range want {
+		named[want[i].Name] = &want[i].Resources
+	}
+	for i := range have {
+		if to := named[have[i].Name]; to != nil {
+			have[i].Resources.Requests, have[i].Resources.Limits = to.Requests, to.Limits
+		}
+	}
+}
+
+// Resized reports whether a Job has other requests or limits than it had.
+func Resized(job, was *batchv1.Job) bool {
+	is, had := &job.Spec.Template.Spec, &was.Spec.Template.Spec
+	equal := func(a, b corev1.Container) bool { return apiequality.Semantic.DeepEqual(a.Resources, b.Resources) }
+	return !slices.EqualFunc(is.InitContainers, had.InitContainers, equal) || !slices.EqualFunc(is.Containers, had.Containers, equal)
 }
 
 // ownKeys picks the entries that the controller wrote when it built the Job.

@@ -6,11 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package children
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -140,7 +144,7 @@ func TestResumed(t *testing.T) {
 			rjob := &js.Spec.ReplicatedJobs[0]
 			apply(tc.wanted, &rjob.Template.Spec.Template)
 			jobBefore, rjobBefore := job.DeepCopy(), rjob.DeepCopy()
-			got, changed := Resumed(job, rjob)
+			got, changed := Resumed(job, rjob, Resumption{})
 			delete(got.Annotations, constants.TemplateEntriesKey) // see TestRecord
 			if diff := cmp.Diff(want, got, sameEmptyMaps()); diff != "" {
 				t.Errorf("Job (-want +got):\n%s", diff)
@@ -182,9 +186,65 @@ func TestResumedTwice(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").PodMeta("k", "v").PodSpec(func(s *corev1.PodSpec) {
 		s.Tolerations = []corev1.Toleration{{Key: "a", TolerationSeconds: ptr.To[int64](1)}}
 	})).Obj()
-	once, _ := Resumed(build(t, js, 0, 0), &js.Spec.ReplicatedJobs[0])
-	twice, changed := Resumed(once, &js.Spec.ReplicatedJobs[0])
+	once, _ := Resumed(build(t, js, 0, 0), &js.Spec.ReplicatedJobs[0], Resumption{})
+	twice, changed := Resumed(once, &js.Spec.ReplicatedJobs[0], Resumption{})
 	if diff := cmp.Diff(once, twice); diff != "" || changed {
 		t.Errorf("C333: a second resume changed the Job (%v, -once +twice):\n%s", changed, diff)
+	}
+}
+
+func resources(requests, limits string) corev1.ResourceRequirements {
+	list := func(cpu string) corev1.ResourceList {
+		if cpu == "" {
+			return nil
+		}
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}
+	return corev1.ResourceRequirements{Requests: list(requests), Limits: list(limits), Claims: []corev1.ResourceClaim{{Name: "gpu"}}}
+}
+
+// TestResumedWithOtherResources: a container of a Job is "name requests limits", and so is one of the template.
+func TestResumedWithOtherResources(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		job, template, want []string
+		off                 bool
+	}{
+		"C400: requests and limits follow the template":        {job: []string{"w 1 2"}, template: []string{"w 3 4"}, want: []string{"w 3 4"}},
+		"C400: by name, whatever the order":                    {job: []string{"a 1 1", "w 1 2"}, template: []string{"w 3 4", "a 5 5"}, want: []string{"a 5 5", "w 3 4"}},
+		"C400: what the template has no longer goes":           {job: []string{"w 1 2"}, template: []string{"w 3 "}, want: []string{"w 3 "}},
+		"C400: a container that was added keeps its own":       {job: []string{"w 1 2", "jobset-agent 1 1"}, template: []string{"w 3 4"}, want: []string{"w 3 4", "jobset-agent 1 1"}},
+		"C400: with the gate off the Job keeps what it has":    {job: []string{"w 1 2"}, template: []string{"w 3 4"}, want: []string{"w 1 2"}, off: true},
+		"C400: a value that is written differently is no news": {job: []string{"w 1 2"}, template: []string{"w 1000m 2"}, want: []string{"w 1 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			containers := func(all []string) (out []corev1.Container) {
+				for _, words := range all {
+					of := strings.Split(words, " ")
+					out = append(out, corev1.Container{Name: of[0], Resources: resources(of[1], of[2])})
+				}
+				return out
+			}
+			js := builders.MakeJobSet("js", "ns").Suspend(true).ReplicatedJob(builders.MakeReplicatedJob("a").PodSpec(func(s *corev1.PodSpec) {
+				s.Containers, s.InitContainers = containers(tc.template), containers(tc.template)
+			})).Obj()
+			job := build(t, js, 0, 0)
+			job.Spec.Template.Spec.Containers, job.Spec.Template.Spec.InitContainers = containers(tc.job), containers(tc.job)
+			before := job.DeepCopy()
+			got, changed := Resumed(job, &js.Spec.ReplicatedJobs[0], Resumption{Resources: !tc.off})
+			for what, list := range map[string][]corev1.Container{"containers": got.Spec.Template.Spec.Containers, "initContainers": got.Spec.Template.Spec.InitContainers} {
+				if !apiequality.Semantic.DeepEqual(list, containers(tc.want)) {
+					t.Errorf("%s are %v, want %v", what, list, tc.want)
+				}
+			}
+			resized := !slices.Equal(tc.want, tc.job)
+			if changed != resized || Resized(got, job) != resized {
+				t.Errorf("changed %v, resized %v, want %v", changed, Resized(got, job), resized)
+			}
+			if diff := cmp.Diff(before, job); diff != "" {
+				t.Errorf("the Job itself changed:\n%s", diff)
+			}
+		})
 	}
 }

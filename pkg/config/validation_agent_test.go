@@ -41,10 +41,11 @@ func TestValidateAgent(t *testing.T) {
 				agentResources: {requests: {cpu: 10m, memory: 32Mi, ephemeral-storage: 1Mi}, limits: {cpu: 1, memory: 32Mi}}}`,
 		},
 		"P121: an environment": {text: `inPlaceRestart: {environment: Torch}`},
+		"P127: that of JAX":    {text: `inPlaceRestart: {environment: Jax}`},
 		"P121: no environment": {text: `inPlaceRestart: {environment: None}`},
 		"P121: an unknown environment": {
 			text: `inPlaceRestart: {environment: torch}`,
-			want: []string{`inPlaceRestart.environment: Unsupported value: "torch": supported values: "Torch", "None"`},
+			want: []string{`inPlaceRestart.environment: Unsupported value: "torch": supported values: "Torch", "Jax", "None"`},
 		},
 		"P150: a place of reports":         {text: `inPlaceRestart: {reports: Lease, leaseReportsFrom: 1}`},
 		"P150: a place of reports by size": {text: `inPlaceRestart: {reports: Auto, leaseReportsFrom: 5000}`},

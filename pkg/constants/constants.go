@@ -43,6 +43,12 @@ const MaxParallelism = 50
 // QueueNameKey is the label by which Kueue manages a JobSet.
 const QueueNameKey = "kueue.x-k8s.io/queue-name"
 
+// QueueDomain is that of the controllers of Kueue in managedBy, QueueTopologyGate the scheduling gate of Pods whose nodes its topology chooses.
+const (
+	QueueDomain       = "kueue.x-k8s.io"
+	QueueTopologyGate = "kueue.x-k8s.io/topology"
+)
+
 // EventAction is the action of every event that the JobSet controller records.
 const EventAction = "Reconciling"
 
@@ -62,6 +68,9 @@ const (
 	NoProgressReason  = "NoProgress"
 	NoProgressMessage = "jobset failed because its restarts make no progress"
 
+	// DeadlineExceededReason: the JobSet was active for longer than spec.activeDeadlineSeconds.
+	DeadlineExceededReason = "DeadlineExceeded"
+
 	InOrderInProgressReason  = "InOrderStartupPolicyInProgress"
 	InOrderInProgressMessage = "in order startup policy is in progress"
 	InOrderCompletedReason   = "InOrderStartupPolicyCompleted"
@@ -80,8 +89,11 @@ const (
 
 	JobSetSuspendedReason  = "SuspendedJobs"
 	JobSetSuspendedMessage = "jobset is suspended"
-	ResumedReason          = "ResumeJobs"
-	ResumedMessage         = "jobset is resumed"
+	// SuspendingReason: Jobs are suspended, and not yet all of them. Written where that matters: with the gates of executions and deadlines.
+	SuspendingReason  = "SuspendingJobs"
+	SuspendingMessage = "jobset is being suspended"
+	ResumedReason     = "ResumeJobs"
+	ResumedMessage    = "jobset is resumed"
 )
 
 // Reasons of in-place restart.
@@ -168,8 +180,10 @@ const AgentPolicyRevisionKey = "jobset.sigs.k8s.io/policy-revision"
 
 // Reasons of events that announce no condition.
 const (
-	JobCreationFailedReason             = "JobCreationFailed"
-	JobResumeFailedReason               = "JobResumeFailed"
+	JobCreationFailedReason = "JobCreationFailed"
+	JobResumeFailedReason   = "JobResumeFailed"
+	// FailedResourcePropagationReason: the API server refuses other requests and limits of a suspended Job.
+	FailedResourcePropagationReason     = "FailedResourcePropagation"
 	HeadlessServiceCreationFailedReason = "HeadlessServiceCreationFailed"
 	// HostNamesMissingReason: the Service of the subdomain is somebody else's, and does not select all Pods.
 	HostNamesMissingReason        = "HostNamesMissing"
@@ -222,6 +236,8 @@ const (
 	ElasticCoolingDownReason = "ElasticCoolingDown"
 	// MovedOffNodesReason: all Jobs are recreated because Pods run on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
 	MovedOffNodesReason = "MovedOffNodes"
+	// PlacedByQueueReason is that of the event that says that Pods are not moved, or nodes not avoided, because a queue chose the nodes.
+	PlacedByQueueReason = "PlacedByQueue"
 	// NodeAvoidedReason: restarts began on a node, which new Pods of the JobSet avoid. AvoidedNodeGivenUpReason: Pods found
 	// no place without it, so it is used again. Also a reason of RestartingJobSet.
 	NodeAvoidedReason        = "NodeAvoided"

@@ -45,6 +45,22 @@ const (
 	// Alpha, off.
 	ElasticAutoscaling featuregate.Feature = "ElasticAutoscaling"
 
+	// ExecutionAttemptsTracking counts each execution of a JobSet, also those after a suspension, in status.executionAttempts
+	// and an annotation of its Jobs and Pods.
+	//
+	// KEP-1282, alpha, off.
+	ExecutionAttemptsTracking featuregate.Feature = "ExecutionAttemptsTracking"
+
+	// MutablePodResourcesForSuspendedJobSets allows requests and limits of containers to change while a JobSet is suspended.
+	//
+	// KEP-1150, alpha, off.
+	MutablePodResourcesForSuspendedJobSets featuregate.Feature = "MutablePodResourcesForSuspendedJobSets"
+
+	// JobSetActiveDeadlineSeconds allows spec.activeDeadlineSeconds: for how long a JobSet may be active.
+	//
+	// KEP-1186, alpha, off.
+	JobSetActiveDeadlineSeconds featuregate.Feature = "JobSetActiveDeadlineSeconds"
+
 	// TLSOptions lets the configuration set the TLS version and cipher suites
 	// of the servers. GA, on, cannot be turned off.
 	TLSOptions featuregate.Feature = "TLSOptions"
@@ -66,6 +82,11 @@ var defaults = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ElasticJobSet:      newAlpha(),
 	FaultTolerance:     newAlpha(),
 	ElasticAutoscaling: newAlpha(),
+
+	ExecutionAttemptsTracking:              newAlpha(),
+	MutablePodResourcesForSuspendedJobSets: newAlpha(),
+	JobSetActiveDeadlineSeconds:            newAlpha(),
+
 	TLSOptions: {
 		{Version: utilversion.MustParse("0.13"), Default: true, LockToDefault: true, PreRelease: featuregate.GA},
 	},
@@ -84,5 +105,9 @@ func Snapshot(gate featuregate.FeatureGate) gates.Set {
 		ElasticJobSet:      gate.Enabled(ElasticJobSet),
 		FaultTolerance:     gate.Enabled(FaultTolerance),
 		ElasticAutoscaling: gate.Enabled(ElasticAutoscaling),
+
+		ExecutionAttemptsTracking:              gate.Enabled(ExecutionAttemptsTracking),
+		MutablePodResourcesForSuspendedJobSets: gate.Enabled(MutablePodResourcesForSuspendedJobSets),
+		JobSetActiveDeadlineSeconds:            gate.Enabled(JobSetActiveDeadlineSeconds),
 	}
 }

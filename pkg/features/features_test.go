@@ -29,11 +29,17 @@ func TestApply(t *testing.T) {
 		},
 		"all alpha gates can be turned on at once": {
 			values: map[string]bool{"AllAlpha": true},
-			want:   gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true},
+			want: gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true,
+				ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true},
+		},
+		"C390: executions, deadlines and resources while suspended are alpha gates by the names of upstream": {
+			values: map[string]bool{"ExecutionAttemptsTracking": true, "MutablePodResourcesForSuspendedJobSets": true, "JobSetActiveDeadlineSeconds": true},
+			want:   gates.Set{ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true},
 		},
 		"a gate of its own name wins over AllAlpha": {
 			values: map[string]bool{"AllAlpha": true, "InPlaceRestart": false},
-			want:   gates.Set{RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true},
+			want: gates.Set{RestartJob: true, ElasticJobSet: true, FaultTolerance: true, ElasticAutoscaling: true,
+				ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true},
 		},
 		"a locked gate may be given the value it has, and nobody sees it (O47, C31, W138)": {values: map[string]bool{"TLSOptions": true}},
 		"a locked gate refuses another value (O47, C31, W138)": {
@@ -45,8 +51,8 @@ func TestApply(t *testing.T) {
 			wantErr: []string{"unknown feature gates: InplaceRestart", "InPlaceRestart (ALPHA, default false)", "TLSOptions (GA, default true)"},
 		},
 		"gates that only a KEP names are unknown (O48)": {
-			values:  map[string]bool{"MutablePodResourcesForSuspendedJobSets": true, "ExecutionAttemptsTracking": false},
-			wantErr: []string{"unknown feature gates: ExecutionAttemptsTracking, MutablePodResourcesForSuspendedJobSets"},
+			values:  map[string]bool{"GangScheduling": true, "InPlacePodReplacement": false},
+			wantErr: []string{"unknown feature gates: GangScheduling, InPlacePodReplacement"},
 		},
 		"everything wrong is reported at once, and nothing is set": {
 			values:  map[string]bool{"TLSOptions": false, "Foo": true, "InPlaceRestart": true},

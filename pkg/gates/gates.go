@@ -18,4 +18,10 @@ type Set struct {
 	FaultTolerance bool
 	// ElasticAutoscaling lets the manager change the sizes of elastic ReplicatedJobs.
 	ElasticAutoscaling bool
+	// ExecutionAttemptsTracking counts executions in status.executionAttempts.
+	ExecutionAttemptsTracking bool
+	// MutablePodResourcesForSuspendedJobSets allows requests and limits to change while suspended.
+	MutablePodResourcesForSuspendedJobSets bool
+	// JobSetActiveDeadlineSeconds allows spec.activeDeadlineSeconds.
+	JobSetActiveDeadlineSeconds bool
 }

@@ -76,6 +76,7 @@ func (r *result) apply(v *view, status *jobset.JobSetStatus) {
 	if r.restartJob != nil {
 		r.restartJob.apply(status.ReplicatedJobsStatus)
 	}
+	v.keepExecution(r.changes, status)
 	status.RestartsCountTowardsMax += oneIf(r.changes.any(chargeAllJobs))
 	status.InPlaceRestarts += oneIf(r.changes.any(chargeGroup))
 	if r.changes.any(disrupted) && r.changes.any(chargeGroup) && status.Progress != nil {

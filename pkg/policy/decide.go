@@ -21,6 +21,7 @@ var (
 		bypass,           // if in-place restart is off, or on again, say so to the agents before anything else. Ends the pass
 		previousJobs,     // delete what belongs to an earlier attempt
 		allJobsReady,     // the restart is over
+		activeDeadline,   // it is active for too long: the JobSet fails, or completes if its success policy is met. Ends the pass
 		failurePolicy,    // a Job failed: the failure policy decides. Ends the pass
 		successPolicy,    // enough Jobs succeeded: the JobSet completes, which ends the pass
 		deletedJob,       // somebody else deleted a Job: the JobSet fails (P81). Ends the pass
@@ -58,6 +59,7 @@ var (
 		assemblyClock,     // since when the group assembles (P24, P48)
 		workersNotReady,   // tell which workers of a group that runs are not ready
 		moveRefused,       // tell which Pods stay on sick nodes because the budget is spent (P92)
+		leftToQueue,       // tell which Pods are not moved, and which nodes not avoided, because a queue placed them (P90a)
 		overdue,           // delete by force what should be gone for long (P85)
 		jobsBlocked,       // tell what keeps Jobs from running or ending (C388)
 		resourcesDeployed, // tell whether anything of the JobSet may run (P86)
@@ -79,9 +81,12 @@ func Decide(in Input) (Plan, error) {
 	case v.waitsForIntent(&sum):
 		sum = v.onlyIntent(sum)
 		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
-	case v.waitsForDeployed(&sum):
-		sum = sum.withoutJobs()
-		v.traceRule("deployed first", "ResourcesDeployed in the place of the first Jobs (P86)")
+	case v.waitsForSuspended(&sum):
+		sum = onlySuspending(sum)
+		v.traceRule("suspending first", "SuspendingJobs in the place of Jobs that are to stop (C398)")
+	case v.waitsForDeployed(&sum), v.waitsForExecution(&sum):
+		sum = v.statusFirst(sum)
+		v.traceRule("status first", "the status in the place of Jobs that are to run (P86, C398)")
 	case v.watched && !sum.ends:
 		sum = v.runSteps(groupSteps, sum)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -49,7 +51,8 @@ func createJobs(v *view, before result) result {
 	case len(awaited) > 0:
 		r = r.and(awaitClaims(awaited))
 	}
-	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway)
+	builder := children.NewBuilder(v.JobSet).CountJobRestarts(v.Gates.RestartJob).InjectAgents(v.Injection).Elastic(v.Gates.ElasticJobSet).KeepAway(v.SickNodes.KeepAway).
+		TrackExecutions(v.Gates.ExecutionAttemptsTracking)
 	for i, rjob := range v.turn {
 		for _, index := range indexes[i] {
 			r.writes.do(Op{Kind: CreateJob, Batch: i, Job: builder.Job(rjob, int(index))})
@@ -73,7 +76,7 @@ func followSuspend(v *view, _ result) result {
 		r = r.and(requeueAfter(nextBatch))
 	}
 	if r.writes.Unresumed == 0 {
-		r = r.and(tell(becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)))
+		r = r.and(v.resumed())
 	}
 	return r
 }
@@ -89,6 +92,19 @@ func (v *view) suspendJobs() result {
 	return r
 }
 
+// suspending reports whether Jobs may have been suspended, and not yet all of them.
+func (v *view) suspending() bool {
+	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetSuspended))
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == constants.SuspendingReason
+}
+
+// resumed ends a suspension, also one that was not complete.
+func (v *view) resumed() result {
+	n := becomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)
+	n.ifTrue = !v.suspending()
+	return tell(n)
+}
+
 // resumeJobs resumes the Jobs that have their turn, as many as a plan holds. A Job whose template
 // changes has to be at rest first: a change of the Job wakes the JobSet then.
 func (v *view) resumeJobs() result {
@@ -100,14 +116,15 @@ func (v *view) resumeJobs() result {
 			asleep[name] = append(asleep[name], job)
 		}
 	}
-	left := newRoom()
+	left, with := newRoom(), children.Resumption{
+		Execution: children.Execution(v.JobSet, v.Gates.ExecutionAttemptsTracking), Resources: v.Gates.MutablePodResourcesForSuspendedJobSets}
 	for _, rjob := range v.turn {
 		jobs, size := asleep[rjob.Name], left.sizeOf(&rjob.Template.Spec)
 		most := min(left.jobsOf(size), len(jobs))
 		left.take(most, size)
 		r.writes.Unresumed += int64(len(jobs) - most)
 		for _, job := range jobs[:most] {
-			resumed, changed := children.Resumed(job, rjob)
+			resumed, changed := children.Resumed(job, rjob, with)
 			if changed && !atRest(job) {
 				r.writes.Unresumed++
 				continue

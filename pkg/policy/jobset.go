@@ -42,6 +42,11 @@ func Tolerates(js *jobset.JobSet, g gates.Set) bool {
 	return g.FaultTolerance && js.Spec.FaultTolerance != nil
 }
 
+// isLimited reports whether spec.activeDeadlineSeconds of the JobSet holds.
+func (v *view) isLimited() bool {
+	return v.Gates.JobSetActiveDeadlineSeconds && v.JobSet.Spec.ActiveDeadlineSeconds != nil
+}
+
 // Bypass is why the agents of a JobSet let their workers run without asking, if they do.
 type Bypass uint8
 
@@ -54,13 +59,21 @@ const (
 	BypassedByGate
 )
 
+// IfTrue returns a condition that is True in the stored status, nil if it is not.
+func IfTrue(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {
+	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
 // BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
 func BypassOf(js *jobset.JobSet) Bypass {
-	c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	c := IfTrue(js, jobset.JobSetInPlaceRestartDisabled)
 	switch {
-	case disabledByAnnotation(js), c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.DisabledByAnnotationReason:
+	case disabledByAnnotation(js), c != nil && c.Reason == constants.DisabledByAnnotationReason:
 		return BypassedByAnnotation
-	case c != nil && c.Status == metav1.ConditionTrue:
+	case c != nil:
 		return BypassedByGate
 	}
 	return NotBypassed

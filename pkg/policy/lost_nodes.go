@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -74,7 +73,7 @@ func lostNodes(v *view, before result) result {
 	}
 	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
 	silent = silent[:min(len(silent), mostLostNodes)]
-	awaited = slices.DeleteFunc(awaited, func(pod *corev1.Pod) bool { return !slices.Contains(silent, facts.NodeOf(pod)) })
+	awaited = slices.DeleteFunc(awaited, func(pod *facts.Member) bool { return !slices.Contains(silent, pod.Node) })
 	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
 		return r // it may have been heard from since: it is read now, and the next pass decides
 	}
@@ -88,13 +87,12 @@ func lostNodes(v *view, before result) result {
 }
 
 // awaited returns the Pods on nodes that have not ended, and not reported S+1, also those of indexes that their Job has no more (P47).
-func (v *view) awaited() []*corev1.Pod {
+func (v *view) awaited() []*facts.Member {
 	pods := v.group.pods(func(s *Slot) bool {
-		is := facts.StandingOf(s.Pod)
-		return !s.reports(v.synced) && !is.Ended() && facts.NodeOf(s.Pod) != ""
+		return !s.reports(v.synced) && !s.Pod.Ended() && s.Pod.Node != ""
 	})
 	for _, pod := range v.group.outsiders {
-		if facts.NodeOf(pod) != "" {
+		if pod.Node != "" {
 			pods = append(pods, pod)
 		}
 	}
@@ -116,20 +114,19 @@ func (v *view) lastReport() time.Time {
 // othersAreBack reports whether a worker of the epoch that ended has come back, on a node that is not silent: so its peers have left.
 func (v *view) othersAreBack() bool {
 	return len(v.group.pods(func(s *Slot) bool {
-		m := facts.Of(s.Pod)
-		return s.reports(v.synced) && m.Created.Before(v.brokenAt()) && !v.Heard[m.Node].Silent(v.Now)
+		return s.reports(v.synced) && s.Pod.Created().Before(v.brokenAt()) && !v.Heard[s.Pod.Node].Silent(v.Now)
 	})) > 0
 }
 
 func (v *view) nodesOfGroup() []string {
-	return nodesOf(v.group.pods(func(s *Slot) bool { return facts.NodeOf(s.Pod) != "" }))
+	return nodesOf(v.group.pods(func(s *Slot) bool { return s.Pod.Node != "" }))
 }
 
 // nodesOf returns the nodes of Pods, each once, by name.
-func nodesOf(pods []*corev1.Pod) []string {
+func nodesOf(pods []*facts.Member) []string {
 	nodes := map[string]bool{}
 	for _, pod := range pods {
-		nodes[facts.NodeOf(pod)] = true
+		nodes[pod.Node] = true
 	}
 	return slices.Sorted(maps.Keys(nodes))
 }
@@ -165,7 +162,7 @@ func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
 }
 
 // replaceLost deletes workers on lost nodes by force.
-func (v *view) replaceLost(pods []*corev1.Pod, silent []string) result {
+func (v *view) replaceLost(pods []*facts.Member, silent []string) result {
 	texts := make([]string, 0, len(silent))
 	for _, node := range silent[:min(len(silent), maxNamed)] {
 		heard := v.Heard[node]
@@ -230,11 +227,11 @@ func (v *view) heardAgain(before *result) result {
 			continue
 		}
 		keepOff := v.group.pods(func(s *Slot) bool {
-			m := facts.Of(s.Pod)
-			if s.State != SlotMember || m.Node != "" || m.Created.Before(n.Time.Time) || m.Created.After(n.HeardTime.Add(webhookLag)) {
+			m := s.Pod
+			if s.State != SlotMember || m.Node != "" || m.Created().Before(n.Time.Time) || m.Created().After(n.HeardTime.Add(webhookLag)) {
 				return false
 			}
-			return !m.Created.After(n.HeardTime.Time) || v.left(webhookLag, m.Created) <= 0 // it may find a node that fast
+			return !m.Created().After(n.HeardTime.Time) || v.left(webhookLag, m.Created()) <= 0 // it may find a node that fast
 		})
 		if len(keepOff) > 0 || v.left(2*webhookLag, n.HeardTime.Time) > 0 {
 			next = append(next, n)

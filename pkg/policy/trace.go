@@ -18,7 +18,7 @@ import (
 
 // changeNames are the names of the bits of changes, lowest first.
 var changeNames = []string{"deprecate", "liftBarrier", "restartAllJobs", "chargeAllJobs", "chargeGroup",
-	"completesJobSet", "failsJobSet", "breaksGroup", "disrupted", "planned", "spendEpoch"}
+	"completesJobSet", "failsJobSet", "breaksGroup", "disrupted", "planned", "spendEpoch", "resumesJobSet"}
 
 // trace notes what a step returned. It is called only if the input asks for it: it uses reflection, so that a new
 // field of a plan is in the log without a line here.

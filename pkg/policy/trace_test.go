@@ -56,7 +56,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 // TestEveryChangeHasAName: a bit without a name would be missing in the log.
 func TestEveryChangeHasAName(t *testing.T) {
 	t.Parallel()
-	if want := spendEpoch; 1<<(len(changeNames)-1) != want {
+	if want := resumesJobSet; 1<<(len(changeNames)-1) != want {
 		t.Errorf("%d names, want one for each of the changes up to %b", len(changeNames), want)
 	}
 	if 1<<len(opNames) != endOfOps {

@@ -12,6 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Writes are the changes of objects that come before that of the status.
@@ -41,7 +43,7 @@ type Op struct {
 	ResetStartTime bool
 	// Workers is the new parallelism, and the new number of completions, of a Job that is scaled.
 	Workers int32
-	Pod     *corev1.Pod
+	Pod     *facts.Member
 	// Epoch: a lost worker that has reported it came back. Since: it is lost since then.
 	Epoch int32
 	Since time.Time
@@ -110,7 +112,7 @@ func (w Writes) Does(kinds OpKind) bool {
 }
 
 // replaces reports whether a Pod is replaced by force, so that nobody else need delete it.
-func (w Writes) replaces(pod *corev1.Pod) bool {
+func (w Writes) replaces(pod *facts.Member) bool {
 	return slices.ContainsFunc(w.Ops, func(op Op) bool { return op.Kind == ReplaceLost && op.Pod == pod })
 }
 

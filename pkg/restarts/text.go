@@ -55,13 +55,7 @@ func Text(r *Report, all bool) string {
 		r.history(w)
 		flush(w)
 	}
-	if len(r.Notes) > 0 {
-		out.WriteString("\n")
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(&out, "Note: %s.\n", OneLine(note))
-	}
-	return out.String()
+	return out.String() + r.Notes.Text()
 }
 
 // flush writes to a strings.Builder, which never fails.
@@ -78,6 +72,9 @@ func (r *Report) head(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "Epochs:\tsynced %d, deprecated %d\n", r.Epochs.Synced, r.Epochs.Deprecated)
 	}
 	fmt.Fprintf(w, "Restarts:\t%s\n", r.Budget.text())
+	if r.Execution != nil {
+		fmt.Fprintf(w, "Execution:\tattempt %d, which also counts resumptions\n", *r.Execution)
+	}
 	if r.Jobs != nil {
 		fmt.Fprintf(w, "Jobs:\t%s\n", r.Jobs.text())
 	}

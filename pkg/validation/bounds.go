@@ -165,8 +165,12 @@ func templateBounds(js *jobset.JobSet, i int) field.ErrorList {
 	errs = append(errs, tolerationBound(i, len(spec.Tolerations))...)
 	errs = append(errs, atMost(path.Child("affinity", "nodeAffinity"), nodeTerms(spec), maxNodeTerms,
 		"required node selector terms, with their expressions", "label the nodes, and ask for that label")...)
-	return append(errs, atMost(path, resourceNames(spec), maxResourceNames, "names of resources",
-		"request only what nodes have")...)
+	return append(errs, resourceBound(js, i)...)
+}
+
+func resourceBound(js *jobset.JobSet, i int) field.ErrorList {
+	return atMost(podPath(i), resourceNames(&js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec), maxResourceNames, "names of resources",
+		"request only what nodes have")
 }
 
 // restartRuleBounds makes no path unless it is needed: there are thousands of containers.

@@ -22,6 +22,39 @@ func withTorchIn(mode jobset.InPlaceRestartMode, changes ...func(js *jobset.JobS
 	}}, changes...)...)
 }
 
+func TestEnvironmentOfJax(t *testing.T) {
+	const env = "spec.replicatedJobs[1].template.spec.template.spec.containers[0].env"
+	jax := func(mode jobset.InPlaceRestartMode, changes ...func(js *jobset.JobSet)) func(js *jobset.JobSet) {
+		return withMode(mode, append([]func(js *jobset.JobSet){func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy.InPlaceRestart.Environment = jobset.JaxEnvironment
+		}}, changes...)...)
+	}
+	sets := func(name string) func(js *jobset.JobSet) {
+		return func(js *jobset.JobSet) {
+			pod(js, 1).Containers[0].Env = []corev1.EnvVar{{Name: "JAX_PLATFORMS", Value: "cpu"}, {Name: "PET_NNODES", Value: "4"}, {Name: name, Value: "4"}}
+		}
+	}
+	taken := func(name string) []violation {
+		return []violation{invalid(env+"[2].name", "must not be set when failurePolicy.inPlaceRestart.environment is Jax, which sets JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES, "+
+			"JAX_PROCESS_ID together; remove these variables, or set environment: None, and make them from JOBSET_MASTER_ADDR, JOBSET_WORLD_SIZE and JOBSET_RANK")}
+	}
+	runCreate(t, processJobSet, map[string]createCase{
+		"P127: process mode provides it": {gates: gateOn, mut: jax(jobset.ProcessMode, sets("JAX_ENABLE_X64"))},
+		"P127: container mode knows no rank among several Jobs of several Pods": {
+			gates: gateOn, mut: jax(jobset.ContainerMode),
+			want: []violation{invalid(policyPath+".mode", "cannot provide environment Jax for replicatedJob workers: it has several Jobs of several Pods, "+
+				"so the rank of a Pod is not known before it is created; use mode Process, which sets the variables at each start of a worker, or set replicas or parallelism to 1")},
+		},
+		"P127: an address of the author's own": {gates: gateOn, mut: jax(jobset.ProcessMode, sets("JAX_COORDINATOR_ADDRESS")), want: taken("JAX_COORDINATOR_ADDRESS")},
+		"P127: a size of the author's own":     {gates: gateOn, mut: jax(jobset.ProcessMode, sets("JAX_NUM_PROCESSES")), want: taken("JAX_NUM_PROCESSES")},
+		"P127: a rank of the author's own":     {gates: gateOn, mut: jax(jobset.ProcessMode, sets("JAX_PROCESS_ID")), want: taken("JAX_PROCESS_ID")},
+		"P127: no host names": {
+			gates: gateOn, mut: jax(jobset.ProcessMode, func(js *jobset.JobSet) { js.Spec.Network.EnableDNSHostnames = ptr.To(false) }),
+			want: []violation{invalid("spec.network.enableDNSHostnames", "must be true when failurePolicy.inPlaceRestart.environment is Jax: workers find rank 0 by its host name")},
+		},
+	})
+}
+
 func TestEnvironment(t *testing.T) {
 	const workersPod = "spec.replicatedJobs[1].template.spec.template.spec"
 	elastic := gates.Set{InPlaceRestart: true, ElasticJobSet: true}

@@ -24,7 +24,7 @@ const (
 )
 
 // replicatedJobsUnchanged allows two things to change: five fields of the Pod
-// templates while the JobSet is suspended, before or after the update, since
+// templates, and behind a gate the resources of containers, while the JobSet is suspended, before or after the update, since
 // queueing systems set them when they admit the JobSet; and, behind a gate, the
 // size of Indexed Jobs.
 func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
@@ -36,6 +36,9 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		}
 		if isSuspended(old) || isSuspended(new) {
 			copyPodTemplateFields(to, from)
+			if g.MutablePodResourcesForSuspendedJobSets {
+				copyResources(to, from)
+			}
 		}
 	}
 	changed := differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, set))
@@ -47,12 +50,15 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		all := func(to, from *jobset.ReplicatedJob) { set(to, from); copied(to, from) }
 		return len(differences(path, old.Spec.ReplicatedJobs, replicatedJobsWith(old, new, all))) == 0
 	}
+	suspendable := func(to, from *jobset.ReplicatedJob) { copyPodTemplateFields(to, from); copyResources(to, from) }
 	switch {
-	case changedOnly(copyPodTemplateFields):
+	case changedOnly(copyPodTemplateFields), g.MutablePodResourcesForSuspendedJobSets && changedOnly(suspendable):
 		detail += "; this may change while the JobSet is suspended: set spec.suspend to true in the same update"
+	case changedOnly(suspendable):
+		detail += "; requests and limits may change while the JobSet is suspended, behind a feature gate of the manager: start it with " +
+			"--feature-gates=MutablePodResourcesForSuspendedJobSets=true, or set featureGates: {MutablePodResourcesForSuspendedJobSets: true} in its configuration"
 	case !g.ElasticJobSet && changedOnly(copySizeIfIndexed):
-		detail += "; a size may change behind a feature gate of the manager: start it with " +
-			"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration"
+		detail += "; a size may change behind a feature gate of the manager: start it with --feature-gates=ElasticJobSet=true"
 	}
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }
@@ -127,6 +133,7 @@ func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList
 	var errs field.ErrorList
 	for i := range new.Spec.ReplicatedJobs {
 		if was := predecessor(old, new, i); was != nil {
+			errs = append(errs, changedResources(was, new, i)...)
 			errs = append(errs, changedPodTemplate(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
 		}
 	}

@@ -72,6 +72,7 @@ var createRules = []rule{
 	exclusiveTopology,
 	exclusiveIsIndexed,
 	faultToleranceGate,
+	activeDeadline,
 	oneLimit,
 	lostPods,
 	claimNames,
@@ -115,6 +116,7 @@ var updateRules = []change{
 	bypassEndsSeen,
 	exclusiveIfChanged,
 	faultToleranceIfChanged,
+	activeDeadlineIfAdded,
 }
 
 // Bounds returns what is above a maximum. Of such a JobSet nothing else is said (W2): of 20,000 ReplicatedJobs, all that is

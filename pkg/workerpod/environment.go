@@ -47,13 +47,15 @@ func (at Place) KnowsRank() bool { return at.Jobs == 1 || at.Each == 1 && !at.Re
 // environment is what the workers of a Job find, beside what their author sets.
 type environment struct {
 	Place
-	// torch: the variables of PyTorch too (P121).
-	torch bool
+	// framework is whose variables they get too, empty if none (P121, P127).
+	framework jobset.WorkerEnvironment
 }
 
 func environmentOf(policy *jobset.FailurePolicy, with Injection, at Place, spec *corev1.PodSpec) environment {
-	wants := cmp.Or(WrittenEnvironment(policy), with.Environment) == jobset.TorchEnvironment
-	return environment{at, wants && at.CarriesTorch(ModeOf(policy)) && len(WindowsFields(nil, spec)) == 0}
+	if !at.CarriesFramework(ModeOf(policy)) || len(WindowsFields(nil, spec)) > 0 {
+		return environment{Place: at}
+	}
+	return environment{at, cmp.Or(WrittenEnvironment(policy), with.Environment)}
 }
 
 // WrittenEnvironment returns the environment that a failure policy names, empty if it names none.
@@ -79,8 +81,8 @@ func (e environment) variables(worker *corev1.Container) []variable {
 	if e.Coordinator != "" {
 		all = append(all, variable{CoordinatorEnv, e.Coordinator})
 	}
-	if e.torch && TorchEnv(worker) < 0 {
-		all = append(all, torchVariables(e.JobSetUID)...)
+	if f, ok := frameworkOf(e.framework); ok && OwnEnv(e.framework, worker) < 0 {
+		all = append(all, f.variables(e.JobSetUID)...)
 	}
 	return slices.DeleteFunc(all, func(v variable) bool { return FindEnv(worker, v.name) >= 0 })
 }
@@ -120,8 +122,9 @@ func (at Place) fixed(v variable) (corev1.EnvVar, bool) {
 			return fromField(v.name, "metadata.annotations['"+batchv1.JobCompletionIndexAnnotation+"']"), true
 		}
 		return corev1.EnvVar{Name: v.name, Value: strconv.Itoa(int(at.Job))}, at.KnowsRank()
-	case protocol.MasterPlaceholder:
-		return corev1.EnvVar{Name: v.name, Value: at.Master}, at.Master != ""
+	}
+	if port, ok := strings.CutPrefix(value, protocol.MasterPlaceholder); ok {
+		return corev1.EnvVar{Name: v.name, Value: at.Master + port}, at.Master != ""
 	}
 	return corev1.EnvVar{Name: v.name, Value: value}, !variable{value: value}.dependsOnRun()
 }

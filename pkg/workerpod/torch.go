@@ -6,12 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package workerpod
 
 import (
-	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -45,14 +41,4 @@ func torchVariables(uid string) []variable {
 	}
 }
 
-// TorchEnv returns the position of the first variable that the author of a container sets for torchrun, or -1. Such a
-// container gets none from us: a mix of both would be consistent by chance only.
-func TorchEnv(c *corev1.Container) int {
-	return slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return strings.HasPrefix(v.Name, torchPrefix) })
-}
-
-// CarriesTorch reports whether the Pods of a Job can have all variables of PyTorch: torchrun takes itself for the only
-// one if it has no size, and for the first one if it has no rank.
-func (at Place) CarriesTorch(mode jobset.InPlaceRestartMode) bool {
-	return at.Master != "" && (mode == jobset.ProcessMode || at.KnowsSize() && at.KnowsRank())
-}
+func isTorchName(name string) bool { return strings.HasPrefix(name, torchPrefix) }

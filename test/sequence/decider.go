@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -67,7 +67,7 @@ func (d *decider) ask(v view) *decided {
 		d.hearNodes(&in, v)
 	}
 	if v.gate {
-		in.Pods = map[types.UID][]*corev1.Pod{}
+		in.Pods = map[types.UID][]*facts.Member{}
 	}
 	for i, j := range v.jobs {
 		object := d.job(j)
@@ -123,7 +123,7 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 		case o.Kind == policy.DeletePod:
 			answer.ops = append(answer.ops, d.podDeletion(v, &o, seen)...)
 		case o.Kind == policy.ReplaceLost:
-			answer.ops = append(answer.ops, op{kind: opReplaceLost, job: seen(metav1.GetControllerOf(o.Pod).UID), pod: int16(numberOf(o.Pod.Spec.NodeName)), workers: int8(o.Epoch)})
+			answer.ops = append(answer.ops, op{kind: opReplaceLost, job: seen(metav1.GetControllerOf(o.Pod).UID), pod: int16(numberOf(o.Pod.Node)), workers: int8(o.Epoch)})
 		case o.Kind == policy.CreateJob:
 			created, err := d.jobOfPlan(o.Job)
 			if err != nil {

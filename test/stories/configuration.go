@@ -66,6 +66,8 @@ nodeHealth:
   injectAntiAffinities: true
   monitorNodes: true
   resourceTaints: {%[5]s: [{key: example.com/health, value: BAD, effect: NoExecute}]}
-featureGates: {InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true, TLSOptions: true}
+featureGates:
+  {InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true, TLSOptions: true,
+   ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true}
 `, this.Major(), this.Minor()+1, AgentImage, LeaseReportsFrom, Accelerator)
 }

@@ -17,6 +17,7 @@ SPDX-License-Identifier: Apache-2.0
 //	worker launch COMMAND...   runs a command, and passes SIGTERM on to it, as launchers do
 //	worker load                needs its data loader until it has written a checkpoint, a second after SIGTERM
 //	worker save                takes 20 seconds to write a checkpoint after SIGTERM
+//	worker jax                 waits for the others at the address that JAX is told, and then works
 //	worker lockstep            makes its steps together with all ranks, and saves the same one when they are told to end
 //	worker signal SIG ID...    signals the first processes of containers; needs the processes of the node
 //
@@ -58,7 +59,7 @@ func main() {
 	}
 	commands := map[string]func([]string) error{
 		"work": work, "train": train, "agent": beAgent, "ready": ready, "resolve": resolve, "token": token, "signal": signalContainers,
-		"shell": shell, "launch": launch, "load": load, "save": save, "lockstep": lockstep,
+		"shell": shell, "launch": launch, "load": load, "save": save, "lockstep": lockstep, "jax": jax,
 	}
 	run, ok := commands[command]
 	if !ok {
@@ -81,11 +82,13 @@ var log = slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{
 }))
 
 // start is the line that tells that a process began, and all it can see of where it is.
-func start(role string) {
+func start(role string, more ...any) {
 	host, _ := os.Hostname()
-	log.Info("start", "role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", cmp.Or(os.Getenv("JOBSET_EPOCH"), os.Getenv("EPOCH")),
+	log.Info("start", append([]any{
+		"role", role, "pid", os.Getpid(), "host", host, "uptime", uptime(), "epoch", cmp.Or(os.Getenv("JOBSET_EPOCH"), os.Getenv("EPOCH")),
 		"rank", os.Getenv("JOBSET_RANK"), "worldSize", os.Getenv("JOBSET_WORLD_SIZE"),
-		"master", os.Getenv("JOBSET_MASTER_ADDR"), "rendezvous", os.Getenv("PET_RDZV_ID"))
+		"master", os.Getenv("JOBSET_MASTER_ADDR"), "rendezvous", os.Getenv("PET_RDZV_ID"),
+	}, more...)...)
 }
 
 // uptime is the clock that nobody can set, in seconds.

@@ -34,13 +34,16 @@ const (
 )
 
 // WorkerEnvironment names a framework whose variables are set in the environment of workers.
-// +kubebuilder:validation:Enum=Torch;None
+// +kubebuilder:validation:Enum=Torch;Jax;None
 type WorkerEnvironment string
 
 const (
 	// TorchEnvironment: the variables by which torchrun, or one process of PyTorch for
 	// each container, finds the others of its ReplicatedJob.
 	TorchEnvironment WorkerEnvironment = "Torch"
+	// JaxEnvironment: the variables by which one process of JAX for each container finds
+	// the others of its ReplicatedJob.
+	JaxEnvironment WorkerEnvironment = "Jax"
 	// NoEnvironment: only those of JobSet, even if the configuration of the manager says otherwise.
 	NoEnvironment WorkerEnvironment = "None"
 )
@@ -135,8 +138,9 @@ type InPlaceRestartPolicy struct {
 
 	// environment names a framework whose variables are set for workers, in addition to those of
 	// JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and
-	// address. A variable that a container sets itself keeps its value, but none may begin with
-	// PET_. In mode Container only if the size and the rank of a worker are known when its
+	// address; Jax, for jax.distributed.initialize. A variable that a container sets itself keeps
+	// its value, but with Torch none may begin with PET_, and with Jax none may be one of
+	// JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID. In mode Container only if the size and the rank of a worker are known when its
 	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
 	// +optional
 	Environment WorkerEnvironment `json:"environment,omitempty"`

@@ -51,7 +51,8 @@ type JobSetSpec struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
 	// dependsOn, to startupPolicy and to the global job index. Immutable, except
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
-	// the Pod templates while the JobSet is suspended, and, with the feature
+	// the Pod templates while the JobSet is suspended (and, with the feature gate
+	// MutablePodResourcesForSuspendedJobSets, requests and limits of containers), and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
 	// At most 1,000, with 10,000 containers together and 100 in a Pod template.
 	// +optional
@@ -80,6 +81,13 @@ type JobSetSpec struct {
 	// FaultTolerance, alpha.
 	// +optional
 	FaultTolerance *FaultTolerance `json:"faultTolerance,omitempty"`
+
+	// activeDeadlineSeconds is for how many seconds, counted from status.startTime, the JobSet may be active
+	// before it fails with reason DeadlineExceeded. A suspended JobSet is not active. May change at any
+	// time. Absent means no limit. Feature gate JobSetActiveDeadlineSeconds, alpha.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 
 	// startupPolicy says in which order ReplicatedJobs start. Immutable.
 	//

@@ -64,6 +64,9 @@ const (
 	// ElasticHoldKey is the annotation of a JobSet that, whatever its value, makes the manager leave the sizes of its elastic
 	// ReplicatedJobs alone.
 	ElasticHoldKey = "jobset.sigs.k8s.io/elastic-hold"
+	// ExecutionAttemptKey is the annotation of child Jobs and of their Pods that holds status.executionAttempts as it was when the
+	// Job was created or last resumed, 0 if it was absent. Written with the feature gate ExecutionAttemptsTracking only.
+	ExecutionAttemptKey = "jobset.sigs.k8s.io/execution-attempt"
 	// NamespacedJobKey is the node label, and Pod node selector, "<namespace>_<job name>".
 	NamespacedJobKey = "alpha.jobset.sigs.k8s.io/namespaced-job"
 	// NoScheduleTaintKey is the taint of nodes reserved by NamespacedJobKey.

@@ -71,6 +71,19 @@ type JobSetStatus struct {
 	// +optional
 	RestartsCountTowardsMax int32 `json:"restartsCountTowardsMax,omitempty"`
 
+	// executionAttempts counts the executions before this one: each resumption, restart of all Jobs and group restart in
+	// place that counts towards maxRestarts adds one, so it is at least restarts. Absent if the JobSet never ran. Written with the
+	// feature gate ExecutionAttemptsTracking only.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ExecutionAttempts *int32 `json:"executionAttempts,omitempty"`
+
+	// startTime is since when the JobSet has been active: it was created, resumed, or last restarted by a restart of all Jobs
+	// or a group restart in place that counts towards maxRestarts. Absent while it is suspended. spec.activeDeadlineSeconds counts
+	// from here. Written with the feature gate JobSetActiveDeadlineSeconds only.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
 	// terminalState is Completed or Failed once the JobSet is finished, else empty.
 	// +optional
 	TerminalState string `json:"terminalState,omitempty"`
@@ -264,7 +277,7 @@ type ElasticSize struct {
 
 // ElasticLimit is what prevents one more Pod of an elastic ReplicatedJob.
 type ElasticLimit struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Quota or Share.
 	Reason string `json:"reason"`
 
 	// resource is the one that is lacking, for NoRoom and Quota.

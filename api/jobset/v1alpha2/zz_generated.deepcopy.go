@@ -436,6 +436,11 @@ func (in *JobSetSpec) DeepCopyInto(out *JobSetSpec) {
 		*out = new(FaultTolerance)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ActiveDeadlineSeconds != nil {
+		in, out := &in.ActiveDeadlineSeconds, &out.ActiveDeadlineSeconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.StartupPolicy != nil {
 		in, out := &in.StartupPolicy, &out.StartupPolicy
 		*out = new(StartupPolicy)
@@ -489,6 +494,15 @@ func (in *JobSetStatus) DeepCopyInto(out *JobSetStatus) {
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
+	}
+	if in.ExecutionAttempts != nil {
+		in, out := &in.ExecutionAttempts, &out.ExecutionAttempts
+		*out = new(int32)
+		**out = **in
+	}
+	if in.StartTime != nil {
+		in, out := &in.StartTime, &out.StartTime
+		*out = (*in).DeepCopy()
 	}
 	if in.ReplicatedJobsStatus != nil {
 		in, out := &in.ReplicatedJobsStatus, &out.ReplicatedJobsStatus

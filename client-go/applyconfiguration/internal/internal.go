@@ -157,6 +157,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         map:
           fields:
+          - name: activeDeadlineSeconds
+            type:
+              scalar: numeric
           - name: coordinator
             type:
               map:
@@ -1752,6 +1755,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: deprecatedEpoch
             type:
               scalar: numeric
+          - name: executionAttempts
+            type:
+              scalar: numeric
           - name: faultTolerance
             type:
               map:
@@ -2043,6 +2049,9 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: restartsCountTowardsMax
             type:
               scalar: numeric
+          - name: startTime
+            type:
+              scalar: untyped
           - name: syncedEpoch
             type:
               scalar: numeric

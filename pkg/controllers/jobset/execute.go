@@ -7,6 +7,7 @@ package jobset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,8 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -30,6 +33,10 @@ var refusals = map[policy.OpKind]string{
 	policy.CreateJob:   constants.JobCreationFailedReason,
 	policy.ResumeJob:   constants.JobResumeFailedReason,
 }
+
+// errResize: the API server has no such gate, or it is off there.
+var errResize = errors.New("the API server refuses other requests and limits of a suspended Job: turn on its feature gate MutablePodResourcesForSuspendedJobs " +
+	"(alpha in Kubernetes 1.35, on by default from 1.36), or restore those that the Job has")
 
 // execute makes the changes of a plan, in the order of its ops. It stops at the first that fails or runs out of time; the
 // next pass decides again from what exists then.
@@ -44,7 +51,11 @@ func (r *JobSetReconciler) execute(ctx context.Context, js *jobset.JobSet, plan 
 		}
 		before := deleted.count()
 		err := shared.Each(c, left[:together], func(op policy.Op) error { return r.do(ctx, js, plan, &op) })
-		switch reason, refusable := refusals[first.Kind]; {
+		reason, refusable := refusals[first.Kind]
+		if errors.Is(err, errResize) {
+			reason = constants.FailedResourcePropagationReason
+		}
+		switch {
 		case err != nil && refusable:
 			return r.refused(ctx, js, reason, err)
 		case err != nil:
@@ -121,13 +132,13 @@ func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, op 
 		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
 	r.memory.forJobSet(js).deleted.add(client.ObjectKeyFromObject(pod).String(), r.clock.Now())
-	shared.Wrote(ctx, "Deleted a Pod", op.Because.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", op.Force)
+	shared.Wrote(ctx, "Deleted a Pod", op.Because.Reason, "pod", klog.KObj(pod), "node", pod.Node, "force", op.Force)
 	return nil
 }
 
 // failPod sets the phase of a Pod that has not ended. Seen becomes the Pod after that.
-func (r *JobSetReconciler) failPod(ctx context.Context, pod, seen *corev1.Pod) error {
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+func (r *JobSetReconciler) failPod(ctx context.Context, pod *facts.Member, seen *corev1.Pod) error {
+	if pod.Ended() {
 		return nil
 	}
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"status":{"phase":"Failed","reason":%q,"message":"it should have stopped long ago and is deleted by force"}}`,
@@ -224,7 +235,11 @@ func (r *JobSetReconciler) resumeJob(ctx context.Context, op *policy.Op) error {
 	}
 	from := *op.Job
 	from.UID = "" // so that the patch contains the UID
-	if err := r.client.Patch(ctx, op.Resumed, client.MergeFrom(&from)); !isGone(err) && err != nil {
+	switch err := r.client.Patch(ctx, op.Resumed, client.MergeFrom(&from)); {
+	case err == nil, isGone(err):
+	case apierrors.IsInvalid(err) && children.Resized(op.Resumed, op.Job):
+		return fmt.Errorf("resuming Job %s: %w: %w", klog.KObj(op.Job), errResize, err)
+	default:
 		return fmt.Errorf("resuming Job %s: %w", klog.KObj(op.Job), err)
 	}
 	shared.Wrote(ctx, "Resumed a Job", "the JobSet runs", "job", klog.KObj(op.Job))

@@ -14,13 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -50,7 +55,7 @@ func TestExecuteInOrder(t *testing.T) {
 	s, js, job := fiveJobs(t, 0, 3, 4)
 	builder := children.NewBuilder(js)
 	rjob := &js.Spec.ReplicatedJobs[0]
-	resumed, changed := children.Resumed(job(4), rjob)
+	resumed, changed := children.Resumed(job(4), rjob, children.Resumption{})
 	cached := job(4)
 	suspended := job(3)
 	plan := planOf(
@@ -111,7 +116,7 @@ func TestExecuteStopsAtTheFirstStepThatFails(t *testing.T) {
 			s, js, job := fiveJobs(t, 0, 3, 4)
 			builder := children.NewBuilder(js)
 			rjob := &js.Spec.ReplicatedJobs[0]
-			resumed, _ := children.Resumed(job(4), rjob)
+			resumed, _ := children.Resumed(job(4), rjob, children.Resumption{})
 			s.Fail = func(request string) error {
 				if request == all[tc.at] {
 					return down
@@ -210,7 +215,7 @@ func TestDeletionsByForceAreCounted(t *testing.T) {
 	s.client = s.Fake // the record wants foreground deletions
 	before := deletionsByForce(t)
 	js = stored(t, s, js)
-	plan := planOf(policy.Op{Kind: policy.DeletePod, Pod: stored(t, s, pod), Force: true, Because: &policy.Event{}}, policy.Op{Kind: policy.CountForced})
+	plan := planOf(policy.Op{Kind: policy.DeletePod, Pod: facts.Of(stored(t, s, pod)), Force: true, Because: &policy.Event{}}, policy.Op{Kind: policy.CountForced})
 	plan.Status = js.Status
 	if err := s.execute(t.Context(), js, plan); err != nil {
 		t.Fatal(err)
@@ -237,4 +242,41 @@ func deletionsByForce(t *testing.T) (count float64) {
 		}
 	}
 	return count
+}
+
+// TestRefusedResources: the API server has no gate MutablePodResourcesForSuspendedJobs, or it is off.
+func TestRefusedResources(t *testing.T) {
+	t.Parallel()
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "batch", Kind: "Job"}, "js-a-4", field.ErrorList{field.Invalid(field.NewPath("spec", "template"), "", "field is immutable")})
+	const advice = "resuming Job ns/js-a-4: the API server refuses other requests and limits of a suspended Job: turn on its feature gate " +
+		"MutablePodResourcesForSuspendedJobs (alpha in Kubernetes 1.35, on by default from 1.36), or restore those that the Job has: "
+	for name, tc := range map[string]struct {
+		cpu     string
+		trouble error
+		want    string
+	}{
+		"C401: that resources are refused is told":        {"2", invalid, "event Warning FailedResourcePropagation Reconciling: " + advice + invalid.Error()},
+		"C401: what has another reason is told as before": {"2", errors.New("down"), "event Warning JobResumeFailed Reconciling: resuming Job ns/js-a-4: down"},
+		"C401: so is a refusal of something else":         {"", invalid, "event Warning JobResumeFailed Reconciling: resuming Job ns/js-a-4: " + invalid.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, js, job := fiveJobs(t, 4)
+			resumed, _ := children.Resumed(job(4), &js.Spec.ReplicatedJobs[0], children.Resumption{})
+			if tc.cpu != "" {
+				requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.cpu)}
+				resumed.Spec.Template.Spec.Containers = []corev1.Container{{Name: "w", Resources: corev1.ResourceRequirements{Requests: requests}}}
+			}
+			s.Fail = func(request string) error {
+				if request == "patch Job js-a-4" {
+					return tc.trouble
+				}
+				return nil
+			}
+			if err := s.execute(t.Context(), js, planOf(policy.Op{Kind: policy.ResumeJob, Job: job(4), Resumed: resumed})); !errors.Is(err, tc.trouble) {
+				t.Errorf("error %v, want %v", err, tc.trouble)
+			}
+			s.Record.Expect(t, "patch Job js-a-4", tc.want)
+		})
+	}
 }

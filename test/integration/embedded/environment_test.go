@@ -49,4 +49,25 @@ var _ = Describe("The environment of workers", func() {
 		Expect(bypassed.Reads("worldSize")).To(HaveEach("2"))
 		Expect(bypassed.Reads("epoch")).To(HaveEach("0"))
 	})
+
+	// The program stands in for JAX: it waits for the others as jax.distributed.initialize does, and starts only if all have come.
+	It("P127: lets the processes of JAX find each other in each epoch, also after the Pod of rank 0 was replaced", func(ctx SpecContext) {
+		group := stories.Create(ctx, stories.Shape{Process: true, Jobs: 2, Change: func(js *jobset.JobSet) {
+			js.Spec.FailurePolicy.InPlaceRestart = &jobset.InPlaceRestartPolicy{Environment: jobset.JaxEnvironment}
+			js.Spec.ReplicatedJobs[0].Template.Spec.Template.Spec.Containers[0].Args = []string{"jax"}
+		}})
+		first := group.RunsAt(1)
+		Expect(first.Reads("coordinator")).To(HaveEach(first.Pods[0].Status.PodIP + ":8476"))
+		Expect(first.Reads("processes")).To(HaveEach("4"))
+		Expect(first.Reads("process")).To(ConsistOf("0", "1", "2", "3"))
+
+		By("losing rank 0")
+		deletes(ctx, 0, first.Pods[0])
+		second := group.RunsAt(2)
+		replaced := second.Pods[0].Status.PodIP
+		Expect(replaced).NotTo(Equal(first.Pods[0].Status.PodIP))
+		Expect(second.Reads("coordinator")).To(HaveEach(replaced + ":8476"))
+		Expect(second.Reads("process")).To(Equal(first.Reads("process")))
+		group.Charged(1)
+	})
 })

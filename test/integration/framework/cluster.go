@@ -45,7 +45,10 @@ import (
 var (
 	GateOn     = gates.Set{InPlaceRestart: true}
 	GateOff    = gates.Set{}
-	AllGatesOn = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true}
+	AllGatesOn = gates.Set{
+		InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, FaultTolerance: true,
+		ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true,
+	}
 )
 
 // Cluster is a real API server with our CRD and webhooks.

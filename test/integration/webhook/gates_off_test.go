@@ -22,12 +22,18 @@ var _ = Describe("While all gates are off", Ordered, ContinueOnFailure, func() {
 		// owner has what was admitted before.
 		owner                        *user
 		tolerant, ordinary, training *jobset.JobSet
+		limited                      *jobset.JobSet
 	)
 
 	BeforeAll(func(ctx SpecContext) {
 		owner = newUser(ctx)
 		tolerant, ordinary = tolerates(nil), AB()
 		tolerant.Name, ordinary.Name = "tolerant", "ordinary"
+		limited = AB()
+		limited.Name = "limited"
+		lasts(5)(limited)
+		suspends(limited)
+		limited = owner.admits(limited)
 		tolerant, ordinary, training = owner.admits(tolerant), owner.admits(ordinary), owner.admits(Training(2, 10))
 		cluster.ServeWebhooks(GateOff)
 		DeferCleanup(func() { cluster.ServeWebhooks(AllGatesOn) })
@@ -44,6 +50,18 @@ var _ = Describe("While all gates are off", Ordered, ContinueOnFailure, func() {
 		Expect(tolerant.Spec.FaultTolerance.RetryPauseSeconds).To(HaveValue(BeEquivalentTo(5)), "it is kept")
 		Expect(owner.changes(tolerant, func(js *jobset.JobSet) { js.Spec.FaultTolerance = nil })).To(Succeed())
 		ofWebhook(answer(owner.changes(tolerant, allFields(1))), forbidden(toleranceField, says))
+	})
+
+	It("W143 W144: a deadline does not come, one that is stored may change, and resources do not", func(ctx SpecContext) {
+		owner.context = ctx
+		js := AB()
+		lasts(5)(js)
+		const says = "cannot be set when JobSetActiveDeadlineSeconds feature gate is disabled: start the manager with --feature-gates=JobSetActiveDeadlineSeconds=true"
+		ofWebhook(owner.refuses(js), forbidden(deadlineField, says))
+		Expect(owner.changes(limited, lasts(7))).To(Succeed())
+		ofWebhook(answer(owner.changes(limited, needsCPU("1"))), invalid("spec.replicatedJobs", "--feature-gates=MutablePodResourcesForSuspendedJobSets=true"))
+		Expect(owner.changes(limited, func(js *jobset.JobSet) { js.Spec.ActiveDeadlineSeconds = nil })).To(Succeed())
+		ofWebhook(answer(owner.changes(limited, lasts(7))), forbidden(deadlineField, says))
 	})
 
 	It("W51 W136: admission says how to switch on restarts of single Jobs", func(ctx SpecContext) {

@@ -44,8 +44,9 @@ type InPlaceRestartPolicyApplyConfiguration struct {
 	RecreatePodOnExitCodes []int32 `json:"recreatePodOnExitCodes,omitempty"`
 	// environment names a framework whose variables are set for workers, in addition to those of
 	// JobSet: Torch, so that torchrun or a PyTorch program needs no arguments for size, rank and
-	// address. A variable that a container sets itself keeps its value, but none may begin with
-	// PET_. In mode Container only if the size and the rank of a worker are known when its
+	// address; Jax, for jax.distributed.initialize. A variable that a container sets itself keeps
+	// its value, but with Torch none may begin with PET_, and with Jax none may be one of
+	// JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID. In mode Container only if the size and the rank of a worker are known when its
 	// Pod is created. Empty: what the configuration of the manager says, which is None by default.
 	Environment *jobsetv1alpha2.WorkerEnvironment `json:"environment,omitempty"`
 	// progress says when a running worker is considered to hang; it is then restarted with its

@@ -18,7 +18,8 @@ type JobSetSpecApplyConfiguration struct {
 	// replicatedJobs are the groups of identical Jobs. The order matters to
 	// dependsOn, to startupPolicy and to the global job index. Immutable, except
 	// for labels, annotations, nodeSelector, tolerations and schedulingGates of
-	// the Pod templates while the JobSet is suspended, and, with the feature
+	// the Pod templates while the JobSet is suspended (and, with the feature gate
+	// MutablePodResourcesForSuspendedJobSets, requests and limits of containers), and, with the feature
 	// gate ElasticJobSet, parallelism and completions of Indexed Jobs.
 	// At most 1,000, with 10,000 containers together and 100 in a Pod template.
 	ReplicatedJobs []ReplicatedJobApplyConfiguration `json:"replicatedJobs,omitempty"`
@@ -34,6 +35,10 @@ type JobSetSpecApplyConfiguration struct {
 	// pause and up to a limit; {} takes every default. May change at any time. Feature gate
 	// FaultTolerance, alpha.
 	FaultTolerance *FaultToleranceApplyConfiguration `json:"faultTolerance,omitempty"`
+	// activeDeadlineSeconds is for how many seconds, counted from status.startTime, the JobSet may be active
+	// before it fails with reason DeadlineExceeded. A suspended JobSet is not active. May change at any
+	// time. Absent means no limit. Feature gate JobSetActiveDeadlineSeconds, alpha.
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// startupPolicy says in which order ReplicatedJobs start. Immutable.
 	//
 	// Deprecated: use dependsOn of a ReplicatedJob.
@@ -106,6 +111,14 @@ func (b *JobSetSpecApplyConfiguration) WithFailurePolicy(value *FailurePolicyApp
 // If called multiple times, the FaultTolerance field is set to the value of the last call.
 func (b *JobSetSpecApplyConfiguration) WithFaultTolerance(value *FaultToleranceApplyConfiguration) *JobSetSpecApplyConfiguration {
 	b.FaultTolerance = value
+	return b
+}
+
+// WithActiveDeadlineSeconds sets the ActiveDeadlineSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ActiveDeadlineSeconds field is set to the value of the last call.
+func (b *JobSetSpecApplyConfiguration) WithActiveDeadlineSeconds(value int64) *JobSetSpecApplyConfiguration {
+	b.ActiveDeadlineSeconds = &value
 	return b
 }
 

@@ -23,6 +23,14 @@ type JobSetStatusApplyConfiguration struct {
 	Restarts *int32 `json:"restarts,omitempty"`
 	// restartsCountTowardsMax counts the restarts that consume failurePolicy.maxRestarts.
 	RestartsCountTowardsMax *int32 `json:"restartsCountTowardsMax,omitempty"`
+	// executionAttempts counts the executions before this one: each resumption, restart of all Jobs and group restart in
+	// place that counts towards maxRestarts adds one, so it is at least restarts. Absent if the JobSet never ran. Written with the
+	// feature gate ExecutionAttemptsTracking only.
+	ExecutionAttempts *int32 `json:"executionAttempts,omitempty"`
+	// startTime is since when the JobSet has been active: it was created, resumed, or last restarted by a restart of all Jobs
+	// or a group restart in place that counts towards maxRestarts. Absent while it is suspended. spec.activeDeadlineSeconds counts
+	// from here. Written with the feature gate JobSetActiveDeadlineSeconds only.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// terminalState is Completed or Failed once the JobSet is finished, else empty.
 	TerminalState *string `json:"terminalState,omitempty"`
 	// replicatedJobsStatus counts the Jobs of each ReplicatedJob, of the current attempt.
@@ -106,6 +114,22 @@ func (b *JobSetStatusApplyConfiguration) WithRestarts(value int32) *JobSetStatus
 // If called multiple times, the RestartsCountTowardsMax field is set to the value of the last call.
 func (b *JobSetStatusApplyConfiguration) WithRestartsCountTowardsMax(value int32) *JobSetStatusApplyConfiguration {
 	b.RestartsCountTowardsMax = &value
+	return b
+}
+
+// WithExecutionAttempts sets the ExecutionAttempts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ExecutionAttempts field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithExecutionAttempts(value int32) *JobSetStatusApplyConfiguration {
+	b.ExecutionAttempts = &value
+	return b
+}
+
+// WithStartTime sets the StartTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the StartTime field is set to the value of the last call.
+func (b *JobSetStatusApplyConfiguration) WithStartTime(value metav1.Time) *JobSetStatusApplyConfiguration {
+	b.StartTime = &value
 	return b
 }
 
