@@ -71,8 +71,8 @@ var lostNodes = []mutant{
 	},
 	{
 		name: "the Pod webhook knows at once who is back", at: "pkg/policy.view.heardAgain", in: decisions, by: "TestNodesThatAreHeardAgain",
-		old: "m.Created.After(n.HeardTime.Add(webhookLag))",
-		new: "m.Created.After(n.HeardTime.Time)",
+		old: "m.Created().After(n.HeardTime.Add(webhookLag))",
+		new: "m.Created().After(n.HeardTime.Time)",
 	},
 	{
 		name: "a worker that was replaced has its grace", at: "agent.JobSet.replaced", in: "./agent", by: "TestWhoIsKilledAtOnce",
