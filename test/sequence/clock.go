@@ -7,10 +7,8 @@ package sequence
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -166,8 +164,7 @@ func (d *decider) podDeletion(v view, o *policy.Op, seen func(types.UID) job) []
 	if !slices.ContainsFunc(v.jobs, func(j job) bool { return uidText(j.uid) == string(owner) }) {
 		return nil
 	}
-	index, _ := strconv.Atoi(o.Pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-	return []op{{kind: opDeletePod, job: seen(owner), pod: int16(index), force: o.Force, moves: o.Because.Reason == constants.WorkersMovedReason}}
+	return []op{{kind: opDeletePod, job: seen(owner), pod: int16(o.Pod.Index), force: o.Force, moves: o.Because.Reason == constants.WorkersMovedReason}}
 }
 
 // name puts the UIDs of the Pods that were seen in place of their indexes.

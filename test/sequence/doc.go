@@ -32,7 +32,7 @@ SPDX-License-Identifier: Apache-2.0
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
 //	planned_stop.go    breaks that are planned, before which workers save their state
-//	lost_node.go       nodes that are cut off, and may come back; property 12
+//	lost_node.go       nodes that are cut off, and may come back; lost_properties.go: property 12
 //	steps.go           restarts that lead nowhere
 //	avoid.go           nodes that failed the JobSet, which it avoids; avoid_properties.go: property 10
 //	planner.go         elastic groups, whose sizes a planner changes

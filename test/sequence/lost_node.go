@@ -74,7 +74,10 @@ func (w *world) isCut(p *pod) bool { return w.sc.lost && p.node > 0 && w.nodes[p
 // placeOff is what the Pod webhook, whose cache lags, and the scheduler make of a new Pod.
 func (w *world) placeOff(d *decider, index int8) int8 {
 	lost := policy.LostNodes(d.jobSet(w.jobSet.cached()))
-	for _, n := range peers(index) {
+	for i, n := range peers(index) {
+		if i > 0 && w.sc.alone {
+			break
+		}
 		if !slices.Contains(lost, nodeName(n)) && !(w.sc.force && w.nodes[n-1].missed) { // it has a taint by then
 			return n
 		}
@@ -156,64 +159,6 @@ func (w *world) hear(nodes []int8) bool {
 		n.changed, n.silent = false, n.missed
 	}
 	return w.nodes != was
-}
-
-// judgeLost checks whom a pass is about to replace by force (12).
-func (w *world) judgeLost(v *view, ops []op) error {
-	js := w.jobSet.live()
-	silent, all := 0, 0
-	for i := range v.pods {
-		for _, p := range v.pods[i] {
-			all += map[bool]int{true: 1}[p.node > 0 && p.phase == running]
-		}
-	}
-	for _, o := range ops {
-		if o.kind != opReplaceLost {
-			continue
-		}
-		at := w.podAt(o.pod)
-		if at < 0 {
-			continue
-		}
-		silent++
-		switch p := &w.pods[at]; {
-		case js.d < js.s:
-			return violates(12, "a worker of a group that runs is replaced by force")
-		case !w.timeUp:
-			return violates(12, "a worker is replaced by force before the time for which it may do what counts is over")
-		case p.node <= 0 || !w.nodes[p.node-1].silent:
-			return violates(12, "a worker is replaced by force whose node was heard from")
-		}
-	}
-	if silent > 1 && 3*silent > all {
-		return violates(12, "%d workers of %d are replaced by force at once", silent, all)
-	}
-	return nil
-}
-
-// checkSteps checks that no step of an epoch can be computed any more once the next one was lifted: that takes all of its workers.
-func (w *world) checkSteps() error {
-	js := w.jobSet.live()
-	for _, r := range w.remnants {
-		if r.epoch >= js.s {
-			continue
-		}
-		var slots indexes
-		for i := range w.pods {
-			if p := &w.pods[i]; p.worker == r.epoch {
-				slots |= 1 << p.index
-			}
-		}
-		for _, other := range w.remnants {
-			if other.epoch == r.epoch {
-				slots |= 1 << other.index
-			}
-		}
-		if len(slots.list()) == int(js.size[0]) {
-			return violates(12, "all workers of epoch %d run, and epoch %d was lifted", r.epoch, js.s)
-		}
-	}
-	return nil
 }
 
 // replaceLost replaces a worker by force, unless a read past the cache shows that it came back (P174).
@@ -391,7 +336,8 @@ func lostCases() []searched {
 		{scenario{name: "lost node, 1 failure, stays away", rjobs: group(2), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, a Pod is deleted by force, 2 nodes that stay away, caches that do not lag", rjobs: group(2), lost: true, kinds: podDeleted, left: budgets{failures: 1, cuts: 2}, running: true, graces: true, force: true}, bounded},
 		{scenario{name: "lost node, 3 workers, 2 nodes that stay away, caches that do not lag", rjobs: group(3), lost: true, kinds: workerExit, left: budgets{failures: 1, cuts: 2}, running: true}, full},
+		{scenario{name: "lost node, 1 failure, no other node", rjobs: group(2), lost: true, returns: true, alone: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, lag: 1, lagInAll: 1, running: true}, bounded},
 		{scenario{name: "lost node, process mode, 1 failure, comes back", rjobs: group(2), containers: [maxReplicatedJobs]int8{1}, lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1}, running: true}, bounded},
-		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, full},
+		{scenario{name: "lost node, 1 failure, new leader, old caches", rjobs: group(2), lost: true, returns: true, kinds: workerExit, left: budgets{failures: 1, cuts: 1, leaders: 1}, lag: 1, lagInAll: 1, oldCaches: true, running: true}, bounded},
 	}
 }

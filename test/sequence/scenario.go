@@ -100,8 +100,8 @@ type scenario struct {
 	// fruitless is maxRestartsWithoutProgress, 0 if there is none, and steps the highest step that workers tell of each epoch from 1 on.
 	fruitless int8
 	steps     []int8
-	// lost: workers on lost nodes are replaced by force, and nodes are cut off (P173); returns: those may come back.
-	lost, returns bool
+	// lost: workers on lost nodes are replaced by force, and nodes are cut off (P173); returns: those may come back; alone: there are no others.
+	lost, returns, alone bool
 	// elastic are the sizes that a planner may give to each ReplicatedJob.
 	elastic [maxReplicatedJobs]bounds
 }
@@ -259,7 +259,7 @@ func (sc *scenario) bounds() string {
 		{sc.leases != 0, "reports in Leases"}, {sc.refusals, "some of them refused"}, {sc.versions, "managers of both versions"},
 		{sc.inFlight, "periods that pass with reports in flight"}, {sc.jumps, "a clock that jumps"},
 		{sc.fruitless > 0, fmt.Sprintf("%d restarts that lead nowhere, by steps %v", sc.fruitless, sc.steps)},
-		{sc.returns, "which come back"}, {sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
+		{sc.returns, "which come back"}, {sc.alone, "and are the only ones"}, {sc.backoffs, "back-offs"}, {sc.older != 0, "Jobs of an older version"},
 		{sc.order == ready, "dependsOn: Ready"}, {sc.order == inOrder, "in order"}, {sc.earlierAgents, "agents of before"},
 	} {
 		if b.is {

@@ -70,6 +70,11 @@ var lostNodes = []mutant{
 		new: "if false {",
 	},
 	{
+		name: "the Pod webhook knows at once who is back", at: "pkg/policy.view.heardAgain", in: decisions, by: "TestNodesThatAreHeardAgain",
+		old: "m.Created().After(n.HeardTime.Add(webhookLag))",
+		new: "m.Created().After(n.HeardTime.Time)",
+	},
+	{
 		name: "a worker that was replaced has its grace", at: "agent.JobSet.replaced", in: "./agent", by: "TestWhoIsKilledAtOnce",
 		old: "return epoch > 0 && ",
 		new: "return false && epoch > 0 && ",
