@@ -9,6 +9,7 @@ package examples
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-base/featuregate"
 
@@ -172,9 +174,14 @@ func TestReadmeShowsTheSample(t *testing.T) {
 	if !strings.Contains(manifest, built) {
 		t.Errorf("the sample has no %q, for which README.md has %q", built, pulled)
 	}
-	manifest = strings.Replace(manifest, built, pulled, 1)
-	if !strings.Contains(string(readme), "```yaml\napiVersion:"+manifest+"```\n") {
-		t.Error("README.md does not show config/samples/jobset_v1alpha2_in_place_restart.yaml as it is, without its comment and with an image that can be pulled")
+	_, shown, _ := strings.Cut(string(readme), "```yaml\n")
+	shown, _, _ = strings.Cut(shown, "```\n")
+	var want, got map[string]any
+	if err := errors.Join(yaml.Unmarshal([]byte("apiVersion:"+strings.Replace(manifest, built, pulled, 1)), &want), yaml.Unmarshal([]byte(shown), &got)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" { // README.md has a line for each field
+		t.Errorf("README.md does not show config/samples/jobset_v1alpha2_in_place_restart.yaml with an image that can be pulled (-want +got):\n%s", diff)
 	}
 }
 
