@@ -106,6 +106,7 @@ func cases() []searched {
 	list = append(list, leaseCases()...)
 	list = append(list, inFlightCases()...)
 	list = append(list, jumpCases()...)
+	list = append(list, executionCases()...)
 	list = append(list, stepCases()...)
 	list = append(list, bypassCases()...)
 	list = append(list, toleranceCases()...)

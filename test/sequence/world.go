@@ -129,6 +129,7 @@ type status struct {
 	// world is syncedWorkers of each ReplicatedJob, where a planner changes sizes.
 	world [maxReplicatedJobs]int8
 	came  came
+	executed
 }
 
 // job is what matters of a Job.
@@ -148,6 +149,7 @@ type job struct {
 	// whether it was built without the affinity that keeps its Pods away from sick nodes.
 	awake, bare bool
 	age         lateness
+	numbered
 	// runs is how many Pods the Job controller last saw that had not ended, where Pods may fail their Job.
 	runs int8
 }
