@@ -55,12 +55,12 @@ func newAPI(config *rest.Config, cfg Config, timeout time.Duration) (*api, error
 	config.Timeout = 0
 	config.UserAgent = cmp.Or(config.UserAgent, fieldManager)
 	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	base, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, unusable(err)
+	base, _, wrong := rest.DefaultServerUrlFor(config)
+	if err = cmp.Or(err, wrong); err != nil { // not even to be tried: a restart would not help
+		return nil, &setting.Error{
+			Setting: "the connection to the API server", Problem: fmt.Sprintf("cannot be prepared: %v", err),
+			Fix: "correct the file in " + envKubeconfig + ", or the Pod's service account",
+		}
 	}
 	root := strings.TrimSuffix(base.String(), "/")
 	namespace := "/namespaces/" + url.PathEscape(cfg.Namespace)
@@ -71,14 +71,6 @@ func newAPI(config *rest.Config, cfg Config, timeout time.Duration) (*api, error
 		leases:  root + "/apis/" + leaseGroupVersion + namespace + "/leases",
 		timeout: timeout,
 	}, nil
-}
-
-// unusable wraps an error of credentials or an address that cannot even be tried. A restart would not help.
-func unusable(err error) error {
-	return &setting.Error{
-		Setting: "the connection to the API server", Problem: fmt.Sprintf("cannot be prepared: %v", err),
-		Fix: "correct the file in " + envKubeconfig + ", or the Pod's service account",
-	}
 }
 
 // statusError is an error response of the API server, or an ERROR event of a watch.

@@ -146,19 +146,13 @@ func (v *View) quickFailures() (count int, pause time.Time) {
 // firstExit returns the exit that came first of those in this round, and those of workers that the agent did not
 // had stopped before the others; nil if none is known, or if the workers ran in no epoch.
 func firstExit(workers []Worker) *protocol.WorkerExit {
-	var first *Worker
-	for i, w := range workers {
-		if w.State != Ended || w.Exit == nil || w.Epoch == 0 {
-			continue
-		}
-		if first == nil || cmpExits(w.Exit, first.Exit) < 0 {
-			first = &workers[i]
+	var first *protocol.WorkerExit
+	for _, w := range workers {
+		if w.State == Ended && w.Exit != nil && w.Epoch != 0 && (first == nil || cmpExits(w.Exit, &first.Exit) < 0) {
+			first = &protocol.WorkerExit{Container: w.Container, Epoch: w.Epoch, Exit: *w.Exit}
 		}
 	}
-	if first == nil {
-		return nil
-	}
-	return &protocol.WorkerExit{Container: first.Container, Epoch: first.Epoch, Exit: *first.Exit}
+	return first
 }
 
 // furthest returns what signs the worker gave that got furthest of those that have ended: a Pod of several

@@ -26,9 +26,9 @@ type Barrier interface {
 	// which may be nil, receives an error if the barrier breaks afterwards.
 	Hold() (broken <-chan error, err error)
 	// Release lets the worker start.
-	Release() error
+	Release()
 	// Close frees what Hold took. It does not release the worker.
-	Close() error
+	Close()
 }
 
 const (
@@ -100,18 +100,14 @@ func (b *ProbeBarrier) Hold() (<-chan error, error) {
 func (b *ProbeBarrier) Addr() net.Addr { return b.server.listener.Addr() }
 
 // Release makes probes succeed, including those that are waiting.
-func (b *ProbeBarrier) Release() error {
-	b.release.Do(func() { close(b.released) })
-	return nil
-}
+func (b *ProbeBarrier) Release() { b.release.Do(func() { close(b.released) }) }
 
 // Close frees the port. Probes that are waiting fail.
-func (b *ProbeBarrier) Close() error {
+func (b *ProbeBarrier) Close() {
 	b.close.Do(func() { close(b.closed) })
 	if b.server != nil {
 		b.server.close()
 	}
-	return nil
 }
 
 // answer answers a request. It may wait; the context ends when the client disconnects.

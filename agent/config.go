@@ -118,17 +118,17 @@ type environment struct{ setting.Env }
 
 func (e *environment) name(variable, fieldPath string, check func(string) []string) string {
 	value := e.Get(variable)
-	fix := fmt.Sprintf(`add to the agent's env: {name: %s, valueFrom: {fieldRef: {fieldPath: "%s"}}}`, variable, fieldPath)
-	if value == "" {
-		e.Reject(variable, "is not set", fix)
-		return ""
-	}
 	// Names become parts of a URL path, so only valid names may pass.
-	if problems := check(value); len(problems) > 0 {
-		e.Reject(variable, fmt.Sprintf("is %q: %s", value, strings.Join(problems, ", ")), fix)
-		return ""
+	if problems := check(value); value == "" {
+		e.Reject(variable, "is not set", fromField(fieldPath))
+	} else if len(problems) > 0 {
+		e.Reject(variable, fmt.Sprintf("is %q: %s", value, strings.Join(problems, ", ")), fromField(fieldPath))
 	}
 	return value
+}
+
+func fromField(path string) string {
+	return "let the agent's env take it from the downward API, fieldPath " + path
 }
 
 // reports reads where reports go. Only the manager that built the Pod knows whether it reads Leases, so its word is needed, and all that
@@ -142,10 +142,9 @@ func (e *environment) reports() (inLease bool, podUID string) {
 		e.Reject(envReports, fmt.Sprintf("is %q", where), "set "+protocol.ReportsPod+" or "+protocol.ReportsLease+", or leave it out for "+protocol.ReportsPod)
 		return false, ""
 	}
-	for _, needed := range []struct{ variable, fieldPath string }{{envPodUID, "metadata.uid"}, {envJobSetUID, "metadata.labels['" + jobSetUIDKey + "']"}} {
-		if e.Get(needed.variable) == "" {
-			e.Reject(needed.variable, "is not set, but "+envReports+" is "+protocol.ReportsLease,
-				fmt.Sprintf(`add to the agent's env: {name: %s, valueFrom: {fieldRef: {fieldPath: "%s"}}}`, needed.variable, needed.fieldPath))
+	for _, needed := range [][2]string{{envPodUID, "metadata.uid"}, {envJobSetUID, "metadata.labels['" + jobSetUIDKey + "']"}} {
+		if e.Get(needed[0]) == "" {
+			e.Reject(needed[0], "is not set, but "+envReports+" is "+protocol.ReportsLease, fromField(needed[1]))
 		}
 	}
 	return true, e.Get(envPodUID)
@@ -166,23 +165,16 @@ func (e *environment) place() Place {
 // master reads the name that workers get as the address of rank 0.
 func (e *environment) master() string {
 	name := e.Get(envMasterName)
-	if name == "" {
-		return ""
-	}
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+	if problems := validation.IsDNS1123Subdomain(name); name != "" && len(problems) > 0 {
 		e.Reject(envMasterName, fmt.Sprintf("is %q: %s", name, strings.Join(problems, ", ")),
 			"set the DNS name of the first Pod of the ReplicatedJob, or leave it out")
-		return ""
 	}
 	return name
 }
 
 func (e *environment) barrierAddress() string {
 	text := e.Get(envBarrierAddress)
-	if text == "" {
-		return ""
-	}
-	if _, err := netip.ParseAddr(text); err != nil {
+	if _, err := netip.ParseAddr(text); text != "" && err != nil {
 		e.Reject(envBarrierAddress, fmt.Sprintf("is %q, which is not an IP address", text),
 			"set an address of the Pod, or leave it out for all addresses")
 	}

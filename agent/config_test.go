@@ -129,9 +129,9 @@ func TestFromEnvRejects(t *testing.T) {
 		"P37, O49-O51, C302: everything that is missing at once": {
 			map[string]string{},
 			[]string{
-				`NAMESPACE is not set; add to the agent's env: {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: "metadata.namespace"}}}`,
-				`POD_NAME is not set; add to the agent's env: {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: "metadata.name"}}}`,
-				`JOBSET_NAME is not set; add to the agent's env: {name: JOBSET_NAME, valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/jobset-name']"}}}`,
+				`NAMESPACE is not set; let the agent's env take it from the downward API, fieldPath metadata.namespace`,
+				`POD_NAME is not set; let the agent's env take it from the downward API, fieldPath metadata.name`,
+				`JOBSET_NAME is not set; let the agent's env take it from the downward API, fieldPath metadata.labels['jobset.sigs.k8s.io/jobset-name']`,
 			},
 		},
 		"P37, O51: an empty name":               {environ("POD_NAME", ""), []string{"POD_NAME is not set"}},
@@ -173,7 +173,7 @@ func TestFromEnvRejects(t *testing.T) {
 		},
 		"P151: a Lease without its owner": {
 			environ("WORKER_CONTAINERS", "a", "SUPERVISOR_DIR", "/jobset", "JOBSET_REPORTS", "Lease", "JOBSET_UID", ""),
-			[]string{`POD_UID is not set, but JOBSET_REPORTS is Lease; add to the agent's env: {name: POD_UID`, "JOBSET_UID is not set"},
+			[]string{`POD_UID is not set, but JOBSET_REPORTS is Lease; let the agent's env take it from the downward API, fieldPath metadata.uid`, "JOBSET_UID is not set"},
 		},
 		"P37: two at once": {environ("BARRIER_PORT", "x", "POD_NAME", "A B"), []string{"POD_NAME is", "BARRIER_PORT is"}},
 	} {

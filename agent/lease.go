@@ -112,7 +112,7 @@ func (r *reporter) write(ctx context.Context, says statement) (jobSetUID string,
 		return "", err
 	case r.lease.changed(err.Error()):
 		r.log.Warn("the report in the Lease was refused, so it goes to the Pod; the Lease is tried again with the next report", "epoch", says.epoch, "error", err,
-			"fix", leaseRemedy(err))
+			"fix", remedy(inLeases, err))
 	}
 	jobSetUID, podErr := r.api.patch(ctx, says)
 	if says.where == anywhere && err == nil {

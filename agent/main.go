@@ -78,7 +78,7 @@ func start(ctx context.Context, args []string, lookup func(string) (string, bool
 		if err := barrier.Listen(); err != nil {
 			return cfg, Outcome{}, err
 		}
-		defer func() { _ = barrier.Close() }()
+		defer barrier.Close()
 		deps.Barrier = barrier
 	}
 	if deps.API, err = connection(cfg); err != nil {
@@ -90,22 +90,15 @@ func start(ctx context.Context, args []string, lookup func(string) (string, bool
 
 // connection returns how to reach the API server: by a kubeconfig, else by the Pod's service account.
 func connection(cfg Config) (*rest.Config, error) {
-	if cfg.Kubeconfig != "" {
-		api, err := clientcmd.BuildConfigFromFlags("", cfg.Kubeconfig)
-		if err != nil {
-			return nil, &setting.Error{
-				Setting: envKubeconfig, Problem: fmt.Sprintf("cannot be used: %v", err),
-				Fix: "set the path of one kubeconfig file, or leave it out to use the Pod's service account",
-			}
-		}
-		return api, nil
-	}
 	api, err := rest.InClusterConfig()
+	what := "the Pod's service account"
+	fix := "set automountServiceAccountToken: true and a serviceAccountName in the Pod spec, or " + envKubeconfig + " in the agent's env"
+	if cfg.Kubeconfig != "" {
+		api, err = clientcmd.BuildConfigFromFlags("", cfg.Kubeconfig)
+		what, fix = envKubeconfig, "set the path of one kubeconfig file, or leave it out to use the Pod's service account"
+	}
 	if err != nil {
-		return nil, &setting.Error{
-			Setting: "the Pod's service account", Problem: fmt.Sprintf("cannot be used: %v", err),
-			Fix: "set automountServiceAccountToken: true and a serviceAccountName in the Pod spec, or " + envKubeconfig + " in the agent's env",
-		}
+		return nil, &setting.Error{Setting: what, Problem: fmt.Sprintf("cannot be used: %v", err), Fix: fix}
 	}
 	return api, nil
 }

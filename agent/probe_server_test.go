@@ -66,7 +66,7 @@ func narrow(t *testing.T, change func(*limits)) *ProbeBarrier {
 	if _, err := b.Hold(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.Close() })
+	t.Cleanup(func() { b.Close() })
 	return b
 }
 
@@ -158,7 +158,7 @@ func TestProbeServer(t *testing.T) {
 			call(t, b, "127.0.0.2", "GET /")
 			call(t, b, "127.0.0.2", waitingProbe)
 		}
-		_ = b.Release()
+		b.Release()
 		wantAnswer(t, kubelet, http.StatusOK)
 	})
 	t.Run("P35: a connection beyond the limit evicts the oldest silent one", func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestProbeServer(t *testing.T) {
 		first, second := call(t, b, "127.0.0.2", ""), call(t, b, "127.0.0.2", "")
 		third := call(t, b, "127.0.0.3", waitingProbe)
 		wantBroken(t, first)
-		_ = b.Release()
+		b.Release()
 		wantAnswer(t, third, http.StatusOK)
 		_ = second.Close()
 	})
@@ -191,7 +191,7 @@ func TestProbeServer(t *testing.T) {
 		b := narrow(t, func(l *limits) { l.linger = time.Millisecond })
 		kubelet := call(t, b, "127.0.0.1", waitingProbe)
 		waitingFor(t, b, 1)
-		_ = b.Release()
+		b.Release()
 		wantAnswer(t, kubelet, http.StatusOK)
 		wantRefused(t, b)
 	})
@@ -199,7 +199,7 @@ func TestProbeServer(t *testing.T) {
 		t.Parallel()
 		b := narrow(t, func(l *limits) { l.linger = time.Nanosecond })
 		wantAnswer(t, call(t, b, "127.0.0.1", "GET /barrier-is-lifted HTTP/1.0\r\n\r\n"), http.StatusServiceUnavailable)
-		_ = b.Release()
+		b.Release()
 		wantAnswer(t, call(t, b, "127.0.0.1", "GET / HTTP/1.0\r\n\r\n"), http.StatusNotFound)
 		kubelet := call(t, b, "127.0.0.1", "GET /barrier-is-lifted HTTP/1.0\r\n\r\n")
 		wantAnswer(t, kubelet, http.StatusOK)
@@ -218,7 +218,7 @@ func TestProbeServer(t *testing.T) {
 			served := b.server.conns[0]
 			b.server.mu.Unlock()
 			fails(probe)
-			_ = b.Release()
+			b.Release()
 			<-served.gone
 			b.server.mu.Lock()
 			defer b.server.mu.Unlock()
@@ -230,7 +230,7 @@ func TestProbeServer(t *testing.T) {
 	t.Run("P35: the port stays open longer after each eviction, which may have hit the kubelet", func(t *testing.T) {
 		t.Parallel()
 		b := narrow(t, func(*limits) {})
-		_ = b.Release()
+		b.Release()
 		wantAnswer(t, call(t, b, "127.0.0.1", waitingProbe), http.StatusOK)
 		// running stops the timer that closes the port, and reports whether it ran.
 		running := func() bool {

@@ -19,6 +19,7 @@ type operation string
 const (
 	watching  operation = "watching the JobSet"
 	reporting operation = "reporting the epoch"
+	inLeases  operation = "reporting in the Lease"
 )
 
 // Parts of error messages of an API server.
@@ -39,32 +40,44 @@ const reportKeys = "the annotations " + epochKey + ", " + protocol.WorkerExitKey
 
 // remedy returns what a person has to do about an error of the API server, or "" for an error that
 // may go away by itself. The agent keeps retrying in any case: most of these problems can be fixed
-// while it runs.
+// while it runs. If a report in the Lease is refused, it goes to the Pod meanwhile.
 func remedy(what operation, err error) string {
 	var status *statusError
 	if !errors.As(err, &status) {
 		return ""
 	}
-	switch message := status.message; {
+	refuses, dead := " refuses the report: let it pass updates of Pods that change nothing but "+reportKeys, "updates of Pods"
+	if what == inLeases {
+		refuses, dead = " refuses the Lease: exclude Leases of agents from its rules", "Leases"
+	}
+	switch message, forbidden := status.message, status.code == http.StatusForbidden; {
 	case strings.Contains(message, byWebhook):
-		return "webhook " + quoted(message, byWebhook, `"`) + " refuses the report: let it pass updates of Pods that change " +
-			"nothing but " + reportKeys
+		return "webhook " + quoted(message, byWebhook, `"`) + refuses
 	case strings.Contains(message, byDeadWebhook):
-		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude updates of Pods from its rules"
+		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude " + dead + " from its rules"
 	case strings.Contains(message, byOurPolicy):
 		return byAgentPolicy(message)
+	case strings.Contains(message, byLeasePolicy) && strings.Contains(message, "was not created by the agent of this Pod"):
+		return "another object has the name of this agent's Lease: delete that Lease"
+	case strings.Contains(message, byLeasePolicy):
+		return "agent and admission policy jobset-agent-leases are of different versions, or a mutating webhook changed more of the Lease: " +
+			"install the policy of this version, or exclude Leases from the webhook's rules"
 	case strings.Contains(message, byPolicy):
-		return "admission policy " + quoted(message, byPolicy, "'") + " refuses the report: let it pass updates of Pods that change " +
-			"nothing but " + reportKeys
-	}
-	switch {
+		return "admission policy " + quoted(message, byPolicy, "'") + refuses
+	case what == inLeases && strings.Contains(message, byQuota):
+		return "ResourceQuota " + quoted(message, byQuota, ",") + " leaves no room: let it admit a Lease for each worker Pod (count/leases.coordination.k8s.io)"
+	case what == inLeases && forbidden && strings.Contains(message, `resource "leases"`):
+		return "the account of the Pod needs the rights to create and patch leases: install the admission policy jobset-agent-leases, and the " +
+			"manager grants them; with inPlaceRestart.createAccess: false bind the account to ClusterRole jobset-agent of this version"
+	case what == inLeases:
+		return ""
 	case status.code == http.StatusUnauthorized:
 		return "the token is invalid or has expired: let the Pod use the one that is mounted into it (no Secret, no kubeconfig of " +
 			"another cluster); if it does, check the clock of the node and the log of its kubelet"
-	case status.code == http.StatusForbidden && what == watching:
+	case forbidden && what == watching:
 		return "the account of the Pod needs the rights to list and watch jobsets: " + addedByManager + "set serviceAccountName: " +
 			"jobset-agent in the Pod template, or bind the account to ClusterRole jobset-agent by a RoleBinding in the Pod's namespace"
-	case status.code == http.StatusForbidden:
+	case forbidden:
 		return "the account of the Pod needs the right to patch pods: " + addedByManager + "bind it to ClusterRole jobset-agent by a " +
 			"RoleBinding in the Pod's namespace, or set serviceAccountName: jobset-agent in the Pod template"
 	case status.code == http.StatusNotFound && what == watching:
@@ -72,33 +85,6 @@ func remedy(what operation, err error) string {
 	case status.code == http.StatusNotFound:
 		return "the Pod does not exist: if it was not just deleted, let " + envPodName + " and " + envNamespace +
 			" come from the downward API (metadata.name, metadata.namespace)"
-	}
-	return ""
-}
-
-// leaseRemedy returns what a person has to do about a refusal of the report in the Lease. The agent reports on its Pod meanwhile.
-func leaseRemedy(err error) string {
-	var status *statusError
-	if !errors.As(err, &status) {
-		return ""
-	}
-	switch message := status.message; {
-	case strings.Contains(message, byQuota):
-		return "ResourceQuota " + quoted(message, byQuota, ",") + " leaves no room: let it admit a Lease for each worker Pod (count/leases.coordination.k8s.io)"
-	case strings.Contains(message, byLeasePolicy) && strings.Contains(message, "was not created by the agent of this Pod"):
-		return "another object has the name of this agent's Lease: delete that Lease"
-	case strings.Contains(message, byLeasePolicy):
-		return "agent and admission policy jobset-agent-leases are of different versions, or a mutating webhook changed more of the Lease: " +
-			"install the policy of this version, or exclude Leases from the webhook's rules"
-	case strings.Contains(message, byWebhook):
-		return "webhook " + quoted(message, byWebhook, `"`) + " refuses the Lease: exclude Leases of agents from its rules"
-	case strings.Contains(message, byDeadWebhook):
-		return "webhook " + quoted(message, byDeadWebhook, `"`) + " does not respond: repair it, or exclude Leases from its rules"
-	case strings.Contains(message, byPolicy):
-		return "admission policy " + quoted(message, byPolicy, "'") + " refuses the Lease: exclude Leases of agents from it"
-	case status.code == http.StatusForbidden && strings.Contains(message, `resource "leases"`):
-		return "the account of the Pod needs the rights to create and patch leases: install the admission policy jobset-agent-leases, and the " +
-			"manager grants them; with inPlaceRestart.createAccess: false bind the account to ClusterRole jobset-agent of this version"
 	}
 	return ""
 }

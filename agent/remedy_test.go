@@ -100,7 +100,7 @@ func TestTheRemedyForALease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := fmt.Errorf("sending: %w", &statusError{code: tc.code, message: tc.message})
-			if got := leaseRemedy(err); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
+			if got := remedy(inLeases, err); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
 				t.Errorf("remedy %q, want %q", got, tc.want)
 			}
 			if !refusesLease(err) {

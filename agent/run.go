@@ -68,7 +68,11 @@ func Run(ctx context.Context, cfg Config, deps Deps) (Outcome, error) {
 		log:           deps.Log,
 		reported:      make(chan reported),
 	}
-	broken, err := p.begin(cfg, deps)
+	begin := p.beginRounds
+	if len(cfg.Containers) == 0 {
+		begin = func(Config, Deps) (<-chan error, error) { return p.barrier.Hold() }
+	}
+	broken, err := begin(cfg, deps)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("holding the worker: %w", err)
 	}
@@ -167,20 +171,12 @@ type reported struct {
 	owner string
 }
 
-// begin starts to hold the workers.
-func (p *process) begin(cfg Config, deps Deps) (broken <-chan error, err error) {
-	if len(cfg.Containers) > 0 {
-		return p.beginRounds(cfg, deps)
-	}
-	return p.barrier.Hold()
-}
-
 func (p *process) close() {
 	if p.supervisors != nil {
 		p.supervisors.server.close()
 		return
 	}
-	_ = p.barrier.Close()
+	p.barrier.Close()
 }
 
 // loop decides whenever the view has changed. It never waits for the API
@@ -213,9 +209,7 @@ func (p *process) loop(ctx context.Context, states <-chan JobSet, broken <-chan 
 			p.log.Info("restart", "reason", action.Because)
 			return Outcome{Kind: Restarted, Cause: fmt.Errorf("restart in place: %s", action.Because)}, nil
 		}
-		if err := p.perform(ctx, action); err != nil {
-			return Outcome{}, err
-		}
+		p.perform(ctx, action)
 	}
 }
 
@@ -230,20 +224,19 @@ func (p *process) accepted(report reported) {
 }
 
 // perform does what was decided in container mode, except for a restart, which ends the loop.
-func (p *process) perform(ctx context.Context, action Action) error {
+func (p *process) perform(ctx context.Context, action Action) {
 	switch action.Kind {
 	case Report:
 		p.self.Epoch = action.Epoch
 		p.report(ctx, statement{epoch: action.Epoch, address: p.address})
 	case Lift:
-		return p.release(ByEpoch, action.Because)
+		p.release(ByEpoch, action.Because)
 	case Bypass:
 		p.cancelReport()
-		return p.release(ByBypass, action.Because)
+		p.release(ByBypass, action.Because)
 	case Wait:
 		p.hold(action.Because)
 	}
-	return nil
 }
 
 // hold logs why the worker is held, once.
@@ -311,12 +304,9 @@ func (p *process) cancelReport() {
 	}
 }
 
-func (p *process) release(how Lifted, because string) error {
-	if err := p.barrier.Release(); err != nil {
-		return fmt.Errorf("releasing the worker: %w", err)
-	}
+func (p *process) release(how Lifted, because string) {
+	p.barrier.Release()
 	p.self.Lifted = how
 	p.lifted.Store(true)
 	p.log.Info("lift", "epoch", p.self.Epoch, "reason", because)
-	return nil
 }

@@ -124,10 +124,7 @@ func (s *supervisors) complain(container string, err error) {
 // readDone looks which of those that are not connected have finished (P67).
 func (s *supervisors) readDone(workers []Worker) {
 	for i, w := range workers {
-		if s.links[w.Container] != nil || w.State == Done {
-			continue
-		}
-		if s.isDone(w.Container) {
+		if s.links[w.Container] == nil && w.State != Done && s.isDone(w.Container) {
 			workers[i] = w.Finished()
 			s.log.Info("the worker is done", "container", w.Container)
 		}

@@ -61,9 +61,9 @@ mkdir -p "$part"
 trap 'rm -rf "$part"' EXIT
 (
   cd hack/cluster
+  GO_BUILD=(-ldflags "-s -w $stamp" -o "$part/")
   # shellcheck disable=SC2086
-  building "building$missing $version (the first time takes minutes)" \
-    go build -ldflags "-s -w $stamp" -o "$part/" $packages
+  compiling "building$missing $version (the first time takes minutes)" $packages
 )
 # Go names a program by its package.
 [ ! -e "$part/server" ] || mv "$part/server" "$part/etcd"

@@ -6,6 +6,7 @@
 #   remember NAME [SECONDS]      NAME succeeded: keeps how long it took, or this shell has run, in bin/durations
 #   summarize FILE               prints what hack/run-parts.sh wrote of parts, slowest first
 #   building WHAT COMMAND...     for a command that prints nothing:  WHAT ... 30 s ... 60 s ... 71 s
+#   compiling WHAT PACKAGES...   for go build -v, with $GO_BUILD before the packages:  WHAT ... 30 s, 512 of 2900 packages ... 71 s
 #   ticking COMMAND...           the middle part of that
 set -euo pipefail
 
@@ -44,9 +45,12 @@ tick() {
     sleeping=$!
     wait "$sleeping"
     kill -0 $$ 2>/dev/null || exit 0
-    printf '%d s ... ' "$((SECONDS - start))"
+    printf '%d s%s ... ' "$((SECONDS - start))" "$([ -z "${COMPILED:-}" ] || compiled)"
   done
 }
+
+# compiled says how many packages `go build -v` has named so far. Those that were compiled before are never named.
+compiled() { printf ', %d of %d packages' "$(wc -l <"$COMPILED")" "$PACKAGES"; }
 
 ticking() {
   local ticker status=0
@@ -66,3 +70,18 @@ building() {
   printf '%d s\n' "$((SECONDS - start))" >&2
   return "$status"
 }
+
+# What go build -v prints beside the names of packages are errors.
+compiling() {
+  local COMPILED PACKAGES status=0
+  COMPILED=$(mktemp)
+  PACKAGES=$(go list -deps "${@:2}" 2>"$COMPILED" | wc -l) || true # the build says what is wrong
+  export COMPILED PACKAGES
+  # shellcheck disable=SC2086
+  building "$1" go_build_v "${@:2}" || status=$?
+  [ "$status" = 0 ] || grep -e '[ :]' "$COMPILED" | grep -v '^go: downloading ' >&2
+  rm -f "$COMPILED"
+  return "$status"
+}
+
+go_build_v() { go build -v "${GO_BUILD[@]}" "$@" 2>"$COMPILED"; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes everything controller-gen makes from the Go sources:
+# Writes everything that is made from the Go sources by controller-gen, and by openapi-gen where that is said:
 #   api/**/zz_generated.deepcopy.go             from the types
+#   api/jobset/**/zz_generated.openapi.go       from the types, by openapi-gen
 #   config/components/crd/bases/*.yaml          from the types
 #   config/components/rbac/role.yaml            from the +kubebuilder:rbac markers under pkg
 #   config/components/webhook/manifests.yaml    from the +kubebuilder:webhook markers under pkg
@@ -9,6 +10,7 @@
 #   hack/update-generated.sh DIR    writes the same paths under DIR (what the verify script compares)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. hack/goenv.sh
 
 out=${1:-$PWD}
 hack/build-tool.sh controller-gen
@@ -19,6 +21,12 @@ grep -rl --include='*.go' '^// +kubebuilder:object:generate=true' api | xargs -n
     bin/tools/controller-gen object:headerFile=hack/boilerplate.go.txt \
       paths="./$package" output:object:dir="$out/$package"
   done
+
+# Its report names lists without a merge rule, which the schema leaves to the client on purpose.
+(cd hack/codegen && GOOS='' GOARCH='' go build -o ../../bin/tools/codegen/ k8s.io/kube-openapi/cmd/openapi-gen)
+bin/tools/codegen/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
+  --output-dir "$out/api/jobset/v1alpha2" --output-pkg sigs.k8s.io/jobset/api/jobset/v1alpha2 \
+  --output-file zz_generated.openapi.go sigs.k8s.io/jobset/api/jobset/v1alpha2
 
 bin/tools/controller-gen crd:generateEmbeddedObjectMeta=true \
   paths=./api/... output:crd:artifacts:config="$out/config/components/crd/bases"

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/verified.sh
-unchanged api pkg config/components/crd config/components/rbac config/components/webhook hack/update-generated.sh hack/build-tool.sh hack/tools/go.mod hack/boilerplate.go.txt go.mod
+unchanged api pkg config/components/crd config/components/rbac config/components/webhook hack/update-generated.sh hack/build-tool.sh hack/tools/go.mod hack/codegen/go.mod hack/boilerplate.go.txt go.mod
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT

@@ -42,8 +42,6 @@ type container struct {
 	mailbox *mailbox
 	// parent is that of the worker's processes, if it is not this process (P162).
 	parent int
-	// noted is the CPU time that each process had when half a limit was over.
-	noted map[int]time.Duration
 }
 
 // newContainer returns a Host. Not as the first process of a namespace it never leaves its thread,
@@ -70,7 +68,7 @@ func (c *container) root() int {
 }
 
 func (c *container) Start(r Run) *protocol.Exit {
-	c.killer, c.oomKills, c.noted = killer{}, oomKills(), nil
+	c.killer, c.oomKills = killer{}, oomKills()
 	pid, err := execute(c.command, workerEnv(os.Environ(), c.set.Variables, r, c.listen(r)...))
 	if err != nil {
 		return c.notStarted(err)

@@ -38,26 +38,30 @@ func (s *Supervisor) look() (hang protocol.Hang) {
 	s.lastBeat = now
 	if silent := s.watch.silent(); silent != s.noted && s.state.Watched() {
 		if s.noted, s.state.Seen = silent, ""; silent {
-			s.state.Seen = s.Host.Note() // it may end by itself, when one for which it waits is killed
+			s.state.Seen = s.Host.Processes(examineTimeout).state() // a stopped one may end when one for which it waits is killed
 		}
 	}
 	return hang
 }
 
-// examine looks what the worker does before it is ended, if it has given no sign for half its limit: one that waits for the
-// one that hangs tells by that which it is (P134).
+// examine looks at the processes of the worker before it is ended, if it has given no sign for half its limit (P134). A process that
+// writes a file is in state D for moments, so only one that was in it at both looks counts, and none of a worker that ended by itself.
 func (s *Supervisor) examine(e *Event) {
 	if e.Timeout == Killing && s.state.Phase == Killing {
-		e.Left = s.Host.Left() // P70b
+		left := s.Host.Processes(readTimeout) // P70b
+		e.Left = left[:min(len(left), maxNamed)].String()
 	}
 	if e.Exited != nil && s.noted && s.state.Watched() {
-		s.look() // it may have given a sign since
+		if s.look(); s.state.Seen == uninterruptible { // it may have given a sign since
+			s.state.Seen = ""
+		}
 	}
 	told := e.Message != nil && (e.Message.Type == protocol.Stop || e.Message.Type == protocol.Leave)
 	if s.state.Watched() && (e.Hung != nil || told && s.watch.silent()) {
-		// When one that hung is killed its peers end, too, or a launcher of theirs is left: what was noted before counts.
-		if seen := s.Host.Examine(); s.state.Seen == "" || seen.Has('T') {
-			s.state.Seen = seen
+		found := s.Host.Processes(examineTimeout)
+		s.Log.Info("the worker gives no sign", "processes", found.String())
+		if state := found.state(); state == stoppedState || s.state.Seen == uninterruptible {
+			s.state.Seen = state
 		}
 	}
 	if e.Hung == nil || !s.state.Watched() {

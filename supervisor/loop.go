@@ -39,12 +39,8 @@ type Host interface {
 	Look() (exited *protocol.Exit, empty bool)
 	// Signs returns the signs of life of a worker that is watched since the last call (P130).
 	Signs() Signs
-	// Note is called when half a limit is over without a sign, Examine when the worker is about to be ended that gave
-	// none: they return what the processes do (P134).
-	Note() protocol.Evidence
-	Examine() protocol.Evidence
-	// Left names processes of the worker that exist, with their states, for people.
-	Left() string
+	// Processes returns the first processes of the worker that exist, by their ids. Zombies are left out.
+	Processes(timeout time.Duration) Processes
 	// Dump sends a signal to each process of the worker that catches it, and returns how many do.
 	Dump(number syscall.Signal) int
 	// Changed receives when it is time to look.
@@ -92,7 +88,7 @@ type Supervisor struct {
 	report *protocol.ProgressReport
 	// told is when, by the clock of watch, the step was told last.
 	told time.Duration
-	// noted: the host has noted the CPU times of a worker that gives no sign.
+	// noted: half the limit of the worker is over without a sign, and its processes were looked at.
 	noted bool
 }
 

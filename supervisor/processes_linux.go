@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -111,12 +110,8 @@ func descendants(table map[int]process, self int) map[int]bool {
 	return ours
 }
 
-const (
-	// readAtMost bounds the CPU time for reading the process table, which may grow as fast as it is read.
-	readAtMost = 100 * time.Millisecond
-	// readTimeout bounds the time for it where others use the CPU. The newest processes, those of the worker, come last.
-	readTimeout = 2 * time.Second
-)
+// readAtMost bounds the CPU time for reading the process table, which may grow as fast as it is read.
+const readAtMost = 100 * time.Millisecond
 
 // processes reads the process table of this namespace until a time, and its first batch in any case, which is all of it in
 // most containers. Processes that end meanwhile are left out.
@@ -164,41 +159,31 @@ func readProcess(name string) (process, bool) {
 	return parseStat(pid, stat)
 }
 
-// splitStat splits "pid (name) state parent group ..." into the name, which may hold anything, and the fields behind it.
-func splitStat(stat []byte) (name []byte, fields [][]byte) {
-	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if begin < 0 || end < begin {
-		return nil, nil
-	}
-	return stat[begin+1 : end], bytes.Fields(stat[end+1:])
-}
+// splitStat returns the fields of "pid (name) state parent group ..." behind the name, which may hold anything.
+func splitStat(stat []byte) [][]byte { return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) }
 
 // stateOf returns the letter for the state of a process, as in proc(5); "" if it does not exist.
 func stateOf(pid int) string {
 	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	_, fields := splitStat(stat)
+	fields := splitStat(stat)
 	if len(fields) == 0 {
 		return ""
 	}
 	return string(fields[0])
 }
 
-// maxNamed bounds how many processes are named in a message.
-const maxNamed = 4
-
-// Left implements Host. Zombies are left out: what keeps one from being reaped is another process.
-func (c *container) Left() string {
-	var named []string
-	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(readTimeout)), c.root()))) {
-		if state := stateOf(pid); state != "" && state != "Z" && len(named) < maxNamed {
-			named = append(named, "pid "+strconv.Itoa(pid)+" in state "+state)
+// Processes implements Host. What keeps a zombie from being reaped is another process.
+func (c *container) Processes(timeout time.Duration) (found Processes) {
+	for _, pid := range slices.Sorted(maps.Keys(descendants(processes(time.Now().Add(timeout)), c.root()))) {
+		if state := stateOf(pid); state != "" && state != "Z" && len(found) < examineAtMost {
+			found = append(found, Process{pid, state})
 		}
 	}
-	return strings.Join(named, ", ")
+	return found
 }
 
 func parseStat(pid int, stat []byte) (process, bool) {
-	_, fields := splitStat(stat)
+	fields := splitStat(stat)
 	if len(fields) < 3 {
 		return process{}, false
 	}

@@ -60,12 +60,8 @@ func fromSession(pid int) bool {
 
 // handles reports whether a process catches a signal, or blocks it as programs do that wait for it with sigwait or signalfd.
 func handles(pid int, number syscall.Signal) bool {
-	if !seesProcesses() {
-		return false
-	}
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	is := statusOf(text)
-	return err == nil && (is.blocked|is.caught)&maskOf(number) != 0
+	is := statusOf(pid)
+	return seesProcesses() && (is.blocked|is.caught)&maskOf(number) != 0
 }
 
 // seesProcesses reports whether /proc is that of our namespace: in another one the same numbers are other processes.
@@ -75,18 +71,19 @@ func seesProcesses() bool {
 }
 
 // signalStatus is what /proc/PID/status says of a process and signals.
-type signalStatus struct {
-	state           byte
-	blocked, caught uint64
+type signalStatus struct{ blocked, caught uint64 }
+
+// statusOf returns that of a process; of one that does not exist it is empty.
+func statusOf(pid int) signalStatus {
+	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	return parseStatus(text)
 }
 
-func statusOf(text []byte) (s signalStatus) {
+func parseStatus(text []byte) (s signalStatus) {
 	for line := range bytes.Lines(text) {
 		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":"))
 		value = bytes.TrimSpace(value)
 		switch string(name) {
-		case "State":
-			s.state = append(value, 0)[0]
 		case "SigBlk":
 			s.blocked, _ = strconv.ParseUint(string(value), 16, 64)
 		case "SigCgt":

@@ -169,12 +169,12 @@ func TestWhichSignalsAProcessHandles(t *testing.T) {
 		want   signalStatus
 	}{
 		"P63b: nothing is known":      {"", signalStatus{}},
-		"P63b: it catches and blocks": {"Name:\tx\nState:\tS (sleeping)\nSigPnd:\tffffffffffffffff\nSigBlk:\t0000000000000200\nSigIgn:\tffffffffffffffff\nSigCgt:\t0000000000004000\n", signalStatus{'S', 1 << 9, 1 << 14}},
+		"P63b: it catches and blocks": {"Name:\tx\nState:\tS (sleeping)\nSigPnd:\tffffffffffffffff\nSigBlk:\t0000000000000200\nSigIgn:\tffffffffffffffff\nSigCgt:\t0000000000004000\n", signalStatus{1 << 9, 1 << 14}},
 		"P63b: what cannot be read":   {"State:\nSigBlk:\tx\nSigCgt:\t-1\n", signalStatus{}},
-		"P63b: a signal of real time": {"State:\tR\nSigBlk:\t8000000000000000\nSigCgt:\t0\n", signalStatus{'R', maskOf(64), 0}},
+		"P63b: a signal of real time": {"State:\tR\nSigBlk:\t8000000000000000\nSigCgt:\t0\n", signalStatus{maskOf(64), 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := statusOf([]byte(tc.status)); got != tc.want {
+			if got := parseStatus([]byte(tc.status)); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})

@@ -67,8 +67,8 @@ type State struct {
 	// Standby waits for the next run; Warm: the worker of this run was one (P160).
 	Standby Standby
 	Warm    bool
-	// Seen is what its processes did, if it had given no sign for half its limit or more when it was ended (P134).
-	Seen protocol.Evidence
+	// Seen is the state of its processes that tells most, if it had given no sign for half its limit or more when it was ended (P134).
+	Seen string
 	// Left names what has outlived SIGKILL, if that is known.
 	Left string
 	// Leave is why the Pod must be replaced; empty if it need not.

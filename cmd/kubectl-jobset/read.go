@@ -108,7 +108,7 @@ func (c *cluster) addReports(ctx context.Context, in *restarts.Input) error {
 		return fmt.Errorf("listing the Leases of the agents of JobSet %s/%s: %w", c.namespace, in.JobSet.Name, err)
 	}
 	if in.LeasesUnread == nil {
-		restarts.AddReports(in.JobSet, in.Pods, facts.InList(leases.Items))
+		in.Leases = facts.InList(leases.Items)
 	}
 	return nil
 }

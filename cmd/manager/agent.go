@@ -16,7 +16,6 @@ import (
 
 	configapi "sigs.k8s.io/jobset/api/config/v1alpha1"
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/config"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -48,8 +47,9 @@ func createsAccess(cfg *configapi.Configuration) bool {
 
 // clusterOf is what admission is to know of the cluster. Only in-place restart asks for its version, once.
 func clusterOf(cfg *configapi.Configuration, connection *rest.Config, gates gates.Set) (validation.Cluster, error) {
-	cluster := validation.Cluster{AgentImage: injectionOf(cfg).Image, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: config.Progress(cfg),
-		LostNode: config.LostNode(cfg)}
+	of := ptr.Deref(cfg.InPlaceRestart, configapi.InPlaceRestart{})
+	cluster := validation.Cluster{AgentImage: of.AgentImage, Tolerance: toleranceOf(cfg), GrantsAccess: createsAccess(cfg), Progress: of.Progress, LostNode: of.LostNode,
+		KeepAway: nodeHealthOf(cfg).KeepAway, AgentResources: injectionOf(cfg).Resources}
 	if !gates.InPlaceRestart {
 		return cluster, nil
 	}

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/util/cert"
 	"sigs.k8s.io/jobset/pkg/version"
@@ -106,10 +107,11 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 		return nil, err
 	}
 	agents = append(agents, jobsetcontroller.WithLeases(reports), jobsetcontroller.WithInjection(injection), jobsetcontroller.WithTolerance(cluster.Tolerance), jobsetcontroller.WithNodeHealth(nodeHealthOf(cfg)))
-	if err := addControllers(ctx, mgr, cfg, gates, agents); err != nil {
+	pods, err := addControllers(ctx, mgr, cfg, gates, agents)
+	if err != nil {
 		return nil, err
 	}
-	if err := webhooks.Setup(mgr, gates, cluster); err != nil {
+	if err := webhooks.Setup(mgr, gates, cluster, pods); err != nil {
 		return nil, err
 	}
 	if err := metrics.WatchJobSets(mgr, gates, reports.Reader()); err != nil {
@@ -121,19 +123,17 @@ func newManager(ctx context.Context, opts options, cfg *configapi.Configuration,
 	return mgr, nil
 }
 
-// addControllers adds the controllers of JobSets, of exclusive placement and of elastic groups.
-func addControllers(ctx context.Context, mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set, options []jobsetcontroller.Option) error {
+// addControllers adds the controllers of JobSets, of exclusive placement and of elastic groups. It returns what finds Pods for the webhooks.
+func addControllers(ctx context.Context, mgr ctrl.Manager, cfg *configapi.Configuration, gates gates.Set, options []jobsetcontroller.Option) (placement.Pods, error) {
 	board := &elasticcontroller.Board{}
 	if err := jobsetcontroller.Setup(ctx, mgr, gates, deadlinesOf(cfg), append(options, jobsetcontroller.WithVerdicts(board))...); err != nil {
-		return err
+		return placement.Pods{}, err
 	}
-	if err := placementcontroller.Setup(ctx, mgr, deadlinesOf(cfg)); err != nil {
-		return err
+	pods, err := placementcontroller.Setup(ctx, mgr, deadlinesOf(cfg))
+	if err != nil || !gates.ElasticAutoscaling {
+		return pods, err
 	}
-	if !gates.ElasticAutoscaling {
-		return nil
-	}
-	return elasticcontroller.Setup(ctx, mgr, board, autoscalingOf(cfg, gates))
+	return pods, elasticcontroller.Setup(ctx, mgr, board, autoscalingOf(cfg, gates))
 }
 
 // watchAgents makes the controller check, and unless configured otherwise grant, the rights of agents, if in-place

@@ -157,7 +157,7 @@ func TestCheckMetricsCert(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := checkMetricsCert(&configapi.Configuration{Metrics: tc.metrics})
+			err := checkMetricsCert(&configapi.Configuration{ControllerManager: configapi.ControllerManager{Metrics: tc.metrics}})
 			if (err != nil) != tc.wantErr {
 				t.Fatalf("checkMetricsCert() error = %v, want one: %t", err, tc.wantErr)
 			}

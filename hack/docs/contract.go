@@ -24,7 +24,12 @@ type contract struct {
 	problems []string
 }
 
-const differsMark = "(differs: see docs/differences.md)"
+const (
+	// differsMark ends rows whose behaviour is not that of JobSet v0.12; they may name docs/differences.md after it.
+	differsMark = "(differs"
+	// rowWords is the most words that a row may have: what holds, not why.
+	rowWords = 60
+)
 
 // idPattern finds an id, or a range of them: W45, C345-C350, W59..W63. What follows a dot, such as
 // elliptic.P256, is none. A letter behind the number, as in P45b, names a rule beside that of the number.
@@ -64,6 +69,10 @@ func parseContract(page string) contract {
 		case strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "| id |") && !strings.HasPrefix(line, "|---"):
 			id, holds, _ := strings.Cut(line[1:], "|")
 			c.add(c.defined, i+1, id, strings.Trim(holds, "|"))
+			if words := len(strings.Fields(strings.Trim(holds, "| "))); words > rowWords {
+				c.problems = append(c.problems, fmt.Sprintf("docs/behaviour.md:%d: %s has %d words, of at most %d: say what holds, not why",
+					i+1, strings.TrimSpace(id), words, rowWords))
+			}
 			if strings.Contains(line, differsMark) {
 				c.differs = append(c.differs, idsIn(id)...)
 			}

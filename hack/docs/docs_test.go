@@ -65,6 +65,15 @@ func TestTheContractIsChecked(t *testing.T) {
 	}
 }
 
+func TestLongRowsAreReported(t *testing.T) {
+	long := strings.Repeat("word ", rowWords)
+	c := parseContract("|S1|" + long + "|\n| S2 | " + long + "more |\n")
+	want := []string{`docs/behaviour.md:2: S2 has 61 words, of at most 60: say what holds, not why`}
+	if diff := cmp.Diff(want, c.problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
 func TestCoverage(t *testing.T) {
 	var out strings.Builder
 	missing := parseContract(page).coverage(&out, map[string]string{"a_test.go": "S1, S6: both"})

@@ -24,6 +24,8 @@ var (
 	figureID      = regexp.MustCompile(`^[a-z0-9.-]+$`)
 	// citation finds a number and, behind it, the mark that says which figure it is: 0.22<!-- figure: kind.process.2 -->
 	citation = regexp.MustCompile(`([0-9][0-9,]*(?:\.[0-9]+)?)?<!--\s*figure\b:?\s*([^>]*?)\s*-->`)
+	// citations finds a list of marks that stands beside a table, which stays readable: <!-- figures: kind.process.2=0.22 -->
+	citations = regexp.MustCompile(`<!--\s*figures:\s*([^>]*?)\s*-->`)
 )
 
 // parseFigures returns the value of each figure as it is written, and what is wrong with the table.
@@ -71,21 +73,47 @@ func figureProblem(cells []string) string {
 // rounded to as many digits as the page has.
 func misquoted(path, page string, values map[string]string) []string {
 	var problems []string
+	note := func(line int, id, got string) {
+		if problem := misquote(id, strings.ReplaceAll(got, ",", ""), values); problem != "" {
+			problems = append(problems, fmt.Sprintf("%s:%d: %s", path, line, problem))
+		}
+	}
 	for i, line := range strings.Split(page, "\n") {
 		for _, match := range citation.FindAllStringSubmatch(line, -1) {
-			got, id := strings.ReplaceAll(match[1], ",", ""), match[2]
-			value, known := values[id]
-			switch want := rounded(value, got); {
-			case !known:
-				problems = append(problems, fmt.Sprintf("%s:%d: %s has no figure %q", path, i+1, figuresPath, id))
-			case got == "":
-				problems = append(problems, fmt.Sprintf("%s:%d: no number right before the mark of figure %s", path, i+1, id))
-			case got != want:
-				problems = append(problems, fmt.Sprintf("%s:%d: figure %s is %s, and the page says %s", path, i+1, id, want, got))
+			note(i+1, match[2], match[1])
+		}
+	}
+	shown := citations.ReplaceAllString(page, "")
+	for _, at := range citations.FindAllStringSubmatchIndex(page, -1) {
+		line := 1 + strings.Count(page[:at[0]], "\n")
+		for _, item := range strings.Fields(page[at[2]:at[3]]) {
+			id, got, _ := strings.Cut(item, "=")
+			note(line, id, got)
+			if !shows(shown, got) {
+				problems = append(problems, fmt.Sprintf("%s:%d: the page does not show %q, which its list gives for figure %s", path, line, got, id))
 			}
 		}
 	}
 	return problems
+}
+
+// misquote returns what is wrong with a number that a page gives for a figure.
+func misquote(id, got string, values map[string]string) string {
+	value, known := values[id]
+	switch want := rounded(value, got); {
+	case !known:
+		return fmt.Sprintf("%s has no figure %q", figuresPath, id)
+	case got == "":
+		return "no number right before the mark of figure " + id
+	case got != want:
+		return fmt.Sprintf("figure %s is %s, and the page says %s", id, want, got)
+	}
+	return ""
+}
+
+// shows reports whether a page has a number, and not only as a part of another one.
+func shows(page, number string) bool {
+	return regexp.MustCompile(`(^|[^0-9.,])` + regexp.QuoteMeta(number) + `($|[^0-9.,]|[.,]($|[^0-9]))`).MatchString(page)
 }
 
 // rounded writes a value with as many decimals as the number of a page, but no more than it has.

@@ -55,6 +55,10 @@ func TestPagesQuoteTheTableOfFigures(t *testing.T) {
 		"more digits than it has": {"38.110<!-- figure: time --> s", []string{"p:1: figure time is 38.11, and the page says 38.110"}},
 		"an unknown figure":       {"1<!-- figure: other -->", []string{`p:1: docs/figures.tsv has no figure "other"`}},
 		"no number before":        {"so <!-- figure: time -->", []string{"p:1: no number right before the mark of figure time"}},
+		"a list of figures":       {"| 38.11 | 1,356 |\n<!-- figures: time=38.11\nwrites=1,356 -->", nil},
+		"another number, listed":  {"| 38.12 |\n<!-- figures: time=38.12 -->", []string{"p:2: figure time is 38.11, and the page says 38.12"}},
+		"unknown, listed":         {"| 1 |\n<!-- figures: other=1 -->", []string{`p:2: docs/figures.tsv has no figure "other"`}},
+		"listed, and not shown":   {"| 138.11 |\n<!-- figures: time=38.11 -->", []string{`p:2: the page does not show "38.11", which its list gives for figure time`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,10 +7,11 @@ SPDX-License-Identifier: Apache-2.0
 // the tests.
 //
 //	docs --check      fails if the contract or a proposal is wrong, or a page quotes a figure that
-//	                  docs/figures.tsv does not have, or a file has a word that docs/style.md bans;
-//	                  says what and where
+//	                  docs/figures.tsv does not have, or a file has a word that docs/style.md bans,
+//	                  or pages have more words than hack/docs/budgets.tsv allows; says what and where
 //	docs --coverage   counts the ids of the contract and lists those that no test carries;
 //	                  with --strict it fails if there are some
+//	docs --words      prints how many words pages have, and how many they may have
 //	docs --contents   writes the tables of contents of the proposals
 //
 // A test carries an id if the id stands in its file as a word, outside of comments.
@@ -34,7 +35,17 @@ func main() {
 	coverage := flag.Bool("coverage", false, "list the ids that no test carries")
 	strict := flag.Bool("strict", false, "with --coverage: fail if an id is missing")
 	contents := flag.Bool("contents", false, "write the tables of contents of the proposals")
+	words := flag.Bool("words", false, "print the words of pages, and their budgets")
 	flag.Parse()
+	if *words {
+		lines, err := showBudgets(".")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "docs:", err)
+			os.Exit(2)
+		}
+		fmt.Println(strings.Join(lines, "\n"))
+		return
+	}
 	problems, err := run(os.Stdout, *check, *coverage, *contents)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
@@ -87,7 +98,8 @@ func run(stdout io.Writer, check, coverage, contents bool) ([]string, error) {
 	if check {
 		misquotes, figuresErr := checkFigures(".")
 		banned, wordsErr := checkWords(".")
-		problems, err = append(append(problems, misquotes...), banned...), errors.Join(err, figuresErr, wordsErr)
+		long, budgetsErr := checkBudgets(".")
+		problems, err = slices.Concat(problems, misquotes, banned, long), errors.Join(err, figuresErr, wordsErr, budgetsErr)
 		lists, listErr := filepath.Glob("keps/*/tests.md")
 		err = errors.Join(err, listErr)
 		for _, path := range lists {

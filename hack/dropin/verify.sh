@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Go programs that use JobSet build against this repository (P125a): the Kubeflow Trainer of hack/dropin/go.mod, and all of
 # its tests. Those of packages that use JobSet and need no API server run, too.
+# names is a program that uses what others import.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../goenv.sh
+
+go run ./names
 
 trainer=github.com/kubeflow/trainer/v2
 go build -o /dev/null "$trainer/cmd/..."

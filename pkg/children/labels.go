@@ -96,16 +96,6 @@ func exclusiveAnnotations(js *jobset.JobSet, rjob *jobset.ReplicatedJob) map[str
 	return inherited
 }
 
-// Topology returns the node label whose values are the domains of a ReplicatedJob that is placed exclusively by affinity, empty
-// if it is not. Nodes that were labelled beforehand are found by a node selector instead.
-func Topology(js *jobset.JobSet, rjob *jobset.ReplicatedJob) string {
-	inherited := exclusiveAnnotations(js, rjob)
-	if _, reserved := inherited[jobset.NodeSelectorStrategyKey]; reserved {
-		return ""
-	}
-	return inherited[jobset.ExclusiveKey]
-}
-
 // OwnerReference makes the JobSet the controller of an object.
 func OwnerReference(js *jobset.JobSet) metav1.OwnerReference {
 	return *metav1.NewControllerRef(js, jobset.GroupVersion.WithKind(jobset.Kind))

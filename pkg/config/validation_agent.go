@@ -46,7 +46,7 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 	if from := cfg.InPlaceRestart.LeaseReportsFrom; from != nil && *from < 1 {
 		errs = append(errs, field.Invalid(path.Child("leaseReportsFrom"), *from, "must be at least 1; for Leases in every group, set reports to Lease"))
 	}
-	if progress := Progress(cfg); progress != nil {
+	if progress := cfg.InPlaceRestart.Progress; progress != nil {
 		errs = append(errs, validation.Deadlines(path.Child("progress"), progress)...)
 	}
 	if lost := cfg.InPlaceRestart.LostNode; lost != nil && lost.ReplaceAfterSeconds != nil {
@@ -56,26 +56,6 @@ func validateAgent(cfg *configapi.Configuration) field.ErrorList {
 		errs = append(errs, validateAgentResources(path.Child("agentResources"), resources)...)
 	}
 	return errs
-}
-
-// Progress is what JobSets in process mode that name no deadlines get; nil if the configuration has none.
-func Progress(cfg *configapi.Configuration) *jobset.ProgressPolicy {
-	if cfg.InPlaceRestart == nil || cfg.InPlaceRestart.Progress == nil {
-		return nil
-	}
-	p := cfg.InPlaceRestart.Progress
-	return &jobset.ProgressPolicy{
-		StartSeconds: p.StartSeconds, StallSeconds: p.StallSeconds, MaxExtensionSeconds: p.MaxExtensionSeconds,
-		DumpSignal: jobset.DumpSignal(p.DumpSignal), DumpSeconds: p.DumpSeconds, MaxRestartsWithoutProgress: p.MaxRestartsWithoutProgress,
-	}
-}
-
-// LostNode is what JobSets that do not say it get; nil if the configuration does not say it either.
-func LostNode(cfg *configapi.Configuration) *jobset.LostNodePolicy {
-	if cfg.InPlaceRestart == nil || cfg.InPlaceRestart.LostNode == nil {
-		return nil
-	}
-	return &jobset.LostNodePolicy{ReplaceAfterSeconds: cfg.InPlaceRestart.LostNode.ReplaceAfterSeconds}
 }
 
 func validateAgentResources(path *field.Path, resources *corev1.ResourceRequirements) field.ErrorList {

@@ -43,6 +43,12 @@ const MaxParallelism = 50
 // QueueNameKey is the label by which Kueue manages a JobSet.
 const QueueNameKey = "kueue.x-k8s.io/queue-name"
 
+// QueueDomain is that of the controllers of Kueue in managedBy, QueueTopologyGate the scheduling gate of Pods whose nodes its topology chooses.
+const (
+	QueueDomain       = "kueue.x-k8s.io"
+	QueueTopologyGate = "kueue.x-k8s.io/topology"
+)
+
 // EventAction is the action of every event that the JobSet controller records.
 const EventAction = "Reconciling"
 
@@ -230,6 +236,8 @@ const (
 	ElasticCoolingDownReason = "ElasticCoolingDown"
 	// MovedOffNodesReason: all Jobs are recreated because Pods run on nodes where a resource that they use is sick. Also a reason of RestartingJobSet.
 	MovedOffNodesReason = "MovedOffNodes"
+	// PlacedByQueueReason is that of the event that says that Pods are not moved, or nodes not avoided, because a queue chose the nodes.
+	PlacedByQueueReason = "PlacedByQueue"
 	// NodeAvoidedReason: restarts began on a node, which new Pods of the JobSet avoid. AvoidedNodeGivenUpReason: Pods found
 	// no place without it, so it is used again. Also a reason of RestartingJobSet.
 	NodeAvoidedReason        = "NodeAvoided"

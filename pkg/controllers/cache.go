@@ -18,15 +18,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and
-// only the fields that are read here. Pods must therefore be patched, never
-// updated from the cache.
+// CacheOptions returns what the manager keeps in memory: only Pods of JobSets, and each as a *facts.Member, so a client of the cache
+// cannot get or list Pods: they are found by indexes.
 func CacheOptions() cache.Options {
 	ofJobSets := shared.Having(jobset.JobSetNameKey)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:  {Label: ofJobSets, Transform: stripPod},
+			&corev1.Pod{}:  {Label: ofJobSets, Transform: keepMember},
 			&corev1.Node{}: {Transform: stripNode},
 			// Those of agents have our label; a cluster may have thousands of others.
 			&rbacv1.Role{}:        {Label: ofJobSets},
@@ -35,5 +34,5 @@ func CacheOptions() cache.Options {
 	}
 }
 
-// stripPod keeps the facts of a Pod (P23), stripNode those of a Node, and its labels.
-var stripPod, stripNode = shared.Keeping(facts.Strip), shared.Keeping(facts.StripNode)
+// keepMember keeps the facts of a Pod (P23), stripNode those of a Node, and its labels.
+var keepMember, stripNode = shared.Keeping(facts.Of), shared.Keeping(facts.StripNode)

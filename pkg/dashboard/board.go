@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Kind is a kind of object, as it is named to users.
@@ -50,7 +51,7 @@ type Board struct {
 	mu      sync.Mutex
 	entries map[string]*entry
 	nodes   map[string]*corev1.Node
-	leases  map[string]*coordinationv1.Lease
+	leases  map[string]*facts.Lease
 	// jobEvents are by the UID of the Job that they are about, ofJob is to whom that Job belongs.
 	jobEvents map[types.UID]map[string]*corev1.Event
 	ofJob     map[types.UID]*entry
@@ -77,7 +78,7 @@ type entry struct {
 // NewBoard returns a board without objects, which waits for all kinds.
 func NewBoard(scope Scope, now func() time.Time) *Board {
 	return &Board{
-		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, leases: map[string]*coordinationv1.Lease{},
+		scope: scope, now: now, entries: map[string]*entry{}, nodes: map[string]*corev1.Node{}, leases: map[string]*facts.Lease{},
 		jobEvents: map[types.UID]map[string]*corev1.Event{}, ofJob: map[types.UID]*entry{},
 		unread: map[Kind]error{}, waiting: map[Kind]bool{JobSets: true, Jobs: true, Pods: true, Events: true, JobEvents: true, Nodes: true, Leases: true},
 		changed: make(chan struct{}),
@@ -199,7 +200,7 @@ func (b *Board) set(o metav1.Object, gone bool) {
 	case *corev1.Node:
 		put(b.nodes, key, o, gone)
 	case *coordinationv1.Lease:
-		put(b.leases, key, o, gone)
+		put(b.leases, key, facts.OfLease(o), gone)
 		for _, e := range b.entries {
 			e.fresh = e.fresh && string(e.js.UID) != o.Labels[jobset.JobSetUIDKey]
 		}

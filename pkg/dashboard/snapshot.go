@@ -13,8 +13,7 @@ import (
 	"slices"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/restarts"
 	"sigs.k8s.io/jobset/pkg/sizes"
 )
@@ -57,7 +56,7 @@ func (b *Board) inputOf(e *entry, now time.Time) restarts.Input {
 	}
 	if restarts.NeedsLeases(in.Pods) {
 		in.LeasesUnread = b.never(Leases)
-		restarts.AddReports(in.JobSet, in.Pods, func(key string) *coordinationv1.Lease { return b.leases[key] })
+		in.Leases = func(key string) *facts.Lease { return b.leases[key] }
 	}
 	for _, event := range sorted(e.events) {
 		if event.InvolvedObject.UID == e.js.UID { // not of an earlier one of the same name

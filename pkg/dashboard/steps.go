@@ -31,7 +31,7 @@ type Step struct {
 const memoryOfFailure = 10 * time.Minute
 
 // stepsOf tells the last restart, or the start that is under way, in steps.
-func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
+func stepsOf(r *restarts.Report, in *restarts.Input) []Step {
 	starting := r.State.Name == restarts.Assembling
 	if len(r.LastRestarts) == 0 || starting && !r.LastRestarts[0].InProgress {
 		if !starting {
@@ -40,7 +40,7 @@ func stepsOf(r *restarts.Report, pods []corev1.Pod) []Step {
 		return []Step{reportsStep(r, nil), {Name: "Lift", Text: "when all are back"}}
 	}
 	last := &r.LastRestarts[0]
-	failure := Step{Name: "Failure", Done: true, Text: last.Because, At: failureTime(last, pods)}
+	failure := Step{Name: "Failure", Done: true, Text: last.Because, At: failureTime(last, in)}
 	if last.Planned {
 		failure.Name = "Planned"
 	}
@@ -86,12 +86,13 @@ func took(r *restarts.Restart, otherwise string) string {
 }
 
 // failureTime is when the worker ended that a cause names, if its Pod still tells; else nil.
-func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
-	for i := range pods {
-		if pods[i].Name != r.Cause.Pod {
+func failureTime(r *restarts.Restart, in *restarts.Input) *metav1.Time {
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		if pod.Name != r.Cause.Pod {
 			continue
 		}
-		for _, end := range endsOf(&pods[i], r.Epoch) {
+		for _, end := range endsOf(pod, in.Member(pod).Exit, r.Epoch) {
 			if before := r.Began.Sub(end.Time); before > -time.Second && before < memoryOfFailure {
 				return &end
 			}
@@ -101,9 +102,9 @@ func failureTime(r *restarts.Restart, pods []corev1.Pod) *metav1.Time {
 }
 
 // endsOf are the times at which workers of a Pod failed: what the agent told of an epoch first, then what the kubelet did.
-func endsOf(pod *corev1.Pod, epoch int32) []metav1.Time {
+func endsOf(pod *corev1.Pod, exit *protocol.WorkerExit, epoch int32) []metav1.Time {
 	var ends []metav1.Time
-	if exit, err := protocol.ParseWorkerExit(pod.Annotations[jobset.WorkerExitKey]); err == nil && exit.Epoch == epoch {
+	if exit != nil && exit.Epoch == epoch {
 		ends = append(ends, metav1.NewTime(exit.Time))
 	}
 	for i := range pod.Status.ContainerStatuses {

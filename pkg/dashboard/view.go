@@ -137,7 +137,7 @@ func JobSetOf(in restarts.Input, before *JobSet) *JobSet {
 		v.Detail.Reports = before.Detail.Reports
 	}
 	v.Detail.Reports = v.Detail.Reports.next(&report, in.Now)
-	v.Detail.Steps = stepsOf(&report, in.Pods)
+	v.Detail.Steps = stepsOf(&report, &in)
 	v.Detail.Time = timeOf(in, &report)
 	return v
 }

@@ -41,8 +41,6 @@ type shape struct {
 	// candidates are those that have room when they are empty, once somebody counted them.
 	candidates *int32
 	near       *near // once somebody looked
-	// taken are the nodes that have an instance and take no other, nil if that does not matter. Such a shape has one job.
-	taken set
 }
 
 // cluster is what is left on the nodes while a round is planned.
@@ -81,10 +79,10 @@ func newCluster(nodes []Node, columns map[corev1.ResourceName]int) *cluster {
 }
 
 // addClass adds the nodes that constraints admit.
-func (c *cluster) addClass(admits func(*Node) bool, reservePercent int32) *class {
+func (c *cluster) addClass(where *Constraints, reservePercent int32) *class {
 	k := &class{nodes: newSet(len(c.nodes)), whole: make([]int64, c.width), budget: make([]int64, c.width), budgeted: reservePercent > 0}
 	for row, node := range c.nodes {
-		if !node.Usable || !admits(node) {
+		if !node.Usable || !where.Admits(node) {
 			continue
 		}
 		k.nodes.add(row)
@@ -111,7 +109,6 @@ func (c *cluster) reset() {
 	}
 	for _, s := range c.shapes {
 		copy(s.open, s.class.nodes)
-		clear(s.taken)
 	}
 	for _, q := range c.quotas {
 		q.reset()
@@ -135,9 +132,6 @@ func (c *cluster) move(row int, j *job, sign int64) {
 	}
 	if j.quota != nil {
 		j.quota.move(j.quotaNeeds, sign)
-	}
-	if j.shape.taken != nil {
-		j.shape.take(row, sign < 0)
 	}
 	if sign < 0 {
 		return
@@ -169,21 +163,7 @@ func (c *cluster) tightest(s *shape) (row int, ok bool) {
 	return 0, false
 }
 
-func (s *shape) take(row int, taken bool) {
-	if taken {
-		s.taken.add(row)
-	} else {
-		s.taken.remove(row)
-	}
-}
-
-// isTaken reports whether a node has an instance beside which no other may be.
-func (s *shape) isTaken(row int) bool { return s.taken != nil && s.taken.has(row) }
-
 func (c *cluster) hasRoom(row int, s *shape) bool {
-	if s.isTaken(row) {
-		return false
-	}
 	for _, need := range s.needs {
 		if c.free[row*c.width+need.column] < need.of {
 			return false
@@ -195,12 +175,6 @@ func (c *cluster) hasRoom(row int, s *shape) bool {
 // room returns how many instances of a shape a node can take, if extra were free there besides.
 func (c *cluster) room(row int, s *shape, extra []int64) int64 {
 	room := int64(math.MaxInt32)
-	if s.taken != nil {
-		room = 1
-	}
-	if s.isTaken(row) {
-		return 0
-	}
 	for _, need := range s.needs {
 		left := c.free[row*c.width+need.column]
 		if extra != nil {

@@ -15,16 +15,12 @@ SPDX-License-Identifier: Apache-2.0
 // is a GPU job; GPU jobs are planned before CPU jobs. Each node has what it can give to Pods, less what
 // Pods that are no instances request, less the instances that are bound there.
 //
-//	1 pending    the instances that running jobs need for their minimums and that are not bound are placed
+//	1 pending    the instances that running jobs have and that are not bound are placed (P106)
 //	2 minimums   (P104 1) each job below its minimum, the one with the least score first: the
 //	             most fulfilled gives one, again and again, until the whole minimum fits.
 //	             If that cannot be reached no job gives. What turned out not to help is given back
-//	3 growth     (P104 2) the least fulfilled of those that have their minimum gets one,
-//	             until no next instance fits. What a running job has anyway and is not bound is placed in
-//	             the same order
-//
-// If somebody has to give in step 2, or if a pending instance would lose its place in step 3, the round starts
-// again with all pending instances placed in step 1 (P106).
+//	3 growth     (P104 2) unless a job gave, the least fulfilled of those that have their minimum gets one,
+//	             until no next instance fits
 //
 // An instance is placed on the node with the least of its accelerator left (CPU jobs: whole
 // CPUs), of equals on the first by name. All instances of a job are alike, so whether a

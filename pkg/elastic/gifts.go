@@ -22,10 +22,10 @@ func (p *planner) mayGive(j *job) bool {
 	return j.has() > j.min && !p.cools(j.Job, p.in.CooldownDown)
 }
 
-// collect takes one instance after the other from the most fulfilled job, until what a job lacks fits.
-func (p *planner) collect(to *job, lacks int64, jobs []*job, mayGive bool) (gifts []gift, fits bool) {
+// collect takes one instance after the other from the most fulfilled job, until what a job lacks fits. Nobody gives to one that is absent.
+func (p *planner) collect(to *job, lacks int64, jobs []*job) (gifts []gift, fits bool) {
 	room := p.roomFor(to, lacks, nil)
-	if fits := room >= lacks && p.affords(to, lacks); fits || !mayGive {
+	if fits := room >= lacks && p.affords(to, lacks); fits || to.Absent {
 		return nil, fits
 	}
 	givers, giveBack := p.giversTo(to, jobs)

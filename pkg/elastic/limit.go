@@ -37,10 +37,6 @@ const (
 	LimitNoNode = "NoNode"
 	// LimitNoRoom: a resource is lacking on each node.
 	LimitNoRoom = "NoRoom"
-	// LimitDomain: each domain of its exclusive placement has Pods of another Job, or no room for it.
-	LimitDomain = "Domain"
-	// LimitOnePerNode: each node that it may use has one of its Pods, and they have anti-affinity to each other.
-	LimitOnePerNode = "OnePerNode"
 	// LimitQuota: what the quotas of its namespace allow is used.
 	LimitQuota = "Quota"
 	// LimitShare: what all nodes have together less the reserve, or the limits of all jobs there.
@@ -71,10 +67,6 @@ func (p *planner) limitOf(j *job, d *Decision) *Limit {
 	}
 	row, lacking, nodes := p.nearest(j)
 	switch {
-	case nodes == 0 && j.Topology != "":
-		return limit(LimitDomain, fmt.Sprintf("each domain of %s has Pods of another Job, or no room", j.Topology))
-	case nodes == 0 && j.shape.anyTaken():
-		return limit(LimitOnePerNode, "each node that it may use has one of its Pods, and their anti-affinity lets no two be on one")
 	case nodes == 0:
 		return limit(LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations")
 	case len(lacking) > 0:
@@ -99,16 +91,6 @@ func quantity(name corev1.ResourceName, of int64) string {
 	return fmt.Sprint(of)
 }
 
-// anyTaken reports whether a shape has an instance on a node that it may use.
-func (s *shape) anyTaken() bool {
-	for row := range s.class.nodes.all {
-		if s.isTaken(row) {
-			return true
-		}
-	}
-	return false
-}
-
 // near is the node that lacks the fewest resources for one more instance of a shape, of equals the first by name.
 type near struct {
 	row int
@@ -125,9 +107,6 @@ func (p *planner) nearest(j *job) (nearest int, lacking []amount, nodes int) {
 	}
 	c := p.cluster
 	for row := range j.shape.class.nodes.all {
-		if j.shape.isTaken(row) {
-			continue
-		}
 		var lacks []amount
 		for _, need := range j.shape.needs {
 			if c.free[row*c.width+need.column] < need.of {

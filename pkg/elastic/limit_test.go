@@ -31,8 +31,6 @@ func TestLimits(t *testing.T) {
 	capped.Now = start
 	quotaed := planOf(nodesOf(8), job(2, 0, 0))
 	quotaed.Jobs[0].Exist, quotaed.Quotas = 2, map[string]Headroom{"ns": {Request: Resources{gpu: 0, corev1.ResourcePods: 9}}}
-	racks := planOf(nodesOf(8, 8), with(job(2), func(j *Job) { j.Topology = "rack" }))
-	racks.Nodes[0].Labels, racks.Nodes[0].HasOthers = map[string]string{"rack": "a"}, true
 	for name, tc := range map[string]struct {
 		in              Input
 		reason, message string
@@ -44,8 +42,6 @@ func TestLimits(t *testing.T) {
 		"P113: a resource that no node has":     {planOf(nodesOf(8), asks(job(2), Resources{gpu: 1, "example.com/none": 1})), LimitNoRoom, "it requests a resource that no node has"},
 		"P113: no node is admitted":             {planOf(nodesOf(8), with(job(2), func(j *Job) { j.Where.NodeSelector = map[string]string{"zone": "x"} })), LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations"},
 		"P112 P113: a quota":                    {quotaed, LimitQuota, "the quota of the namespace for requests.nvidia.com/gpu: 0 left of the 1 that one more needs"},
-		"P112 P113: no domain is left":          {racks, LimitDomain, "each domain of rack has Pods of another Job, or no room"},
-		"P112 P113: one for each node":          {planOf(nodesOf(8, 8), with(job(2, 0, 1), func(j *Job) { j.OnePerNode = true })), LimitOnePerNode, "each node that it may use has one of its Pods, and their anti-affinity lets no two be on one"},
 		"P113: the reserve":                     {reserved, LimitShare, "what its nodes have together, less the reserve and what all elastic jobs may use there by their limits, is used"},
 		"P113: the cooldown, and until when":    {cooling, LimitCooldown, "its size was changed at 1970-01-12T13:45:40Z, and changes again after 1970-01-12T13:50:40Z"},
 		"P113: the ceiling, and until when":     {capped, LimitCeiling, "more than 2 Pods were refused (too spread), and more are tried after 1970-01-12T13:47:40Z, or when a node comes"},

@@ -203,7 +203,7 @@ func countOf(all []string, one string) (count int) {
 func (a *arena) input() Input {
 	in := Input{Nodes: a.nodes, Accelerators: []corev1.ResourceName{gpu}, CooldownUp: arenaCooldown, ShrinkAfter: arenaShrinkAfter, Now: a.now, Quotas: map[string]Headroom{}}
 	for _, t := range a.teams {
-		t.job.Exist, t.job.OnePerNode = int32(len(t.node)), t.known && t.perNode == 1
+		t.job.Exist = int32(len(t.node))
 		if t.known && t.quota > 0 {
 			in.Quotas[t.job.Namespace] = Headroom{Request: Resources{corev1.ResourcePods: int64(t.quota - len(t.node))}}
 		}

@@ -97,12 +97,11 @@ func newPlanner(in *Input) *planner {
 			j.quotaNeeds = j.quota.needs(j.Job)
 		}
 	}
-	domains := p.findDomains()
 	classes, shapes, sorted := map[string]*class{}, map[string]*shape{}, map[int]*levels{}
 	for _, j := range p.jobs {
-		admits, signature := j.admits(domains)
+		signature := j.Where.signature()
 		if classes[signature] == nil {
-			classes[signature] = p.cluster.addClass(admits, in.ReservePercent)
+			classes[signature] = p.cluster.addClass(&j.Where, in.ReservePercent)
 		}
 		by, unit := j.accelerator, int64(1)
 		if by < 0 {
@@ -212,10 +211,6 @@ func (p *planner) shapeOf(j *job, k *class, by *levels, signature string, shapes
 		key.WriteString(strconv.FormatInt(of, 36))
 	}
 	key.WriteString(" " + signature)
-	if j.OnePerNode {
-		s.taken = newSet(len(p.cluster.nodes))
-		key.WriteString(" alone " + j.Key.String()) // which nodes are taken differs from job to job
-	}
 	if known := shapes[key.String()]; known != nil {
 		j.shape = known
 		return

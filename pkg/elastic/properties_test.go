@@ -44,7 +44,6 @@ func randomCluster(t *rapid.T) Input {
 		node := Node{Name: fmt.Sprintf("node-%d", i), Usable: number(0, 7) > 0, Labels: map[string]string{"zone": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "zone")},
 			Allocatable: Resources{gpu: int64(number(0, 8)), corev1.ResourceCPU: int64(number(0, 16)) * 500, corev1.ResourceMemory: int64(number(0, 200)), corev1.ResourcePods: int64(number(0, 12))},
 			Requested:   Resources{corev1.ResourceCPU: int64(number(0, 2)) * 500}}
-		node.HasOthers = number(0, 3) == 0
 		node.Lost = !node.Usable && number(0, 1) == 0
 		if number(0, 5) == 0 {
 			node.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
@@ -79,9 +78,6 @@ func randomJob(t *rapid.T, name string, nodes int, number func(least, most int) 
 	}
 	if number(0, 4) == 0 {
 		j.Where.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-	}
-	if j.OnePerNode = number(0, 5) == 0; number(0, 5) == 0 {
-		j.Topology = "zone"
 	}
 	if j.Shrinks = number(0, 1) == 0; number(0, 3) > 0 {
 		j.Lacking = time.Unix(1_000_000, 0).Add(-time.Duration(number(1, 3)) * time.Minute)
@@ -131,7 +127,7 @@ func TestEveryCluster(t *testing.T) {
 			}
 		}
 		staysWithinCapacity(t, p, plan)
-		spreads(t, p, plan)
+		keepsQuotas(t, p, plan)
 		takesOnlyForMinimums(t, p, plan)
 		wastesNothing(t, p)
 		next := in
@@ -191,23 +187,10 @@ func staysWithinCapacity(t *rapid.T, p *planner, plan Plan) {
 	}
 }
 
-// spreads fails if growth breaks what the planner knows of the scheduler and of quotas (P112).
-func spreads(t *rapid.T, p *planner, plan Plan) {
+// keepsQuotas fails if growth breaks what the planner knows of quotas (P112).
+func keepsQuotas(t *rapid.T, p *planner, plan Plan) {
 	grown := map[string]*quota{}
 	for i, j := range p.jobs {
-		nodes, domains := map[int]int{}, map[Domain]bool{}
-		for at, row := range j.placed {
-			nodes[row]++
-			bound := slices.ContainsFunc(j.bound, func(s spot) bool { return s.row == row })
-			if j.OnePerNode && nodes[row] > 1 && !bound {
-				t.Fatalf("%s has two instances on node %s", j.Key, p.cluster.nodes[row].Name)
-			}
-			if domain, _ := domainOf(j.Topology, p.cluster.nodes[row]); j.Topology != "" && !bound {
-				if domains[domain] = true; len(domains) > 1 || p.cluster.nodes[row].HasOthers && len(j.bound) == 0 {
-					t.Fatalf("instance %d of %s is in %v", at, j.Key, domain)
-				}
-			}
-		}
 		if plan.Decisions[i].Size > j.now && j.quota != nil {
 			grown[j.Namespace] = j.quota
 		}

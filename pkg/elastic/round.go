@@ -10,14 +10,20 @@ import (
 	"slices"
 )
 
-// round plans once from the given sizes, and returns the sizes that it leads to.
-//
-// Instances that are not bound are placed as growth would place them, so that the next round, in which
-// those that are planned now are pending, places them on the same nodes and ends as this one.
-// That is right if no job has to give, and if no pending instance loses a place that way.
+// round plans once from the given sizes, and returns the sizes that it leads to. If a job gives, no job of its kind grows: that is
+// for the next round.
 func (p *planner) round(sizes []int32) []int32 {
-	if fits := p.plain(sizes); !fits || !p.keepsPending(sizes) {
-		p.careful(sizes)
+	p.settle(sizes)
+	for _, jobs := range [][]*job{p.gpu, p.cpu} {
+		p.placePending(jobs)
+		for _, j := range jobs {
+			j.sortPlaced()
+		}
+		gifts := p.minimums(jobs)
+		p.gifts = append(p.gifts, gifts...)
+		if len(gifts) == 0 {
+			p.fill(jobs, func(j *job) int32 { return j.most })
+		}
 	}
 	next := make([]int32, len(p.jobs))
 	for i, j := range p.jobs {
@@ -29,69 +35,11 @@ func (p *planner) round(sizes []int32) []int32 {
 	return next
 }
 
-// plain is the round in which no job gives. It reports whether that is enough. Where it is, the careful one would take
-// ten times as long with quotas and spreads to keep (BenchmarkMake, P112).
-func (p *planner) plain(sizes []int32) bool {
-	p.settle(sizes)
-	for _, jobs := range [][]*job{p.gpu, p.cpu} {
-		p.placePending(jobs, true)
-		if _, enough := p.minimums(jobs, false); !enough {
-			return false
-		}
-		p.fill(jobs, func(j *job) int32 { return j.most })
-	}
-	return true
-}
-
-// keepsPending reports whether as many pending instances have a place after a plain round as would have one
-// if they were placed before everything else. It leaves a plain round behind if so.
-func (p *planner) keepsPending(sizes []int32) bool {
-	var lost []int32
-	for _, j := range p.jobs {
-		lost = append(lost, j.pending)
-	}
-	if slices.Max(append(lost, 0)) == 0 {
-		return true
-	}
-	p.settle(sizes)
-	for _, jobs := range [][]*job{p.gpu, p.cpu} {
-		p.placePending(jobs, false)
-	}
-	for i, j := range p.jobs {
-		if j.pending < lost[i] {
-			return false
-		}
-	}
-	return p.plain(sizes)
-}
-
-// careful is the round in which pending instances are placed before anything else, and jobs give. If
-// one does, no job grows: that is for the next round.
-func (p *planner) careful(sizes []int32) {
-	p.settle(sizes)
-	for _, jobs := range [][]*job{p.gpu, p.cpu} {
-		p.placePending(jobs, false)
-		for _, j := range jobs {
-			j.sortPlaced()
-		}
-		gifts, _ := p.minimums(jobs, true)
-		p.gifts = append(p.gifts, gifts...)
-		if len(gifts) > 0 {
-			continue
-		}
-		p.fill(jobs, func(j *job) int32 { return j.most })
-	}
-}
-
-// placePending is step 2: the instances that running jobs have and that are not bound, or only
-// those that they need for their minimums.
-func (p *planner) placePending(jobs []*job, onlyMinimums bool) {
+// placePending is step 1: the instances that running jobs have and that are not bound.
+func (p *planner) placePending(jobs []*job) {
 	p.fill(jobs, func(j *job) int32 {
-		switch {
-		case !j.Started:
+		if !j.Started {
 			return 0
-		case onlyMinimums:
-			return j.min
 		}
 		return j.size
 	})
@@ -124,13 +72,11 @@ func (p *planner) fill(jobs []*job, limit func(*job) int32) {
 	}
 }
 
-// minimums is step 3: room is made for the minimums of the jobs that never ran and are below theirs.
-// If no one may give, it stops at the first that would need it, and says that this is not enough.
-func (p *planner) minimums(jobs []*job, mayGive bool) (all []gift, enough bool) {
-	isBelow := func(j *job) bool { return !j.Started && j.has() < j.min }
-	below := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !isBelow(j) })
+// minimums is step 2: room is made for the minimums of the jobs that never ran and are below theirs.
+func (p *planner) minimums(jobs []*job) (all []gift) {
+	below := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.Started || j.has() >= j.min })
 	if len(below) == 0 {
-		return nil, true
+		return nil
 	}
 	slices.SortFunc(below, compareJobs)
 	p.countReclaim(jobs)
@@ -140,20 +86,17 @@ func (p *planner) minimums(jobs []*job, mayGive bool) (all []gift, enough bool) 
 			j.waits = true
 			continue
 		}
-		gifts, fits := p.collect(j, lacks, jobs, mayGive && !j.Absent)
-		if !fits && j.Absent {
+		gifts, fits := p.collect(j, lacks, jobs)
+		if !fits {
 			j.waits, j.ungiven = true, true
 			continue
-		}
-		if !fits {
-			return nil, false
 		}
 		for range lacks {
 			p.placeOne(j, false)
 		}
 		all = append(all, p.giveBack(gifts)...)
 	}
-	return all, true
+	return all
 }
 
 // countReclaim adds up what can be had of the jobs above their minimums.

@@ -43,7 +43,7 @@ func (p *planner) lacking(sizes []int32) []int32 {
 	p.settle(sizes)
 	lacks := make([]int32, len(p.jobs))
 	for _, jobs := range [][]*job{p.gpu, p.cpu} {
-		p.placePending(jobs, false)
+		p.placePending(jobs)
 	}
 	for i, j := range p.jobs {
 		if !j.Running {

@@ -45,8 +45,6 @@ type Node struct {
 	Allocatable Resources
 	// Requested is what the Pods on it request that are not instances of Input.Jobs.
 	Requested Resources
-	// HasOthers: a Pod of a JobSet is on it that is no instance of Input.Jobs. Jobs in exclusive placement keep out of its domain (P112).
-	HasOthers bool
 }
 
 // Key names an elastic ReplicatedJob.
@@ -68,10 +66,6 @@ type Job struct {
 	Request, Limit Resources
 	// Where says which nodes take its instances.
 	Where Constraints
-	// Topology is the label whose values are the domains of exclusive placement, empty if the job is not in it (P112).
-	Topology string
-	// OnePerNode: its Pods have anti-affinity to each other by host name (P112).
-	OnePerNode bool
 	// Exist is how many of its Pods exist, wherever they are: quotas count them.
 	Exist int32
 	// Bound are the instances that have a node, in any order.

@@ -106,51 +106,12 @@ func leftBy(pod *corev1.Pod) string {
 	return ""
 }
 
-// restartsAll is shared by all stripped Pods.
-var restartsAll = workerpod.RestartAllUnless(0)
-
-// showEnds shows what the functions of this file read. The End is shown as that of an init container, since the regular ones
-// say whether the Pod ended well.
-func showEnds(to *corev1.Pod, m *Member) {
-	if m.Restarting {
-		show(to, corev1.PodCondition{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue})
-	}
-	if m.End.Container != "" {
-		to.Spec.InitContainers = []corev1.Container{{Name: m.End.Container, RestartPolicyRules: restartsAll}}
-		to.Status.InitContainerStatuses = []corev1.ContainerStatus{ended(m.End)}
-	}
-	if m.Phase == corev1.PodFailed {
-		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{Container: m.LeftBy, ExitCode: protocol.ExitLeave, At: m.Finished})}
-	}
-	if m.EndedWell && m.Phase != corev1.PodSucceeded {
-		to.Status.ContainerStatuses = []corev1.ContainerStatus{ended(End{})}
-	}
-	if m.Keeper != "" {
-		to.Status.ContainerStatuses = []corev1.ContainerStatus{
-			ended(End{}), {Name: m.Keeper, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
-		}
-	}
-}
-
-func ended(end End) corev1.ContainerStatus {
-	return corev1.ContainerStatus{Name: end.Container, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: end.ExitCode, Reason: end.Reason, FinishedAt: metav1.NewTime(end.At)},
-	}}
-}
-
 // disruption returns why a Pod is taken away, "" if nothing says so.
 func disruption(pod *corev1.Pod) string {
 	if c := ConditionOf(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
 		return c.Reason
 	}
 	return ""
-}
-
-// showDisruption keeps the condition, since placement asks whether there is one without a reason, too.
-func showDisruption(to, pod *corev1.Pod) {
-	if c := ConditionOf(pod, corev1.DisruptionTarget); c != nil {
-		show(to, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
-	}
 }
 
 // longestSchedulerMessage is how much is told of what the scheduler says, in bytes. It counts nodes by reason, so its
@@ -170,10 +131,4 @@ func whyUnscheduled(pod *corev1.Pod) string {
 		return c.Message
 	}
 	return strings.ToValidUTF8(c.Message[:longestSchedulerMessage], "") + "..."
-}
-
-func showUnscheduled(to *corev1.Pod, m *Member) {
-	if m.Unscheduled != "" {
-		show(to, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: m.Unscheduled})
-	}
 }

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package facts
 
 import (
-	"path"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -40,15 +38,4 @@ func lastKilled(pod *corev1.Pod) (last End) {
 		}
 	}
 	return last
-}
-
-// showKilled shows what lastKilled reads.
-func showKilled(to *corev1.Pod, m *Member) {
-	if m.Killed.Container == "" {
-		return
-	}
-	to.Spec.Containers = []corev1.Container{{Name: m.Killed.Container, Command: []string{path.Join(protocol.Dir, protocol.Binary)}}}
-	status := ended(m.Killed)
-	status.LastTerminationState, status.State = status.State, corev1.ContainerState{}
-	to.Status.ContainerStatuses = append(to.Status.ContainerStatuses, status)
 }

@@ -14,6 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -68,12 +69,12 @@ func TestAReportIsAReportWhereverItStands(t *testing.T) {
 			if tc.lease != none {
 				lease.Annotations = map[string]string{jobset.EpochKey: tc.lease}
 			}
-			got, reports := WithLease(pod, OfLease(StripLease(lease)), tc.synced).Annotations[jobset.EpochKey]
-			if !reports {
-				got = none
+			want := Reported{}
+			if tc.want != none {
+				want = reportedIn(tc.want)
 			}
-			if got != tc.want {
-				t.Errorf("want %q, got %q", tc.want, got)
+			if got := Join(Of(pod), OfLease(lease), tc.synced).Reported; got != want {
+				t.Errorf("want %+v, got %+v", want, got)
 			}
 		})
 	}
@@ -100,35 +101,57 @@ func TestTheExitOfTheGreaterEpochCounts(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pod := &corev1.Pod{}
-			if tc.pod != "" {
-				pod.Annotations = map[string]string{jobset.WorkerExitKey: tc.pod}
-			}
-			if got := WithLease(pod, Lease{WorkerExit: tc.lease}, 2).Annotations[jobset.WorkerExitKey]; got != tc.want {
-				t.Errorf("want %s, got %s", tc.want, got)
+			told := func(text string) map[string]string { return map[string]string{jobset.WorkerExitKey: text} }
+			pod := Of(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: told(tc.pod)}})
+			got := Join(pod, &Lease{Report: reportIn(told(tc.lease))}, 2).Exit
+			if diff := cmp.Diff(reportIn(told(tc.want)).Exit, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestAMergeChangesNeitherAndKeepsTheRest(t *testing.T) {
+func TestAJoinChangesNeitherAndKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{jobset.EpochKey: "1", jobset.AddressKey: "10.0.0.1", "batch.kubernetes.io/job-completion-index": "4"}}}
-	before := pod.DeepCopy()
-	if got := WithLease(pod, Lease{Present: true, Epoch: "1"}, 1); got != pod {
-		t.Error("P152: a Lease that says nothing new makes another Pod")
+	pod := Of(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{jobset.EpochKey: "1", jobset.AddressKey: "10.0.0.1", "batch.kubernetes.io/job-completion-index": "4"}}})
+	lease := func(epoch int32, address string) *Lease {
+		return &Lease{Report: Report{Reported: Reported{Epoch: epoch}, Address: address}}
 	}
-	got := WithLease(pod, Lease{Present: true, Epoch: "2", Address: "10.0.0.2"}, 1)
-	want := pod.DeepCopy()
-	want.Annotations[jobset.EpochKey], want.Annotations[jobset.AddressKey] = "2", "10.0.0.2"
-	if diff := cmp.Diff(want, got); diff != "" {
+	before := *pod
+	if got := Join(pod, nil, 1); got != pod {
+		t.Error("P152: a Pod without a Lease is copied")
+	}
+	want := *pod
+	want.Reported, want.Address, want.Leased, want.FromLease = Reported{Epoch: 2}, "10.0.0.2", 2, true
+	if diff := cmp.Diff(&want, Join(pod, lease(2, "10.0.0.2"), 1)); diff != "" {
 		t.Errorf("P152: the Pod that reports (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, pod); diff != "" {
+	if diff := cmp.Diff(&before, pod); diff != "" {
 		t.Errorf("P152: the Pod of the cache changed (-want +got):\n%s", diff)
 	}
-	if got := WithLease(pod, Lease{Present: true, Epoch: "1", Address: "10.0.0.3"}, 2).Annotations[jobset.AddressKey]; got != "10.0.0.3" {
+	if got := Join(pod, lease(1, "10.0.0.3"), 2).Address; got != "10.0.0.3" {
 		t.Errorf("P122: the address that goes with the epoch is %s", got)
+	}
+}
+
+func TestAllPodsAreJoined(t *testing.T) {
+	t.Parallel()
+	pod := func(uid string) *Member {
+		return &Member{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: uid, UID: types.UID(uid)}}
+	}
+	all := []*Member{pod("a"), pod("b"), pod("c")}
+	leases := Leases(func(key string) *Lease {
+		return map[string]*Lease{
+			"ns/jobset.b": {Of: "b", Report: Report{Reported: Reported{Epoch: 2}}},
+			"ns/jobset.c": {Of: "an earlier c", Report: Report{Reported: Reported{Epoch: 3}}},
+		}[key]
+	})
+	joined := leases.JoinAll(all, 1)
+	if joined[0] != all[0] || joined[1] == all[1] || joined[1].Reported.Epoch != 2 || joined[2] != all[2] || all[1].Reported.Epoch != 0 {
+		t.Errorf("P152: joined %+v of %+v", joined, all)
+	}
+	if got := Leases(nil).JoinAll(all, 1); &got[0] != &all[0] {
+		t.Error("P152: without Leases the list is copied")
 	}
 }
 
@@ -151,9 +174,11 @@ func TestTheLaterProgressCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{jobset.ProgressKey: tc.pod}}}
-			if got := WithLease(pod, Lease{Progress: tc.lease}, 1).Annotations[jobset.ProgressKey]; got != tc.want {
-				t.Errorf("want %s, got %s", tc.want, got)
+			told := func(text string) map[string]string { return map[string]string{jobset.ProgressKey: text} }
+			pod := Of(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: told(tc.pod)}})
+			got := Join(pod, &Lease{Report: reportIn(told(tc.lease))}, 1).Progress
+			if diff := cmp.Diff(reportIn(told(tc.want)).Progress, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -187,15 +212,12 @@ func TestWhoseReportALeaseIs(t *testing.T) {
 				},
 				Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("h")},
 			}
-			stripped := StripLease(full)
-			if got := string(ReporterOf(stripped)); got != tc.want {
-				t.Errorf("want Pod %q, got %q", tc.want, got)
+			want := &Lease{
+				ObjectMeta: metav1.ObjectMeta{Name: tc.name, Namespace: "ns", UID: "l", ResourceVersion: "7", Labels: map[string]string{jobset.JobSetUIDKey: "js"}},
+				Report:     Report{Reported: Reported{Epoch: 3}, Address: "a"}, Of: types.UID(tc.want),
 			}
-			if diff := cmp.Diff(OfLease(full), OfLease(stripped)); diff != "" {
-				t.Errorf("P152: facts of the cached Lease (-want +got):\n%s", diff)
-			}
-			if stripped.ManagedFields != nil || stripped.Spec.HolderIdentity != nil || len(stripped.Labels) != 1 || len(stripped.Annotations) != 4 {
-				t.Errorf("P152: more is kept than is read: %v", stripped)
+			if diff := cmp.Diff(want, OfLease(full)); diff != "" {
+				t.Errorf("P152: what is kept of a Lease (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -223,12 +245,11 @@ func TestOutside(t *testing.T) {
 			if tc.pod != "" {
 				pod.Annotations = map[string]string{jobset.EpochKey: tc.pod}
 			}
-			var lease *coordinationv1.Lease
+			var lease *Lease
 			if tc.lease != "" {
-				lease = &coordinationv1.Lease{}
-				lease.Annotations = map[string]string{jobset.EpochKey: tc.lease}
+				lease = &Lease{Report: reportIn(map[string]string{jobset.EpochKey: tc.lease})}
 			}
-			if got := Outside(pod, lease, 1); got != tc.want {
+			if got := Join(Of(pod), lease, 1).Outside(1); got != tc.want {
 				t.Errorf("got %t, want %t", got, tc.want)
 			}
 		})

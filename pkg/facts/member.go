@@ -3,16 +3,15 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package facts is all that decisions read of a Pod or a Node: Of returns it as a small value that can be compared, and Strip
-// returns an object that has little else (see there). So the three places that have to agree cannot differ:
+// Package facts is all that decisions read of a Pod, a Lease or a Node: small values, parsed once when an event brings the object.
 //
-//	cache      keeps Strip(pod), and Of(Strip(pod)) == Of(pod) holds for every Pod
+//	cache      keeps Of(pod) in place of the Pod
 //	events     wake a JobSet if the Standing of a Pod differs
-//	decisions  read facts, never a Pod
+//	gather     joins each Pod with the report in its Lease: Join
+//	decisions  read Members, never a Pod
 //
-// To let a decision read another field of a Pod, add it to Member, Of and Strip in this file. TestStrippingKeepsTheFacts
-// draws texts, numbers, bools and keptAnnotations by itself, and says if it draws no Pod that has the fact. In Standing it wakes
-// the JobSet when it changes; elsewhere in Member only readiness does, while something is reported of it.
+// To let a decision read another field of a Pod, add it to Member and Of. In Standing it wakes the JobSet when it changes; elsewhere
+// in Member only readiness does, while something is reported of it.
 package facts
 
 import (
@@ -23,18 +22,20 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// Member is what is read of a Pod of a JobSet.
+// Member is what is read of a Pod of a JobSet. A cache keeps it in place of the Pod, so it is shared and must not be changed. Of its
+// metadata it has what it is found and deleted by; annotations and finalizers are read into the other fields.
 type Member struct {
-	Name    string
-	Created time.Time
+	metav1.ObjectMeta
 	// Index is its completion index, -1 if it has none.
 	Index int32
-	// Node is empty until the Pod is scheduled. Unscheduled is what the scheduler says of one without a node, cut to what is told.
+	// Node is empty until the Pod is scheduled. Unscheduled is what the scheduler says of one without a node, cut to what is shown.
 	Node, Unscheduled string
 	// Gated: a scheduling gate keeps the scheduler from it.
 	Gated bool
@@ -58,18 +59,21 @@ type Member struct {
 	// Failures is how often its index failed before it, and Finished when it ended if it is Failed, both as the Job controller counts (P170).
 	Failures int64
 	Finished time.Time
-	// WorkerExit is what its agent tells of how its worker ended (P66), in the form of the annotation.
-	WorkerExit string
-	// Progress is what its agent tells of the signs that its worker gave (P137), in the form of the annotation.
-	Progress string
-	// Address is what its agent reports as its address.
-	Address string
+	// Exit, Progress and Address are what its agent reports beside the epoch, see Report.
+	Exit     *protocol.WorkerExit
+	Progress *protocol.ProgressReport
+	Address  string
+	// Leased is the epoch that counts in its Lease, 0 if none does, and FromLease says that Reported is from there: see Join.
+	Leased    int32
+	FromLease bool
 	// Preparation is what keeps its agent from reporting that another Pod in its place would not have sooner (P48a).
 	Preparation Preparation
 	// Readiness is that of its worker, and UnreadySince since when it is not Ready. Blocker is what keeps one that is Blocked.
 	Readiness    Readiness
 	UnreadySince time.Time
 	Blocker      Blocker
+
+	Place
 }
 
 // Standing is the part of the facts whose change decides something, so that it wakes the JobSet.
@@ -86,29 +90,36 @@ type Standing struct {
 	NoSandboxSince time.Time
 }
 
-// Reported is what the agent of a Pod reported.
-type Reported struct {
-	// Epoch is 0 if it reported none.
-	Epoch int32
-	// Invalid: its annotation is not a decimal int32 >= 1, but Text. That is no report (P12).
-	Invalid bool
-	Text    string
+// GetObjectKind makes events about a Member events about its Pod.
+func (m *Member) GetObjectKind() schema.ObjectKind {
+	return &metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Pod"}
+}
+
+// DeepCopyObject copies what may be set; the rest is shared and never changes.
+func (m *Member) DeepCopyObject() runtime.Object {
+	other := *m
+	return &other
 }
 
 // Of returns the facts of a Pod.
-func Of(pod *corev1.Pod) Member {
-	m := Member{
-		Name: pod.Name, Created: moment(&pod.CreationTimestamp),
-		Index: IndexOf(pod), Node: NodeOf(pod),
-		Standing:   StandingOf(pod),
-		ByForce:    pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,
-		Reason:     pod.Status.Reason,
-		WorkerExit: pod.Annotations[jobset.WorkerExitKey],
-		Progress:   ProgressOf(pod),
-		Gated:      len(pod.Spec.SchedulingGates) > 0,
-		Address:    pod.Annotations[jobset.AddressKey],
-		Disruption: disruption(pod),
-		Restarting: isTrue(pod, corev1.AllContainersRestarting),
+func Of(pod *corev1.Pod) *Member {
+	report := reportIn(pod.Annotations)
+	m := &Member{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
+			OwnerReferences: pod.OwnerReferences, Labels: Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
+		},
+		Index: indexOf(pod), Node: pod.Spec.NodeName,
+		Standing: standingOf(pod, report.Reported),
+		ByForce:  pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0,
+		Reason:   pod.Status.Reason, Disruption: disruption(pod),
+		Gated: len(pod.Spec.SchedulingGates) > 0,
+		Exit:  report.Exit, Progress: report.Progress, Address: report.Address,
+		Restarting:  isTrue(pod, corev1.AllContainersRestarting),
+		Failures:    failuresBefore(pod),
+		Preparation: preparationOf(pod),
+		Place:       placeOf(pod),
 	}
 	if m.Node == "" {
 		m.Unscheduled = whyUnscheduled(pod)
@@ -119,22 +130,21 @@ func Of(pod *corev1.Pod) Member {
 	if !m.Ended() && !m.EndedWell {
 		m.Keeper, m.Killed = keeper(pod), lastKilled(pod)
 	}
-	m.Failures = failuresBefore(pod)
 	if m.Phase == corev1.PodFailed {
 		m.LeftBy, m.Finished = leftBy(pod), finished(pod)
 	}
-	m.Preparation = PreparationOf(pod)
-	if m.Readiness, m.UnreadySince = ReadinessOf(pod); m.Readiness == Blocked {
+	if m.Readiness, m.UnreadySince = readinessOf(pod); m.Readiness == Blocked {
 		m.Blocker = blockerOf(pod)
 	}
 	return m
 }
 
-// StandingOf returns the Standing of a Pod alone. A pass may take a microsecond for a Pod (P22), so it looks at this of each,
-// at what NodeOf, IndexOf, PreparationOf and ReadinessOf return of many, and at all facts of few.
-func StandingOf(pod *corev1.Pod) Standing {
+// Created is when the Pod was created.
+func (m *Member) Created() time.Time { return m.CreationTimestamp.Time }
+
+func standingOf(pod *corev1.Pod, reported Reported) Standing {
 	s := Standing{
-		Phase: pod.Status.Phase, Reported: reported(pod),
+		Phase: pod.Status.Phase, Reported: reported,
 		Tracked:   slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer),
 		EndedWell: endedWell(pod),
 	}
@@ -147,83 +157,19 @@ func StandingOf(pod *corev1.Pod) Standing {
 	return s
 }
 
-// keptAnnotations are those that are read of a Pod.
-var keptAnnotations = []string{
-	jobset.EpochKey, jobset.WorkerExitKey, jobset.ProgressKey, jobset.AddressKey, batchv1.JobCompletionIndexAnnotation,
-	batchv1.JobIndexFailureCountAnnotation, batchv1.JobIndexIgnoredFailureCountAnnotation, jobset.ExclusiveKey,
-	jobset.NodeSelectorStrategyKey,
-}
-
-// Strip returns a Pod with the facts of another, the labels and owners by which it is found, and what exclusive placement and
-// elastic groups read; see the packages placement and elastic. It shares what it keeps with the other.
-func Strip(pod *corev1.Pod) *corev1.Pod {
-	stripped := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
-			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
-			DeletionGracePeriodSeconds: pod.DeletionGracePeriodSeconds,
-			OwnerReferences:            pod.OwnerReferences,
-			Labels:                     Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
-			Annotations:                Pick(pod.Annotations, keptAnnotations...),
-		},
-		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, SchedulingGates: pod.Spec.SchedulingGates},
-		Status: corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason},
-	}
-	if topology, exclusive := placement.Topology(pod); exclusive {
-		if domain, ok := pod.Spec.NodeSelector[topology]; ok {
-			stripped.Spec.NodeSelector = map[string]string{topology: domain}
-		}
-	}
-	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
-		stripped.Finalizers = []string{batchv1.JobTrackingFinalizer}
-	}
-	m := Of(pod)
-	showUnscheduled(stripped, &m)
-	showDisruption(stripped, pod)
-	showEnds(stripped, &m)
-	showKilled(stripped, &m)
-	showSandbox(stripped, &m)
-	showReadiness(stripped, &m)
-	showPreparation(stripped, &m)
-	return stripped
-}
-
 // Terminating reports whether the Pod is being deleted.
 func (s *Standing) Terminating() bool { return !s.Deadline.IsZero() }
 
 // Ended reports whether the Pod has failed or succeeded.
 func (s *Standing) Ended() bool { return s.Phase == corev1.PodFailed || s.Phase == corev1.PodSucceeded }
 
-// NodeOf returns the node of a Pod alone.
-func NodeOf(pod *corev1.Pod) string { return pod.Spec.NodeName }
-
-// ProgressOf returns what the agent of a Pod tells of its worker alone (P137).
-func ProgressOf(pod *corev1.Pod) string { return pod.Annotations[jobset.ProgressKey] }
-
-// IndexOf returns the completion index of a Pod, -1 if it has none.
-func IndexOf(pod *corev1.Pod) int32 {
+// indexOf returns the completion index of a Pod, -1 if it has none.
+func indexOf(pod *corev1.Pod) int32 {
 	index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil || index < 0 {
 		return -1
 	}
 	return int32(index)
-}
-
-func reported(pod *corev1.Pod) Reported {
-	text, ok := pod.Annotations[jobset.EpochKey]
-	if !ok {
-		return Reported{}
-	}
-	return reportedIn(text)
-}
-
-// reportedIn reads the value of the annotation.
-func reportedIn(text string) Reported {
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 1 || text[0] == '+' || text[0] == '0' {
-		return Reported{Invalid: true, Text: text}
-	}
-	return Reported{Epoch: int32(n)}
 }
 
 // moment is a time in a form that can be compared by ==.
@@ -242,11 +188,6 @@ func ConditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondi
 func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	c := ConditionOf(pod, kind)
 	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-// show adds a condition to a stripped Pod.
-func show(to *corev1.Pod, c corev1.PodCondition) {
-	to.Status.Conditions = append(to.Status.Conditions, c)
 }
 
 // Pick returns the entries of a map with these keys.

@@ -29,9 +29,9 @@ const (
 // pullRetried is what blockerOf says of an image that cannot be pulled now. Other reasons, such as InvalidImageName, stay.
 const pullRetried = "ImagePullBackOff"
 
-// PreparationOf returns what a Pod waits for alone. An agent that runs and has not started holds the workers back: it is to
+// preparationOf returns what a Pod waits for alone. An agent that runs and has not started holds the workers back: it is to
 // report. A container that waits in a sandbox is being created, which takes as long as the pull of its image does.
-func PreparationOf(pod *corev1.Pod) Preparation {
+func preparationOf(pod *corev1.Pod) Preparation {
 	if phase := pod.Status.Phase; phase == corev1.PodFailed || phase == corev1.PodSucceeded {
 		return Prepared
 	}
@@ -83,20 +83,4 @@ func initContainer(pod *corev1.Pod, name string) *corev1.Container {
 		return nil
 	}
 	return &pod.Spec.InitContainers[i]
-}
-
-// showPreparation shows what PreparationOf reads. Whatever prepares a Pod is shown as a pull if it is Pending.
-func showPreparation(to *corev1.Pod, m *Member) {
-	switch {
-	case m.Preparation == AwaitsSandbox:
-		show(to, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse})
-	case m.Preparation == Preparing && m.Phase == corev1.PodPending:
-		show(to, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
-		showWaiting(to, "", "")
-	case m.Preparation == Preparing:
-		to.Spec.InitContainers = append(to.Spec.InitContainers, corev1.Container{})
-		to.Status.InitContainerStatuses = append(to.Status.InitContainerStatuses, corev1.ContainerStatus{
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-		})
-	}
 }

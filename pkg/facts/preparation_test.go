@@ -125,7 +125,4 @@ func TestInitContainersRunAgain(t *testing.T) {
 	if got := Of(pod).Preparation; got != Preparing {
 		t.Errorf("P48a: preparation is %d", got)
 	}
-	if got := Of(Strip(pod)).Preparation; got != Preparing {
-		t.Errorf("P48a: preparation of the cached Pod is %d", got)
-	}
 }

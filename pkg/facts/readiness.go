@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"sigs.k8s.io/jobset/pkg/constants"
 )
@@ -32,8 +31,8 @@ const (
 // Blocker is the first container of a Pod that waits for something other than its turn, and the reason; empty if none does.
 type Blocker struct{ Container, Reason string }
 
-// ReadinessOf returns the readiness of the worker of a live Pod alone, and since when it is not Ready.
-func ReadinessOf(pod *corev1.Pod) (Readiness, time.Time) {
+// readinessOf returns the readiness of the worker of a live Pod alone, and since when it is not Ready.
+func readinessOf(pod *corev1.Pod) (Readiness, time.Time) {
 	ready := ConditionOf(pod, corev1.PodReady)
 	if ready == nil || ready.Status == corev1.ConditionTrue {
 		return Ready, time.Time{}
@@ -71,24 +70,4 @@ func blockerOf(pod *corev1.Pod) Blocker {
 		}
 	}
 	return Blocker{}
-}
-
-// showReadiness shows what ReadinessOf reads. Containers that wait are shown as init containers: a regular one
-// would say that the Pod has not ended well.
-func showReadiness(to *corev1.Pod, m *Member) {
-	if m.Readiness != Ready {
-		show(to, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(m.UnreadySince)})
-	}
-	if m.Readiness == NodeSilent {
-		show(to, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue})
-	}
-	if m.Readiness == Blocked {
-		showWaiting(to, m.Blocker.Container, m.Blocker.Reason)
-	}
-}
-
-func showWaiting(to *corev1.Pod, container, reason string) {
-	to.Status.InitContainerStatuses = append(to.Status.InitContainerStatuses, corev1.ContainerStatus{
-		Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"sigs.k8s.io/jobset/pkg/constants"
 )
@@ -54,17 +53,4 @@ func restartsAllContainers(pod *corev1.Pod) bool {
 		}
 	}
 	return false
-}
-
-// showSandbox shows what noSandboxSince reads.
-func showSandbox(to *corev1.Pod, m *Member) {
-	if m.NoSandboxSince.IsZero() {
-		return
-	}
-	show(to, corev1.PodCondition{
-		Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(m.NoSandboxSince),
-	})
-	to.Status.InitContainerStatuses = append(to.Status.InitContainerStatuses, corev1.ContainerStatus{
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
-	})
 }

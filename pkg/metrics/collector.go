@@ -74,7 +74,7 @@ var (
 
 // Objects returns all JobSets and, with in-place restart, the Pods of JobSets, which must not be
 // modified. It returns false if the cache is not complete yet.
-type Objects func() ([]*jobset.JobSet, []*corev1.Pod, bool)
+type Objects func() ([]*jobset.JobSet, []*facts.Member, bool)
 
 // collector is registered once in the process; the source of its objects is set later.
 type collector struct {
@@ -150,13 +150,13 @@ func (w *jobSetWatch) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pods := func() ([]*corev1.Pod, bool) { return nil, true }
+	pods := func() ([]*facts.Member, bool) { return nil, true }
 	if w.gates.InPlaceRestart {
-		if pods, err = listed[*corev1.Pod](ctx, w.cache, &corev1.Pod{}, "Pods"); err != nil {
+		if pods, err = listed[*facts.Member](ctx, w.cache, &corev1.Pod{}, "Pods"); err != nil {
 			return err
 		}
 	}
-	ObserveJobSets(func() ([]*jobset.JobSet, []*corev1.Pod, bool) {
+	ObserveJobSets(func() ([]*jobset.JobSet, []*facts.Member, bool) {
 		jobSets, haveJobSets := jobSets()
 		pods, havePods := pods()
 		return jobSets, pods, haveJobSets && havePods
@@ -165,7 +165,7 @@ func (w *jobSetWatch) observe(ctx context.Context) error {
 }
 
 // listed returns a function that lists all cached objects of a kind, or returns false if the cache has not synced.
-func listed[T client.Object](ctx context.Context, from cache.Cache, kind T, name string) (func() ([]T, bool), error) {
+func listed[T client.Object](ctx context.Context, from cache.Cache, kind client.Object, name string) (func() ([]T, bool), error) {
 	informer, err := from.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, fmt.Errorf("getting the informer of %s: %w", name, err)

@@ -18,13 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 )
 
@@ -84,10 +84,10 @@ jobset_unhealthy_seconds 30
 
 func TestScrape(t *testing.T) {
 	t.Parallel()
-	returns := func(known bool, pods []*corev1.Pod, jobSets ...*jobset.JobSet) Objects {
-		return func() ([]*jobset.JobSet, []*corev1.Pod, bool) { return jobSets, pods, known }
+	returns := func(known bool, pods []*facts.Member, jobSets ...*jobset.JobSet) Objects {
+		return func() ([]*jobset.JobSet, []*facts.Member, bool) { return jobSets, pods, known }
 	}
-	pods := []*corev1.Pod{
+	pods := []*facts.Member{
 		worker(1, unready(7*time.Minute)), worker(1, unready(4*time.Minute, "ErrImagePull")), worker(1, unready(time.Second, "ErrImagePull")),
 		worker(1, unready(4*time.Minute)), worker(1, terminating(time.Minute)),
 	}

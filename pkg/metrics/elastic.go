@@ -29,10 +29,8 @@ var (
 		Help: "Elastic jobs by their score before the last plan, cumulative: those with a score of at most le",
 	}, []string{"le"})
 
-	elasticResizesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_elastic_resizes_total",
-		Help: "The total number of sizes of elastic jobs that the manager changed, by direction",
-	}, []string{"direction"})
+	elasticResizesTotal = newCounters("jobset_elastic_resizes_total", "The total number of sizes of elastic jobs that the manager changed, by direction",
+		"direction", "up", "down")
 )
 
 // elasticStates are all that a plan may say of a job.
@@ -45,8 +43,6 @@ var scores = []struct {
 }{{"0", 0}, {"0.25", 0.25}, {"0.5", 0.5}, {"0.75", 0.75}, {"1", 1}}
 
 func init() {
-	elasticResizesTotal.WithLabelValues("up")
-	elasticResizesTotal.WithLabelValues("down")
 	for _, state := range elasticStates {
 		elasticJobs.WithLabelValues(string(state))
 	}

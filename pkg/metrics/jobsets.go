@@ -8,7 +8,6 @@ package metrics
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -36,7 +35,7 @@ type summary struct {
 
 // summarize reads every JobSet once, and the Leases of the few Pods that say something. It skips those that this controller does not manage: their
 // status may be out of date.
-func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Leases, gates gates.Set, now time.Time) summary {
+func summarize(jobSets []*jobset.JobSet, pods []*facts.Member, reporting facts.Leases, gates gates.Set, now time.Time) summary {
 	var s summary
 	groups := map[string]*jobset.JobSet{}
 	for _, js := range jobSets {
@@ -65,12 +64,11 @@ func summarize(jobSets []*jobset.JobSet, pods []*corev1.Pod, reporting facts.Lea
 }
 
 // addPod adds one Pod of the cache. Nearly all are running and ready, and say nothing.
-func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, reporting facts.Leases, now time.Time) {
-	m := facts.Of(pod)
+func (s *summary) addPod(groups map[string]*jobset.JobSet, m *facts.Member, reporting facts.Leases, now time.Time) {
 	if m.Ended() || !m.Terminating() && m.Readiness == facts.Ready {
 		return
 	}
-	js := groups[pod.Labels[jobset.JobSetUIDKey]]
+	js := groups[m.Labels[jobset.JobSetUIDKey]]
 	switch {
 	case js == nil:
 		return
@@ -78,9 +76,9 @@ func (s *summary) addPod(groups map[string]*jobset.JobSet, pod *corev1.Pod, repo
 		s.stuckFor = max(s.stuckFor, now.Sub(m.Deadline))
 		return
 	}
-	m = facts.Of(reporting.Reporting(pod, ptr.Deref(js.Status.SyncedEpoch, 0)))
-	if policy.RunsAt(js, &m) {
-		readiness, since := policy.UnreadySince(js, &m)
+	m = facts.Join(m, reporting.Of(m), ptr.Deref(js.Status.SyncedEpoch, 0))
+	if policy.RunsAt(js, m) {
+		readiness, since := policy.UnreadySince(js, m)
 		if late, _ := policy.Late(readiness, since, now, 0); late {
 			s.notReady++
 			s.notReadyFor = max(s.notReadyFor, now.Sub(since))
@@ -108,7 +106,7 @@ func assemblingSince(js *jobset.JobSet) (time.Time, bool) {
 		return js.Status.AssemblingSince.Time, true
 	}
 	// Without deadlines the status does not have that time. A restart still has its condition, a start has nothing.
-	c := isTrue(js, jobset.JobSetRestarting)
+	c := policy.IfTrue(js, jobset.JobSetRestarting)
 	if c == nil || c.Reason != constants.InPlaceRestartReason {
 		return time.Time{}, false
 	}
@@ -129,7 +127,7 @@ func nearlySpent(js *jobset.JobSet) bool {
 }
 
 func finished(js *jobset.JobSet) bool {
-	return isTrue(js, jobset.JobSetCompleted) != nil || isTrue(js, jobset.JobSetFailed) != nil
+	return policy.IfTrue(js, jobset.JobSetCompleted) != nil || policy.IfTrue(js, jobset.JobSetFailed) != nil
 }
 
 func managedHere(js *jobset.JobSet) bool {

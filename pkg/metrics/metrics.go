@@ -27,10 +27,8 @@ var (
 	// The metrics below have no label for the JobSet: a label with unbounded values makes a
 	// series for every JobSet that ever existed.
 
-	restartsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_restarts_total",
-		Help: "The total number of restarts, by the action of the failure policy that asked for them",
-	}, []string{"action"})
+	restartsTotal = newCounters("jobset_restarts_total", "The total number of restarts, by the action of the failure policy that asked for them",
+		"action", policy.RestartActions...)
 
 	inPlaceRestartsTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "jobset_in_place_restarts_total",
@@ -43,37 +41,38 @@ var (
 		Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600},
 	})
 
-	startedWorkersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_in_place_worker_starts_total",
-		Help: "The total number of starts of workers with warm start, by whether a standby was let through (warm) or a new process started (cold), counted when the group restarts next",
-	}, []string{"start"})
+	startedWorkersTotal = newCounters("jobset_in_place_worker_starts_total",
+		"The total number of starts of workers with warm start, by whether a standby was let through (warm) or a new process started (cold), counted when the group restarts next",
+		"start", warmStart, coldStart)
 
-	replacedWorkersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_replaced_workers_total",
-		Help: "The total number of worker Pods that could not restart in place and asked to be replaced, by reason",
-	}, []string{"reason"})
+	replacedWorkersTotal = newCounters("jobset_replaced_workers_total",
+		"The total number of worker Pods that could not restart in place and asked to be replaced, by reason", "reason", replacedReasons...)
 
-	faultToleranceTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_fault_tolerance_steps_total",
-		Help: "The total number of steps taken because of spec.faultTolerance: JobSets that became unhealthy, resets, passes that deleted something by force, " +
-			"and nodes that a JobSet avoids from then on, or uses again because its Pods find no other",
-	}, []string{"step"})
+	faultToleranceTotal = newCounters("jobset_fault_tolerance_steps_total",
+		"The total number of steps taken because of spec.faultTolerance: JobSets that became unhealthy, resets, passes that deleted something by force, "+
+			"and nodes that a JobSet avoids from then on, or uses again because its Pods find no other", "step", toleranceSteps...)
 
 	lostNodesTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "jobset_lost_nodes_total",
 		Help: "The total number of nodes, counted for each JobSet, whose workers were replaced by force because the node was silent",
 	})
 
-	movesTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_moves_total",
-		Help: "The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result",
-	}, []string{"result"})
+	movesTotal = newCounters("jobset_moves_total",
+		"The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result", "result", InPlace, ByReset, Refused)
 
-	timeTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "jobset_time_seconds_total",
-		Help: "The seconds of groups that restart in place, by what they were spent on, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",
-	}, []string{"phase"})
+	timeTotal = newCounters("jobset_time_seconds_total",
+		"The seconds of groups that restart in place, by what they were spent on, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",
+		"phase", runningPhase, assemblingPhase, startingPhase, pausedPhase)
 )
+
+// newCounters returns a counter for each value of a label. All exist from the start, so that the first count is an increase.
+func newCounters[T ~string](name, help, label string, values ...T) *prometheus.CounterVec {
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		vec.WithLabelValues(string(value))
+	}
+	return vec
+}
 
 // MoveResult is what came of a move.
 type MoveResult string
@@ -86,24 +85,6 @@ const (
 )
 
 func init() {
-	for _, action := range policy.RestartActions {
-		restartsTotal.WithLabelValues(string(action)) // so that the first restart is an increase
-	}
-	for _, reason := range replacedReasons {
-		replacedWorkersTotal.WithLabelValues(reason)
-	}
-	for _, start := range []string{warmStart, coldStart} {
-		startedWorkersTotal.WithLabelValues(start)
-	}
-	for _, step := range toleranceSteps {
-		faultToleranceTotal.WithLabelValues(string(step))
-	}
-	for _, result := range []MoveResult{InPlace, ByReset, Refused} {
-		movesTotal.WithLabelValues(string(result))
-	}
-	for _, phase := range []string{runningPhase, assemblingPhase, startingPhase, pausedPhase} {
-		timeTotal.WithLabelValues(phase)
-	}
 	metrics.Registry.MustRegister(timeTotal, startedWorkersTotal, failedTotal, completedTotal, restartsTotal, inPlaceRestartsTotal, inPlaceRestartDuration,
 		replacedWorkersTotal, faultToleranceTotal, lostNodesTotal, movesTotal, jobSetCollector)
 }

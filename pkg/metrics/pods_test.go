@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -31,7 +32,7 @@ func runs(changes ...func(*jobset.JobSet)) *jobset.JobSet {
 }
 
 // worker returns a Pod of that JobSet that reported an epoch.
-func worker(epoch int, changes ...func(*corev1.Pod)) *corev1.Pod {
+func worker(epoch int, changes ...func(*corev1.Pod)) *facts.Member {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Labels:      map[string]string{jobset.JobSetUIDKey: "runs-uid"},
 		Annotations: map[string]string{jobset.EpochKey: strconv.Itoa(epoch)},
@@ -39,7 +40,7 @@ func worker(epoch int, changes ...func(*corev1.Pod)) *corev1.Pod {
 	for _, change := range changes {
 		change(pod)
 	}
-	return pod
+	return facts.Of(pod)
 }
 
 // unready for some time, with a container that waits for each reason.
@@ -66,7 +67,7 @@ func TestSummarizePods(t *testing.T) {
 	blocked := unready(time.Minute, "ImagePullBackOff")
 	tests := map[string]struct {
 		jobSet *jobset.JobSet
-		pod    *corev1.Pod
+		pod    *facts.Member
 		want   summary
 	}{
 		"C227: a worker whose image cannot be pulled after the lift":               {runs(), worker(1, blocked), summary{notReady: 1, notReadyFor: time.Minute}},
@@ -89,7 +90,7 @@ func TestSummarizePods(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := summarize([]*jobset.JobSet{tc.jobSet}, []*corev1.Pod{tc.pod}, nil, gates.Set{InPlaceRestart: true}, now)
+			got := summarize([]*jobset.JobSet{tc.jobSet}, []*facts.Member{tc.pod}, nil, gates.Set{InPlaceRestart: true}, now)
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(summary{}, toleranceSummary{})); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
@@ -100,7 +101,7 @@ func TestSummarizePods(t *testing.T) {
 func TestWhoIsNotReadyCountsFromTheLift(t *testing.T) {
 	t.Parallel()
 	js := runs(func(js *jobset.JobSet) { js.Status.LastSyncTime = ptr.To(metav1.NewTime(now.Add(-time.Minute))) })
-	got := summarize([]*jobset.JobSet{js}, []*corev1.Pod{worker(1, unready(time.Hour, "ErrImagePull"))}, nil, gates.Set{InPlaceRestart: true}, now)
+	got := summarize([]*jobset.JobSet{js}, []*facts.Member{worker(1, unready(time.Hour, "ErrImagePull"))}, nil, gates.Set{InPlaceRestart: true}, now)
 	if got.notReadyFor != time.Minute {
 		t.Errorf("not ready for %s, want a minute: before the lift it was held", got.notReadyFor)
 	}

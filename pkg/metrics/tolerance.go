@@ -8,8 +8,6 @@ package metrics
 import (
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -43,11 +41,11 @@ func (s *toleranceSummary) add(js *jobset.JobSet, g gates.Set, now time.Time) {
 	}
 	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetUnhealthy, jobset.JobSetRestarting} {
 		// A restart in place has gauges of its own.
-		if c := isTrue(js, kind); c != nil && c.Reason != constants.InPlaceRestartReason {
+		if c := policy.IfTrue(js, kind); c != nil && c.Reason != constants.InPlaceRestartReason {
 			s.unhealthyFor = max(s.unhealthyFor, now.Sub(c.LastTransitionTime.Time))
 		}
 	}
-	if isTrue(js, jobset.JobSetOnSickNodes) != nil {
+	if policy.IfTrue(js, jobset.JobSetOnSickNodes) != nil {
 		s.onSickNodes++
 	}
 	for _, node := range policy.AvoidedNodes(js, g, now) {
@@ -65,11 +63,11 @@ func heldSince(js *jobset.JobSet) (time.Time, bool) {
 	if reset := known.Reset; reset != nil && reset.JobsGoneTime == nil && !finished(js) {
 		return reset.StartTime.Time, true
 	}
-	if isTrue(js, jobset.JobSetResourcesDeployed) == nil {
+	if policy.IfTrue(js, jobset.JobSetResourcesDeployed) == nil {
 		return time.Time{}, false
 	}
 	for _, kind := range []jobset.JobSetConditionType{jobset.JobSetCompleted, jobset.JobSetFailed} {
-		if c := isTrue(js, kind); c != nil {
+		if c := policy.IfTrue(js, kind); c != nil {
 			since := c.LastTransitionTime.Time
 			if kept := known.PodsKeptUntil; kept != nil && kept.After(since) {
 				since = kept.Time // until then they are kept on purpose (P87)
@@ -77,16 +75,8 @@ func heldSince(js *jobset.JobSet) (time.Time, bool) {
 			return since, true
 		}
 	}
-	if c := isTrue(js, jobset.JobSetSuspended); c != nil && ptr.Deref(js.Spec.Suspend, false) {
+	if c := policy.IfTrue(js, jobset.JobSetSuspended); c != nil && ptr.Deref(js.Spec.Suspend, false) {
 		return c.LastTransitionTime.Time, true
 	}
 	return time.Time{}, false
-}
-
-// isTrue returns a condition that is True, else nil.
-func isTrue(js *jobset.JobSet, kind jobset.JobSetConditionType) *metav1.Condition {
-	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(kind)); c != nil && c.Status == metav1.ConditionTrue {
-		return c
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
@@ -96,4 +97,48 @@ func excludes(term *corev1.NodeSelectorTerm, key, value string) bool {
 		}
 		return e.Operator == corev1.NodeSelectorOpDoesNotExist
 	})
+}
+
+// Extends reports whether an affinity is another with requirements added to its node selector terms that only keep Pods away, as
+// those of KeepAway do.
+func Extends(affinity, from *corev1.Affinity) bool {
+	if from == nil {
+		from = &corev1.Affinity{}
+	}
+	terms, rest := requiredTerms(affinity)
+	fewer, same := requiredTerms(from)
+	if fewer == nil {
+		fewer = []corev1.NodeSelectorTerm{{}}
+	}
+	if len(terms) != len(fewer) || !apiequality.Semantic.DeepEqual(rest, same) {
+		return false
+	}
+	for i := range terms {
+		have, want := terms[i].MatchExpressions, fewer[i].MatchExpressions
+		if len(have) < len(want) || !apiequality.Semantic.DeepEqual(have[:len(want)], want) || !apiequality.Semantic.DeepEqual(terms[i].MatchFields, fewer[i].MatchFields) {
+			return false
+		}
+		if slices.ContainsFunc(have[len(want):], func(e corev1.NodeSelectorRequirement) bool { return e.Operator != corev1.NodeSelectorOpNotIn }) {
+			return false
+		}
+	}
+	return true
+}
+
+// requiredTerms returns the required node selector terms of an affinity, and a copy of the rest of it.
+func requiredTerms(affinity *corev1.Affinity) (terms []corev1.NodeSelectorTerm, rest corev1.Affinity) {
+	if affinity == nil || affinity.NodeAffinity == nil {
+		if affinity != nil {
+			rest = *affinity
+		}
+		return nil, rest
+	}
+	rest = *affinity.DeepCopy()
+	if required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		terms, rest.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required.NodeSelectorTerms, nil
+	}
+	if len(rest.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		rest.NodeAffinity = nil
+	}
+	return terms, rest
 }

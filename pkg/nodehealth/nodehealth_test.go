@@ -125,6 +125,31 @@ func TestKeepAway(t *testing.T) {
 	}
 }
 
+func TestExtends(t *testing.T) {
+	zone := require(term(in("zone", "a")))
+	withPods := require(term(in("zone", "a"), notIn(health, "ERR")))
+	withPods.PodAffinity = &corev1.PodAffinity{}
+	for name, tc := range map[string]struct {
+		affinity, from *corev1.Affinity
+		want           bool
+	}{
+		"P90a: a term that only keeps away":              {require(term(notIn(health, "ERR"))), nil, true},
+		"P90a: behind what was there":                    {require(term(in("zone", "a"), notIn(health, "ERR"))), zone, true},
+		"P90a: the same":                                 {zone, zone, true},
+		"P90a: nothing was there, and something else is": {zone, nil, false},
+		"P90a: another zone":                             {require(term(in("zone", "b"), notIn(health, "ERR"))), zone, false},
+		"P90a: another term":                             {require(term(in("zone", "a")), term(notIn(health, "ERR"))), zone, false},
+		"P90a: something else was removed":               {withPods, zone, false},
+		"P90a: nothing extends nothing":                  {nil, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Extends(tc.affinity, tc.from); got != tc.want {
+				t.Errorf("extends: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestMarks(t *testing.T) {
 	evict := Mark{Resource: gpu, Key: health, Value: "EVICT"}
 	for name, tc := range map[string]struct {
@@ -221,6 +246,9 @@ func FuzzKeepAway(f *testing.F) {
 		}
 		if a, b := avoids(pods, "zone", "a"), avoids(kept, "zone", "a"); a != b {
 			t.Fatalf("nodes of zone a are avoided: before %t, after %t", a, b)
+		}
+		if kept.Affinity != pods.Affinity && !Extends(kept.Affinity, pods.Affinity) {
+			t.Fatalf("%v does not extend %v", kept.Affinity, pods.Affinity)
 		}
 		if diff := cmp.Diff(kept.Affinity, rules.KeepAway(kept)); diff != "" {
 			t.Fatalf("added twice (-once +twice):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Transient ends messages about problems that go away by themselves: the creator of the Pod retries.
@@ -57,15 +58,15 @@ func Mutate(pod *corev1.Pod, to Spot) Mutation {
 		label := PriorityLabel(*pod.Spec.Priority)
 		m.Priority = &label
 	}
-	topology, exclusive := Topology(pod)
-	if exclusive && (IsLeader(pod) || to.Leads) {
+	topology, exclusive := facts.Topology(pod)
+	if exclusive && (facts.Leads(pod) || to.Leads) {
 		priority := m.Priority
 		if label, ok := pod.Labels[PriorityKey]; ok && priority == nil {
 			priority = &label
 		}
 		m.Attract, m.Repel = leaderTerms(topology, pod.Labels[jobset.JobKey], priority)
 	}
-	if exclusive && !IsLeader(pod) {
+	if exclusive && !facts.Leads(pod) {
 		m.Domain = to.Domain
 	}
 	return m
@@ -73,10 +74,10 @@ func Mutate(pod *corev1.Pod, to Spot) Mutation {
 
 // ValidateFollower returns why a follower must not be created yet. It takes what
 // FindLeader returned.
-func ValidateFollower(follower, leader *corev1.Pod, lookup error) error {
-	topology, _ := Topology(follower)
+func ValidateFollower(follower *corev1.Pod, leader *facts.Member, lookup error) error {
+	topology, _ := facts.Topology(follower)
 	why := lookup
-	if why == nil && leader.Spec.NodeName == "" {
+	if why == nil && leader.Node == "" {
 		why = errors.New("leader pod not yet scheduled, not creating follower pod. " + Transient)
 	}
 	if _, ok := follower.Spec.NodeSelector[topology]; ok {

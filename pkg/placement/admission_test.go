@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 const rack = "example.com/rack"
@@ -167,7 +168,7 @@ func TestPodNameKey(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, ok := PodNameKey(tc.pod); got != tc.want || ok != (tc.want != "") {
+			if got, ok := PodNameKey(facts.Of(tc.pod)); got != tc.want || ok != (tc.want != "") {
 				t.Errorf("got %q, %t, want %q", got, ok, tc.want)
 			}
 		})

@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A leader that has ended for good gets no successor, but followers may still be created: one that failed is tried again, and
@@ -20,7 +22,7 @@ import (
 
 // EndedLeader reports whether the leader of a follower has ended for good, and returns its Pod, nil if that is gone. Its
 // candidates are those of FindLeader; the Job, nil if it is not known, says which indexes have ended.
-func EndedLeader(follower *corev1.Pod, candidates []corev1.Pod, job *batchv1.Job) (leader *corev1.Pod, ended bool) {
+func EndedLeader(follower *corev1.Pod, candidates []*facts.Member, job *batchv1.Job) (leader *facts.Member, ended bool) {
 	key, err := LeaderNameKey(follower)
 	if err != nil {
 		return nil, false
@@ -28,15 +30,14 @@ func EndedLeader(follower *corev1.Pod, candidates []corev1.Pod, job *batchv1.Job
 	if job != nil {
 		ended = hasIndexZero(job.Status.CompletedIndexes) || hasIndexZero(ptr.Deref(job.Status.FailedIndexes, ""))
 	}
-	for i := range candidates {
-		pod := &candidates[i]
+	for _, pod := range candidates {
 		other, ok := PodNameKey(pod)
 		switch {
 		case !ok || other != key:
-		case IsLive(pod):
+		case pod.Live():
 			return nil, false
 		case sameOwner(follower, pod) != nil:
-		case pod.Status.Phase == corev1.PodSucceeded:
+		case pod.Phase == corev1.PodSucceeded:
 			leader, ended = pod, true
 		case leader == nil:
 			leader = pod
@@ -56,11 +57,11 @@ func hasIndexZero(indexes string) bool {
 }
 
 // Peers returns those of the Pods of a follower's Job that hold their place, or will.
-func Peers(follower *corev1.Pod, pods []corev1.Pod) []*corev1.Pod {
-	var peers []*corev1.Pod
-	for i := range pods {
-		if IsLive(&pods[i]) && pods[i].Name != follower.Name {
-			peers = append(peers, &pods[i])
+func Peers(follower *corev1.Pod, pods []*facts.Member) []*facts.Member {
+	var peers []*facts.Member
+	for _, pod := range pods {
+		if pod.Live() && pod.Name != follower.Name {
+			peers = append(peers, pod)
 		}
 	}
 	return peers
@@ -69,27 +70,27 @@ func Peers(follower *corev1.Pod, pods []corev1.Pod) []*corev1.Pod {
 // After returns where a follower goes whose leader has ended: where its peers are; else where the leader ran, its Pod nil if gone; else
 // to any domain that is free. A domain that no peer holds may be taken by another Job, so the follower has the terms of
 // a leader there. It takes the domain of a node by its name, nil if that is not known.
-func After(leader *corev1.Pod, peers []*corev1.Pod, topology string, domainOf func(node string) *Domain) Spot {
+func After(leader *facts.Member, peers []*facts.Member, topology string, domainOf func(node string) *Domain) Spot {
 	for _, peer := range peers {
-		if value, ok := peer.Spec.NodeSelector[topology]; ok {
-			return Spot{Domain: &Domain{Key: topology, Value: value}}
+		if peer.Topology == topology && peer.Domain != nil {
+			return Spot{Domain: &Domain{Key: topology, Value: *peer.Domain}}
 		}
 	}
 	for _, peer := range peers {
-		if domain := domainOf(peer.Spec.NodeName); domain != nil {
+		if domain := domainOf(peer.Node); domain != nil {
 			return Spot{Domain: domain}
 		}
 	}
 	spot := Spot{Leads: true}
 	if leader != nil {
-		spot.Domain = domainOf(leader.Spec.NodeName)
+		spot.Domain = domainOf(leader.Node)
 	}
 	return spot
 }
 
 // ValidateAfter returns why a follower whose leader has ended must not be created yet: when it was mutated, that was not known.
 func ValidateAfter(follower *corev1.Pod) error {
-	topology, _ := Topology(follower)
+	topology, _ := facts.Topology(follower)
 	if _, ok := follower.Spec.NodeSelector[topology]; ok || isAttracted(follower, topology) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 func TestEndedLeader(t *testing.T) {
@@ -46,8 +47,8 @@ func TestEndedLeader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			leader, ended := EndedLeader(worker("1"), values(tc.candidates), tc.job)
-			if diff := cmp.Diff(tc.leader, leader); diff != "" || ended != tc.ended {
+			leader, ended := EndedLeader(worker("1"), members(tc.candidates), tc.job)
+			if diff := cmp.Diff(member(tc.leader), leader); diff != "" || ended != tc.ended {
 				t.Errorf("ended %t, want %t; leader (-want +got):\n%s", ended, tc.ended, diff)
 			}
 		})
@@ -68,16 +69,24 @@ func TestPodJobKey(t *testing.T) {
 		"W115a: of one that has ended":          {worker("1", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }), ""},
 		"W115a: of one that is placed anywhere": {worker("1", without(jobset.ExclusiveKey)), ""},
 	} {
-		if got, ok := PodJobKey(tc.pod); got != tc.want || ok != (tc.want != "") {
+		if got, ok := PodJobKey(facts.Of(tc.pod)); got != tc.want || ok != (tc.want != "") {
 			t.Errorf("%s: got %q, %t", name, got, ok)
 		}
 	}
 }
 
-func values(pods []*corev1.Pod) []corev1.Pod {
-	var all []corev1.Pod
+// member and members return what a cache keeps of Pods; nil is none.
+func member(pod *corev1.Pod) *facts.Member {
+	if pod == nil {
+		return nil
+	}
+	return facts.Of(pod)
+}
+
+func members(pods []*corev1.Pod) []*facts.Member {
+	var all []*facts.Member
 	for _, pod := range pods {
-		all = append(all, *pod)
+		all = append(all, facts.Of(pod))
 	}
 	return all
 }
@@ -104,7 +113,7 @@ func TestAfter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			follower := worker("1")
-			got := After(tc.leader, Peers(follower, values(tc.pods)), rack, domainOf)
+			got := After(member(tc.leader), Peers(follower, members(tc.pods)), rack, domainOf)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

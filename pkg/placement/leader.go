@@ -14,19 +14,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// PodNameIndex is the cache index of Pods by PodNameKey, PodJobIndex that by PodJobKey.
-const (
-	PodNameIndex = "podName"
-	PodJobIndex  = "podJob"
-)
+// Lookup returns the cached Pods of a namespace that have a key. It fails as long as the cache is not complete.
+type Lookup func(namespace, key string) ([]*facts.Member, error)
+
+// Pods finds Pods by PodNameKey, and by PodJobKey.
+type Pods struct{ ByName, ByJob Lookup }
 
 // PodNameKey returns the part of a Pod's name that all Pods of its Job and index
 // share: the name without its random end. Only Pods that are placed
 // exclusively and have a name of the form of a Job's Pod have one.
-func PodNameKey(pod *corev1.Pod) (string, bool) {
-	if _, exclusive := pod.Annotations[jobset.ExclusiveKey]; !exclusive {
+func PodNameKey(pod *facts.Member) (string, bool) {
+	if !pod.Exclusive {
 		return "", false
 	}
 	if strings.Count(pod.Name, "-") < 4 { // <jobset>-<replicatedjob>-<job>-<pod>-<random>
@@ -36,10 +37,9 @@ func PodNameKey(pod *corev1.Pod) (string, bool) {
 }
 
 // PodJobKey returns the UID of the Job of a live Pod that is placed exclusively. A Job may have left thousands that have ended.
-func PodJobKey(pod *corev1.Pod) (string, bool) {
-	_, exclusive := pod.Annotations[jobset.ExclusiveKey]
+func PodJobKey(pod *facts.Member) (string, bool) {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	if !exclusive || owner == nil || !IsLive(pod) {
+	if !pod.Exclusive || owner == nil || !pod.Live() {
 		return "", false
 	}
 	return string(owner.UID), true
@@ -60,16 +60,16 @@ func LeaderNameKey(follower *corev1.Pod) (string, error) {
 
 // FindLeader picks the leader of a follower from Pods of its namespace. Where a
 // leader is being replaced there are two for a while, or none.
-func FindLeader(follower *corev1.Pod, candidates []corev1.Pod) (*corev1.Pod, error) {
+func FindLeader(follower *corev1.Pod, candidates []*facts.Member) (*facts.Member, error) {
 	key, err := LeaderNameKey(follower)
 	if err != nil {
 		return nil, err
 	}
-	var leader *corev1.Pod
+	var leader *facts.Member
 	found := 0
-	for i := range candidates {
-		if other, ok := PodNameKey(&candidates[i]); ok && other == key && IsLive(&candidates[i]) {
-			leader = &candidates[i]
+	for _, candidate := range candidates {
+		if other, ok := PodNameKey(candidate); ok && other == key && candidate.Live() {
+			leader = candidate
 			found++
 		}
 	}
@@ -83,7 +83,7 @@ func FindLeader(follower *corev1.Pod, candidates []corev1.Pod) (*corev1.Pod, err
 }
 
 // sameOwner refuses a leader of another Job with the same name, such as one that was just deleted.
-func sameOwner(follower, leader *corev1.Pod) error {
+func sameOwner(follower *corev1.Pod, leader *facts.Member) error {
 	mine := metav1.GetControllerOfNoCopy(follower)
 	if mine == nil {
 		return errors.New("follower pod has no owner reference")

@@ -44,15 +44,11 @@ func TestFindLeader(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var candidates []corev1.Pod
-			for _, pod := range tc.candidates {
-				candidates = append(candidates, *pod)
-			}
-			got, err := FindLeader(tc.follower, candidates)
+			got, err := FindLeader(tc.follower, members(tc.candidates))
 			if diff := cmp.Diff(tc.want, text(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
-			if want := tc.want == ""; want != (got != nil) || want && got.Spec.NodeName != "n" {
+			if want := tc.want == ""; want != (got != nil) || want && got.Node != "n" {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -86,7 +82,7 @@ func TestValidateFollower(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, text(ValidateFollower(tc.follower, tc.leader, tc.lookup))); diff != "" {
+			if diff := cmp.Diff(tc.want, text(ValidateFollower(tc.follower, member(tc.leader), tc.lookup))); diff != "" {
 				t.Errorf("refusal (-want +got):\n%s", diff)
 			}
 		})
@@ -113,8 +109,8 @@ func TestScheduledLeader(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := ScheduledLeader(tc.pods); got != tc.want {
-				t.Errorf("got %v, want %v", got, tc.want)
+			if diff := cmp.Diff(member(tc.want), ScheduledLeader(members(tc.pods))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -148,8 +144,8 @@ func TestRepair(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Repair(leader, tc.pods, tc.node)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			got, err := Repair(member(leader), members(tc.pods), tc.node)
+			if diff := cmp.Diff(members(tc.want), got); diff != "" {
 				t.Errorf("Pods that go (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tc.err, text(err)); diff != "" {
@@ -179,36 +175,12 @@ func TestStrandedLeader(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gotLeader, gotFollowers := StrandedLeader(tc.pods)
-			if diff := cmp.Diff(tc.leader, gotLeader); diff != "" {
+			gotLeader, gotFollowers := StrandedLeader(members(tc.pods))
+			if diff := cmp.Diff(member(tc.leader), gotLeader); diff != "" {
 				t.Errorf("leader (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.followers, gotFollowers); diff != "" {
+			if diff := cmp.Diff(members(tc.followers), gotFollowers); diff != "" {
 				t.Errorf("followers (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestIsMarked(t *testing.T) {
-	t.Parallel()
-	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) *corev1.Pod {
-		return &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: kind, Status: status}}}}
-	}
-	tests := map[string]struct {
-		pod  *corev1.Pod
-		want bool
-	}{
-		"C198: a Pod that says so":        {condition(corev1.DisruptionTarget, corev1.ConditionTrue), true},
-		"C198: a Pod that says it is not": {condition(corev1.DisruptionTarget, corev1.ConditionFalse), false},
-		"C198: a Pod that says other":     {condition(corev1.PodReady, corev1.ConditionTrue), false},
-		"C198: a Pod that says nothing":   {&corev1.Pod{}, false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := IsMarked(tc.pod); got != tc.want {
-				t.Errorf("got %t", got)
 			}
 		})
 	}

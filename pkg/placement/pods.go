@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package placement
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -25,24 +24,4 @@ import (
 func OfJobSet(pod *corev1.Pod) bool {
 	_, ok := pod.Annotations[jobset.JobSetNameKey]
 	return ok
-}
-
-// Topology returns the node label whose values are the domains, for a Pod that is
-// placed exclusively by affinity. Pods on nodes labelled beforehand are not.
-func Topology(pod *corev1.Pod) (key string, exclusive bool) {
-	if _, reserved := pod.Annotations[jobset.NodeSelectorStrategyKey]; reserved {
-		return "", false
-	}
-	key, exclusive = pod.Annotations[jobset.ExclusiveKey]
-	return key, exclusive
-}
-
-// IsLeader reports whether a Pod is the first of its Job. All others follow.
-func IsLeader(pod *corev1.Pod) bool {
-	return pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
-}
-
-// IsLive reports whether a Pod holds its place, or will.
-func IsLive(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 }

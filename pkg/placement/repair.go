@@ -7,9 +7,10 @@ package placement
 
 import (
 	"errors"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Reason and message of the condition DisruptionTarget of followers that are
@@ -23,8 +24,8 @@ const (
 // ScheduledLeader returns the leader among the Pods of one Job, if there is exactly
 // one that lives and it is scheduled. While a leader is being replaced no follower
 // is in the wrong place: the new one goes where the followers are.
-func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
-	if leader := onlyLeader(pods); leader != nil && leader.Spec.NodeName != "" {
+func ScheduledLeader(pods []*facts.Member) *facts.Member {
+	if leader := onlyLeader(pods); leader != nil && leader.Node != "" {
 		return leader
 	}
 	return nil
@@ -33,19 +34,19 @@ func ScheduledLeader(pods []*corev1.Pod) *corev1.Pod {
 // StrandedLeader returns a leader without a node whose followers live, and these
 // followers; nil if there is none. The affinity of a leader lets it go only where
 // they are, so one that was replaced stays Pending indefinitely if its domain has no room left.
-func StrandedLeader(pods []*corev1.Pod) (*corev1.Pod, []*corev1.Pod) {
+func StrandedLeader(pods []*facts.Member) (*facts.Member, []*facts.Member) {
 	leader, followers := onlyLeader(pods), liveFollowers(pods)
-	if leader == nil || leader.Spec.NodeName != "" || len(followers) == 0 {
+	if leader == nil || leader.Node != "" || len(followers) == 0 {
 		return nil, nil
 	}
 	return leader, followers
 }
 
 // onlyLeader returns the leader that lives, nil if there is none or more than one.
-func onlyLeader(pods []*corev1.Pod) *corev1.Pod {
-	var leader *corev1.Pod
+func onlyLeader(pods []*facts.Member) *facts.Member {
+	var leader *facts.Member
 	for _, pod := range pods {
-		if _, exclusive := Topology(pod); !exclusive || !IsLeader(pod) || !IsLive(pod) {
+		if pod.Topology == "" || !pod.Leads || !pod.Live() {
 			continue
 		}
 		if leader != nil {
@@ -60,7 +61,7 @@ func onlyLeader(pods []*corev1.Pod) *corev1.Pod {
 // there is one, it returns all followers of the Job, which have to go. Those in
 // the right place too: they run together, and could only wait for the
 // others. The node is that of the leader, nil if it is not known.
-func Repair(leader *corev1.Pod, pods []*corev1.Pod, node *corev1.Node) ([]*corev1.Pod, error) {
+func Repair(leader *facts.Member, pods []*facts.Member, node *corev1.Node) ([]*facts.Member, error) {
 	followers := liveFollowers(pods)
 	if len(followers) == 0 {
 		return nil, nil
@@ -68,32 +69,24 @@ func Repair(leader *corev1.Pod, pods []*corev1.Pod, node *corev1.Node) ([]*corev
 	if node == nil {
 		return nil, errors.New("leader topology is unknown (node not found)")
 	}
-	topology, _ := Topology(leader)
-	domain, err := DomainOf(node, topology)
+	domain, err := DomainOf(node, leader.Topology)
 	if err != nil {
 		return nil, err
 	}
 	for _, follower := range followers {
-		if value, ok := follower.Spec.NodeSelector[domain.Key]; !ok || value != domain.Value {
+		if follower.Topology != domain.Key || !follower.InDomain(domain.Value) {
 			return followers, nil
 		}
 	}
 	return nil, nil
 }
 
-func liveFollowers(pods []*corev1.Pod) []*corev1.Pod {
-	var followers []*corev1.Pod
+func liveFollowers(pods []*facts.Member) []*facts.Member {
+	var followers []*facts.Member
 	for _, pod := range pods {
-		if _, exclusive := Topology(pod); exclusive && !IsLeader(pod) && IsLive(pod) {
+		if pod.Topology != "" && !pod.Leads && pod.Live() {
 			followers = append(followers, pod)
 		}
 	}
 	return followers
-}
-
-// IsMarked reports whether a Pod already says that it is being disrupted.
-func IsMarked(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
-	})
 }

@@ -108,7 +108,7 @@ func (v *view) leasesRefused() string {
 			continue // built for another number of workers, or by an earlier manager
 		}
 		for _, pod := range v.Pods[job.UID] {
-			if v.OutsideLeases[pod.UID] {
+			if v.LeasesSeen && pod.Outside(v.synced) {
 				refused = append(refused, pod.Name)
 			}
 		}

@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -60,10 +60,12 @@ func askedForLeases(in *Input) {
 // outside has the Pods with these indexes report on themselves.
 func outside(indexes ...int) func(*Input) {
 	return func(in *Input) {
-		in.OutsideLeases = map[types.UID]bool{}
+		in.LeasesSeen = true
 		for _, pods := range in.Pods {
-			for _, i := range indexes {
-				in.OutsideLeases[pods[i].UID] = true
+			for i, pod := range pods {
+				if !slices.Contains(indexes, i) {
+					pod.Leased = pod.Reported.Epoch
+				}
 			}
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -152,12 +151,12 @@ func (v *view) clockStands() result {
 
 // whoIsStuck says what keeps the places of the group empty, and how to free them. This is reported once
 // a period: then the clock starts over.
-func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
+func (v *view) whoIsStuck(stuck []*facts.Member) string {
 	// Deleting the Pod by force does not help: its Job keeps one that counts as running.
 	const advice = "its slot stays empty until it is gone. If its node is lost, taint the node with node.kubernetes.io/out-of-service " +
 		"or delete the Node object"
 	if len(stuck) > 0 {
-		pod := facts.Of(stuck[0])
+		pod := stuck[0]
 		message := fmt.Sprintf("worker pod %s on node %s should have stopped by %s and still exists; %s",
 			pod.Name, pod.Node, pod.Deadline.Format(time.RFC3339), advice)
 		if len(stuck) > 1 {
@@ -177,11 +176,10 @@ func (v *view) whoIsStuck(stuck []*corev1.Pod) string {
 // overTime returns those of the Pods that had a whole period of their own to report, and their grace
 // if they had to stop first, and asks for a look when the next has had it. The API cuts a creation to
 // the second, so a Pod may be a second younger than it says.
-func (v *view) overTime(late []*corev1.Pod) (over []*corev1.Pod, r result) {
-	over, next := due(late, func(pod *corev1.Pod) time.Duration {
-		m := facts.Of(pod)
-		left := max(v.left(v.Deadlines.Assembly+time.Second, m.Created), v.leftSincePrepared(pod))
-		if v.mayBeStopping(&m) {
+func (v *view) overTime(late []*facts.Member) (over []*facts.Member, r result) {
+	over, next := due(late, func(pod *facts.Member) time.Duration {
+		left := max(v.left(v.Deadlines.Assembly+time.Second, pod.Created()), v.leftSincePrepared(pod))
+		if v.mayBeStopping(pod) {
 			left = max(left, v.Deadlines.Assembly+v.unplannedGrace()-v.waited())
 		}
 		return left
@@ -194,7 +192,7 @@ func (v *view) lastDeadline() time.Duration { return 2*v.Deadlines.Assembly + v.
 
 // deleteLate deletes Pods that have not reported in a period of their own. Those that
 // come in their place have one, too.
-func (v *view) deleteLate(late []*corev1.Pod) result {
+func (v *view) deleteLate(late []*facts.Member) result {
 	if len(late) == 0 {
 		return result{}
 	}
@@ -257,7 +255,7 @@ func stuckPods(v *view, before result) result {
 	if !v.waitsForWorkers(&before) || grace <= 0 || v.forces() {
 		return result{}
 	}
-	stuck := slices.DeleteFunc(v.stuck(), func(pod *corev1.Pod) bool { return !v.NotReady[facts.Of(pod).Node] })
+	stuck := slices.DeleteFunc(v.stuck(), func(pod *facts.Member) bool { return !v.NotReady[pod.Node] })
 	over, r := v.past(stuck, grace)
 	if len(over) == 0 {
 		return r

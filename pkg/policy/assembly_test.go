@@ -29,12 +29,10 @@ func sinceAgo(ago time.Duration, changes ...func(*Input)) func(*Input) {
 		if ago > 0 {
 			in.JobSet.Status.AssemblingSince = ptr.To(metav1.NewTime(now.Add(-ago)))
 		}
-		for _, of := range in.Pods {
-			for _, pod := range of {
-				pod.Spec.NodeName = "node-of-" + pod.Name
-				pod.CreationTimestamp = metav1.NewTime(past)
-			}
-		}
+		editAll(in, func(pod *corev1.Pod) {
+			pod.Spec.NodeName = "node-of-" + pod.Name
+			pod.CreationTimestamp = metav1.NewTime(past)
+		})
 		for _, change := range changes {
 			change(in)
 		}
@@ -42,7 +40,7 @@ func sinceAgo(ago time.Duration, changes ...func(*Input)) func(*Input) {
 }
 
 func onPod(job, i int, change func(*corev1.Pod)) func(*Input) {
-	return func(in *Input) { change(in.Pods[in.Jobs[job].UID][i]) }
+	return func(in *Input) { edit(in.Pods[in.Jobs[job].UID][i], change) }
 }
 
 // pulls: the kubelet gives this reason for the second worker, whose Pod has a sandbox.
@@ -246,14 +244,15 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 	held := func(deprecated int32, grace time.Duration, notReady bool) Input {
 		return inPlace(deprecated, 1, "2 T1", func(in *Input) {
 			in.Deadlines.ForcefulDeletion = grace
-			pod := in.Pods[in.Jobs[0].UID][1]
-			pod.DeletionTimestamp, pod.Spec.NodeName = ptr.To(metav1.NewTime(now.Add(-10*time.Minute))), "lost"
+			onPod(0, 1, func(pod *corev1.Pod) {
+				pod.DeletionTimestamp, pod.Spec.NodeName = ptr.To(metav1.NewTime(now.Add(-10*time.Minute))), "lost"
+			})(in)
 			in.NotReady = map[string]bool{"lost": notReady}
 		})
 	}
 	assembling := func(w *summary) { w.CountsInterval = time.Second }
 	withoutGrace := func(in Input) Input {
-		in.Pods[in.Jobs[0].UID][1].DeletionGracePeriodSeconds = ptr.To[int64](0)
+		edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.DeletionGracePeriodSeconds = ptr.To[int64](0) })
 		return in
 	}
 	deleted := func(w *summary) {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -31,7 +32,7 @@ import (
 //	else       all Pods are new ones anyway
 //
 // Only a failure makes Pods leave: a healthy run is never disturbed. What the node did to other JobSets
-// does not count, since an author could make others leave a node, or be made to.
+// does not count, since an author could make others leave a node, or be made to. Where a queue places Pods it is only counted (P90a).
 
 const (
 	// mostNodeFailures nodes are remembered. The status of the JobSet is sent to every agent.
@@ -61,7 +62,7 @@ func isAvoided(n *jobset.NodeFailures, within time.Duration, now time.Time) bool
 
 // AvoidedNodes returns the names of the nodes that new Pods of a JobSet avoid.
 func AvoidedNodes(js *jobset.JobSet, g gates.Set, now time.Time) []string {
-	if !Tolerates(js, g) || js.Spec.FaultTolerance.AvoidNodes == nil {
+	if !Tolerates(js, g) || js.Spec.FaultTolerance.AvoidNodes == nil || placement.HasPodsPlacedByQueue(js) {
 		return nil
 	}
 	_, within := tolerance.Avoidance(js.Spec.FaultTolerance.AvoidNodes)
@@ -120,7 +121,7 @@ func (v *view) countFailure(f *Failure) nodeCharge {
 	n.Times = n.Times[max(0, len(n.Times)-failures):]
 	n.Cause = shortened(f.String(), longestNodeCause)
 	var c nodeCharge
-	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm {
+	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm && !placement.HasPodsPlacedByQueue(v.JobSet) {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil
 		c.slow, c.reports.Outcomes = v.slowToReplace(f.Node), []Outcome{AvoidsNode}
 		c.notices = []notice{warning(constants.NodeAvoidedReason, fmt.Sprintf(
@@ -148,9 +149,9 @@ func (v *view) slowToReplace(node string) string {
 		return ""
 	}
 	for _, job := range v.observed.Active {
-		var leave []*corev1.Pod
+		var leave []*facts.Member
 		for _, pod := range v.Pods[job.UID] {
-			if facts.NodeOf(pod) == node && isLive(pod) {
+			if pod.Node == node && pod.Live() {
 				leave = append(leave, pod)
 			}
 		}
@@ -161,11 +162,6 @@ func (v *view) slowToReplace(node string) string {
 	return ""
 }
 
-func isLive(pod *corev1.Pod) bool {
-	is := facts.StandingOf(pod)
-	return !is.Terminating() && !is.Ended()
-}
-
 // failureOfJob returns the failure of the Pod by which a Job failed, nil if its Pods do not show it: the first that failed,
 // or the last if the Job has tried again before.
 func (v *view) failureOfJob(job *batchv1.Job) *Failure {
@@ -173,13 +169,12 @@ func (v *view) failureOfJob(job *batchv1.Job) *Failure {
 	var at time.Time
 	retries := ptr.Deref(job.Spec.BackoffLimit, 6) > 0
 	for _, pod := range sortByName(slices.Clone(v.Pods[job.UID])) {
-		if is := facts.StandingOf(pod); is.Phase != corev1.PodFailed || is.Terminating() {
+		if pod.Phase != corev1.PodFailed || pod.Terminating() {
 			continue // who is deleted because the Job failed is not why it failed
 		}
-		m := facts.Of(pod)
-		failure, failed := FailureOf(&m)
-		if failed && (found == nil || retries == m.End.At.After(at) && !m.End.At.Equal(at)) {
-			found, at = &failure, m.End.At
+		failure, failed := FailureOf(pod)
+		if failed && (found == nil || retries == pod.End.At.After(at) && !pod.End.At.Equal(at)) {
+			found, at = &failure, pod.End.At
 		}
 	}
 	return found

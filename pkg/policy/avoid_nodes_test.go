@@ -126,18 +126,17 @@ func TestACauseIsCutToWhatTheAPITakes(t *testing.T) {
 func createdAgo(ago ...time.Duration) func(*Input) {
 	return func(in *Input) {
 		for i, pod := range in.Pods[in.Jobs[0].UID] {
-			pod.CreationTimestamp = metav1Time(now.Add(-ago[i]))
+			edit(pod, func(pod *corev1.Pod) { pod.CreationTimestamp = metav1Time(now.Add(-ago[i])) })
 		}
 	}
 }
 
 // homeless: the Pod with this index has no node, says the scheduler.
 func homeless(index int) func(*Input) {
-	return func(in *Input) {
-		pod := in.Pods[in.Jobs[0].UID][index]
+	return onPod(0, index, func(pod *corev1.Pod) {
 		pod.Spec.NodeName, pod.Status.Phase = "", corev1.PodPending
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/2 nodes are available"}}
-	}
+	})
 }
 
 func TestPodsLeaveANodeThatIsAvoided(t *testing.T) {
@@ -190,7 +189,7 @@ func TestAvoidingNeverKeepsAJobSetFromRunning(t *testing.T) {
 		"P94: not for a Pod from before, which does not avoid it": {inPlace(1, 1, "_ 2", avoids(newer), createdAgo(time.Hour, time.Hour), homeless(0)), ""},
 		"P94: not for a Pod that has a node":                      {inPlace(1, 1, "_ 2", avoids(older), late), ""},
 		"P94: not for a Pod that others hold back": {inPlace(1, 1, "_ 2", avoids(older), late, homeless(0), func(in *Input) {
-			in.Pods[in.Jobs[0].UID][0].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
+			edit(in.Pods[in.Jobs[0].UID][0], func(pod *corev1.Pod) { pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })
 		}), ""},
 		"P94: not while the JobSet is suspended": {inPlace(1, 1, "_ 2", avoids(older), late, homeless(0), suspend), ""},
 	}
@@ -218,8 +217,7 @@ func TestAvoidingNeverKeepsAJobSetFromRunning(t *testing.T) {
 func TestRecreateAvoidsNodes(t *testing.T) {
 	t.Parallel()
 	ended := func(index int, ago time.Duration, deleted bool) func(*Input) {
-		return func(in *Input) {
-			pod := in.Pods[in.Jobs[0].UID][index]
+		return onPod(0, index, func(pod *corev1.Pod) {
 			pod.Status.Phase = corev1.PodFailed
 			pod.Spec.Containers = []corev1.Container{{Name: "worker"}}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{
@@ -228,7 +226,7 @@ func TestRecreateAvoidsNodes(t *testing.T) {
 			if deleted {
 				pod.DeletionTimestamp = ptr.To(metav1Time(now))
 			}
-		}
+		})
 	}
 	limit := func(n int32) func(*Input) {
 		return onJob(0, func(job *batchv1.Job) { job.Spec.BackoffLimit = &n })

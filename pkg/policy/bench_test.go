@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -52,7 +52,7 @@ func BenchmarkDecide(b *testing.B) {
 func largeGroup(jobs, workers int, deprecated, synced int32, epoch, last string) Input {
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(deprecated, synced).
 		ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(int32(jobs)).Workers(int32(workers))).Obj()
-	in := Input{JobSet: js, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: true}, Now: now}
+	in := Input{JobSet: js, Pods: map[types.UID][]*facts.Member{}, Gates: gates.Set{InPlaceRestart: true}, Now: now}
 	for j := range jobs {
 		job := builders.MakeJob(js, "w", j).Workers(int32(workers)).Change(func(job *batchv1.Job) {
 			job.Status.Active = int32(workers)
@@ -63,7 +63,7 @@ func largeGroup(jobs, workers int, deprecated, synced int32, epoch, last string)
 			if j == jobs-1 && i == workers-1 {
 				pod.Epoch(last)
 			}
-			in.Pods[job.UID] = append(in.Pods[job.UID], pod.Obj())
+			in.Pods[job.UID] = append(in.Pods[job.UID], facts.Of(pod.Obj()))
 		}
 	}
 	return in

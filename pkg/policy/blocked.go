@@ -116,15 +116,14 @@ func (v *view) whyLingering(job *batchv1.Job, since time.Time, fails bool) strin
 	if fails {
 		doing = "has been failing"
 	}
-	pods := slices.Clone(v.Lingering[job.UID])
+	pods := sortByName(slices.Clone(v.Lingering[job.UID]))
 	if len(pods) == 0 {
 		return fmt.Sprintf("Job %s %s since %s, and no Pod of it is left: look at its finalizers, and at the controller that removes them",
 			job.Name, doing, stamp(since))
 	}
-	slices.SortFunc(pods, func(a, b facts.Member) int { return strings.Compare(a.Name, b.Name) })
 	var names named
-	for i := range pods {
-		names.add(leaving(&pods[i]))
+	for _, pod := range pods {
+		names.add(leaving(pod))
 	}
 	return fmt.Sprintf("Job %s %s since %s and waits for Pods %s", job.Name, doing, stamp(since), names.String())
 }

@@ -26,8 +26,8 @@ func TestBlockedJobsAreReported(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 3).ReplicatedJob(builders.MakeReplicatedJob("w").Workers(2)).Obj()
 	long := metav1.NewTime(now.Add(-time.Minute))
-	leaves := facts.Member{Name: "js-w-0-1", Node: "n1", Standing: facts.Standing{Deadline: long.Time}}
-	runs := facts.Member{Name: "js-w-0-0"}
+	leaves := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-1"}, Node: "n1", Standing: facts.Standing{Deadline: long.Time}}
+	runs := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-0"}}
 	ended := func(since metav1.Time, of batchv1.JobConditionType) *batchv1.Job {
 		job := builders.MakeJob(js, "w", 0).Workers(2).Obj()
 		job.Status.Conditions = []batchv1.JobCondition{{Type: of, Status: corev1.ConditionTrue, LastTransitionTime: since}}
@@ -37,19 +37,19 @@ func TestBlockedJobsAreReported(t *testing.T) {
 	deleted.DeletionTimestamp = &long
 	tests := map[string]struct {
 		job  *batchv1.Job
-		pods []facts.Member
+		pods []*facts.Member
 		was  *metav1.Condition
 		want string
 		look time.Duration
 	}{
-		"C388: a Job that fails names the Pods that it waits for, and since when": {ended(long, batchv1.JobFailureTarget), []facts.Member{leaves, runs}, nil,
+		"C388: a Job that fails names the Pods that it waits for, and since when": {ended(long, batchv1.JobFailureTarget), []*facts.Member{leaves, runs}, nil,
 			"True PodsNotGone Job js-w-0 has been failing since 2026-03-14T11:59:00Z and waits for Pods js-w-0-0 (not being deleted), " +
 				"js-w-0-1 (node n1, should have been gone at 2026-03-14T11:59:00Z)", time.Minute},
-		"C388: a Job that is deleted does, too": {deleted, []facts.Member{leaves}, nil,
+		"C388: a Job that is deleted does, too": {deleted, []*facts.Member{leaves}, nil,
 			"True PodsNotGone Job js-w-0 has been terminating since 2026-03-14T11:59:00Z and waits for Pods js-w-0-1 (node n1, should have been gone at 2026-03-14T11:59:00Z)", time.Minute},
 		"C388: one without Pods is held by a finalizer": {deleted, nil, nil,
 			"True PodsNotGone Job js-w-0 has been terminating since 2026-03-14T11:59:00Z, and no Pod of it is left: look at its finalizers, and at the controller that removes them", time.Minute},
-		"C388: for half a minute that is usual":       {ended(metav1.NewTime(now.Add(-10*time.Second)), batchv1.JobFailureTarget), []facts.Member{leaves}, nil, "", 20 * time.Second},
+		"C388: for half a minute that is usual":       {ended(metav1.NewTime(now.Add(-10*time.Second)), batchv1.JobFailureTarget), []*facts.Member{leaves}, nil, "", 20 * time.Second},
 		"C388: a Job that runs is not blocked":        {builders.MakeJob(js, "w", 0).Workers(2).Obj(), nil, nil, "", 0},
 		"C388: what could not be created exists":      {builders.MakeJob(js, "w", 0).Workers(2).Obj(), nil, refusedBefore(), "False JobsNotBlocked " + constants.JobsNotBlockedMessage, 0},
 		"C388: what cannot be created is still to be": {nil, nil, refusedBefore(), "True JobCreationFailed no", 0},
@@ -62,7 +62,7 @@ func TestBlockedJobsAreReported(t *testing.T) {
 				in.JobSet.Status.Conditions = []metav1.Condition{*tc.was}
 			}
 			if tc.job != nil {
-				in.Jobs, in.Lingering = []*batchv1.Job{tc.job}, map[types.UID][]facts.Member{tc.job.UID: tc.pods}
+				in.Jobs, in.Lingering = []*batchv1.Job{tc.job}, map[types.UID][]*facts.Member{tc.job.UID: tc.pods}
 			}
 			plan := decideOnce(t, in)
 			var got string

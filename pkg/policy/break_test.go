@@ -85,11 +85,11 @@ func sawExit(in *Input) {
 
 // evicted: the first Pod has been told to stop, and its grace is not over.
 func evicted(in *Input) {
-	in.Pods[in.Jobs[0].UID][0].DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(30 * time.Second)))
+	edit(in.Pods[in.Jobs[0].UID][0], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(30 * time.Second))) })
 }
 
 func uncountedStop(in *Input) {
-	in.Pods[in.Jobs[0].UID][1].DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(3 * time.Second)))
+	edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(3 * time.Second))) })
 }
 
 func TestBreak(t *testing.T) {
@@ -126,7 +126,9 @@ func TestBreak(t *testing.T) {
 		"P14: of several Pods that stop the first end counts":            {inPlace(0, 1, "t1 t1", uncountedStop), looksAgain(3 * time.Second)},
 		"P14: a Pod past its deletionTimestamp is lost: confirm":         {inPlace(0, 1, "T1 1"), confirms("js-w-0")},
 		"P14: a Pod past its deletionTimestamp is lost: confirmed":       {inPlace(0, 1, "T1 1", confirmed(0)), broken(1, lost)},
-		"P14: a Succeeded Pod past its deletionTimestamp is done":        {inPlace(0, 1, "ok1 1", func(in *Input) { in.Pods["js-w-0-uid"][0].DeletionTimestamp = ptr.To(metav1.NewTime(past)) }), nothing},
+		"P14: a Succeeded Pod past its deletionTimestamp is done": {inPlace(0, 1, "ok1 1", func(in *Input) {
+			edit(in.Pods["js-w-0-uid"][0], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(past)) })
+		}), nothing},
 		"P14: the confirmation of another Job is not enough":             {inPlace(0, 1, "1|.", confirmed(0)), confirms("js-w-1")},
 		"P14: the lost Job that comes first by name is confirmed first":  {inPlace(0, 1, ".|."), confirms("js-w-0")},
 		"P14: only those who are lost are asked for":                     {inPlace(0, 1, "1 . f1 F1 t1 T1 ok1"), confirms("js-w-0", 1, 3, 5)},
@@ -179,12 +181,10 @@ func TestBreak(t *testing.T) {
 
 // restartedOften: a log shipper that crashes, say.
 func restartedOften(in *Input) {
-	for _, pods := range in.Pods {
-		for _, pod := range pods {
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "shipper", RestartCount: 99}, {Name: "worker", RestartCount: 99}}
-			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 99}}
-		}
-	}
+	editAll(in, func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "shipper", RestartCount: 99}, {Name: "worker", RestartCount: 99}}
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 99}}
+	})
 }
 
 func recreate(in *Input) { in.JobSet.Spec.FailurePolicy.RestartStrategy = jobset.Recreate }
@@ -200,6 +200,8 @@ func suspendedAlready(in *Input) {
 // the new agent has reported and even after the lift.
 func stillShowsRestart(in *Input) {
 	for _, pods := range in.Pods {
-		pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
+		edit(pods[0], func(pod *corev1.Pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue}}
+		})
 	}
 }

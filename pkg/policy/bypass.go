@@ -64,5 +64,5 @@ func (v *view) mayBeStopping(m *facts.Member) bool {
 	if m.Reported.Epoch > 0 || v.synced == 0 {
 		return m.Reported.Epoch <= v.deprecated
 	}
-	return m.Created.Before(v.bypassEnded())
+	return m.Created().Before(v.bypassEnded())
 }

@@ -8,7 +8,7 @@ package policy
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // mostConfirmed is how many workers that seem to be lost, or late, are read at a time. One that is lost breaks the group.
@@ -45,7 +45,7 @@ func (v *view) unconfirmedLoss() *Loss {
 
 // unreadReports returns the Pods whose Leases to read past the cache before anybody acts on it that they have not reported, none
 // if this decision is on such a read (P24c). The Pod itself is guarded by its resourceVersion; a report in its Lease does not change it.
-func (v *view) unreadReports(late []*corev1.Pod) []*corev1.Pod {
+func (v *view) unreadReports(late []*facts.Member) []*facts.Member {
 	if !v.InLeases || v.ReportsRead != nil {
 		return nil
 	}
@@ -53,9 +53,9 @@ func (v *view) unreadReports(late []*corev1.Pod) []*corev1.Pod {
 }
 
 // confirmedLate returns those of the Pods that have not reported as that read shows it.
-func (v *view) confirmedLate(late []*corev1.Pod) []*corev1.Pod {
+func (v *view) confirmedLate(late []*facts.Member) []*facts.Member {
 	if !v.InLeases {
 		return late
 	}
-	return slices.DeleteFunc(slices.Clone(late), func(pod *corev1.Pod) bool { return !v.ReportsRead[pod.UID] })
+	return slices.DeleteFunc(slices.Clone(late), func(pod *facts.Member) bool { return !v.ReportsRead[pod.UID] })
 }

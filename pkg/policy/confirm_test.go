@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -70,17 +69,17 @@ func TestRefresh(t *testing.T) {
 			cached := inPlace(0, 1, tc.cached)
 			uid := cached.Jobs[0].UID
 			loss := &Loss{cached.Jobs[0], []int64{1}}
-			got := map[int64]*corev1.Pod{}
+			got := map[int64]*facts.Member{}
 			for _, pod := range loss.Refresh(cached.Pods[uid], inPlace(0, 1, tc.read).Pods[uid]) {
-				index := int64(facts.IndexOf(pod))
+				index := int64(pod.Index)
 				if got[index] != nil {
 					t.Errorf("two Pods of index %d", index)
 				}
 				got[index] = pod
 			}
-			want := map[int64]*corev1.Pod{}
+			want := map[int64]*facts.Member{}
 			for _, pod := range inPlace(0, 1, tc.want).Pods[uid] {
-				index := int64(facts.IndexOf(pod))
+				index := int64(pod.Index)
 				want[index] = pod
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -59,6 +59,7 @@ var (
 		assemblyClock,     // since when the group assembles (P24, P48)
 		workersNotReady,   // tell which workers of a group that runs are not ready
 		moveRefused,       // tell which Pods stay on sick nodes because the budget is spent (P92)
+		leftToQueue,       // tell which Pods are not moved, and which nodes not avoided, because a queue placed them (P90a)
 		overdue,           // delete by force what should be gone for long (P85)
 		jobsBlocked,       // tell what keeps Jobs from running or ending (C388)
 		resourcesDeployed, // tell whether anything of the JobSet may run (P86)

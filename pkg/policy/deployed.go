@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
@@ -82,10 +81,7 @@ func (v *view) keepActive(status *jobset.JobSetStatus) {
 	}
 }
 
-func hasNotEnded(pod *corev1.Pod) bool {
-	is := facts.StandingOf(pod)
-	return !is.Ended()
-}
+func hasNotEnded(pod *facts.Member) bool { return !pod.Ended() }
 
 // alive returns how many Pods have not ended, and how many Jobs may have Pods that have not ended.
 func (v *view) alive() (pods, jobs int) {
@@ -96,7 +92,7 @@ func (v *view) alive() (pods, jobs int) {
 			jobs++
 		}
 	}
-	v.eachPod(func(pod *corev1.Pod, _ *batchv1.Job) {
+	v.eachPod(func(pod *facts.Member, _ *batchv1.Job) {
 		if hasNotEnded(pod) {
 			pods++
 		}
@@ -105,7 +101,7 @@ func (v *view) alive() (pods, jobs int) {
 }
 
 // eachPod visits all Pods of the JobSet, those whose Job is gone with nil, in no order.
-func (v *view) eachPod(visit func(*corev1.Pod, *batchv1.Job)) {
+func (v *view) eachPod(visit func(*facts.Member, *batchv1.Job)) {
 	for _, job := range v.Jobs {
 		for _, pod := range v.Pods[job.UID] {
 			visit(pod, job)

@@ -10,18 +10,18 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // TestActiveUntilNothingIsDeployed: Kueue takes back the quota of a suspended JobSet when no Job is active.
 func TestActiveUntilNothingIsDeployed(t *testing.T) {
 	t.Parallel()
 	asleep := onJob(0, func(job *batchv1.Job) { job.Spec.Suspend, job.Status.StartTime = ptr.To(true), nil })
-	noPods := func(in *Input) { in.Pods = map[types.UID][]*corev1.Pod{} }
+	noPods := func(in *Input) { in.Pods = map[types.UID][]*facts.Member{} }
 	stray := func(in *Input) { in.Strays, in.Pods = in.Pods[in.Jobs[0].UID][:1], nil }
 	terminating := onJob(0, func(job *batchv1.Job) { job.Status.Terminating = ptr.To[int32](1) })
 	intolerant := func(in *Input) { in.JobSet.Spec.FaultTolerance, in.Pods = nil, nil }

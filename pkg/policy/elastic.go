@@ -13,7 +13,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -64,7 +63,7 @@ func (g *groupState) addresses() map[string]string {
 		if len(job.slots) == 0 || job.slots[0].Index != 0 || job.slots[0].State != SlotMember || children.OwnValue(job.Job, jobset.JobIndexKey) != "0" {
 			continue
 		}
-		if address := facts.Of(job.slots[0].Pod).Address; protocol.IsAddress(address) {
+		if address := job.slots[0].Pod.Address; protocol.IsAddress(address) {
 			found[replicatedJobOf(job.Job)] = address
 		}
 	}

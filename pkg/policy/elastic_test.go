@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -153,7 +154,9 @@ func TestWorldSizes(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	tells := func(pod int, address string) func(in *Input) {
-		return func(in *Input) { in.Pods[in.Jobs[0].UID][pod].Annotations[jobset.AddressKey] = address }
+		return func(in *Input) {
+			edit(in.Pods[in.Jobs[0].UID][pod], func(pod *corev1.Pod) { pod.Annotations[jobset.AddressKey] = address })
+		}
 	}
 	stored := func(in *Input) {
 		in.JobSet.Status.ReplicatedJobsStatus = []jobset.ReplicatedJobStatus{{Name: "w", SyncedWorkers: 2, Address: "10.0.0.7"}}

@@ -8,9 +8,8 @@ package policy
 import (
 	"cmp"
 
-	corev1 "k8s.io/api/core/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // endNotSeen is the code that a runtime gives to a container whose end it did not see. A kubelet may show that before it shows
@@ -19,7 +18,7 @@ const endNotSeen = 255
 
 // causeOfBreak returns why the group breaks: what failed first, if that was
 // seen, which is returned too, else what the group shows now.
-func (v *view) causeOfBreak(reporter *corev1.Pod) (cause jobset.RestartCause, failure *Failure) {
+func (v *view) causeOfBreak(reporter *facts.Member) (cause jobset.RestartCause, failure *Failure) {
 	failure = v.FirstFailure
 	reported := v.firstReported()
 	if failure == nil || failure.Container != "" && reported != nil && reported.Hang.Hung() { // peers may report before the one that hung

@@ -21,6 +21,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -184,7 +185,7 @@ func (d *dice) roll(sides int) int {
 func (d *dice) yes() bool { return d.roll(2) == 1 }
 
 func worldOf(d dice) Input {
-	in := Input{Now: now, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: d.yes(), RestartJob: d.yes(), ElasticJobSet: d.yes(), FaultTolerance: d.yes()}}
+	in := Input{Now: now, Pods: map[types.UID][]*facts.Member{}, Gates: gates.Set{InPlaceRestart: d.yes(), RestartJob: d.yes(), ElasticJobSet: d.yes(), FaultTolerance: d.yes()}}
 	js := jobSetOf(&d)
 	in.JobSet = js
 	for i := range js.Spec.ReplicatedJobs {
@@ -207,6 +208,11 @@ func worldOf(d dice) Input {
 		}
 		if d.yes() {
 			in.JobSet.Spec.FaultTolerance = nil
+		}
+	}
+	for _, pods := range in.Pods { // nobody changes them any more, and there are many worlds
+		for _, pod := range pods {
+			origins.Delete(pod)
 		}
 	}
 	return in
@@ -275,13 +281,15 @@ func jobOf(d *dice, js *jobset.JobSet, rjob *jobset.ReplicatedJob, index int) *b
 	return w.Obj()
 }
 
-func podsOf(d *dice, job *batchv1.Job) []*corev1.Pod {
+func podsOf(d *dice, job *batchv1.Job) []*facts.Member {
 	words := []string{"1", "2", "3", "_", "ok1", "ok2", "F1", "f1", "t1", "T1", "x", "-1"}
-	var pods []*corev1.Pod
+	var pods []*facts.Member
 	for i := range d.roll(5) {
 		pod := worker(job, d.roll(4), words[d.roll(len(words))])
-		pod.Name += "-" + strconv.Itoa(i)
-		pod.UID = types.UID(pod.Name)
+		edit(pod, func(pod *corev1.Pod) {
+			pod.Name += "-" + strconv.Itoa(i)
+			pod.UID = types.UID(pod.Name)
+		})
 		pods = append(pods, pod)
 	}
 	return pods

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -31,7 +31,7 @@ import (
 
 // giveUpNodes uses an avoided node again if Pods find no place without it.
 func giveUpNodes(v *view, _ result) result {
-	if v.asksToAvoid() == nil || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched {
+	if v.asksToAvoid() == nil || v.suspendWanted() || v.running() && v.inPlace || v.inPlace != v.watched || placement.HasPodsPlacedByQueue(v.JobSet) {
 		return result{}
 	}
 	avoided := v.longestAvoided()
@@ -46,7 +46,7 @@ func giveUpNodes(v *view, _ result) result {
 		return result{ends: true, ask: Questions{ReadChildren: true}}
 	}
 	message := fmt.Sprintf("%d Pods found no node within %s: %s%s; node %s, avoided since %s, is used again",
-		len(late), v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled), avoided.Node, avoided.AvoidedSince.UTC().Format(time.RFC3339))
+		len(late), v.tolerance.Warmup, podNames(late), parenthesized(late[0].Unscheduled), avoided.Node, avoided.AvoidedSince.UTC().Format(time.RFC3339))
 	r := tell(warning(constants.AvoidedNodeGivenUpReason, message))
 	r.reports.Outcomes = []Outcome{GaveUpNode}
 	if !v.watched {
@@ -74,15 +74,14 @@ func (v *view) longestAvoided() *jobset.NodeFailures {
 
 // withoutPlace returns the Pods that avoid a node since some time and have found no other for too long, and how long until the
 // next has. A Pod from before that does not avoid it, and one that is about to be replaced has not tried yet.
-func (v *view) withoutPlace(avoidedSince time.Time) (late []*corev1.Pod, next time.Duration) {
-	var waiting []*corev1.Pod
+func (v *view) withoutPlace(avoidedSince time.Time) (late []*facts.Member, next time.Duration) {
+	var waiting []*facts.Member
 	for _, job := range withoutTerminating(v.observed.Active...) {
 		for _, pod := range v.Pods[job.UID] {
-			m := facts.Of(pod)
-			if m.Node != "" || m.Gated || !isLive(pod) {
+			if pod.Node != "" || pod.Gated || !pod.Live() {
 				continue
 			}
-			if m.Unscheduled == "" || m.Created.Before(avoidedSince.Truncate(time.Second)) || v.outdated(pod) {
+			if pod.Unscheduled == "" || pod.Created().Before(avoidedSince.Truncate(time.Second)) || v.outdated(pod) {
 				continue
 			}
 			waiting = append(waiting, pod)

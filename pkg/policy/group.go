@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
@@ -22,7 +20,7 @@ type groupState struct {
 	// whose Pod has not gone yet, unscheduled those whose Pod has no node and has not reported.
 	members, reported, leaving, unscheduled int64
 	// preparing are Pods that have not reported and may have to be prepared first (P48a).
-	preparing []*corev1.Pod
+	preparing []*facts.Member
 	// crowded: a slot holds several live Pods.
 	crowded bool
 	// lacking is the first Job that lacks a worker, nil if none does.
@@ -34,7 +32,7 @@ type groupState struct {
 	// outsiders are Pods that have not ended, of an index that their Job has no more because it was
 	// made smaller. They are no members, but their agents would start their workers at a lift all the
 	// same, and a worker that stops may not have left the epoch before (P47).
-	outsiders []*corev1.Pod
+	outsiders []*facts.Member
 }
 
 // count adds up the slots of a Job.
@@ -53,9 +51,9 @@ func (g *groupState) count(j *jobSlots, synced int32) {
 			switch {
 			case slot.reports(synced):
 				g.reported++
-			case facts.NodeOf(slot.Pod) == "":
+			case slot.Pod.Node == "":
 				g.unscheduled++
-			case facts.PreparationOf(slot.Pod) != facts.Prepared:
+			case slot.Pod.Preparation != facts.Prepared:
 				g.preparing = append(g.preparing, slot.Pod)
 			}
 		}
@@ -74,8 +72,8 @@ func (s *Slot) reports(synced int32) bool {
 }
 
 // pods returns the Pods of the group that match, several of a slot if it is crowded, by name.
-func (g *groupState) pods(match func(*Slot) bool) []*corev1.Pod {
-	var found []*corev1.Pod
+func (g *groupState) pods(match func(*Slot) bool) []*facts.Member {
+	var found []*facts.Member
 	for i := range g.jobs {
 		for _, slots := range [][]Slot{g.jobs[i].slots, g.jobs[i].beside} {
 			for k := range slots {

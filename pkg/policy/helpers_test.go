@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -214,11 +215,11 @@ func clone(in Input) Input {
 		jobs = append(jobs, job.DeepCopy())
 	}
 	in.Jobs = jobs
-	pods := map[types.UID][]*corev1.Pod{}
+	pods := map[types.UID][]*facts.Member{}
 	for uid, of := range in.Pods {
 		pods[uid] = nil
 		for _, pod := range of {
-			pods[uid] = append(pods[uid], pod.DeepCopy())
+			pods[uid] = append(pods[uid], copyOf(pod))
 		}
 	}
 	if in.Pods != nil {
@@ -243,7 +244,7 @@ func inPlace(deprecated, synced int32, picture string, changes ...func(*Input)) 
 	size := len(strings.Fields(groups[0]))
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Epochs(deprecated, synced).
 		ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(int32(len(groups))).Workers(int32(size))).Obj()
-	in := Input{JobSet: js, Pods: map[types.UID][]*corev1.Pod{}, Gates: gates.Set{InPlaceRestart: true}, Now: now, HeldSince: past}
+	in := Input{JobSet: js, Pods: map[types.UID][]*facts.Member{}, Gates: gates.Set{InPlaceRestart: true}, Now: now, HeldSince: past}
 	for j, words := range groups {
 		job := builders.MakeJob(js, "w", j).Workers(int32(size)).Obj()
 		in.Jobs = append(in.Jobs, job)
@@ -259,7 +260,7 @@ func inPlace(deprecated, synced int32, picture string, changes ...func(*Input)) 
 	return in
 }
 
-func worker(job *batchv1.Job, index int, word string) *corev1.Pod {
+func worker(job *batchv1.Job, index int, word string) *facts.Member {
 	pod := builders.MakePod(job, index)
 	switch {
 	case strings.HasPrefix(word, "ok"):
@@ -281,15 +282,17 @@ func worker(job *batchv1.Job, index int, word string) *corev1.Pod {
 	if word != "_" {
 		pod.Epoch(word)
 	}
-	return pod.Obj()
+	return memberOf(pod.Obj())
 }
 
 // more puts another Pod into a slot of a Job.
 func more(job, index int, word string) func(*Input) {
 	return func(in *Input) {
 		pod := worker(in.Jobs[job], index, word)
-		pod.Name += "-more"
-		pod.UID += "-more"
+		edit(pod, func(pod *corev1.Pod) {
+			pod.Name += "-more"
+			pod.UID += "-more"
+		})
 		in.Pods[in.Jobs[job].UID] = append(in.Pods[in.Jobs[job].UID], pod)
 	}
 }

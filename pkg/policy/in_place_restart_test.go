@@ -10,13 +10,13 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -137,7 +137,7 @@ func TestIncompleteGroup(t *testing.T) {
 		in.JobSet.Spec.ReplicatedJobs[0].Replicas = 1
 		in.JobSet.Spec.ReplicatedJobs = append(in.JobSet.Spec.ReplicatedJobs, builders.MakeReplicatedJob("x").Workers(1).DependsOn("w", jobset.DependencyComplete).Obj())
 		in.Jobs[1] = builders.MakeJob(in.JobSet, "x", 0).Workers(1).Obj()
-		in.Pods = map[types.UID][]*corev1.Pod{in.Jobs[1].UID: {worker(in.Jobs[1], 0, "2")}}
+		in.Pods = map[types.UID][]*facts.Member{in.Jobs[1].UID: {worker(in.Jobs[1], 0, "2")}}
 	}
 	isDeleted := onJob(0, func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
 	successTargetsOther := onJobSet(func(js *jobset.JobSet) {
@@ -315,7 +315,7 @@ func TestPodsAreNotCopied(t *testing.T) {
 	in := inPlace(0, 0, "x 1")
 	plan := decideOnce(t, in)
 	job := in.Jobs[0]
-	if want := map[types.UID][]*corev1.Pod{job.UID: in.Pods[job.UID]}; plan.InvalidEpochs[0] != want[job.UID][0] {
+	if want := map[types.UID][]*facts.Member{job.UID: in.Pods[job.UID]}; plan.InvalidEpochs[0] != want[job.UID][0] {
 		t.Error("the invalid Pod is a copy")
 	}
 }

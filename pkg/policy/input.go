@@ -37,13 +37,13 @@ type Input struct {
 	Claims map[string]*metav1.PartialObjectMetadata
 	// Pods are the Pods of each Job, by the UID of the Job that controls them.
 	// Read for in-place restart and fault tolerance only.
-	Pods map[types.UID][]*corev1.Pod
+	Pods map[types.UID][]*facts.Member
 	// Lingering are the Pods of Jobs that have waited long for them, see Lingers. Read unless Pods are.
-	Lingering map[types.UID][]facts.Member
-	// OutsideLeases are Pods that report a later epoch themselves than their Leases do, if Leases are read.
-	OutsideLeases map[types.UID]bool
+	Lingering map[types.UID][]*facts.Member
+	// LeasesSeen: Pods are joined with the reports in their Leases.
+	LeasesSeen bool
 	// Strays are Pods of the JobSet whose Job is not among Jobs. Read like all Pods if it tolerates faults.
-	Strays []*corev1.Pod
+	Strays []*facts.Member
 	// ChildrenRead: Jobs, Pods and Strays were just read past the cache.
 	ChildrenRead bool
 	// Confirmed, if not nil, was just read past the cache: the Job, and the Pods with these indexes.
@@ -155,9 +155,9 @@ type Loss struct {
 }
 
 // Refresh returns the Pods of the Job: those of the lost indexes as just read, the others as cached.
-func (l *Loss) Refresh(cached, read []*corev1.Pod) []*corev1.Pod {
-	asked := func(pod *corev1.Pod) bool {
-		return slices.Contains(l.Indexes, int64(facts.IndexOf(pod)))
+func (l *Loss) Refresh(cached, read []*facts.Member) []*facts.Member {
+	asked := func(pod *facts.Member) bool {
+		return slices.Contains(l.Indexes, int64(pod.Index))
 	}
 	pods := slices.DeleteFunc(slices.Clone(cached), asked)
 	for _, pod := range read {

@@ -59,13 +59,21 @@ const (
 	BypassedByGate
 )
 
+// IfTrue returns a condition that is True in the stored status, nil if it is not.
+func IfTrue(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {
+	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
 // BypassOf returns whether the agents of a JobSet let their workers run without asking, and why.
 func BypassOf(js *jobset.JobSet) Bypass {
-	c := apimeta.FindStatusCondition(js.Status.Conditions, string(jobset.JobSetInPlaceRestartDisabled))
+	c := IfTrue(js, jobset.JobSetInPlaceRestartDisabled)
 	switch {
-	case disabledByAnnotation(js), c != nil && c.Status == metav1.ConditionTrue && c.Reason == constants.DisabledByAnnotationReason:
+	case disabledByAnnotation(js), c != nil && c.Reason == constants.DisabledByAnnotationReason:
 		return BypassedByAnnotation
-	case c != nil && c.Status == metav1.ConditionTrue:
+	case c != nil:
 		return BypassedByGate
 	}
 	return NotBypassed

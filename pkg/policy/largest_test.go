@@ -11,22 +11,23 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/workerpod"
+	"sigs.k8s.io/jobset/test/largest"
 )
 
 // largestInputs are passes over the largest JobSets: before any Job exists, when all run, and when all have failed.
 func largestInputs() map[string]Input {
 	inputs := map[string]Input{}
-	for name, js := range builders.Largest() {
+	for name, js := range largest.JobSets() {
 		js.UID = "js-uid"
 		js.Spec.Network = &jobset.Network{EnableDNSHostnames: ptr.To(true)}
 		in := Input{JobSet: js, ServiceExists: true, Now: now, Gates: gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true},
@@ -35,12 +36,12 @@ func largestInputs() map[string]Input {
 			in.Claims[claim] = &metav1.PartialObjectMetadata{}
 		}
 		inputs[name+", no Job"] = in
-		in.Pods = map[types.UID][]*corev1.Pod{}
+		in.Pods = map[types.UID][]*facts.Member{}
 		failed := in
 		for i := range js.Spec.ReplicatedJobs {
 			job := builders.MakeJob(js, js.Spec.ReplicatedJobs[i].Name, 0).Workers(1).JobAttempt(0)
 			in.Jobs = append(in.Jobs, job.Obj())
-			in.Pods[job.Obj().UID] = []*corev1.Pod{builders.MakePod(job.Obj(), 0).Epoch("1").Obj()}
+			in.Pods[job.Obj().UID] = []*facts.Member{facts.Of(builders.MakePod(job.Obj(), 0).Epoch("1").Obj())}
 			failed.Jobs = append(failed.Jobs, job.Failed(past, batchv1.JobReasonBackoffLimitExceeded, "m").Obj())
 		}
 		inputs[name+", all Jobs"], inputs[name+", all failed"] = in, failed

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // TestLateReportsAreReadFirst: before anybody acts on a report that is not seen, the Leases are read past the cache.
@@ -63,7 +64,7 @@ func TestLateReportsAreReadFirst(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			isReporter := func(pod *corev1.Pod) bool { return pod.Annotations["jobset.sigs.k8s.io/epoch"] == "3" }
+			isReporter := func(pod *facts.Member) bool { return pod.Reported.Epoch == 3 }
 			for _, pod := range plan.ReadReports {
 				if isReporter(pod) {
 					t.Errorf("Pod %s, which has reported, is to be read", pod.Name)

@@ -199,7 +199,7 @@ func (v *view) endedReports() epochReport {
 			if slot.State != SlotMember {
 				continue
 			}
-			if r, told := v.endedReport(facts.ProgressOf(slot.Pod)); told {
+			if r, told := v.endedReport(slot.Pod); told {
 				sum.start = max(sum.start, r.Start())
 				steps.add(r.Steps)
 			}
@@ -211,13 +211,12 @@ func (v *view) endedReports() epochReport {
 	return sum
 }
 
-// endedReport reads what a worker told of epoch S. Whatever it told of another one, or cannot be read, counts for nothing.
-func (v *view) endedReport(progress string) (r protocol.ProgressReport, told bool) {
-	if progress == "" {
+// endedReport returns what a worker reported of epoch S.
+func (v *view) endedReport(m *facts.Member) (r protocol.ProgressReport, told bool) {
+	if m.Progress == nil || m.Progress.Epoch != v.synced {
 		return r, false
 	}
-	r, err := protocol.ParseProgressReport(progress)
-	return r, err == nil && r.Epoch == v.synced
+	return *m.Progress, true
 }
 
 func (s *stepsTold) add(told *protocol.Steps) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -40,7 +41,9 @@ func reachedStep(highest, repeated int64) func(*jobset.TimeStatus) {
 
 // tells: the Pod of a worker has this annotation.
 func tells(index int, progress string) func(*Input) {
-	return func(in *Input) { in.Pods[in.Jobs[0].UID][index].Annotations[jobset.ProgressKey] = progress }
+	return func(in *Input) {
+		edit(in.Pods[in.Jobs[0].UID][index], func(pod *corev1.Pod) { pod.Annotations[jobset.ProgressKey] = progress })
+	}
 }
 
 // ledgerText is short, and empty if there is no ledger.

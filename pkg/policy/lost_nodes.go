@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -72,7 +71,7 @@ func lostNodes(v *view, before result) result {
 	}
 	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
 	silent = silent[:min(len(silent), mostLostNodes)]
-	awaited = slices.DeleteFunc(awaited, func(pod *corev1.Pod) bool { return !slices.Contains(silent, facts.NodeOf(pod)) })
+	awaited = slices.DeleteFunc(awaited, func(pod *facts.Member) bool { return !slices.Contains(silent, pod.Node) })
 	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
 		return r // it may have been heard from since: it is read now, and the next pass decides
 	}
@@ -86,10 +85,9 @@ func lostNodes(v *view, before result) result {
 }
 
 // awaited returns the Pods on nodes that have not ended, and not reported S+1.
-func (v *view) awaited() []*corev1.Pod {
+func (v *view) awaited() []*facts.Member {
 	return v.group.pods(func(s *Slot) bool {
-		is := facts.StandingOf(s.Pod)
-		return !s.reports(v.synced) && !is.Ended() && facts.NodeOf(s.Pod) != ""
+		return !s.reports(v.synced) && !s.Pod.Ended() && s.Pod.Node != ""
 	})
 }
 
@@ -108,20 +106,19 @@ func (v *view) lastReport() time.Time {
 // othersAreBack reports whether a worker of the epoch that ended has come back, on a node that is not silent: so its peers have left.
 func (v *view) othersAreBack() bool {
 	return len(v.group.pods(func(s *Slot) bool {
-		m := facts.Of(s.Pod)
-		return s.reports(v.synced) && m.Created.Before(v.brokenAt()) && !v.Heard[m.Node].Silent(v.Now)
+		return s.reports(v.synced) && s.Pod.Created().Before(v.brokenAt()) && !v.Heard[s.Pod.Node].Silent(v.Now)
 	})) > 0
 }
 
 func (v *view) nodesOfGroup() []string {
-	return nodesOf(v.group.pods(func(s *Slot) bool { return facts.NodeOf(s.Pod) != "" }))
+	return nodesOf(v.group.pods(func(s *Slot) bool { return s.Pod.Node != "" }))
 }
 
 // nodesOf returns the nodes of Pods, each once, by name.
-func nodesOf(pods []*corev1.Pod) []string {
+func nodesOf(pods []*facts.Member) []string {
 	nodes := map[string]bool{}
 	for _, pod := range pods {
-		nodes[facts.NodeOf(pod)] = true
+		nodes[pod.Node] = true
 	}
 	return slices.Sorted(maps.Keys(nodes))
 }
@@ -154,7 +151,7 @@ func (v *view) withLost(silent []string) (list []jobset.LostNode, added int) {
 }
 
 // replaceLost deletes workers on lost nodes by force.
-func (v *view) replaceLost(pods []*corev1.Pod, silent []string) result {
+func (v *view) replaceLost(pods []*facts.Member, silent []string) result {
 	texts := make([]string, 0, len(silent))
 	for _, node := range silent[:min(len(silent), maxNamed)] {
 		heard := v.Heard[node]
@@ -207,8 +204,8 @@ func (v *view) heardAgain(before *result) result {
 			continue
 		}
 		keepOff := v.group.pods(func(s *Slot) bool {
-			m := facts.Of(s.Pod)
-			return s.State == SlotMember && m.Node == "" && !m.Created.Before(n.Time.Time) && !m.Created.After(n.HeardTime.Time)
+			m := s.Pod
+			return s.State == SlotMember && m.Node == "" && !m.Created().Before(n.Time.Time) && !m.Created().After(n.HeardTime.Time)
 		})
 		if len(keepOff) > 0 {
 			next = append(next, n)

@@ -27,14 +27,12 @@ func lostSince(ago time.Duration) func(*Input) {
 			Mode: jobset.ProcessMode, LostNode: &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)},
 		}
 		reported := int64(0)
-		for _, pods := range in.Pods {
-			for _, pod := range pods {
-				pod.CreationTimestamp, pod.Spec.NodeName = metav1.NewTime(past), "node-of-"+pod.Name
-				if facts.StandingOf(pod).Reported.Epoch == 2 {
-					reported++
-				}
+		editAll(in, func(pod *corev1.Pod) {
+			pod.CreationTimestamp, pod.Spec.NodeName = metav1.NewTime(past), "node-of-"+pod.Name
+			if pod.Annotations[jobset.EpochKey] == "2" {
+				reported++
 			}
-		}
+		})
 		in.Quiet = Quiet{Reported: reported, Since: now.Add(-ago)}
 	}
 }
@@ -46,7 +44,7 @@ func silentNodes(ago time.Duration, workers ...int) func(*Input) {
 			in.Heard = map[string]facts.Heard{}
 		}
 		for _, i := range workers {
-			in.Heard[in.Pods[in.Jobs[0].UID][i].Spec.NodeName] = facts.Heard{Version: "1", From: now.Add(-ago), To: now}
+			in.Heard[in.Pods[in.Jobs[0].UID][i].Node] = facts.Heard{Version: "1", From: now.Add(-ago), To: now}
 		}
 	}
 }
@@ -55,7 +53,7 @@ func silentNodes(ago time.Duration, workers ...int) func(*Input) {
 func knownLost(ago time.Duration) func(*Input) {
 	return func(in *Input) {
 		pods := in.Pods[in.Jobs[0].UID]
-		in.JobSet.Status.LostNodes = []jobset.LostNode{{Node: pods[len(pods)-1].Spec.NodeName, Time: metav1.NewTime(now.Add(-ago))}}
+		in.JobSet.Status.LostNodes = []jobset.LostNode{{Node: pods[len(pods)-1].Node, Time: metav1.NewTime(now.Add(-ago))}}
 	}
 }
 

@@ -50,25 +50,24 @@ func (g *groupState) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 	}
 	if job.DeletionTimestamp != nil || hasCondition(job, batchv1.JobSuccessCriteriaMet) || hasCondition(job, batchv1.JobFailureTarget) {
 		for _, pod := range pods {
-			g.success.addPod(pod, facts.StandingOf(pod).Phase)
+			g.success.addPod(pod)
 		}
 		return room
 	}
 	lost := losesFailed(job, pods)
 	for _, pod := range pods {
-		index, is := facts.IndexOf(pod), facts.StandingOf(pod)
 		switch {
-		case index < 0:
+		case pod.Index < 0:
 			continue
-		case int64(index) >= size: // one that succeeded was taken out of the group by a resize: it is not missing
-			if !is.Ended() {
+		case int64(pod.Index) >= size: // one that succeeded was taken out of the group by a resize: it is not missing
+			if !pod.Ended() {
 				g.outsiders = append(g.outsiders, pod)
 			}
 			continue
 		}
-		g.success.addPod(pod, is.Phase)
-		if !done.has(int64(index)) {
-			room = append(room, slotOf(pod, &is, index, lost, v.Now))
+		g.success.addPod(pod)
+		if !done.has(int64(pod.Index)) {
+			room = append(room, slotOf(pod, lost, v.Now))
 		}
 	}
 	j := newJobSlots(job, size, done, room)
@@ -78,7 +77,7 @@ func (g *groupState) addJob(v *view, job *batchv1.Job, room []Slot) []Slot {
 }
 
 // reporter returns the first member by name that reports S+1, nil if none does.
-func (v *view) reporter() *corev1.Pod {
+func (v *view) reporter() *facts.Member {
 	if pods := v.group.pods(func(s *Slot) bool { return s.reports(v.synced) }); len(pods) > 0 {
 		return pods[0]
 	}
@@ -86,29 +85,27 @@ func (v *view) reporter() *corev1.Pod {
 }
 
 // late returns the members on a node that have not reported S+1.
-func (v *view) late() []*corev1.Pod {
+func (v *view) late() []*facts.Member {
 	return v.group.pods(func(s *Slot) bool {
-		return s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf(s.Pod) != ""
+		return s.State == SlotMember && !s.reports(v.synced) && s.Pod.Node != ""
 	})
 }
 
 // unready returns the members of the epoch that runs whose workers are not ready.
-func (v *view) unready() []*corev1.Pod {
+func (v *view) unready() []*facts.Member {
 	return v.group.pods(func(s *Slot) bool {
 		if s.State != SlotMember || s.Epoch != v.synced {
 			return false
 		}
-		readiness, _ := facts.ReadinessOf(s.Pod)
-		return readiness != facts.Ready
+		return s.Pod.Readiness != facts.Ready
 	})
 }
 
 // stuck returns the Pods that should be gone by now, those of earlier attempts too: a Job cannot
 // be recreated before they are.
-func (v *view) stuck() []*corev1.Pod {
-	isStuck := func(pod *corev1.Pod) bool {
-		is := facts.StandingOf(pod)
-		return is.Phase != corev1.PodFailed && is.Terminating() && !v.Now.Before(is.Deadline)
+func (v *view) stuck() []*facts.Member {
+	isStuck := func(pod *facts.Member) bool {
+		return pod.Phase != corev1.PodFailed && pod.Terminating() && !v.Now.Before(pod.Deadline)
 	}
 	pods := v.group.pods(func(s *Slot) bool { return isStuck(s.Pod) })
 	others := slices.Clone(v.group.outsiders)
@@ -124,7 +121,7 @@ func (v *view) stuck() []*corev1.Pod {
 }
 
 // due returns the Pods that have no time left, and how long the next of the others still has, 0 if there is none.
-func due(pods []*corev1.Pod, left func(*corev1.Pod) time.Duration) (over []*corev1.Pod, next time.Duration) {
+func due(pods []*facts.Member, left func(*facts.Member) time.Duration) (over []*facts.Member, next time.Duration) {
 	for _, pod := range pods {
 		if wait := left(pod); wait > 0 {
 			next = Sooner(next, wait)
@@ -140,12 +137,12 @@ func (v *view) graceEnds() time.Duration {
 	var first time.Duration
 	eachIndex := slices.ContainsFunc(v.observed.Active, facts.CountsEachIndex)
 	for _, pod := range v.group.pods(func(s *Slot) bool { return s.State == SlotLeaving }) {
-		switch is := facts.StandingOf(pod); {
-		case is.Phase == corev1.PodFailed && !eachIndex: // it loses its finalizer
-		case is.Phase == corev1.PodFailed:
+		switch {
+		case pod.Phase == corev1.PodFailed && !eachIndex: // it loses its finalizer
+		case pod.Phase == corev1.PodFailed:
 			first = Sooner(first, verdictInterval)
-		case is.Terminating():
-			first = Sooner(first, v.until(is.Deadline))
+		case pod.Terminating():
+			first = Sooner(first, v.until(pod.Deadline))
 		}
 	}
 	return first
@@ -194,7 +191,7 @@ func (v *view) doneDependencies() map[string]bool {
 }
 
 // past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
-func (v *view) past(pods []*corev1.Pod, grace time.Duration) (over []*corev1.Pod, r result) {
-	over, next := due(pods, func(pod *corev1.Pod) time.Duration { return v.left(grace, facts.StandingOf(pod).Deadline) })
+func (v *view) past(pods []*facts.Member, grace time.Duration) (over []*facts.Member, r result) {
+	over, next := due(pods, func(pod *facts.Member) time.Duration { return v.left(grace, pod.Deadline) })
 	return over, requeueAfter(next)
 }

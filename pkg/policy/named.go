@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // maxNamed is how many Pods an event names at the most.
@@ -66,13 +66,13 @@ func firstOf(names []string) string {
 	return n.String()
 }
 
-func sortByName(pods []*corev1.Pod) []*corev1.Pod {
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+func sortByName(pods []*facts.Member) []*facts.Member {
+	slices.SortFunc(pods, func(a, b *facts.Member) int { return cmp.Compare(a.Name, b.Name) })
 	return pods
 }
 
 // podNames names up to five Pods.
-func podNames(pods []*corev1.Pod) string {
+func podNames(pods []*facts.Member) string {
 	var names named
 	for _, pod := range pods {
 		names.add(pod.Name)

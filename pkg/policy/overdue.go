@@ -11,7 +11,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -25,11 +24,11 @@ func overdue(v *view, _ result) result {
 	if !v.forces() {
 		return result{}
 	}
-	var leaving []*corev1.Pod
+	var leaving []*facts.Member
 	populated := map[*batchv1.Job]bool{}
-	v.eachPod(func(pod *corev1.Pod, job *batchv1.Job) {
+	v.eachPod(func(pod *facts.Member, job *batchv1.Job) {
 		populated[job] = true
-		if m := facts.Of(pod); m.Terminating() && !isForced(&m) {
+		if pod.Terminating() && !isForced(pod) {
 			leaving = append(leaving, pod)
 		}
 	})
@@ -38,7 +37,7 @@ func overdue(v *view, _ result) result {
 	if len(lost) > 0 {
 		r = r.and(forced(lost, fmt.Sprintf("%d Pods should have stopped, and their nodes are silent (%s); they are deleted by force: %s", len(lost), firstOf(nodesOf(lost)), podNames(lost))))
 	}
-	pods, more := v.past(slices.DeleteFunc(leaving, func(pod *corev1.Pod) bool { return slices.Contains(lost, pod) }), grace)
+	pods, more := v.past(slices.DeleteFunc(leaving, func(pod *facts.Member) bool { return slices.Contains(lost, pod) }), grace)
 	if r = r.and(more); len(pods) > 0 {
 		r = r.and(forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, podNames(pods))))
 	}
@@ -65,18 +64,18 @@ func overdue(v *view, _ result) result {
 }
 
 // overdueOnLostNodes returns the Pods whose grace is over for as long as the JobSet waits for Pods on silent nodes (P177).
-func (v *view) overdueOnLostNodes(leaving []*corev1.Pod) (over []*corev1.Pod, r result) {
+func (v *view) overdueOnLostNodes(leaving []*facts.Member) (over []*facts.Member, r result) {
 	asked := v.JobSet.Spec.FaultTolerance.LostNode
 	if asked == nil || ptr.Deref(asked.ReplaceAfterSeconds, 0) == 0 {
 		return nil, result{}
 	}
-	stopped, next := due(leaving, func(pod *corev1.Pod) time.Duration { return v.left(0, facts.StandingOf(pod).Deadline) })
-	stopped = slices.DeleteFunc(stopped, func(pod *corev1.Pod) bool { return facts.NodeOf(pod) == "" })
+	stopped, next := due(leaving, func(pod *facts.Member) time.Duration { return v.left(0, pod.Deadline) })
+	stopped = slices.DeleteFunc(stopped, func(pod *facts.Member) bool { return pod.Node == "" })
 	if r = requeueAfter(next); len(stopped) == 0 {
 		return nil, r
 	}
 	r = r.and(v.ask(nodesOf(stopped)))
-	silent := slices.DeleteFunc(stopped, func(pod *corev1.Pod) bool { return !v.Heard[facts.NodeOf(pod)].Silent(v.Now) })
+	silent := slices.DeleteFunc(stopped, func(pod *facts.Member) bool { return !v.Heard[pod.Node].Silent(v.Now) })
 	over, more := v.past(silent, time.Duration(*asked.ReplaceAfterSeconds)*time.Second)
 	return over, r.and(more)
 }

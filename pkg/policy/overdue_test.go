@@ -23,7 +23,7 @@ import (
 // leavingFor: the Pod should have been gone so long ago.
 func leavingFor(j, i int, ago time.Duration) func(*Input) {
 	return func(in *Input) {
-		in.Pods[in.Jobs[j].UID][i].DeletionTimestamp = ptr.To(metav1Time(now.Add(-ago)))
+		edit(in.Pods[in.Jobs[j].UID][i], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1Time(now.Add(-ago))) })
 	}
 }
 
@@ -39,7 +39,7 @@ func ends(as jobset.JobSetConditionType, ago time.Duration) func(*Input) {
 func onSilentNode(ago time.Duration) func(*Input) {
 	return func(in *Input) {
 		in.JobSet.Spec.FaultTolerance.LostNode = &jobset.LostNodePolicy{ReplaceAfterSeconds: ptr.To[int32](25)}
-		in.Pods[in.Jobs[0].UID][1].Spec.NodeName = "n1"
+		edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.Spec.NodeName = "n1" })
 		in.Heard = map[string]facts.Heard{"n1": {Version: "1", From: now.Add(-ago), To: now}}
 	}
 }
@@ -65,7 +65,9 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 		}
 	}
 	noPods := func(in *Input) { in.Pods = nil }
-	withoutGrace := func(in *Input) { in.Pods[in.Jobs[0].UID][1].DeletionGracePeriodSeconds = ptr.To[int64](0) }
+	withoutGrace := func(in *Input) {
+		edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.DeletionGracePeriodSeconds = ptr.To[int64](0) })
+	}
 	stray := func(in *Input) {
 		in.Strays, in.Pods[in.Jobs[0].UID] = in.Pods[in.Jobs[0].UID][1:2], append(in.Pods[in.Jobs[0].UID][:1:1], in.Pods[in.Jobs[0].UID][2:]...)
 	}
@@ -76,11 +78,11 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 		"P85: a Pod that stops has its time":                  {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace-time.Second)), waits(time.Second)},
 		"P85: then it is deleted by force, whatever its node": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace)), goes("js-w-0-1")},
 		"P85: once": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace, func(in *Input) {
-			in.Pods[in.Jobs[0].UID][1].Status.Phase = corev1.PodFailed
+			edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })
 		}), nil},
 		"P85: one that was deleted without grace, and that its Job keeps, too": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace), goes("js-w-0-1")},
 		"P85: but not one that only others keep": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, grace), withoutGrace, func(in *Input) {
-			in.Pods[in.Jobs[0].UID][1].Finalizers = []string{"example.com/other"}
+			edit(in.Pods[in.Jobs[0].UID][1], func(pod *corev1.Pod) { pod.Finalizers = []string{"example.com/other"} })
 		}), nil},
 		"P177: one on a silent node, once its own time is over": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 25*time.Second), onSilentNode(25*time.Second)),
 			func(w *summary) {
@@ -121,11 +123,7 @@ func TestFinishedJobsAreKept(t *testing.T) {
 		return tolerates(func(f *jobset.FaultTolerance) { f.SuccessTTLSeconds = &seconds })
 	}
 	over := func(in *Input) {
-		for _, pods := range in.Pods {
-			for _, pod := range pods {
-				pod.Status.Phase = corev1.PodSucceeded
-			}
-		}
+		editAll(in, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded })
 		in.Jobs[0].Status.Conditions = builders.MakeJob(in.JobSet, "w", 0).Complete().Obj().Status.Conditions
 		in.JobSet.Status.Conditions[0].Status = metav1.ConditionFalse // ResourcesDeployed
 	}
@@ -271,7 +269,7 @@ func TestResourcesDeployed(t *testing.T) {
 		suspend(in)
 		in.JobSet.Status.Conditions = append(in.JobSet.Status.Conditions, suspendedNow())
 	}
-	gonePods := func(in *Input) { in.Pods = map[types.UID][]*corev1.Pod{} }
+	gonePods := func(in *Input) { in.Pods = map[types.UID][]*facts.Member{} }
 	strayOf := func(in *Input) { in.Strays, in.Pods = in.Pods[in.Jobs[0].UID][:1], nil }
 	tests := map[string]struct {
 		in   Input

@@ -94,11 +94,11 @@ func (v *view) successPending() (pending bool, overdue string, next time.Duratio
 // lateSuccess are Pods whose workers are done, and that have not ended.
 type lateSuccess struct {
 	// pod is one of them, nil if there is none, and within the longest grace period.
-	pod    *corev1.Pod
+	pod    *facts.Member
 	within time.Duration
 }
 
-func (l *lateSuccess) add(pod *corev1.Pod, within time.Duration) {
+func (l *lateSuccess) add(pod *facts.Member, within time.Duration) {
 	l.within = max(l.within, within)
 	if l.pod == nil || pod != nil && pod.Name < l.pod.Name {
 		l.pod = pod
@@ -112,7 +112,7 @@ func graceOf(job *batchv1.Job) time.Duration {
 
 // String says which container keeps the Pod from ending, and how to let it go.
 func (l *lateSuccess) String() string {
-	m := facts.Of(l.pod)
+	m := l.pod
 	why := fmt.Sprintf("node %s does not report that the Pod has ended", m.Node)
 	if m.Keeper != "" {
 		why = fmt.Sprintf("container %s keeps running: let it end with the worker, or make it an init container with restartPolicy Always", m.Keeper)
@@ -133,10 +133,9 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 	size := sizeOf(job)
 	done := parseIndexes(job.Status.CompletedIndexes, size)
 	succeeded := map[int64]bool{}
-	for _, pod := range v.Pods[job.UID] {
-		m := facts.Of(pod)
+	for _, m := range v.Pods[job.UID] {
 		index := int64(m.Index)
-		if index < 0 || index >= size || done.has(index) || !v.mayHaveRun(m.Reported.Epoch) || !m.EndedWell && !reportsDone(&m, v.synced) {
+		if index < 0 || index >= size || done.has(index) || !v.mayHaveRun(m.Reported.Epoch) || !m.EndedWell && !reportsDone(m, v.synced) {
 			continue
 		}
 		if m.Terminating() {
@@ -146,7 +145,7 @@ func (v *view) aboutToComplete(job *batchv1.Job) (about bool, graceEnds time.Dur
 			}
 			graceEnds = Sooner(graceEnds, left)
 		} else if !m.Ended() {
-			late.add(pod, graceOf(job))
+			late.add(m, graceOf(job))
 		}
 		succeeded[index] = true
 	}

@@ -75,9 +75,11 @@ func TestASuccessThatIsNotCountedDelaysABreak(t *testing.T) {
 	breaksAll := func(message string) func(*summary) { return restarted(1, 1, message) }
 	any := onJobSet(func(js *jobset.JobSet) { js.Spec.SuccessPolicy.Operator = jobset.OperatorAny })
 	stops := func(in *Input) {
-		in.Pods[in.Jobs[0].UID][0].DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(10 * time.Second)))
+		edit(in.Pods[in.Jobs[0].UID][0], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(now.Add(10 * time.Second))) })
 	}
-	stopped := func(in *Input) { in.Pods[in.Jobs[0].UID][0].DeletionTimestamp = ptr.To(metav1.NewTime(now)) }
+	stopped := func(in *Input) {
+		edit(in.Pods[in.Jobs[0].UID][0], func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(now)) })
+	}
 	bothTargets := onJobSet(func(js *jobset.JobSet) { js.Spec.SuccessPolicy = nil })
 	tests := map[string]struct {
 		in   Input

@@ -9,10 +9,10 @@ import (
 	"cmp"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Plan is what is to be done: the shell asks, writes, remembers, writes the status, and reports. An interrupted pass
@@ -39,7 +39,7 @@ type Questions struct {
 	// ReadChildren: read all Jobs and Pods past the cache and decide again; the rest of the plan is empty.
 	ReadChildren bool
 	// ReadReports are Pods that seem to be late. Read their Leases past the cache and decide again; the rest of the plan is empty.
-	ReadReports []*corev1.Pod
+	ReadReports []*facts.Member
 	// AskNodes are nodes whose Leases are to be read before the next pass (P172).
 	AskNodes []string
 	// AskAccess are service accounts whose rights are to be looked up before the next pass.

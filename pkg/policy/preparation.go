@@ -8,7 +8,6 @@ package policy
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -68,18 +67,18 @@ func (v *view) lookAtPreparation() (p preparation) {
 }
 
 // preparationLimit returns for how long the clock stands for a Pod that is being prepared.
-func (v *view) preparationLimit(pod *corev1.Pod) time.Duration {
+func (v *view) preparationLimit(pod *facts.Member) time.Duration {
 	switch {
-	case v.NotReady[facts.NodeOf(pod)]:
+	case v.NotReady[pod.Node]:
 		return 0
-	case facts.PreparationOf(pod) == facts.AwaitsSandbox:
+	case pod.Preparation == facts.AwaitsSandbox:
 		return min(v.Deadlines.Assembly, v.Deadlines.Preparation)
 	}
 	return v.Deadlines.Preparation
 }
 
 // leftSincePrepared returns how much of its period a Pod has left that was being prepared, 0 if it was not.
-func (v *view) leftSincePrepared(pod *corev1.Pod) time.Duration {
+func (v *view) leftSincePrepared(pod *facts.Member) time.Duration {
 	at := v.preparation.pods[pod.UID]
 	if at.Until.IsZero() {
 		return 0

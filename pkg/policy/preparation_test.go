@@ -101,12 +101,11 @@ func TestPodsThatArePrepared(t *testing.T) {
 func TestPreparationEndsLate(t *testing.T) {
 	t.Parallel()
 	in := inPlace(0, 0, "1 _", sinceAgo(time.Second, initRuns))
-	in.Pods[in.Jobs[0].UID][1].CreationTimestamp = metav1.NewTime(now)
+	onPod(0, 1, func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now) })(&in)
 	var stood time.Duration
 	for at := time.Duration(0); at <= 45*time.Minute; at += 15 * time.Second {
 		if in.Now = now.Add(at); at == 20*time.Minute {
-			pod := in.Pods[in.Jobs[0].UID][1]
-			pod.Status.InitContainerStatuses, pod.Status.Phase = nil, corev1.PodRunning
+			onPod(0, 1, func(pod *corev1.Pod) { pod.Status.InitContainerStatuses, pod.Status.Phase = nil, corev1.PodRunning })(&in)
 		}
 		in.Clock.Stood = stood
 		plan := decideOnce(t, in)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -91,11 +90,10 @@ func workersNotReady(v *view, before result) result {
 }
 
 // notReadyForLong picks the Pods whose workers have not been ready for too long, and asks for a look when the next is.
-func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r result) {
+func (v *view) notReadyForLong(unready []*facts.Member) (picked []*facts.Member, r result) {
 	var next time.Duration
 	for _, pod := range unready {
-		m := facts.Of(pod)
-		readiness, since := UnreadySince(v.JobSet, &m)
+		readiness, since := UnreadySince(v.JobSet, pod)
 		late, left := Late(readiness, since, v.Now, v.Deadlines.NotReady)
 		if late {
 			picked = append(picked, pod)
@@ -107,12 +105,11 @@ func (v *view) notReadyForLong(unready []*corev1.Pod) (picked []*corev1.Pod, r r
 }
 
 // describe names up to five Pods, their nodes, and since when and why they are not ready.
-func (v *view) describe(pods []*corev1.Pod) string {
+func (v *view) describe(pods []*facts.Member) string {
 	var each []string
-	for _, pod := range pods[:min(len(pods), maxNamed)] {
-		m := facts.Of(pod)
-		_, since := UnreadySince(v.JobSet, &m)
-		each = append(each, fmt.Sprintf("%s on node %s since %s, %s", m.Name, m.Node, since.UTC().Format(time.RFC3339), WhyUnready(&m)))
+	for _, m := range pods[:min(len(pods), maxNamed)] {
+		_, since := UnreadySince(v.JobSet, m)
+		each = append(each, fmt.Sprintf("%s on node %s since %s, %s", m.Name, m.Node, since.UTC().Format(time.RFC3339), WhyUnready(m)))
 	}
 	text := strings.Join(each, "; ")
 	if more := len(pods) - maxNamed; more > 0 {

@@ -80,8 +80,8 @@ func TestReadinessOf(t *testing.T) {
 			if got.Readiness != tc.want || got.Readiness != facts.Ready && !got.UnreadySince.Equal(now.Add(-time.Minute)) {
 				t.Errorf("got %q since %s, want %q", got.Readiness, got.UnreadySince, tc.want)
 			}
-			if got.Readiness != facts.Ready && WhyUnready(&got) != tc.why {
-				t.Errorf("why: %q, want %q", WhyUnready(&got), tc.why)
+			if got.Readiness != facts.Ready && WhyUnready(got) != tc.why {
+				t.Errorf("why: %q, want %q", WhyUnready(got), tc.why)
 			}
 		})
 	}
@@ -175,11 +175,7 @@ func TestFivePodsThatAreNotReadyAreNamed(t *testing.T) {
 	t.Parallel()
 	in := inPlace(0, 1, strings.Repeat("1 ", 2000), func(in *Input) {
 		in.Deadlines.NotReady = time.Minute
-		for _, pods := range in.Pods {
-			for _, pod := range pods {
-				notReady(time.Hour, "ImagePullBackOff")(pod)
-			}
-		}
+		editAll(in, notReady(time.Hour, "ImagePullBackOff"))
 	})
 	plan := decideOnce(t, in)
 	if len(plan.Events) != 1 || !strings.HasPrefix(plan.Events[0].Message, "2000 of 2000 workers") || !strings.HasSuffix(plan.Events[0].Message, "; and 1995 more") {

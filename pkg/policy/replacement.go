@@ -10,7 +10,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -29,13 +28,13 @@ const longestReplacement = 2 * time.Minute
 const verdictInterval = time.Second
 
 // replacedAfter returns how long the Job controller waits, once these Pods of a Job have ended, before it has replaced all of them.
-func replacedAfter(job *batchv1.Job, pods []*corev1.Pod) time.Duration {
+func replacedAfter(job *batchv1.Job, pods []*facts.Member) time.Duration {
 	if !facts.CountsEachIndex(job) {
 		return facts.ReplacementWait(int64(job.Status.Failed) + int64(len(pods)))
 	}
 	var longest time.Duration
 	for _, pod := range pods {
-		longest = max(longest, facts.ReplacementWait(facts.Of(pod).Failures+1))
+		longest = max(longest, facts.ReplacementWait(pod.Failures+1))
 	}
 	return longest
 }
@@ -43,7 +42,7 @@ func replacedAfter(job *batchv1.Job, pods []*corev1.Pod) time.Duration {
 // losesFailed reports whether Failed Pods of a Job are lost while they have the finalizer. Where a Failed Pod, or the time, may fail the
 // whole Job, that comes first (P10): then its counts show whether the Job controller has seen all of them. It fails the Job in the write
 // in which it stops counting such a Pod.
-func losesFailed(job *batchv1.Job, pods []*corev1.Pod) bool {
+func losesFailed(job *batchv1.Job, pods []*facts.Member) bool {
 	if !facts.CountsEachIndex(job) {
 		return false
 	}
@@ -52,7 +51,7 @@ func losesFailed(job *batchv1.Job, pods []*corev1.Pod) bool {
 	}
 	var unended int64
 	for _, pod := range pods {
-		if is := facts.StandingOf(pod); !is.Ended() {
+		if !pod.Ended() {
 			unended++
 		}
 	}
@@ -79,7 +78,7 @@ func (v *view) backoffLeft() time.Duration {
 		until := v.assembledFrom(j.Job).Add(facts.LastReplacement)
 		for k := range j.slots {
 			if slot := &j.slots[k]; slot.State == SlotLost {
-				m := facts.Of(slot.Pod)
+				m := slot.Pod
 				first = Sooner(first, min(v.until(until), m.ReplacedIn(v.Now)))
 			}
 		}

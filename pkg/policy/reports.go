@@ -11,9 +11,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -30,7 +30,7 @@ type Reports struct {
 	// WarmStarts are those of the epoch that ended before.
 	WarmStarts WarmStarts
 	// InvalidEpochs are Pods whose epoch annotation is not an epoch.
-	InvalidEpochs []*corev1.Pod
+	InvalidEpochs []*facts.Member
 	// Once are events that say why something waits. They are recorded unless the pass before had the same.
 	Once []Event
 	// Foreign are Jobs that name the JobSet as their controller, and that it did not create.
@@ -73,7 +73,7 @@ const (
 
 // Replacement is a Pod that asked to be replaced (P70).
 type Replacement struct {
-	Pod *corev1.Pod
+	Pod *facts.Member
 	// Because is what its agent says, Reason the same in one word; empty if the agent could not say it.
 	Because string
 	Reason  protocol.LeaveReason

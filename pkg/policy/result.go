@@ -10,11 +10,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // result is what a step decided, or what several add up to. The zero result decides nothing.
@@ -129,7 +129,7 @@ func confirmFirst(loss *Loss) result {
 func tell(notices ...notice) result { return result{notices: notices} }
 
 // deletePods deletes Pods, and says why when it does.
-func deletePods(pods []*corev1.Pod, reason, message string) (r result) {
+func deletePods(pods []*facts.Member, reason, message string) (r result) {
 	because := warning(reason, message).event
 	for _, pod := range pods {
 		r.writes.do(Op{Kind: DeletePod, Pod: pod, Because: &because})
@@ -202,7 +202,7 @@ func startupEnds(reason, message string) notice {
 const gatherNodes = time.Second
 
 // forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
-func forced(pods []*corev1.Pod, message string) result {
+func forced(pods []*facts.Member, message string) result {
 	r := deletePods(pods, constants.ForcefulDeletionReason, message).and(requeueAfter(gatherNodes))
 	for i := range r.writes.Ops {
 		r.writes.Ops[i].Force = true

@@ -27,7 +27,7 @@ var rooms = []struct{ name, files string }{
 	{"access", "agent_access agent_grant agent_policy agent_policy_shipped grant_access"},
 	{"group", "in_place_restart intent bypass confirm first_cause pending_success quick_failures assembly stop_grace sandbox suspects no_progress " +
 		"ledger warm_starts worker_exit disruption readiness lost_nodes active_deadline"},
-	{"tolerance", "tolerance unhealthy unscheduled overdue deployed executions blocked sick_nodes outdated give_up_nodes"},
+	{"tolerance", "tolerance unhealthy unscheduled overdue deployed executions blocked sick_nodes queue outdated give_up_nodes"},
 	{"policy", "decide intent_first look compose trace doc"},
 }
 

@@ -30,7 +30,7 @@ import (
 // recreated, so what is done now was done in this round. Of a Job that is complete only the time of its
 // completion counts.
 type roundSuccess struct {
-	pod   *corev1.Pod
+	pod   *facts.Member
 	index *batchv1.Job
 	at    int64
 	job   *batchv1.Job
@@ -43,8 +43,8 @@ const clockSkew = 10 * time.Second
 
 func (s *roundSuccess) any() bool { return s.pod != nil || s.index != nil || s.job != nil }
 
-func (s *roundSuccess) addPod(pod *corev1.Pod, phase corev1.PodPhase) {
-	if phase == corev1.PodSucceeded && (s.pod == nil || pod.Name < s.pod.Name) {
+func (s *roundSuccess) addPod(pod *facts.Member) {
+	if pod.Phase == corev1.PodSucceeded && (s.pod == nil || pod.Name < s.pod.Name) {
 		s.pod = pod
 	}
 }
@@ -94,7 +94,7 @@ func (v *view) sleptSinceLift() bool {
 func (s *roundSuccess) words(synced int32) string {
 	switch {
 	case s.pod != nil:
-		if facts.Of(s.pod).Reported.Epoch != synced {
+		if s.pod.Reported.Epoch != synced {
 			return fmt.Sprintf("worker pod %s succeeded", s.pod.Name)
 		}
 		return fmt.Sprintf("worker pod %s succeeded in epoch %d", s.pod.Name, synced)

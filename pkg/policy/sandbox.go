@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 )
@@ -28,10 +26,10 @@ import (
 
 // withoutSandbox returns the Pods of the group that stand in a slot and are lost with their sandbox, and how
 // long until the next one is, 0 if there is none.
-func (v *view) withoutSandbox() (lost []*corev1.Pod, next time.Duration) {
+func (v *view) withoutSandbox() (lost []*facts.Member, next time.Duration) {
 	pods := v.group.pods(func(s *Slot) bool { return s.noSandbox })
-	return due(pods, func(pod *corev1.Pod) time.Duration {
-		return v.until(facts.StandingOf(pod).NoSandboxSince.Add(sandboxPatience))
+	return due(pods, func(pod *facts.Member) time.Duration {
+		return v.until(pod.NoSandboxSince.Add(sandboxPatience))
 	})
 }
 
@@ -40,7 +38,7 @@ func (v *view) sandboxFailure(name string) *Failure {
 	lost, _ := v.withoutSandbox()
 	for _, pod := range lost {
 		if name == "" || pod.Name == name {
-			return &Failure{Pod: pod.Name, Node: facts.Of(pod).Node, NoSandbox: true}
+			return &Failure{Pod: pod.Name, Node: pod.Node, NoSandbox: true}
 		}
 	}
 	return nil

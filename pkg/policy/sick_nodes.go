@@ -17,8 +17,8 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
+	"sigs.k8s.io/jobset/pkg/placement"
 )
 
 // A node gets a label that says a resource of it is sick. Pods that use the resource are moved off it (P92):
@@ -45,7 +45,7 @@ func (v *view) mayMove() bool {
 
 // findMove looks for Pods to move.
 func (v *view) findMove() move {
-	m := move{nodes: map[string]nodehealth.Mark{}}
+	m := move{nodes: map[string]nodehealth.Mark{}, queued: map[string]nodehealth.Mark{}}
 	if !v.mayMove() {
 		return m
 	}
@@ -54,14 +54,18 @@ func (v *view) findMove() move {
 	}
 	for _, job := range withoutTerminating(v.observed.Active...) {
 		template, before := &job.Spec.Template.Spec, len(m.pods)
+		placedByQueue := placement.PlacedByQueue(template)
 		for _, pod := range v.Pods[job.UID] {
-			of := facts.Of(pod)
-			marks := nodehealth.Moving(template, v.SickNodes.Marked[of.Node])
-			if len(marks) == 0 || of.Terminating() || of.Phase == corev1.PodFailed || of.EndedWell {
+			marks := nodehealth.Moving(template, v.SickNodes.Marked[pod.Node])
+			if len(marks) == 0 || pod.Terminating() || pod.Phase == corev1.PodFailed || pod.EndedWell {
+				continue
+			}
+			if placedByQueue {
+				m.queued[pod.Node] = marks[0]
 				continue
 			}
 			m.pods = append(m.pods, pod)
-			m.nodes[of.Node] = marks[0]
+			m.nodes[pod.Node] = marks[0]
 			if !nodehealth.Avoids(template, marks) {
 				m.byReset = cmp.Or(m.byReset, fmt.Sprintf("Job %s was built without the affinity that keeps its Pods away from there", job.Name))
 			}

@@ -38,10 +38,8 @@ func gpus(in *Input) {
 			Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("8")},
 		}}}
 		template.Affinity = rules.KeepAway(template)
-		for _, pod := range in.Pods[job.UID] {
-			pod.Spec.NodeName = "node-of-" + pod.Name
-		}
 	}
+	editAll(in, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-of-" + pod.Name })
 }
 
 // marked gives nodes the label that Pods with GPUs are moved off.

@@ -20,7 +20,7 @@ import (
 type Slot struct {
 	// Pod is the member, else the Pod that is leaving, else one that no longer counts, such as a
 	// Failed one that waits to be replaced; nil if no Pod exists. What is read of it are its facts.
-	Pod   *corev1.Pod
+	Pod   *facts.Member
 	Index int32
 	// Epoch is what the agent of that Pod reported, 0 if nothing. Invalid: its annotation is not an epoch (P12).
 	Epoch   int32
@@ -58,25 +58,25 @@ const sandboxPatience = 10 * time.Second
 
 // slotOf returns the slot that a Pod makes of its index if no other Pod has the same. A Failed one is lost at once if its Job
 // losesFailed.
-func slotOf(pod *corev1.Pod, is *facts.Standing, index int32, losesFailed bool, now time.Time) Slot {
-	slot := Slot{Pod: pod, Index: index, Epoch: is.Reported.Epoch, Invalid: is.Reported.Invalid, State: SlotMember}
+func slotOf(pod *facts.Member, losesFailed bool, now time.Time) Slot {
+	slot := Slot{Pod: pod, Index: pod.Index, Epoch: pod.Reported.Epoch, Invalid: pod.Reported.Invalid, State: SlotMember}
 	switch {
-	case is.Phase == corev1.PodSucceeded:
+	case pod.Phase == corev1.PodSucceeded:
 		slot.State = slotDone
-	case is.Phase == corev1.PodFailed:
+	case pod.Phase == corev1.PodFailed:
 		slot.State = SlotLost
-		if is.Tracked && !losesFailed {
+		if pod.Tracked && !losesFailed {
 			slot.State = SlotLeaving
 		}
-	case is.Terminating():
+	case pod.Terminating():
 		slot.State = SlotLost
 		// The deadline is when the grace period ends, not when it began.
-		if now.Before(is.Deadline) {
+		if now.Before(pod.Deadline) {
 			slot.State = SlotLeaving
 		}
-	case !is.NoSandboxSince.IsZero():
+	case !pod.NoSandboxSince.IsZero():
 		slot.noSandbox = true
-		if now.Sub(is.NoSandboxSince) >= sandboxPatience { // P74
+		if now.Sub(pod.NoSandboxSince) >= sandboxPatience { // P74
 			slot.State = SlotLost
 		}
 	}
@@ -92,8 +92,8 @@ func compareSlots(a, b Slot) int {
 	case a.State != b.State:
 		return cmp.Compare(a.State, b.State)
 	}
-	of, than := facts.Of(a.Pod), facts.Of(b.Pod)
-	return cmp.Or(than.Created.Compare(of.Created), cmp.Compare(of.Name, than.Name))
+	of, than := a.Pod, b.Pod
+	return cmp.Or(than.Created().Compare(of.Created()), cmp.Compare(of.Name, than.Name))
 }
 
 // jobSlots are the slots of one Job.

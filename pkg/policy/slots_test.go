@@ -15,6 +15,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // pictureOf writes slots in one line: Job, index, state, Pod, epoch and marks.
@@ -180,7 +182,7 @@ func readByRule(in Input) (s sums, indexes []string) {
 				s.Lacking = job.Name
 			}
 			for _, pod := range live {
-				if pod.Annotations["jobset.sigs.k8s.io/epoch"] == "x" {
+				if pod.Reported.Text == "x" {
 					s.Invalid++
 				}
 			}
@@ -191,23 +193,23 @@ func readByRule(in Input) (s sums, indexes []string) {
 }
 
 // readIndex returns the live Pods of an index, whether one is leaving, and whether the index is done.
-func readIndex(in Input, job *batchv1.Job, index int64) (live []*corev1.Pod, leaving, done bool) {
+func readIndex(in Input, job *batchv1.Job, index int64) (live []*facts.Member, leaving, done bool) {
 	first, last := map[string][2]int64{"0": {0, 0}, "1-2": {1, 2}, "0-9": {0, 9}}[job.Status.CompletedIndexes], int64(-1)
 	if job.Status.CompletedIndexes != "" && job.Status.CompletedIndexes != "junk" {
 		last = first[1]
 	}
 	done = first[0] <= index && index <= last
 	for _, pod := range in.Pods[job.UID] {
-		if pod.Annotations[batchv1.JobCompletionIndexAnnotation] != fmt.Sprint(index) {
+		if int64(pod.Index) != index {
 			continue
 		}
 		switch {
-		case pod.Status.Phase == corev1.PodSucceeded:
+		case pod.Phase == corev1.PodSucceeded:
 			done = true
-		case pod.Status.Phase == corev1.PodFailed:
-			leaving = leaving || len(pod.Finalizers) > 0
-		case pod.DeletionTimestamp != nil:
-			leaving = leaving || pod.DeletionTimestamp.After(in.Now)
+		case pod.Phase == corev1.PodFailed:
+			leaving = leaving || pod.Tracked
+		case pod.Terminating():
+			leaving = leaving || pod.Deadline.After(in.Now)
 		default:
 			live = append(live, pod)
 		}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // moment is a step of a story: what happens, what the Pods show then (see
@@ -65,12 +66,12 @@ func (s story) tell(t *testing.T) {
 
 // show makes the Pods of the Jobs look like the picture.
 func show(in *Input, picture string) {
-	in.Pods = map[types.UID][]*corev1.Pod{}
+	in.Pods = map[types.UID][]*facts.Member{}
 	for j, words := range strings.Split(picture, "|") {
 		for i, word := range strings.Fields(words) {
 			if word != "." {
 				pod := worker(in.Jobs[j], i, word)
-				pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(past)
+				edit(pod, func(pod *corev1.Pod) { pod.Spec.NodeName, pod.CreationTimestamp = "node", metav1.NewTime(past) })
 				in.Pods[in.Jobs[j].UID] = append(in.Pods[in.Jobs[j].UID], pod)
 			}
 		}

@@ -13,9 +13,6 @@ import (
 	"strings"
 	"time"
 
-	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
-	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -24,7 +21,6 @@ import (
 //
 //	the least step             it did not come to where the others are
 //	a process in state T or D  stopped, or in a system call that nothing interrupts
-//	another digest             it does not wait where the others do
 //	the oldest sign            by more than a step and a stop take
 //
 // A person acts on a name, so a wrong one is worse than none. Workers are compared only with those of their
@@ -34,10 +30,10 @@ import (
 // ending is what a worker told of an epoch that ended.
 type ending struct {
 	pod, node, replicatedJob string
-	// first: it is that of rank 0. replacement: its Pod is newer than the break, so the worker of the epoch told nothing.
-	first, replacement bool
-	// seen is empty if its processes were not looked at.
-	seen protocol.Evidence
+	// replacement: its Pod is newer than the break, so the worker of the epoch told nothing.
+	replacement bool
+	// seen is the state of its processes that tells most (P134).
+	seen string
 	// step is the last that it told, nil if it told none. silent is from its last sign to its end, 0 if it gave none.
 	step               *int64
 	silent, longestGap time.Duration
@@ -56,18 +52,17 @@ func (v *view) suspect() string {
 			if slot.State != SlotMember {
 				continue
 			}
-			m := facts.Of(slot.Pod)
-			failure, exit, failed := reportedFailure(&m, v.synced)
+			m := slot.Pod
+			failure, exit, failed := reportedFailure(m, v.synced)
 			if failed && (first == nil || endedBefore(&exit, &firstExit)) {
 				first, firstExit = &failure, exit
 			}
 			e := ending{pod: m.Name, node: m.Node, replicatedJob: replicatedJobOf(job)}
-			e.first = slot.Index == 0 && children.OwnValue(job, jobset.JobIndexKey) == "0"
-			e.replacement = m.Created.After(v.brokenAt())
+			e.replacement = m.Created().After(v.brokenAt())
 			if exit.Epoch == v.synced {
 				e.seen = exit.Seen
 			}
-			if r, told := v.endedReport(m.Progress); told {
+			if r, told := v.endedReport(m); told {
 				e.addProgress(r)
 			}
 			endings = append(endings, e)
@@ -107,7 +102,7 @@ func standsOut(all []ending, late time.Duration) string {
 	slices.SortFunc(all, func(a, b ending) int {
 		return cmp.Or(strings.Compare(a.replicatedJob, b.replicatedJob), strings.Compare(a.pod, b.pod))
 	})
-	var behind, halted, elsewhere, oldest []finding
+	var behind, halted, oldest []finding
 	for from := 0; from < len(all); {
 		to := from + 1
 		for to < len(all) && all[to].replicatedJob == all[from].replicatedJob {
@@ -115,13 +110,13 @@ func standsOut(all []ending, late time.Duration) string {
 		}
 		peers := all[from:to]
 		behind, halted = append(behind, leastStep(peers)...), append(halted, stopped(peers)...)
-		elsewhere, oldest = append(elsewhere, oddDigest(peers)...), append(oldest, oldestSign(peers, late)...)
+		oldest = append(oldest, oldestSign(peers, late)...)
 		from = to
 	}
 	if len(behind) > 0 && len(halted) > 0 {
 		return stepAndState(behind, halted)
 	}
-	for _, criterion := range [][]finding{behind, halted, elsewhere, oldest} {
+	for _, criterion := range [][]finding{behind, halted, oldest} {
 		if len(criterion) == 1 {
 			return criterion[0].String()
 		}
@@ -214,17 +209,13 @@ func fromTo(low, high int64) string {
 	return fmt.Sprintf("steps %d to %d", low, high)
 }
 
-// stopped finds the workers with a process in state T or, if there are none, D. If most are, nothing is told by it. A
-// process that writes a file is in state D for moments, so a worker that also waits where the others do does not count for D.
+// stopped finds the workers with a process in state T or, if there are none, D. If most are, nothing is told by it.
 func stopped(peers []ending) []finding {
-	usual := usualDigest(peers)
-	for _, state := range []byte{'T', 'D'} {
+	for _, state := range []string{"T", "D"} {
 		var in []finding
 		for i := range peers {
-			e := &peers[i]
-			if e.seen.Has(state) && (state == 'T' || misses(e.seen, usual)) {
-				places := slices.DeleteFunc(e.seen.Places(), func(place string) bool { return place[0] != state })
-				in = append(in, finding{e, fmt.Sprintf("it has a process in state %c (%s)", state, strings.Join(places, "; "))})
+			if peers[i].seen == state {
+				in = append(in, finding{&peers[i], "it has a process in state " + state})
 			}
 		}
 		if len(in) > 0 && 2*len(in) <= len(peers) {
@@ -232,48 +223,6 @@ func stopped(peers []ending) []finding {
 		}
 	}
 	return nil
-}
-
-// usualDigest is the digest of more than half of the workers, "" if there is none.
-func usualDigest(peers []ending) protocol.Evidence {
-	count := map[protocol.Evidence]int{}
-	for i := range peers {
-		if seen := peers[i].seen; seen != "" {
-			if count[seen]++; 2*count[seen] > len(peers) {
-				return seen
-			}
-		}
-	}
-	return ""
-}
-
-// misses reports whether a worker is not at each of some places.
-func misses(seen, usual protocol.Evidence) bool {
-	has := seen.Places()
-	return slices.ContainsFunc(usual.Places(), func(place string) bool { return !slices.Contains(has, place) })
-}
-
-// oddDigest finds the worker that is not where the others are. One that has more processes than they have, and is there,
-// too, does not count. Nor does rank 0, which does other things in many programs.
-func oddDigest(peers []ending) []finding {
-	usual := usualDigest(peers)
-	if len(peers) < 3 || usual == "" {
-		return nil
-	}
-	var odd []finding
-	for i := range peers {
-		e := &peers[i]
-		if e.seen == "" {
-			return nil
-		}
-		if misses(e.seen, usual) {
-			odd = append(odd, finding{e, fmt.Sprintf("its processes are at %q, those of most others at %q", string(e.seen), string(usual))})
-		}
-	}
-	if len(odd) != 1 || odd[0].first {
-		return nil
-	}
-	return odd
 }
 
 // oldestSign finds the worker that was silent for longer than all others, by more than the longest time between two

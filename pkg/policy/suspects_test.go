@@ -18,12 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/supervisor/protocol"
-)
-
-const (
-	inGloo  = protocol.Evidence("S - futex")
-	inTorch = protocol.Evidence("S - futex; S do_wait wait4")
 )
 
 // waiting are so many workers of a ReplicatedJob that told step 119 and wait for each other, silent for 30 s; each change is
@@ -31,7 +25,7 @@ const (
 func waiting(size int, changes ...func([]ending)) []ending {
 	all := make([]ending, size)
 	for i := range all {
-		all[i] = ending{pod: fmt.Sprintf("w-%02d", i), node: fmt.Sprintf("n%d", i), replicatedJob: "w", first: i == 0, seen: inGloo, step: ptr.To[int64](119),
+		all[i] = ending{pod: fmt.Sprintf("w-%02d", i), node: fmt.Sprintf("n%d", i), replicatedJob: "w", step: ptr.To[int64](119),
 			silent: 30*time.Second + time.Duration(i)*10*time.Millisecond, longestGap: 2 * time.Second}
 	}
 	for _, change := range changes {
@@ -40,8 +34,8 @@ func waiting(size int, changes ...func([]ending)) []ending {
 	return all
 }
 
-func seen(of int, digest protocol.Evidence) func([]ending) {
-	return func(all []ending) { all[of].seen = digest }
+func seen(of int, state string) func([]ending) {
+	return func(all []ending) { all[of].seen = state }
 }
 
 func atStep(of int, step int64) func([]ending) {
@@ -63,7 +57,7 @@ func each(change func(*ending)) func([]ending) {
 func toldNothing(of int) func([]ending) {
 	return func(all []ending) {
 		e := all[of]
-		all[of] = ending{pod: e.pod, node: e.node, replicatedJob: e.replicatedJob, first: e.first}
+		all[of] = ending{pod: e.pod, node: e.node, replicatedJob: e.replicatedJob}
 	}
 }
 
@@ -71,54 +65,42 @@ func toldNothing(of int) func([]ending) {
 func TestSuspects(t *testing.T) {
 	t.Parallel()
 	const late = 3 * time.Second
-	noSteps, notSeen := each(func(e *ending) { e.step = nil }), each(func(e *ending) { e.seen = "" })
+	noSteps := each(func(e *ending) { e.step = nil })
 	driver := func(all []ending) { all[len(all)-1].replicatedJob = "driver" }
 	tests := map[string]struct {
 		all  []ending
 		want string
 	}{
 		// The troubles that have a trace.
-		"P135: one stopped by SIGSTOP":                  {waiting(20, seen(7, "T do_signal_stop futex")), "worker pod w-07 on node n7 stands out: it has a process in state T (T do_signal_stop futex)"},
-		"P135: one of two":                              {waiting(2, seen(1, "T - -")), "worker pod w-01 on node n1 stands out: it has a process in state T (T - -)"},
-		"P135: rank 0, too":                             {waiting(20, seen(0, "T - -")), "worker pod w-00 on node n0 stands out: it has a process in state T (T - -)"},
-		"P135: a child that is stopped":                 {waiting(20, seen(7, "S - futex; T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
-		"P135: one in a system call of a dead disk":     {waiting(20, seen(7, "D nfs_wait read(file)")), "worker pod w-07 on node n7 stands out: it has a process in state D (D nfs_wait read(file))"},
-		"P135: one that reads a FIFO":                   {waiting(20, seen(7, "S - read(fifo)")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
-		"P135: one that computes without end":           {waiting(20, seen(7, "R - -")), `worker pod w-07 on node n7 stands out: its processes are at "R - -", those of most others at "S - futex"`},
-		"P135: one that reads a FIFO under torchrun":    {waiting(20, each(func(e *ending) { e.seen = inTorch }), seen(7, "S - read(fifo); S do_wait wait4")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo); S do_wait wait4", those of most others at "S - futex; S do_wait wait4"`},
+		"P135: one stopped by SIGSTOP":                  {waiting(20, seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
+		"P135: one of two":                              {waiting(2, seen(1, "T")), "worker pod w-01 on node n1 stands out: it has a process in state T"},
+		"P135: rank 0, too":                             {waiting(20, seen(0, "T")), "worker pod w-00 on node n0 stands out: it has a process in state T"},
+		"P135: one in a system call of a dead disk":     {waiting(20, seen(7, "D")), "worker pod w-07 on node n7 stands out: it has a process in state D"},
 		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119"},
 		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "worker pod w-07 on node n7 stands out: it reported step 100 last, the other 19 reported steps 119 to 140"},
-		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119, and it has a process in state T (T - -)"},
-		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
-		"P135: one that gave no sign for longer":        {waiting(20, noSteps, notSeen, silentFor(7, 36*time.Second)), "worker pod w-07 on node n7 stands out: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
+		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T")), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119, and it has a process in state T"},
+		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
+		"P135: one that gave no sign for longer":        {waiting(20, noSteps, silentFor(7, 36*time.Second)), "worker pod w-07 on node n7 stands out: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
 		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "worker pod w-01 stands out: it reported step 2 last, the other 2 reported step 119"},
-		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1), seen(19, "S - accept(socket)")), nobody},
+		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1)), nobody},
 		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 18 reported step 119"},
 
 		// Those that have none, and those that mislead.
 		"P135: a rank in a lock looks like those that wait for it": {waiting(20), nobody},
-		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T - -" })), nobody},
-		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D - read(file)" })(all[:12]) }), nobody},
-		"P135: two are stopped":                                          {waiting(20, seen(7, "T - -"), seen(8, "T - -")), nobody + ": w-07: it has a process in state T (T - -); w-08: it has a process in state T (T - -)"},
-		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T - -")), nobody + ": w-07: it reported step 118 last, the other 19 reported step 119; w-08: it has a process in state T (T - -)"},
+		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T" })), nobody},
+		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D" })(all[:12]) }), nobody},
+		"P135: two are stopped":                                          {waiting(20, seen(7, "T"), seen(8, "T")), nobody + ": w-07: it has a process in state T; w-08: it has a process in state T"},
+		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T")), nobody + ": w-07: it reported step 118 last, the other 19 reported step 119; w-08: it has a process in state T"},
 		"P135: two are behind":                                           {waiting(20, atStep(7, 118), atStep(8, 118)), nobody},
-		"P135: half of them are behind":                                  {waiting(2, seen(0, ""), seen(1, ""), noSteps), nobody},
-		"P135: rank 0 has more processes":                                {waiting(20, seen(0, "S - futex; S do_epoll_wait epoll_wait")), nobody},
-		"P135: rank 0 waits elsewhere":                                   {waiting(20, seen(0, "S - accept(socket)")), nobody},
-		"P135: rank 0 writes a checkpoint while all wait":                {waiting(20, seen(0, "D - write(file); S - futex")), nobody},
-		"P135: rank 0 has more, and another one reads a FIFO":            {waiting(20, seen(0, "S - futex; S - poll"), seen(7, "S - read(fifo)")), `worker pod w-07 on node n7 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
-		"P135: two are elsewhere":                                        {waiting(20, seen(7, "S - read(fifo)"), seen(8, "R - -")), nobody},
-		"P135: one of two is elsewhere":                                  {waiting(2, seen(1, "S - read(fifo)")), nobody},
-		"P135: no place is usual":                                        {waiting(4, seen(0, "S - poll"), seen(1, "S - poll"), seen(3, "S - read(fifo)")), nobody},
-		"P135: one was not looked at":                                    {waiting(20, seen(3, ""), seen(7, "S - read(fifo)")), nobody},
+		"P135: half of them are behind":                                  {waiting(2, noSteps), nobody},
 		"P135: one told no step":                                         {waiting(20, func(all []ending) { all[3].step = nil }, atStep(7, 118)), nobody},
-		"P135: one that was replaced told nothing":                       {waiting(20, toldNothing(3), atStep(7, 118), seen(7, "S - read(fifo)"), silentFor(7, time.Hour)), nobody},
-		"P135: and another one is stopped":                               {waiting(20, toldNothing(3), seen(7, "T - -")), "worker pod w-07 on node n7 stands out: it has a process in state T (T - -)"},
+		"P135: one that was replaced told nothing":                       {waiting(20, toldNothing(3), atStep(7, 118), silentFor(7, time.Hour)), nobody},
+		"P135: and another one is stopped":                               {waiting(20, toldNothing(3), seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
 		"P135: the first deadline is not the oldest sign":                {waiting(20, silentFor(7, 34*time.Second)), nobody},
 		"P135: one that took all of its grace to stop":                   {waiting(20, silentFor(7, 35*time.Second)), nobody},
 		"P135: a long gap is usual":                                      {waiting(20, silentFor(7, 90*time.Second), func(all []ending) { all[3].longestGap = 70 * time.Second }), nobody},
 		"P135: nobody gave two signs":                                    {waiting(20, silentFor(7, 90*time.Second), each(func(e *ending) { e.longestGap = 0 })), nobody},
-		"P135: a group of one":                                           {waiting(1, seen(0, "T - -")), nobody},
+		"P135: a group of one":                                           {waiting(1, seen(0, "T")), nobody},
 		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), nobody + ": w-01: it reported step 2 last, the other 2 reported step 119; w-02: it reported step 2 last, the other 2 reported step 119"},
 	}
 	for name, test := range tests {
@@ -147,7 +129,6 @@ func TestNobodyIsNamedWithoutATrace(t *testing.T) {
 			all[i].longestGap = gap/2 + time.Duration(random.Int64N(int64(gap)))
 			all[i].silent = 30*time.Second + time.Duration(random.Int64N(int64(gap/2+3*time.Second)))
 		}
-		all[0].seen = []protocol.Evidence{inGloo, "S - futex; S - poll", "S - accept(socket)", "D - write(file); S - futex"}[random.IntN(4)]
 		if got := standsOut(all, 3*time.Second); got != nobody {
 			t.Fatalf("seed %d: %s", seed, got)
 		}
@@ -162,13 +143,14 @@ func createdAfterTheBreak(index int) func(*Input) {
 func TestTheEventNamesTheSuspect(t *testing.T) {
 	t.Parallel()
 	const (
-		hung    = `{"container":"worker","epoch":1,"code":137,"signal":9,"time":"2026-03-14T12:00:30Z","hung":{"silentSeconds":30,"signed":true,"step":119},"seen":"S - futex"}`
-		halted  = `{"container":"worker","epoch":1,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
-		old     = `{"container":"worker","epoch":2,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
+		hung    = `{"container":"worker","epoch":1,"code":137,"signal":9,"time":"2026-03-14T12:00:30Z","hung":{"silentSeconds":30,"signed":true,"step":119}}`
+		halted  = `{"container":"worker","epoch":1,"code":137,"signal":9,"stopped":true,"seen":"T"}`
+		old     = `{"container":"worker","epoch":2,"code":137,"signal":9,"stopped":true,"seen":"T"}`
+		earlier = `{"container":"worker","epoch":1,"code":137,"signal":9,"stopped":true,"seen":"T do_signal_stop futex"}`
 		crashed = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:01Z"}`
 		// Connections to the one that is killed end a moment before its end is seen.
-		follows = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:29.999Z","seen":"S - read(fifo)"}`
-		waits   = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:30.001Z","seen":"S - futex"}`
+		follows = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:29.999Z","seen":"T"}`
+		waits   = `{"container":"worker","epoch":1,"code":1,"time":"2026-03-14T12:00:30.001Z"}`
 		plain   = "3 workers restarted in place: epoch 2, 3600.0 seconds"
 	)
 	assembled := func(changes ...func(*Input)) Input {
@@ -181,15 +163,16 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"P135: another one than whose deadline passed": {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T (T do_signal_stop futex)"},
+		"P135: another one than whose deadline passed": {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T"},
 		"P135: by the steps that were told":            {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it reported step 8 last, the other 2 reported step 9"},
 		"P135: nobody":                                 {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
 		"P135: nobody of those that are left, and two were lost with their node": {assembled(exitReport(0, hung), createdAfterTheBreak(1), createdAfterTheBreak(2)),
 			plain + "; no worker stands out among those that reported; lost without a report: the workers that were replaced by js-w-0-1, js-w-0-2"},
+		"P135: what earlier versions told":              {assembled(exitReport(0, hung), exitReport(1, earlier)), plain + "; no worker stands out"},
 		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
 		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},
 		"P135: nothing is said of a group without hang": {assembled(exitReport(1, halted)), plain},
-		"P135: peers that end with the one that hung":   {assembled(exitReport(0, hung), exitReport(1, follows), exitReport(2, waits)), plain + `; worker pod js-w-0-1 on node n1 stands out: its processes are at "S - read(fifo)", those of most others at "S - futex"`},
+		"P135: peers that end with the one that hung":   {assembled(exitReport(0, hung), exitReport(1, follows), exitReport(2, waits)), plain + `; worker pod js-w-0-1 on node n1 stands out: it has a process in state T`},
 		"P135: and one of them was the cause that was announced": {assembled(announced, exitReport(0, hung), exitReport(1, waits), exitReport(2, waits)),
 			plain + "; no worker stands out; first container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1"},
 		"P135: nor if a worker failed by itself": {assembled(exitReport(0, hung), exitReport(1, halted), exitReport(2, crashed)), plain},

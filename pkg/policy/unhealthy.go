@@ -45,13 +45,13 @@ func (h *health) add(v *view, job *batchv1.Job) {
 	var failed, exist, run int64
 	gone := failedForGood(job)
 	for _, pod := range v.Pods[job.UID] {
-		switch is := facts.StandingOf(pod); {
-		case is.Phase == corev1.PodFailed:
-			if !gone.has(int64(facts.IndexOf(pod))) {
+		switch {
+		case pod.Phase == corev1.PodFailed:
+			if !gone.has(int64(pod.Index)) {
 				failed++
 			}
-		case is.Phase == corev1.PodSucceeded || is.Terminating():
-		case is.Phase == corev1.PodRunning:
+		case pod.Phase == corev1.PodSucceeded || pod.Terminating():
+		case pod.Phase == corev1.PodRunning:
 			run++
 			exist++
 		default:
@@ -87,15 +87,14 @@ func failedForGood(job *batchv1.Job) indexSet {
 }
 
 // podsWanted returns how many Pods of a Job have to run now; gone are indexes that need none.
-func podsWanted(job *batchv1.Job, pods []*corev1.Pod, gone indexSet) int64 {
+func podsWanted(job *batchv1.Job, pods []*facts.Member, gone indexSet) int64 {
 	done := int64(job.Status.Succeeded)
 	uncounted := job.Status.UncountedTerminatedPods
 	if uncounted != nil {
 		done += int64(len(uncounted.Succeeded))
 	}
 	for _, pod := range pods { // those that the Job controller has not seen yet
-		is := facts.StandingOf(pod)
-		if is.Phase == corev1.PodSucceeded && is.Tracked && (uncounted == nil || !slices.Contains(uncounted.Succeeded, pod.UID)) {
+		if pod.Phase == corev1.PodSucceeded && pod.Tracked && (uncounted == nil || !slices.Contains(uncounted.Succeeded, pod.UID)) {
 			done++
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -28,7 +29,7 @@ import (
 //	P  Pending    S  Succeeded, not counted     .  there is no Pod
 func pods(ago time.Duration, picture string, changes ...func(*Input)) Input {
 	in := tolerant()
-	in.Pods = map[types.UID][]*corev1.Pod{}
+	in.Pods = map[types.UID][]*facts.Member{}
 	groups := strings.Split(picture, "|")
 	in.JobSet.Spec.ReplicatedJobs[0].Replicas = int32(len(groups))
 	for j, words := range groups {
@@ -51,7 +52,7 @@ func pods(ago time.Duration, picture string, changes ...func(*Input)) Input {
 			case "t":
 				pod.Terminating(now.Add(10 * time.Second))
 			}
-			in.Pods[job.UID] = append(in.Pods[job.UID], pod.Obj())
+			in.Pods[job.UID] = append(in.Pods[job.UID], memberOf(pod.Obj()))
 		}
 	}
 	in.JobSet.Status.FaultTolerance.CompleteAttempt = ptr.To[int64](0)
@@ -66,7 +67,7 @@ func another(j, index int, phase corev1.PodPhase) func(*Input) {
 	return func(in *Input) {
 		pod := builders.MakePod(in.Jobs[j], index).Phase(phase).Name("another").Obj()
 		pod.UID = "another"
-		in.Pods[in.Jobs[j].UID] = append(in.Pods[in.Jobs[j].UID], pod)
+		in.Pods[in.Jobs[j].UID] = append(in.Pods[in.Jobs[j].UID], memberOf(pod))
 	}
 }
 
@@ -231,11 +232,9 @@ func TestAGroupThatDoesNotAssembleIsReset(t *testing.T) {
 			t.Parallel()
 			in := tc.in
 			inPlaceTolerant(1800)(&in)
-			for _, pods := range in.Pods {
-				for _, pod := range pods {
-					pod.CreationTimestamp, pod.Spec.NodeName = metav1Time(now.Add(-2*time.Hour)), "node"
-				}
-			}
+			editAll(&in, func(pod *corev1.Pod) {
+				pod.CreationTimestamp, pod.Spec.NodeName = metav1Time(now.Add(-2*time.Hour)), "node"
+			})
 			plan := decideOnce(t, in)
 			got := fmt.Sprint(plan.Status.Restarts, plan.Status.RestartsCountTowardsMax, plan.Status.FaultTolerance.Reset != nil)
 			if want := fmt.Sprint(1, tc.charged, true); got != want {

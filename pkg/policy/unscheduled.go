@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -24,18 +22,18 @@ import (
 //	  + warmup + failure    the JobSet is reset, as with Recreate
 
 // withoutNode returns the Pods of a group that assembles which have had no node for too long, and how long until the next has.
-func (v *view) withoutNode() (late []*corev1.Pod, next time.Duration) {
+func (v *view) withoutNode() (late []*facts.Member, next time.Duration) {
 	if v.running() || v.group.failing || v.group.unscheduled == 0 {
 		return nil, 0
 	}
 	return due(v.group.pods(func(s *Slot) bool {
-		return s.State == SlotMember && facts.NodeOf(s.Pod) == "" && !s.reports(v.synced)
+		return s.State == SlotMember && s.Pod.Node == "" && !s.reports(v.synced)
 	}), v.warmupLeft)
 }
 
 // warmupLeft returns how long a Pod still has to find a node.
-func (v *view) warmupLeft(pod *corev1.Pod) time.Duration {
-	return v.left(v.tolerance.Warmup, facts.Of(pod).Created)
+func (v *view) warmupLeft(pod *facts.Member) time.Duration {
+	return v.left(v.tolerance.Warmup, pod.Created())
 }
 
 // unscheduledPods resets a group whose Pods find no node for too long.
@@ -46,7 +44,7 @@ func (v *view) unscheduledPods() result {
 	}
 	const reason = constants.PodsUnscheduledReason
 	message := fmt.Sprintf("%d of %d Pods have no node %s after their creation: %s%s",
-		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(facts.Of(late[0]).Unscheduled))
+		len(late), v.group.size, v.tolerance.Warmup, podNames(late), parenthesized(late[0].Unscheduled))
 	left := v.graceLeft()
 	if left <= 0 {
 		return v.resetUnscheduled(reason, message)

@@ -9,13 +9,12 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
@@ -55,11 +54,13 @@ type step func(v *view, before result) result
 // move are the Pods of the current attempt that run on nodes where a resource that they use is sick.
 type move struct {
 	// pods are in the order of their names.
-	pods []*corev1.Pod
+	pods []*facts.Member
 	// nodes are those that they run on, by name, with the first mark of each.
 	nodes map[string]nodehealth.Mark
 	// byReset is why they cannot be moved in place, "" if they can.
 	byReset string
+	// queued are the nodes that Pods would have to leave if a queue had not placed them there (P90a).
+	queued map[string]nodehealth.Mark
 }
 
 // running reports whether the group runs, D < S; else it assembles.
@@ -111,10 +112,7 @@ func (v *view) counted(began time.Time) time.Time {
 
 // trueCondition returns a condition that is True in the stored status, nil if it is not.
 func (v *view) trueCondition(conditionType jobset.JobSetConditionType) *metav1.Condition {
-	if c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
-		return c
-	}
-	return nil
+	return IfTrue(v.JobSet, conditionType)
 }
 
 func (v *view) isTrue(conditionType jobset.JobSetConditionType) bool {

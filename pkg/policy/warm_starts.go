@@ -5,10 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 package policy
 
-import (
-	"sigs.k8s.io/jobset/pkg/facts"
-)
-
 // warmStarts reads what the members told with the report by which they wait for the lift.
 func (v *view) warmStarts() WarmStarts {
 	policy := v.JobSet.Spec.FailurePolicy
@@ -17,7 +13,7 @@ func (v *view) warmStarts() WarmStarts {
 	}
 	starts := WarmStarts{Epoch: v.synced}
 	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod != nil }) {
-		report, told := v.endedReport(facts.ProgressOf(pod))
+		report, told := v.endedReport(pod)
 		if !told || report.Warm == nil {
 			continue
 		}

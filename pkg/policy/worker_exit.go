@@ -7,7 +7,6 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,11 +27,10 @@ import (
 
 // exitIn returns what the agent of a Pod tells of the end of a worker in an epoch.
 func exitIn(m *facts.Member, epoch int32) (protocol.WorkerExit, bool) {
-	if m.WorkerExit == "" {
+	if m.Exit == nil || m.Exit.Epoch != epoch {
 		return protocol.WorkerExit{}, false
 	}
-	exit, err := protocol.ParseWorkerExit(m.WorkerExit)
-	return exit, err == nil && exit.Epoch == epoch
+	return *m.Exit, true
 }
 
 // ReportedFailure returns the failure that the agent of a Pod reports for an epoch. Workers that were told
@@ -59,9 +57,8 @@ func reportedFailure(m *facts.Member, epoch int32) (failure Failure, exit protoc
 func (v *view) firstReported() *Failure {
 	var first *Failure
 	var firstExit protocol.WorkerExit
-	for _, pod := range v.group.pods(func(s *Slot) bool { return facts.Of(s.Pod).WorkerExit != "" }) {
-		m := facts.Of(pod)
-		failure, exit, failed := reportedFailure(&m, v.synced)
+	for _, pod := range v.group.pods(func(s *Slot) bool { return s.Pod.Exit != nil }) {
+		failure, exit, failed := reportedFailure(pod, v.synced)
 		if failed && (first == nil || endedBefore(&exit, &firstExit)) {
 			first, firstExit = &failure, exit
 		}
@@ -85,13 +82,10 @@ func endedBefore(a, b *protocol.WorkerExit) bool {
 }
 
 // reportsDone reports whether the agent of a Pod tells that all of its workers have finished in an epoch, and the
-// kubelet does not say otherwise. Most Pods tell nothing of the kind, and are not read.
+// kubelet does not say otherwise.
 func reportsDone(m *facts.Member, epoch int32) bool {
-	if m.Phase == corev1.PodFailed || !strings.Contains(m.WorkerExit, `"done"`) {
-		return false
-	}
-	exit, ok := exitIn(m, epoch)
-	return ok && exit.Done && exit.Code == 0 && !exit.Stopped
+	exit := m.Exit
+	return exit != nil && exit.Epoch == epoch && exit.Done && exit.Code == 0 && !exit.Stopped && m.Phase != corev1.PodFailed
 }
 
 // replacedPods tells which Pods of the group have ended because their agents and supervisors cannot restart them in place.
@@ -106,9 +100,9 @@ func replacedPods(v *view, _ result) result {
 			if slots[k].State == SlotMember || slots[k].State == slotDone {
 				continue
 			}
-			m := facts.Of(slots[k].Pod)
-			if because, reason := whyReplaced(&m); m.Phase == corev1.PodFailed && because != "" {
-				r.reports.Replaced = append(r.reports.Replaced, Replacement{slots[k].Pod, because, reason})
+			m := slots[k].Pod
+			if because, reason := whyReplaced(m); m.Phase == corev1.PodFailed && because != "" {
+				r.reports.Replaced = append(r.reports.Replaced, Replacement{m, because, reason})
 			}
 		}
 	}
@@ -117,8 +111,8 @@ func replacedPods(v *view, _ result) result {
 
 // whyReplaced knows no more than the exit code if the admission policy of agents is too old to let them say more.
 func whyReplaced(m *facts.Member) (because string, reason protocol.LeaveReason) {
-	if exit, err := protocol.ParseWorkerExit(m.WorkerExit); err == nil && exit.Leave != "" {
-		return exit.Leave, exit.LeaveReason
+	if m.Exit != nil && m.Exit.Leave != "" {
+		return m.Exit.Leave, m.Exit.LeaveReason
 	}
 	if m.LeftBy != "" {
 		return fmt.Sprintf("the supervisor of container %s ended with code %d", m.LeftBy, protocol.ExitLeave), ""

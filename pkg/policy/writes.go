@@ -12,6 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Writes are the changes of objects that come before that of the status.
@@ -41,7 +43,7 @@ type Op struct {
 	ResetStartTime bool
 	// Workers is the new parallelism, and the new number of completions, of a Job that is scaled.
 	Workers int32
-	Pod     *corev1.Pod
+	Pod     *facts.Member
 	// Epoch: a lost worker that has reported it came back. Since: it is lost since then.
 	Epoch int32
 	Since time.Time

@@ -34,7 +34,7 @@ func (r *Report) addAdvice(policy *jobset.FailurePolicy, told []worker) {
 		limits := policy.InPlaceRestart.Progress
 		a.StallSeconds, a.StartSeconds = ptr.Deref(limits.StallSeconds, 0), ptr.Deref(limits.StartSeconds, 0)
 	} else {
-		r.note("failurePolicy.inPlaceRestart.progress is absent: workers are not watched, and report nothing")
+		r.Notes.Add("failurePolicy.inPlaceRestart.progress is absent: workers are not watched, and report nothing")
 	}
 	var longest *worker
 	for i := range told {

@@ -37,9 +37,8 @@ type Report struct {
 	// Advice is nil if no worker told of two signs, and no limit is set.
 	Advice *Advice `json:"advice,omitempty"`
 	// Restarts has the newest first.
-	Restarts []Restart `json:"restarts"`
-	// Notes are what a reader must know to read the rest.
-	Notes []string `json:"notes,omitempty"`
+	Restarts []Restart      `json:"restarts"`
+	Notes    restarts.Notes `json:"notes,omitempty"`
 }
 
 // Phases are those of status.time, with the one that lasts up to the time of the report, in seconds.
@@ -73,7 +72,7 @@ func Of(in restarts.Input) (Report, error) {
 		{"Leases could not be read, so the reports of workers of large groups are missing here", in.LeasesUnread},
 	} {
 		if unread.err != nil {
-			r.note("%s: %v", unread.what, unread.err)
+			r.Notes.Add("%s: %v", unread.what, unread.err)
 		}
 	}
 	return r, nil
@@ -82,7 +81,7 @@ func Of(in restarts.Input) (Report, error) {
 // addTime adds the phases of the ledger, and to the one that lasts the time since it was written.
 func (r *Report) addTime(js *jobset.JobSet) {
 	if js.Status.Time == nil {
-		r.note("status.time is empty: no Job was created yet, or the manager does not keep it")
+		r.Notes.Add("status.time is empty: no Job was created yet, or the manager does not keep it")
 		return
 	}
 	ledger := js.Status.Time.DeepCopy()
@@ -110,8 +109,4 @@ func (r *Report) addSteps(js *jobset.JobSet, told []worker) {
 	if now.steps {
 		r.Steps = policy.StepsWith(r.Steps, now.first, now.highest)
 	}
-}
-
-func (r *Report) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // Text is a report for a terminal.
@@ -42,13 +40,7 @@ func Text(r *Report) string {
 		}
 		_ = w.Flush()
 	}
-	for i, note := range r.Notes {
-		if i == 0 {
-			out.WriteString("\n")
-		}
-		fmt.Fprintf(&out, "Note: %s.\n", restarts.OneLine(note))
-	}
-	return out.String()
+	return out.String() + r.Notes.Text()
 }
 
 func (r *Restart) row(w *tabwriter.Writer) {

@@ -12,6 +12,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -21,16 +22,16 @@ func (r *Report) explainAgents(in Input) {
 	if !r.inPlace() || !NeedsPods(in.JobSet) {
 		return
 	}
-	if denied := condition(in.JobSet, jobset.JobSetAgentAccessDenied); isTrue(denied) {
-		r.note("agents: %s", denied.Message)
+	if denied := policy.IfTrue(in.JobSet, jobset.JobSetAgentAccessDenied); denied != nil {
+		r.Notes.Add("agents: %s", denied.Message)
 	}
 	reasons := []string{constants.AgentAccessFailedReason, constants.RestartAllContainersUnsupportedReason}
-	if isTrue(condition(in.JobSet, jobset.JobSetAgentAccessDenied)) || r.State.Name != Assembling {
+	if policy.IfTrue(in.JobSet, jobset.JobSetAgentAccessDenied) != nil || r.State.Name != Assembling {
 		reasons = reasons[1:] // reported already, or fixed: the group runs
 	}
 	for _, reason := range reasons {
 		if message := lastSaid(in.Events, reason); message != "" {
-			r.note("agents: %s", message)
+			r.Notes.Add("agents: %s", message)
 		}
 	}
 }

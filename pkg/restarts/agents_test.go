@@ -53,7 +53,7 @@ func TestWhatKeepsAgentsFromWorking(t *testing.T) {
 			}
 			in := running(w.Obj(), 1)
 			in.Events = tc.events
-			if diff := cmp.Diff(tc.want, Of(in).Notes); diff != "" {
+			if diff := cmp.Diff(Notes(tc.want), Of(in).Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})

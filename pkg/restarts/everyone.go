@@ -39,16 +39,16 @@ type worker struct {
 // many there are: the list ends after the given number. States of a group are those of the report; those of Jobs that are in no
 // group follow from their Pods. What is not listed is counted by arithmetic: a spec may ask for 2147483647 Jobs that do not exist.
 func Everyone(in Input, most int) ([]Worker, int, error) {
-	input := policyInput(in)
+	input := inputOf(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
 		return nil, 0, fmt.Errorf("telling the Jobs apart: %w", err)
 	}
-	group, grouped, err := groupOf(in, input, observed)
+	group, grouped, err := input.group(in, observed)
 	if err != nil {
 		return nil, 0, err
 	}
-	e := everyone{pods: input.Pods, group: group, grouped: grouped, most: most}
+	e := everyone{read: &input, group: group, grouped: grouped, most: most}
 	jobs := map[string]map[int]*batchv1.Job{}
 	for _, job := range slices.Concat(observed.Active, observed.Successful, observed.Failed) {
 		name := children.OwnValue(job, jobset.ReplicatedJobNameKey)
@@ -68,7 +68,7 @@ func Everyone(in Input, most int) ([]Worker, int, error) {
 
 // everyone collects the workers of a JobSet.
 type everyone struct {
-	pods  map[types.UID][]*corev1.Pod
+	*read
 	group map[worker]Worker
 	// grouped is how many indexes of a Job group tells of.
 	grouped map[types.UID]int64
@@ -95,9 +95,9 @@ func (e *everyone) add(rjob *jobset.ReplicatedJob, jobs map[int]*batchv1.Job) {
 
 // list adds the workers of one Job, nil if it does not exist, as long as there is room.
 func (e *everyone) list(rjob *jobset.ReplicatedJob, j int, job *batchv1.Job) {
-	size, pods := sizeOf(&rjob.Template.Spec), map[int64]*corev1.Pod{}
+	size, pods := sizeOf(&rjob.Template.Spec), map[int64]*facts.Member{}
 	if job != nil {
-		size, pods = sizeOf(&job.Spec), byIndex(e.pods[job.UID])
+		size, pods = sizeOf(&job.Spec), byIndex(e.Pods[job.UID])
 	}
 	for index := range min(size, int64(e.most-len(e.all))) {
 		w := Worker{ReplicatedJob: rjob.Name, JobIndex: j, Index: index}
@@ -105,7 +105,7 @@ func (e *everyone) list(rjob *jobset.ReplicatedJob, j int, job *batchv1.Job) {
 		case job == nil:
 			w.State, w.Message = NoPod, "its Job does not exist"
 		case index >= e.grouped[job.UID]:
-			w.alone(job, pods[index])
+			e.alone(&w, job, pods[index])
 		default:
 			slot, found := e.group[worker{job.UID, index}]
 			if w.State = Succeeded; found { // else the index is done
@@ -117,40 +117,29 @@ func (e *everyone) list(rjob *jobset.ReplicatedJob, j int, job *batchv1.Job) {
 }
 
 // groupOf says of each slot of a group that runs, or assembles, what the report would say, and of how many indexes of each Job.
-func groupOf(in Input, input policy.Input, observed policy.Observed) (map[worker]Worker, map[types.UID]int64, error) {
+func (r *read) group(in Input, observed policy.Observed) (map[worker]Worker, map[types.UID]int64, error) {
 	if !NeedsPods(in.JobSet) || in.PodsUnread != nil {
 		return nil, nil, nil
 	}
-	slots, _, err := firstSlots(input, observed)
+	slots, _, err := firstSlots(r.Input, observed)
 	if err != nil {
 		return nil, nil, fmt.Errorf("telling the workers apart: %w", err)
 	}
-	epochs := Epochs{Synced: ptr.Deref(in.JobSet.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(in.JobSet.Status.DeprecatedEpoch, 0)}
-	failures := failuresOf(in.JobEvents)
 	workers, grouped := make(map[worker]Worker, len(slots)), map[types.UID]int64{}
 	for i := range slots {
 		slot := &slots[i]
 		grouped[slot.Job.UID] = sizeOf(&slot.Job.Spec)
-		workers[worker{slot.Job.UID, int64(slot.Index)}] = slotWorker(in.JobSet, slot, failures, epochs, in.Now)
+		workers[worker{slot.Job.UID, int64(slot.Index)}] = r.slotWorker(slot)
 	}
 	return workers, grouped, nil
 }
 
-// ready says whether the worker of a group that runs does run.
-func (w *Worker) ready(js *jobset.JobSet, pod *corev1.Pod) {
-	m := facts.Of(pod)
-	readiness, since := policy.UnreadySince(js, &m)
-	if w.State = Working; readiness != facts.Ready {
-		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(&m, pod), timeOf(since)
-	}
-}
-
 // byIndex returns the newest Pod of each index.
-func byIndex(pods []*corev1.Pod) map[int64]*corev1.Pod {
-	of := make(map[int64]*corev1.Pod, len(pods))
+func byIndex(pods []*facts.Member) map[int64]*facts.Member {
+	of := make(map[int64]*facts.Member, len(pods))
 	for _, pod := range pods {
-		index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-		if err == nil && (of[index] == nil || of[index].CreationTimestamp.Before(&pod.CreationTimestamp)) {
+		index := int64(pod.Index)
+		if index >= 0 && (of[index] == nil || of[index].Created().Before(pod.Created())) {
 			of[index] = pod
 		}
 	}
@@ -158,8 +147,8 @@ func byIndex(pods []*corev1.Pod) map[int64]*corev1.Pod {
 }
 
 // alone says how a worker is that waits for no group.
-func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
-	if pod == nil {
+func (r *read) alone(w *Worker, job *batchv1.Job, m *facts.Member) {
+	if m == nil {
 		w.State = NoPod
 		switch {
 		case hasCondition(job, batchv1.JobComplete):
@@ -169,20 +158,20 @@ func (w *Worker) alone(job *batchv1.Job, pod *corev1.Pod) {
 		}
 		return
 	}
-	m := facts.Of(pod)
-	w.Pod, w.Node, w.Epoch, w.Since = pod.Name, pod.Spec.NodeName, m.Reported.Epoch, sinceOf(pod)
+	pod := r.pods[m.UID]
+	w.Pod, w.Node, w.Epoch, w.Since = m.Name, m.Node, m.Reported.Epoch, sinceOf(pod)
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
+	case m.Phase == corev1.PodSucceeded:
 		w.State, w.Since = Succeeded, nil
-	case pod.Status.Phase == corev1.PodFailed:
+	case m.Phase == corev1.PodFailed:
 		w.State, w.Message, w.Since = PodFailed, ended(pod), nil
-	case pod.DeletionTimestamp != nil:
+	case m.Terminating():
 		w.State = Terminating
-	case pod.Spec.NodeName == "":
+	case m.Node == "":
 		w.State, w.Message = Unscheduled, unscheduled(pod)
 	case m.Readiness != facts.Ready:
-		w.State, w.Message = WorkerState(m.Readiness), whyUnready(&m, pod)
-	case pod.Status.Phase == corev1.PodPending:
+		w.State, w.Message = WorkerState(m.Readiness), whyUnready(m, pod)
+	case m.Phase == corev1.PodPending:
 		w.State, w.Message = Waiting, waiting(pod)
 	default:
 		w.State = Working

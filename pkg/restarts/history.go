@@ -46,14 +46,14 @@ func History(js *jobset.JobSet) []Restart {
 // explainPause says until when the workers wait although all of them may be back (P71).
 func (r *Report) explainPause(js *jobset.JobSet, now time.Time) {
 	if until := pauseOf(js); now.Before(until) {
-		r.note("%d epochs in a row failed within a minute: the barrier stays until %s", js.Status.QuickFailures, stamp(until))
+		r.Notes.Add("%d epochs in a row failed within a minute: the barrier stays until %s", js.Status.QuickFailures, stamp(until))
 	}
 }
 
 // pauseOf returns until when the workers wait, to the second, as the controller reported it; zero if there is no pause.
 func pauseOf(js *jobset.JobSet) time.Time {
 	history := js.Status.RestartHistory
-	if !isTrue(condition(js, jobset.JobSetRestarting)) || len(history) == 0 || history[0].NotBefore == nil {
+	if policy.IfTrue(js, jobset.JobSetRestarting) == nil || len(history) == 0 || history[0].NotBefore == nil {
 		return time.Time{}
 	}
 	return history[0].NotBefore.Time
@@ -63,7 +63,7 @@ func (r *Report) addRestarts(in Input) {
 	r.LastRestarts = History(in.JobSet)
 	if len(r.LastRestarts) == 0 {
 		if r.Budget.Used+r.Budget.NotCounted > 0 {
-			r.note("status.restartHistory is empty: an earlier version of the manager decided these restarts, and did not record them")
+			r.Notes.Add("status.restartHistory is empty: an earlier version of the manager decided these restarts, and did not record them")
 		}
 		return
 	}

@@ -68,7 +68,7 @@ func TestHistoryWithoutEvents(t *testing.T) {
 	in := running(js, 1)
 	podOf(t, &in, 0, 0).Annotations[jobset.EpochKey] = "2"
 	for i, moment := range []time.Time{ago(time.Minute), ago(time.Minute - 2500*time.Millisecond)} {
-		decide := policyInput(in)
+		decide := inputOf(in).Input
 		decide.Now, decide.ServiceExists = moment, true
 		decide.Deadlines.QuickFailurePause = time.Minute // P71: the pause is a second
 		decide.FirstFailure = &policy.Failure{Pod: "train-workers-0-0", Container: "worker", ExitCode: 1, Node: "node-0"}
@@ -109,7 +109,7 @@ func TestHistoryOfJobsWithoutEvents(t *testing.T) {
 	in.Pods = nil
 	failed := jobOf(&in, 1)
 	failed.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded", LastTransitionTime: metav1.NewTime(now)}}
-	decide := policyInput(in)
+	decide := inputOf(in).Input
 	plan, err := policy.Decide(decide)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestRestartsOfEarlierManagers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := Input{JobSet: tc.js, Now: now, Events: []corev1.Event{event(ago(time.Minute), constants.InPlaceRestartStartedReason, "it; all workers of epoch 1 restart in place")}}
-			if diff := cmp.Diff(tc.want, Of(in).Notes); diff != "" {
+			if diff := cmp.Diff(Notes(tc.want), Of(in).Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})

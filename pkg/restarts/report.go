@@ -13,7 +13,6 @@ SPDX-License-Identifier: Apache-2.0
 package restarts
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +25,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -40,7 +40,8 @@ type Input struct {
 	Events, JobEvents []corev1.Event
 	// JobsUnread, PodsUnread and EventsUnread say why they were not read; nil if they were.
 	JobsUnread, PodsUnread, EventsUnread error
-	// LeasesUnread says the same of Leases in which the agents of these Pods report (P157), see AddReports.
+	// Leases are those in which the agents of these Pods report (P157), and LeasesUnread says why they were not read.
+	Leases       facts.Leases
 	LeasesUnread error
 	// Limit is how many restarts to tell at the most; 0 means all.
 	Limit int
@@ -67,8 +68,7 @@ type Report struct {
 	Workers *Workers `json:"workers,omitempty"`
 	// LastRestarts has the newest first.
 	LastRestarts []Restart `json:"lastRestarts"`
-	// Notes are what a reader must know to read the rest.
-	Notes []string `json:"notes,omitempty"`
+	Notes        Notes     `json:"notes,omitempty"`
 }
 
 // Epochs are the two epochs of the status.
@@ -117,25 +117,25 @@ func Of(in Input) Report {
 		r.Epochs = &Epochs{Synced: ptr.Deref(js.Status.SyncedEpoch, 0), Deprecated: ptr.Deref(js.Status.DeprecatedEpoch, 0)}
 	}
 	r.explainStrategy(js)
-	if blocked := condition(js, jobset.JobSetJobsBlocked); isTrue(blocked) && r.State.Name != JobsBlocked {
-		r.note("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
+	if blocked := policy.IfTrue(js, jobset.JobSetJobsBlocked); blocked != nil && r.State.Name != JobsBlocked {
+		r.Notes.Add("%s since %s: %s", blocked.Reason, stamp(blocked.LastTransitionTime.Time), blocked.Message)
 	}
 	r.explainTolerance(js)
 	r.explainAgents(in)
 	r.explainHostNames(in)
 	if in.EventsUnread != nil {
-		r.note("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
+		r.Notes.Add("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
 	}
 	r.addJobs(in)
 	r.addRestarts(in)
-	r.explainStandbys(in.Pods)
+	r.explainStandbys(&in)
 	return r
 }
 
 // explainHostNames says why Pods have none, although spec.network asks for them.
 func (r *Report) explainHostNames(in Input) {
 	if message := lastSaid(in.Events, constants.HostNamesMissingReason); message != "" && r.State.Name != Completed && r.State.Name != Failed {
-		r.note("host names: %s", message)
+		r.Notes.Add("host names: %s", message)
 	}
 }
 
@@ -168,34 +168,30 @@ func failuresOf(events []corev1.Event) map[types.UID]string {
 
 func (r *Report) inPlace() bool { return r.Strategy == jobset.InPlaceRestart }
 
-func (r *Report) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
-
 func (r *Report) explainStrategy(js *jobset.JobSet) {
 	if by := js.Spec.ManagedBy; by != nil && *by != jobset.JobSetControllerName {
-		r.note("spec.managedBy is %s: another controller restarts this JobSet, by its own rules", *by)
+		r.Notes.Add("spec.managedBy is %s: another controller restarts this JobSet, by its own rules", *by)
 	}
 	switch {
 	case r.inPlace():
 	case js.Spec.FailurePolicy == nil && js.Spec.FaultTolerance != nil: // a failed Job leads to a reset
 	case js.Spec.FailurePolicy == nil:
-		r.note("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
+		r.Notes.Add("there is no failurePolicy: the first Job that fails ends the JobSet, nothing is restarted")
 	default:
-		r.note("restartStrategy is %s: a restart recreates Jobs; there are no epochs and no group restarts, which need InPlaceRestart", r.Strategy)
+		r.Notes.Add("restartStrategy is %s: a restart recreates Jobs; there are no epochs and no group restarts, which need InPlaceRestart", r.Strategy)
 	}
 }
 
 // addJobs adds the counts of Jobs, and of workers if any are waited for.
 func (r *Report) addJobs(in Input) {
 	if in.JobsUnread != nil {
-		r.note("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
+		r.Notes.Add("Jobs could not be read, so they and their workers are missing here: %v", in.JobsUnread)
 		return
 	}
-	input := policyInput(in)
+	input := inputOf(in)
 	observed, err := policy.Observe(in.JobSet, input.Jobs, input.Gates)
 	if err != nil {
-		r.note("Jobs cannot be distinguished: %v", err)
+		r.Notes.Add("Jobs cannot be distinguished: %v", err)
 		return
 	}
 	r.Jobs = countJobs(in.JobSet, observed)
@@ -203,21 +199,21 @@ func (r *Report) addJobs(in Input) {
 		return
 	}
 	if in.PodsUnread != nil {
-		r.note("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
+		r.Notes.Add("Pods could not be read, so the workers are missing here: %v", in.PodsUnread)
 		return
 	}
 	if in.LeasesUnread != nil {
-		r.note("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
+		r.Notes.Add("Leases could not be read, so workers whose agents report in them may look as if they were not back: %v", in.LeasesUnread)
 	}
-	slots, more, err := firstSlots(input, observed)
+	slots, more, err := firstSlots(input.Input, observed)
 	switch {
 	case err != nil:
-		r.note("workers cannot be distinguished: %v", err)
+		r.Notes.Add("workers cannot be distinguished: %v", err)
 		return
 	case more > 0:
-		r.note("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
+		r.Notes.Add("of the workers only the first %d are looked at, and %d are not", mostWorkers, more)
 	}
-	r.Workers = workersOf(in.JobSet, slots, failuresOf(in.JobEvents), *r.Epochs, in.Now)
+	r.Workers = input.workersOf(slots)
 	if r.State.Name == Assembling {
 		r.explainBarrier(observed)
 		r.explainPause(in.JobSet, in.Now)
@@ -227,14 +223,14 @@ func (r *Report) addJobs(in Input) {
 // explainBarrier says what keeps the barrier besides workers that are not back.
 func (r *Report) explainBarrier(observed policy.Observed) {
 	if n := len(observed.Previous); n > 0 {
-		r.note("Jobs of an earlier attempt that are not gone yet: %d; the barrier stays until they are gone", n)
+		r.Notes.Add("Jobs of an earlier attempt that are not gone yet: %d; the barrier stays until they are gone", n)
 	}
 	for _, job := range observed.Active {
 		switch {
 		case job.DeletionTimestamp != nil:
-			r.note("Job %s is being deleted: the barrier stays until it is gone", job.Name)
+			r.Notes.Add("Job %s is being deleted: the barrier stays until it is gone", job.Name)
 		case hasCondition(job, batchv1.JobFailureTarget):
-			r.note("Job %s is about to fail: the barrier stays until the failure policy has acted", job.Name)
+			r.Notes.Add("Job %s is about to fail: the barrier stays until the failure policy has acted", job.Name)
 		}
 	}
 }
@@ -243,18 +239,6 @@ func hasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == conditionType && c.Status == corev1.ConditionTrue
 	})
-}
-
-// policyInput sorts what was read as the controller has it: Jobs that the JobSet
-// controls, and the Pods that each of these Jobs controls.
-func policyInput(in Input) policy.Input {
-	out := policy.Input{JobSet: in.JobSet, Gates: gatesOf(in.JobSet), Now: in.Now, Pods: podsByOwner(in.Pods)}
-	for i := range in.Jobs {
-		if metav1.IsControlledBy(&in.Jobs[i], in.JobSet) {
-			out.Jobs = append(out.Jobs, &in.Jobs[i])
-		}
-	}
-	return out
 }
 
 // gatesOf tells which gates left their traces in a JobSet.
@@ -268,10 +252,12 @@ func gatesOf(js *jobset.JobSet) gates.Set {
 
 // PodsOf returns the Pods of a JobSet among those that were read.
 func PodsOf(in Input) []*corev1.Pod {
-	input := policyInput(in)
+	input := inputOf(in)
 	var pods []*corev1.Pod
 	for _, job := range input.Jobs {
-		pods = append(pods, input.Pods[job.UID]...)
+		for _, m := range input.Pods[job.UID] {
+			pods = append(pods, input.pods[m.UID])
+		}
 	}
 	return pods
 }

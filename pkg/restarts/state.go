@@ -68,28 +68,28 @@ func stateOf(js *jobset.JobSet) State {
 	restarting := condition(js, jobset.JobSetRestarting)
 	inPlace := strategyOf(js) == jobset.InPlaceRestart
 	bypass := policy.BypassOf(js)
-	completed, failed := condition(js, jobset.JobSetCompleted), condition(js, jobset.JobSetFailed)
-	blocked := condition(js, jobset.JobSetJobsBlocked)
+	completed, failed := policy.IfTrue(js, jobset.JobSetCompleted), policy.IfTrue(js, jobset.JobSetFailed)
+	blocked := policy.IfTrue(js, jobset.JobSetJobsBlocked)
 	switch {
 	case js.DeletionTimestamp != nil:
 		return State{Name: Deleting, Since: js.DeletionTimestamp.DeepCopy()}
-	case isTrue(completed):
+	case completed != nil:
 		return fromCondition(Completed, completed)
-	case isTrue(failed):
+	case failed != nil:
 		return fromCondition(Failed, failed)
 	case ptr.Deref(js.Spec.Suspend, false):
-		if suspended := condition(js, jobset.JobSetSuspended); isTrue(suspended) {
+		if suspended := policy.IfTrue(js, jobset.JobSetSuspended); suspended != nil {
 			return State{Name: Suspended, Since: &suspended.LastTransitionTime}
 		}
 		return State{Name: Suspended}
 	case !inPlace && isTrue(restarting):
 		return fromCondition(Recreating, restarting)
-	case !inPlace && isTrue(blocked):
+	case !inPlace && blocked != nil:
 		return fromCondition(JobsBlocked, blocked)
 	case !inPlace:
 		return State{Name: Running}
 	case bypass == policy.BypassedByAnnotation:
-		if disabled := condition(js, jobset.JobSetInPlaceRestartDisabled); isTrue(disabled) {
+		if disabled := policy.IfTrue(js, jobset.JobSetInPlaceRestartDisabled); disabled != nil {
 			return fromCondition(Bypassed, disabled)
 		}
 		return State{Name: Bypassed, Message: "annotation " + jobset.DisableInPlaceRestartKey + " is set: workers start once the manager has set condition InPlaceRestartDisabled"}

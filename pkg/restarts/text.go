@@ -55,13 +55,7 @@ func Text(r *Report, all bool) string {
 		r.history(w)
 		flush(w)
 	}
-	if len(r.Notes) > 0 {
-		out.WriteString("\n")
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(&out, "Note: %s.\n", OneLine(note))
-	}
-	return out.String()
+	return out.String() + r.Notes.Text()
 }
 
 // flush writes to a strings.Builder, which never fails.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 )
 
@@ -19,40 +20,40 @@ func (r *Report) explainTolerance(js *jobset.JobSet) {
 	case js.Spec.FaultTolerance == nil:
 		return
 	case known == nil:
-		r.note("spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has yet to look")
+		r.Notes.Add("spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has yet to look")
 		return
 	}
 	builtin := tolerance.Builtin().Defaults
 	asked := js.Spec.FaultTolerance
-	if c := condition(js, jobset.JobSetUnhealthy); isTrue(c) {
-		r.note("unhealthy since %s: %s; if they are not back it is reset %s", stamp(c.LastTransitionTime.Time), c.Message,
+	if c := policy.IfTrue(js, jobset.JobSetUnhealthy); c != nil {
+		r.Notes.Add("unhealthy since %s: %s; if they are not back it is reset %s", stamp(c.LastTransitionTime.Time), c.Message,
 			endsAt(c.LastTransitionTime.Time, asked.FailureGracePeriodSeconds, builtin.Failure))
 	}
 	if reset := known.Reset; reset != nil && r.State.Name != Suspended {
 		r.explainReset(reset, asked, builtin)
 	}
-	if c := condition(js, jobset.JobSetOnSickNodes); isTrue(c) {
-		r.note("on sick nodes since %s, and not moved: %s", stamp(c.LastTransitionTime.Time), c.Message)
+	if c := policy.IfTrue(js, jobset.JobSetOnSickNodes); c != nil {
+		r.Notes.Add("on sick nodes since %s, and not moved: %s", stamp(c.LastTransitionTime.Time), c.Message)
 	}
 	if known.PodsKeptUntil != nil {
-		r.note("the Jobs that still run are kept until %s, so that their Pods can be inspected", stamp(known.PodsKeptUntil.Time))
+		r.Notes.Add("the Jobs that still run are kept until %s, so that their Pods can be inspected", stamp(known.PodsKeptUntil.Time))
 	}
-	if c := condition(js, jobset.JobSetResourcesDeployed); isTrue(c) && (r.State.Name == Suspended || r.State.Name == Completed || r.State.Name == Failed) {
-		r.note("Jobs or Pods still use resources: condition ResourcesDeployed is True")
+	if c := policy.IfTrue(js, jobset.JobSetResourcesDeployed); c != nil && (r.State.Name == Suspended || r.State.Name == Completed || r.State.Name == Failed) {
+		r.Notes.Add("Jobs or Pods still use resources: condition ResourcesDeployed is True")
 	}
-	if c := condition(js, jobset.JobSetCompleted); isTrue(c) {
-		r.note("its Jobs are deleted %s, and it stays", endsAt(c.LastTransitionTime.Time, asked.SuccessTTLSeconds, builtin.SuccessTTL))
+	if c := policy.IfTrue(js, jobset.JobSetCompleted); c != nil {
+		r.Notes.Add("its Jobs are deleted %s, and it stays", endsAt(c.LastTransitionTime.Time, asked.SuccessTTLSeconds, builtin.SuccessTTL))
 	}
 }
 
 // explainReset says what a reset waits for: that all Jobs go, or that the pause is over.
 func (r *Report) explainReset(reset *jobset.ResetStatus, asked *jobset.FaultTolerance, builtin tolerance.Settings) {
 	if gone := reset.JobsGoneTime; gone != nil {
-		r.note("reset since %s: all Jobs are gone since %s, and are created again %s", stamp(reset.StartTime.Time), stamp(gone.Time),
+		r.Notes.Add("reset since %s: all Jobs are gone since %s, and are created again %s", stamp(reset.StartTime.Time), stamp(gone.Time),
 			endsAt(gone.Time, asked.RetryPauseSeconds, builtin.RetryPause))
 		return
 	}
-	r.note("reset since %s: no Job is created before all of the last attempt are gone; a Pod that should have stopped %s ago is deleted by force, if the manager's configuration lets it",
+	r.Notes.Add("reset since %s: no Job is created before all of the last attempt are gone; a Pod that should have stopped %s ago is deleted by force, if the manager's configuration lets it",
 		stamp(reset.StartTime.Time), period(asked.ForcefulDeletionGracePeriodSeconds, builtin.ForcefulDeletion))
 }
 

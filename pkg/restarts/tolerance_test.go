@@ -68,7 +68,7 @@ func TestTolerance(t *testing.T) {
 			js.Spec.FaultTolerance, js.Status.FaultTolerance = &jobset.FaultTolerance{}, &jobset.FaultToleranceStatus{MaxRestarts: 7}
 			tc.change(js)
 			r := Of(Input{JobSet: js, Now: at})
-			if diff := cmp.Diff(tc.want, r.Notes); diff != "" {
+			if diff := cmp.Diff(Notes(tc.want), r.Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 			if js.Status.FaultTolerance != nil && r.Budget.MaxRestarts != 7 {

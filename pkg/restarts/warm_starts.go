@@ -8,11 +8,9 @@ package restarts
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // explainStarts says what warm start saves in this JobSet: the mean of cold starts less that of warm ones.
@@ -28,17 +26,18 @@ func (r *Report) explainStarts() {
 	warm, warmly := mean(func(s *jobset.RestartStarts) *metav1.Duration { return s.WarmSign })
 	cold, coldly := mean(func(s *jobset.RestartStarts) *metav1.Duration { return s.ColdSign })
 	if warmly > 0 && coldly > 0 {
-		r.note("a warm start takes %.1f s to the last first sign, a cold one %.1f s: warm start saves %.1f s of each restart", warm, cold, cold-warm)
+		r.Notes.Add("a warm start takes %.1f s to the last first sign, a cold one %.1f s: warm start saves %.1f s of each restart", warm, cold, cold-warm)
 	}
 }
 
 // explainStandbys names standbys that ended before their gate, since only the author of a program can help that.
-func (r *Report) explainStandbys(pods []corev1.Pod) {
+func (r *Report) explainStandbys(in *Input) {
 	const most = 5
 	told := 0
-	for i := range pods {
-		report, err := protocol.ParseProgressReport(pods[i].Annotations[jobset.ProgressKey])
-		if err != nil || report.Warm == nil || report.Warm.Early == 0 && !report.Warm.Off {
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		report := in.Member(pod).Progress
+		if report == nil || report.Warm == nil || report.Warm.Early == 0 && !report.Warm.Off {
 			continue
 		}
 		if told++; told > most {
@@ -46,15 +45,15 @@ func (r *Report) explainStandbys(pods []corev1.Pod) {
 		}
 		switch {
 		case report.Warm.Early == 0:
-			r.note("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pods[i].Name)
+			r.Notes.Add("Pod %s starts no standby: one existed when its container was killed, most likely for its memory", pod.Name)
 		case report.Warm.Off:
-			r.note("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pods[i].Name, report.Warm.Code)
+			r.Notes.Add("%d standbys of Pod %s ended before their gate, the last with exit code %d: none is started there any more", report.Warm.Early, pod.Name, report.Warm.Code)
 		default:
-			r.note("a standby of Pod %s ended before its gate with exit code %d", pods[i].Name, report.Warm.Code)
+			r.Notes.Add("a standby of Pod %s ended before its gate with exit code %d", pod.Name, report.Warm.Code)
 		}
 	}
 	if told > most {
-		r.note("standbys of %d more Pods ended before their gate", told-most)
+		r.Notes.Add("standbys of %d more Pods ended before their gate", told-most)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestHowWorkersStartedAgain(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("P165: how the workers started after each epoch (-want +got):\n%s", diff)
 	}
-	if want := []string{"a warm start takes 0.5 s to the last first sign, a cold one 4.0 s: warm start saves 3.5 s of each restart"}; !cmp.Equal(r.Notes, want) {
+	if want := (Notes{"a warm start takes 0.5 s to the last first sign, a cold one 4.0 s: warm start saves 3.5 s of each restart"}); !cmp.Equal(r.Notes, want) {
 		t.Errorf("P165: notes %q, want %q", r.Notes, want)
 	}
 	if text := Text(r, false); !strings.Contains(text, "WORKERS") || !strings.Contains(text, "3 warm, 1 cold") {
@@ -54,16 +54,16 @@ func TestStandbysThatEndedEarlyAreNamed(t *testing.T) {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{jobset.ProgressKey: told}}}
 	}
 	r := &Report{}
-	r.explainStandbys([]corev1.Pod{
+	r.explainStandbys(&Input{JobSet: &jobset.JobSet{}, Pods: []corev1.Pod{
 		pod("a", `{"epoch":3,"warm":{"early":1,"code":7}}`), pod("b", `{"epoch":3,"warm":{"early":2,"code":1,"off":true}}`),
 		pod("c", `{"epoch":3,"warm":{"off":true}}`), pod("d", `{"epoch":3,"warm":{"warm":true}}`), pod("e", `nonsense`), pod("f", `{"epoch":3}`),
-	})
+	}})
 	want := []string{
 		"a standby of Pod a ended before its gate with exit code 7",
 		"2 standbys of Pod b ended before their gate, the last with exit code 1: none is started there any more",
 		"Pod c starts no standby: one existed when its container was killed, most likely for its memory",
 	}
-	if diff := cmp.Diff(want, r.Notes); diff != "" {
+	if diff := cmp.Diff(Notes(want), r.Notes); diff != "" {
 		t.Errorf("P165: notes (-want +got):\n%s", diff)
 	}
 	many := &Report{}
@@ -71,7 +71,7 @@ func TestStandbysThatEndedEarlyAreNamed(t *testing.T) {
 	for i := range 9 {
 		pods = append(pods, pod(fmt.Sprint(i), `{"epoch":3,"warm":{"early":1,"code":7}}`))
 	}
-	many.explainStandbys(pods)
+	many.explainStandbys(&Input{JobSet: &jobset.JobSet{}, Pods: pods})
 	if n := len(many.Notes); n != 6 || many.Notes[5] != "standbys of 4 more Pods ended before their gate" {
 		t.Errorf("P165: %d notes, the last of them %q; want 5 and how many more", n, many.Notes[n-1])
 	}

@@ -7,11 +7,8 @@ package restarts
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 
@@ -21,38 +18,38 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-func noPod(slot *policy.WorkerSlot, failures map[types.UID]string) string {
-	if why := failures[slot.Job.UID]; why != "" {
+func (r *read) noPod(slot *policy.WorkerSlot) string {
+	if why := r.failures[slot.Job.UID]; why != "" {
 		return "the Job controller cannot create it: " + why
 	}
 	return "the Job controller has not created it; see: kubectl describe job " + slot.Job.Name
 }
 
 // whyMissing is the first reason that is enough.
-func whyMissing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) (WorkerState, string) {
-	pod, next := slot.Pod, int64(epochs.Synced)+1
+func (r *read) whyMissing(slot *policy.WorkerSlot) (WorkerState, string) {
+	m, pod, next := slot.Pod, r.podOf(slot), int64(r.epochs.Synced)+1
 	if slot.State != policy.SlotMember {
-		return whyGone(slot, failures, now)
+		return r.whyGone(slot)
 	}
 	switch {
 	case slot.Crowded:
 		return Crowded, "several live Pods have this index, the Job controller has to delete all but one"
 	case int64(slot.Epoch) == next:
 		return HeldAtBarrier, "restarted, waits for the others to restart"
-	case pod.Spec.NodeName == "":
+	case m.Node == "":
 		return Unscheduled, unscheduled(pod)
-	case conditionIs(pod, corev1.AllContainersRestarting):
+	case m.Restarting:
 		return Restarting, "the kubelet restarts all its containers"
 	}
-	if readiness, _ := facts.ReadinessOf(pod); readiness == facts.NodeSilent {
-		return NodeSilent, nodeSilent(pod)
+	if m.Readiness == facts.NodeSilent {
+		return NodeSilent, nodeSilent(m)
 	}
 	if waiting := waiting(pod); waiting != "" {
 		return Waiting, waiting
 	}
 	switch {
 	case slot.Invalid:
-		return InvalidEpoch, fmt.Sprintf("annotation %s is %q, not a number from 1", jobset.EpochKey, pod.Annotations[jobset.EpochKey])
+		return InvalidEpoch, fmt.Sprintf("annotation %s is %q, not a number from 1", jobset.EpochKey, m.Reported.Text)
 	case slot.Epoch == 0:
 		return NotReported, "runs, its agent has not reported an epoch" + seeLog(pod)
 	case int64(slot.Epoch) > next:
@@ -63,45 +60,47 @@ func whyMissing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs E
 }
 
 // whyGone says why the Pod of a slot is no member.
-func whyGone(slot *policy.WorkerSlot, failures map[types.UID]string, now time.Time) (WorkerState, string) {
-	pod := slot.Pod
-	if pod.Status.Phase == corev1.PodFailed {
-		if slot.State == policy.SlotLeaving {
-			return PodFailed, ended(pod) + "; the Job controller has not counted it yet"
-		}
-		if why := failures[slot.Job.UID]; why != "" {
-			return PodFailed, ended(pod) + "; the Job controller cannot replace it: " + why
-		}
-		if m := facts.Of(pod); facts.CountsEachIndex(slot.Job) {
-			if left := m.ReplacedIn(now); left > 0 {
-				return PodFailed, fmt.Sprintf("%s; the Job controller replaces it in %s", ended(pod), duration.HumanDuration(left))
-			}
-		}
-		return PodFailed, ended(pod) + "; the Job controller has to replace it"
+func (r *read) whyGone(slot *policy.WorkerSlot) (WorkerState, string) {
+	m := slot.Pod
+	if m.Phase == corev1.PodFailed {
+		return PodFailed, ended(r.podOf(slot)) + r.whyNotReplaced(slot)
 	}
-	if pod.DeletionTimestamp == nil {
-		return NoPod, noPod(slot, failures)
+	if !m.Terminating() {
+		return NoPod, r.noPod(slot)
 	}
 	var by string
-	if reason := facts.Of(pod).Disruption; reason != "" {
-		by = reason + ", "
+	if m.Disruption != "" {
+		by = m.Disruption + ", "
 	}
-	// The timestamp is when the grace is over, not when it began.
-	over := pod.DeletionTimestamp.Time
-	if now.Before(over) {
-		return Terminating, by + "its grace period ends in " + duration.HumanDuration(over.Sub(now))
+	// The deadline is when the grace is over, not when it began.
+	if r.Now.Before(m.Deadline) {
+		return Terminating, by + "its grace period ends in " + duration.HumanDuration(m.Deadline.Sub(r.Now))
 	}
-	if now.Sub(over) < patience {
-		return Terminating, by + "its grace period ended " + duration.HumanDuration(now.Sub(over)) + " ago"
+	over := duration.HumanDuration(r.Now.Sub(m.Deadline))
+	if r.Now.Sub(m.Deadline) < patience {
+		return Terminating, by + "its grace period ended " + over + " ago"
 	}
-	return Terminating, fmt.Sprintf("%sits grace period ended %s ago and its node still holds it; if that machine is off: kubectl delete node %s",
-		by, duration.HumanDuration(now.Sub(over)), pod.Spec.NodeName)
+	return Terminating, fmt.Sprintf("%sits grace period ended %s ago and its node still holds it; if that machine is off: kubectl delete node %s", by, over, m.Node)
+}
+
+// whyNotReplaced says what a Failed Pod waits for.
+func (r *read) whyNotReplaced(slot *policy.WorkerSlot) string {
+	if slot.State == policy.SlotLeaving {
+		return "; the Job controller has not counted it yet"
+	}
+	if why := r.failures[slot.Job.UID]; why != "" {
+		return "; the Job controller cannot replace it: " + why
+	}
+	if left := slot.Pod.ReplacedIn(r.Now); left > 0 && facts.CountsEachIndex(slot.Job) {
+		return "; the Job controller replaces it in " + duration.HumanDuration(left)
+	}
+	return "; the Job controller has to replace it"
 }
 
 // whyUnready says why a worker that may run does not.
 func whyUnready(m *facts.Member, pod *corev1.Pod) string {
 	if m.Readiness == facts.NodeSilent {
-		return nodeSilent(pod)
+		return nodeSilent(m)
 	}
 	if waiting := waiting(pod); waiting != "" {
 		return waiting
@@ -117,8 +116,8 @@ func whyUnready(m *facts.Member, pod *corev1.Pod) string {
 	return policy.WhyUnready(m)
 }
 
-func nodeSilent(pod *corev1.Pod) string {
-	return fmt.Sprintf("its node has stopped reporting; if that machine is off, do not wait until its Pods are evicted, after five minutes: kubectl delete node %s", pod.Spec.NodeName)
+func nodeSilent(m *facts.Member) string {
+	return fmt.Sprintf("its node has stopped reporting; if that machine is off, do not wait until its Pods are evicted, after five minutes: kubectl delete node %s", m.Node)
 }
 
 // seeLog names the log of the agent.
@@ -142,12 +141,6 @@ func ended(pod *corev1.Pod) string {
 		}
 	}
 	return "the Pod failed"
-}
-
-func conditionIs(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == conditionType && c.Status == corev1.ConditionTrue
-	})
 }
 
 // unscheduled is what the scheduler says of a Pod without a node.

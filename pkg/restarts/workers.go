@@ -11,10 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -87,34 +85,23 @@ const (
 // patience is how long after the grace of a Pod its node is given to let it go: a kubelet says so within seconds.
 const patience = 30 * time.Second
 
-func podsByOwner(pods []corev1.Pod) map[types.UID][]*corev1.Pod {
-	byOwner := map[types.UID][]*corev1.Pod{}
-	for i := range pods {
-		owner := metav1.GetControllerOfNoCopy(&pods[i])
-		if owner != nil && owner.Kind == "Job" && owner.APIVersion == batchv1.SchemeGroupVersion.String() {
-			byOwner[owner.UID] = append(byOwner[owner.UID], &pods[i])
-		}
-	}
-	return byOwner
-}
-
 // workersOf sorts the slots of a group. Failures say why the Job controller could not create a Pod, by the UID of the Job.
-func workersOf(js *jobset.JobSet, slots []policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) *Workers {
+func (r *read) workersOf(slots []policy.WorkerSlot) *Workers {
 	w := &Workers{Total: len(slots)}
 	for i := range slots {
-		worker := slotWorker(js, &slots[i], failures, epochs, now)
+		worker := r.slotWorker(&slots[i])
 		if !slots[i].Back {
 			w.NotBack++
 			w.Missing = append(w.Missing, worker)
 			continue
 		}
 		w.Back++
-		if epochs.Deprecated < epochs.Synced && worker.State != Working {
+		if r.epochs.Deprecated < r.epochs.Synced && worker.State != Working {
 			w.NotReady = append(w.NotReady, worker)
 		}
 	}
-	inOrder(js, w.Missing)
-	inOrder(js, w.NotReady)
+	inOrder(r.JobSet, w.Missing)
+	inOrder(r.JobSet, w.NotReady)
 	return w
 }
 
@@ -158,35 +145,38 @@ func workerOf(slot *policy.WorkerSlot) Worker {
 	w := Worker{ReplicatedJob: children.OwnValue(slot.Job, jobset.ReplicatedJobNameKey), Index: int64(slot.Index), Epoch: slot.Epoch}
 	w.JobIndex, _ = strconv.Atoi(children.OwnValue(slot.Job, jobset.JobIndexKey))
 	if slot.Pod != nil {
-		w.Pod, w.Node = slot.Pod.Name, slot.Pod.Spec.NodeName
+		w.Pod, w.Node = slot.Pod.Name, slot.Pod.Node
 	}
 	return w
 }
 
 // slotWorker says how the worker of a slot is: why it is not back, or how it is in a group that assembles, or runs.
-func slotWorker(js *jobset.JobSet, slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) Worker {
+func (r *read) slotWorker(slot *policy.WorkerSlot) Worker {
 	if !slot.Back {
-		w := missing(slot, failures, epochs, now)
-		w.explainAgent(js, slot.Pod)
+		w := r.missing(slot)
+		w.explainAgent(r.JobSet, r.podOf(slot))
 		return w
 	}
 	w := workerOf(slot)
-	if epochs.Deprecated >= epochs.Synced {
+	if r.epochs.Deprecated >= r.epochs.Synced {
 		w.State, w.Message = HeldAtBarrier, "restarted, waits for the others to restart"
-	} else {
-		w.ready(js, slot.Pod)
+		return w
+	}
+	readiness, since := policy.UnreadySince(r.JobSet, slot.Pod)
+	if w.State = Working; readiness != facts.Ready {
+		w.State, w.Message, w.Since = WorkerState(readiness), whyUnready(slot.Pod, r.podOf(slot)), timeOf(since)
 	}
 	return w
 }
 
-func missing(slot *policy.WorkerSlot, failures map[types.UID]string, epochs Epochs, now time.Time) Worker {
+func (r *read) missing(slot *policy.WorkerSlot) Worker {
 	w := workerOf(slot)
 	if slot.Pod == nil {
-		w.State, w.Message = NoPod, noPod(slot, failures)
+		w.State, w.Message = NoPod, r.noPod(slot)
 		return w
 	}
-	w.Since = sinceOf(slot.Pod)
-	w.State, w.Message = whyMissing(slot, failures, epochs, now)
+	w.Since = sinceOf(r.podOf(slot))
+	w.State, w.Message = r.whyMissing(slot)
 	return w
 }
 

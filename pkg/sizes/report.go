@@ -15,7 +15,6 @@ package sizes
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/restarts"
 )
 
 // Input is what was read.
@@ -48,9 +48,8 @@ type Report struct {
 	// Accelerators is empty if nodes or Pods could not be read.
 	Accelerators []Accelerator `json:"accelerators,omitempty"`
 	// Jobs are the elastic ReplicatedJobs, the one that has least of what it wants first.
-	Jobs []Job `json:"jobs"`
-	// Notes are what a reader must know to read the rest.
-	Notes []string `json:"notes,omitempty"`
+	Jobs  []Job          `json:"jobs"`
+	Notes restarts.Notes `json:"notes,omitempty"`
 }
 
 // Accelerator counts one resource on the nodes that are ready and not cordoned. The three add up to the
@@ -112,10 +111,6 @@ func Of(in Input) Report {
 	return r
 }
 
-func (r *Report) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
-
 func ownerKey(uid, replicatedJob string) string { return uid + "/" + replicatedJob }
 
 func jobOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, accelerators []corev1.ResourceName) Job {
@@ -146,7 +141,7 @@ func (r *Report) addAccelerators(in *Input, listed map[string]bool) {
 		why  error
 	}{{"nodes", in.NodesUnread}, {"Pods of all namespaces", in.PodsUnread}} {
 		if unread.why != nil {
-			r.note("%s could not be read, so nothing says which accelerators are free: %v", unread.kind, unread.why)
+			r.Notes.Add("%s could not be read, so nothing says which accelerators are free: %v", unread.kind, unread.why)
 		}
 	}
 	if in.NodesUnread != nil || in.PodsUnread != nil {

@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package sizes
 
 import (
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -57,7 +57,7 @@ func sizeOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob) (current, desired int
 // stateOf says what becomes of a size, what the manager said about it, and when.
 func stateOf(js *jobset.JobSet, limit *Limit, current, desired int32) (state State, because string, since *metav1.Time) {
 	_, queued := js.Labels[constants.QueueNameKey]
-	waits, resizes := ifTrue(js, jobset.JobSetElasticWaiting), ifTrue(js, jobset.JobSetElasticResizing)
+	waits, resizes := policy.IfTrue(js, jobset.JobSetElasticWaiting), policy.IfTrue(js, jobset.JobSetElasticResizing)
 	switch {
 	case ptr.Deref(js.Spec.Suspend, false):
 		return Suspended, "", nil
@@ -73,12 +73,4 @@ func stateOf(js *jobset.JobSet, limit *Limit, current, desired int32) (state Sta
 		return CoolsDown, limit.Message, nil
 	}
 	return Keeps, "", nil
-}
-
-// ifTrue returns a condition if it is True, else nil.
-func ifTrue(js *jobset.JobSet, conditionType jobset.JobSetConditionType) *metav1.Condition {
-	if c := apimeta.FindStatusCondition(js.Status.Conditions, string(conditionType)); c != nil && c.Status == metav1.ConditionTrue {
-		return c
-	}
-	return nil
 }

@@ -35,13 +35,7 @@ func Text(r *Report) string {
 		r.table(w)
 		flush(w)
 	}
-	if len(r.Notes) > 0 {
-		out.WriteString("\n")
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(&out, "Note: %s.\n", restarts.OneLine(note))
-	}
-	return out.String()
+	return out.String() + r.Notes.Text()
 }
 
 func (r *Report) table(w *tabwriter.Writer) {

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -32,6 +34,10 @@ type Cluster struct {
 	Progress *jobset.ProgressPolicy
 	// LostNode is that of JobSets that do not say it; nil if they get none.
 	LostNode *jobset.LostNodePolicy
+	// KeepAway says which nodes Pods of JobSets with spec.faultTolerance keep away from.
+	KeepAway nodehealth.Rules
+	// AgentResources are those of agents that the manager adds; nil means the default.
+	AgentResources *corev1.ResourceRequirements
 }
 
 // restartsAllFrom is the version from which schedulers and kubelets know RestartAllContainers without further ado.

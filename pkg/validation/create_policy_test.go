@@ -24,7 +24,7 @@ func TestCreateFailurePolicy(t *testing.T) {
 		"W51, W136: RestartJob hides the other rules of the group": {
 			mut: rules(jobset.FailurePolicyRule{Name: "1", Action: jobset.RestartJob}, named("")),
 			want: []violation{unpathed("RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled: " +
-				"start the manager with --feature-gates=RestartJob=true, or set featureGates: {RestartJob: true} in its configuration; " +
+				"start the manager with --feature-gates=RestartJob=true, " +
 				"or use RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")},
 		},
 		"W51: RestartJobAndIgnoreMaxRestarts": {

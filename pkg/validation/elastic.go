@@ -96,11 +96,13 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		}
 		path := replicatedJobPath(i).Child("elastic")
 		if !g.ElasticJobSet {
-			all = append(all, field.Forbidden(path, "needs a feature gate of the manager: start it with "+
-				"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration; or leave it out"))
+			all = append(all, field.Forbidden(path, "needs a feature gate of the manager: start it with --feature-gates=ElasticJobSet=true, or leave it out"))
 			continue
 		}
-		errs := orderOfBounds(path, rj.Elastic)
+		var errs field.ErrorList
+		if least, most := rj.Elastic.MinInstances, rj.Elastic.MaxInstances; most < least {
+			errs = append(errs, field.Invalid(path.Child("maxInstances"), most, fmt.Sprintf("must be at least minInstances, which is %d", least)))
+		}
 		if rj.Replicas != 1 {
 			errs = append(errs, field.Invalid(replicatedJobPath(i).Child("replicas"), rj.Replicas,
 				"must be 1 with elastic: the number of Pods changes, not that of Jobs"))
@@ -117,18 +119,6 @@ func elasticBounds(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		all = append(all, errs...)
 	}
 	return all
-}
-
-func orderOfBounds(path *field.Path, bounds *jobset.ElasticBounds) field.ErrorList {
-	var errs field.ErrorList
-	if bounds.MinInstances < 1 {
-		errs = append(errs, field.Invalid(path.Child("minInstances"), bounds.MinInstances, "must be at least 1"))
-	}
-	if bounds.MaxInstances < bounds.MinInstances {
-		errs = append(errs, field.Invalid(path.Child("maxInstances"), bounds.MaxInstances,
-			fmt.Sprintf("must be at least minInstances, which is %d", bounds.MinInstances)))
-	}
-	return errs
 }
 
 // withinBounds holds the size of an elastic ReplicatedJob within its bounds, whoever changes it. What is no

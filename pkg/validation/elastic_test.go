@@ -241,7 +241,6 @@ func TestElasticBounds(t *testing.T) {
 				job(js, 0).CompletionMode, job(js, 0).Parallelism = ptr.To(batchv1.NonIndexedCompletion), nil
 			}),
 			want: []violation{
-				invalid(rjob+".elastic.minInstances", "must be at least 1"),
 				invalid(rjob+".elastic.maxInstances", "must be at least minInstances, which is 0"),
 				invalid(rjob+".replicas", "must be 1 with elastic"),
 				invalid(rjob+".template.spec.completionMode", "must be Indexed"),

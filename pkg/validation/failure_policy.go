@@ -70,7 +70,7 @@ func failurePolicyRules(js *jobset.JobSet, g gates.Set) field.ErrorList {
 
 func restartJobGate() field.ErrorList {
 	return field.ErrorList{plain(fmt.Sprintf("%s and %s failure policy actions are not allowed when RestartJob feature gate is disabled: "+
-		"start the manager with --feature-gates=RestartJob=true, or set featureGates: {RestartJob: true} in its configuration; or use %s or %s",
+		"start the manager with --feature-gates=RestartJob=true, or use %s or %s",
 		jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts))}
 }
 

@@ -26,8 +26,8 @@ func faultToleranceGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	if g.FaultTolerance || js.Spec.FaultTolerance == nil {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(tolerancePath, "cannot be set when FaultTolerance feature gate is disabled: start the manager with "+
-		"--feature-gates=FaultTolerance=true, or set featureGates: {FaultTolerance: true} in its configuration")}
+	return field.ErrorList{field.Forbidden(tolerancePath,
+		"cannot be set when FaultTolerance feature gate is disabled: start the manager with --feature-gates=FaultTolerance=true")}
 }
 
 // lostPods refuses a time that nobody has given, or that nobody waits for (P177).

@@ -93,15 +93,14 @@ func agentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
 	errs = append(errs, agentRestartRules(path, c)...)
 	if c.StartupProbe == nil {
 		errs = append(errs, field.Required(path.Child("startupProbe"), fmt.Sprintf(
-			"is the barrier that holds the workers back %s; set %s", because, barrierOn(workerpod.DefaultBarrierPort))))
+			"is the barrier that holds the workers back %s; %s", because, startupProbe)))
 	}
 	return errs
 }
 
-// barrierOn says which startup probe holds the workers back.
-func barrierOn(port int32) string {
-	return fmt.Sprintf("httpGet: {path: %s?wait=50, port: %d}, timeoutSeconds: 60, periodSeconds: 1, failureThreshold: 1000000", workerpod.BarrierPath, port)
-}
+// startupProbe says what holds the workers back.
+const startupProbe = "use an httpGet probe on path " + workerpod.BarrierPath + "?wait=50 and the port of the agent, once a second, with a timeout of 60 seconds and " +
+	"a failureThreshold of 1000000"
 
 func agentRestartRules(path *field.Path, c *corev1.Container) field.ErrorList {
 	rulesPath := path.Child("restartPolicyRules")

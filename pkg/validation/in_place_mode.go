@@ -14,7 +14,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 const inProcessMode = "when failurePolicy.inPlaceRestart.mode is Process"
@@ -28,7 +27,7 @@ var (
 func inPlaceMode(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	policy := js.Spec.FailurePolicy.InPlaceRestart
 	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
-		return processMode(js, policy)
+		return processMode(js)
 	}
 	if policy == nil || policy.StopGracePeriodSeconds == nil {
 		return nil
@@ -38,11 +37,7 @@ func inPlaceMode(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		inProcessMode, jobset.ContainerMode, jobset.ProcessMode))}
 }
 
-func processMode(js *jobset.JobSet, policy *jobset.InPlaceRestartPolicy) field.ErrorList {
-	var errs field.ErrorList
-	if grace := policy.StopGracePeriodSeconds; grace != nil && (*grace < 0 || *grace > protocol.MaxStopGraceSeconds) {
-		errs = append(errs, field.Invalid(inPlacePath.Child("stopGracePeriodSeconds"), *grace, fmt.Sprintf("must be from 0 to %d", protocol.MaxStopGraceSeconds)))
-	}
+func processMode(js *jobset.JobSet) (errs field.ErrorList) {
 	for _, o := range workerpod.Obstacles(js) {
 		message := fmt.Sprintf("%s, %s: %s, or use mode %s", o.Reason, inProcessMode, o.Fix, jobset.ContainerMode)
 		if o.Value == nil {

@@ -89,10 +89,6 @@ func TestMode(t *testing.T) {
 			gates: gateOn, mut: withMode("", withGrace(5)),
 			want: []violation{forbidden(policyPath+".stopGracePeriodSeconds", "is read only when")},
 		},
-		"P60: a grace out of range": {
-			gates: gateOn, mut: withMode(jobset.ProcessMode, withGrace(3601)),
-			want: []violation{invalid(policyPath+".stopGracePeriodSeconds", "must be from 0 to 3600")},
-		},
 		"P53: the code of a supervisor for a new Pod": {
 			gates: gateOn, mut: withMode(jobset.ProcessMode, func(js *jobset.JobSet) {
 				js.Spec.FailurePolicy.InPlaceRestart.RecreatePodOnExitCodes = []int32{64, 65}
@@ -203,7 +199,7 @@ func TestDefaultWarnings(t *testing.T) {
 		if diff := cmp.Diff([]string{mustBeFirst}, firstProcessWarnings(js)); diff != "" {
 			t.Errorf("warnings (-want +got):\n%s", diff)
 		}
-		if errs := processMode(js, js.Spec.FailurePolicy.InPlaceRestart); len(errs) > 0 {
+		if errs := processMode(js); len(errs) > 0 {
 			t.Errorf("it is refused: %v", errs)
 		}
 	})

@@ -63,33 +63,32 @@ func barrierProbe(path *field.Path, c *corev1.Container) field.ErrorList {
 		port = workerpod.DefaultBarrierPort
 	}
 	path = path.Child("startupProbe")
-	use := "; use " + barrierOn(port)
 	if probe.HTTPGet == nil {
-		return field.ErrorList{field.Required(path.Child("httpGet"), "the barrier answers HTTP requests only, "+because+use)}
+		return field.ErrorList{field.Required(path.Child("httpGet"), "the barrier answers HTTP requests only, "+because+"; "+startupProbe)}
 	}
 	var errs field.ErrorList
 	if !workerpod.ServesBarrierAt(probe.HTTPGet.Path) {
 		errs = append(errs, field.Invalid(path.Child("httpGet", "path"), probe.HTTPGet.Path,
-			fmt.Sprintf("the barrier is served at %s %s%s", workerpod.BarrierPath, because, use)))
+			fmt.Sprintf("the barrier is served at %s %s; %s", workerpod.BarrierPath, because, startupProbe)))
 	}
 	if s := probe.HTTPGet.Scheme; s != "" && s != corev1.URISchemeHTTP {
-		errs = append(errs, field.Invalid(path.Child("httpGet", "scheme"), s, "the barrier speaks plain HTTP"+use))
+		errs = append(errs, field.Invalid(path.Child("httpGet", "scheme"), s, "the barrier speaks plain HTTP; "+startupProbe))
 	}
 	if asked, found := probedPort(c); known && (!found || asked != port) {
 		errs = append(errs, field.Invalid(path.Child("httpGet", "port"), probe.HTTPGet.Port.String(),
-			fmt.Sprintf("the barrier is served on port %d, which %s sets (default %d)%s",
-				port, workerpod.BarrierPortEnv, workerpod.DefaultBarrierPort, use)))
+			fmt.Sprintf("the barrier is served on port %d, which %s sets (default %d); use that port",
+				port, workerpod.BarrierPortEnv, workerpod.DefaultBarrierPort)))
 	}
-	return append(errs, barrierTime(path, probe, use)...)
+	return append(errs, barrierTime(path, probe)...)
 }
 
 // barrierTime checks how long the probe may fail, with the defaults that Kubernetes sets later.
-func barrierTime(path *field.Path, probe *corev1.Probe, use string) field.ErrorList {
+func barrierTime(path *field.Path, probe *corev1.Probe) field.ErrorList {
 	period, threshold := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
 	if held := int64(period) * int64(threshold); held < minBarrierSeconds {
 		return field.ErrorList{field.Invalid(path.Child("failureThreshold"), probe.FailureThreshold, fmt.Sprintf(
 			"failureThreshold times periodSeconds must be at least %d seconds and is %d: after that the kubelet kills the agent, "+
-				"and with it a group that waits for its last worker%s", minBarrierSeconds, held, use))}
+				"and with it a group that waits for its last worker; %s", minBarrierSeconds, held, startupProbe))}
 	}
 	return nil
 }

@@ -24,8 +24,7 @@ func restartStrategyGate(js *jobset.JobSet, g gates.Set) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(failurePolicyPath.Child("restartStrategy"), jobset.InPlaceRestart,
-		fmt.Sprintf("%s cannot be set when InPlaceRestart feature gate is disabled: start the manager with "+
-			"--feature-gates=InPlaceRestart=true, or set featureGates: {InPlaceRestart: true} in its configuration", jobset.InPlaceRestart))}
+		"InPlaceRestart cannot be set when InPlaceRestart feature gate is disabled: start the manager with --feature-gates=InPlaceRestart=true")}
 }
 
 func inPlaceJob(js *jobset.JobSet, i int) field.ErrorList {

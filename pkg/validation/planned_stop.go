@@ -15,7 +15,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
-	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 var (
@@ -23,7 +22,7 @@ var (
 	plannedSignalPath = inPlacePath.Child("plannedStopSignal")
 )
 
-// plannedStop refuses a stop that no supervisor can carry out, and a signal that nobody sends (P142).
+// plannedStop refuses a stop that no supervisor carries out (P142). How long it may take, and by which signal, is in the schema.
 func plannedStop(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	policy := js.Spec.FailurePolicy.InPlaceRestart
 	if policy == nil {
@@ -41,15 +40,7 @@ func plannedStop(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		}
 		return errs
 	}
-	if grace != nil && (*grace < 1 || *grace > protocol.MaxPlannedStopSeconds) {
-		errs = append(errs, field.Invalid(plannedGracePath, *grace, fmt.Sprintf("must be from 1 to %d; remove it to stop workers in stopGracePeriodSeconds as always", protocol.MaxPlannedStopSeconds)))
-	}
-	switch {
-	case signal == "":
-	case protocol.StopSignals[string(signal)] == 0:
-		errs = append(errs, field.NotSupported(plannedSignalPath, signal,
-			[]jobset.PlannedStopSignal{jobset.PlannedStopTERM, jobset.PlannedStopUSR1, jobset.PlannedStopUSR2}))
-	case grace == nil:
+	if signal != "" && grace == nil {
 		errs = append(errs, field.Forbidden(plannedSignalPath, "is read only with plannedStopGracePeriodSeconds, at whose start it is sent; remove it, or set how long workers may take"))
 	}
 	return errs

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -43,14 +42,6 @@ func TestPlannedStop(t *testing.T) {
 				forbidden(grace, "in mode Container the kubelet stops the worker, not a supervisor; remove it, or set mode: Process"),
 				forbidden(signal, "in mode Container the kubelet stops the worker"),
 			},
-		},
-		"P142: no time, and no such signal": {
-			gates: gateOn, mut: withMode(jobset.ProcessMode, stopping(ptr.To[int32](0), "KILL")),
-			want: []violation{invalid(grace, "must be from 1 to 300"), {field.ErrorTypeNotSupported, signal, `"TERM", "USR1", "USR2"`}},
-		},
-		"P142: too long": {
-			gates: gateOn, mut: withMode(jobset.ProcessMode, stopping(ptr.To[int32](301), "")),
-			want: []violation{invalid(grace, "must be from 1 to 300")},
 		},
 		"P142: a signal that is never sent": {
 			gates: gateOn, mut: withMode(jobset.ProcessMode, stopping(nil, "USR1")),

@@ -58,8 +58,7 @@ func replicatedJobsUnchanged(old, new *jobset.JobSet, g gates.Set) field.ErrorLi
 		detail += "; requests and limits may change while the JobSet is suspended, behind a feature gate of the manager: start it with " +
 			"--feature-gates=MutablePodResourcesForSuspendedJobSets=true, or set featureGates: {MutablePodResourcesForSuspendedJobSets: true} in its configuration"
 	case !g.ElasticJobSet && changedOnly(copySizeIfIndexed):
-		detail += "; a size may change behind a feature gate of the manager: start it with " +
-			"--feature-gates=ElasticJobSet=true, or set featureGates: {ElasticJobSet: true} in its configuration"
+		detail += "; a size may change behind a feature gate of the manager: start it with --feature-gates=ElasticJobSet=true"
 	}
 	return field.ErrorList{field.Invalid(path, noValue, detail)}
 }

@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
@@ -30,6 +31,8 @@ type jobSetDefaulter struct {
 	// progress and lostNode are what the configuration has of them.
 	progress *jobset.ProgressPolicy
 	lostNode *jobset.LostNodePolicy
+	// keepAway says which nodes Pods of JobSets in a queue keep away from.
+	keepAway nodehealth.Rules
 }
 
 var _ admission.Defaulter[*jobset.JobSet] = jobSetDefaulter{}
@@ -42,6 +45,7 @@ func (d jobSetDefaulter) Default(ctx context.Context, js *jobset.JobSet) error {
 		Default(js, d.gates)
 		defaultProgress(js, nil, d.gates, d.progress)
 		defaultLostNode(js, nil, d.gates, d.lostNode)
+		defaultAffinity(js, d.gates, d.keepAway)
 	case req.Operation == admissionv1.Update:
 		old := &jobset.JobSet{}
 		if err := d.decoder.DecodeRaw(req.OldObject, old); err != nil {
@@ -70,15 +74,21 @@ const (
 func mutateJobSets(scheme *runtime.Scheme, d jobSetDefaulter) admission.HandlerFunc {
 	defaults := admission.WithDefaulter(scheme, d)
 	return func(ctx context.Context, req admission.Request) admission.Response {
-		response := defaults.Handler.Handle(ctx, req)
+		var kept unsaid
+		whole := req
+		if req.Operation == admissionv1.Update {
+			kept = leftOutOf(req.Object.Raw, req.OldObject.Raw)
+			whole.Object.Raw = kept.into(req.Object.Raw)
+		}
+		response := defaults.Handler.Handle(ctx, whole)
 		written, old := &jobset.JobSet{}, &jobset.JobSet{}
 		switch {
-		case d.decoder.Decode(req, written) != nil:
+		case !response.Allowed || d.decoder.Decode(whole, written) != nil:
 		case req.Operation == admissionv1.Create:
 			return response.WithWarnings(validation.DefaultWarnings(written, d.gates)...)
 		case req.Operation == admissionv1.Update && d.decoder.DecodeRaw(req.OldObject, old) == nil:
 			d.keep(written, old)
-			return keepForm(written, old, req, response)
+			return keepForm(written, old, req, kept.answer(response))
 		}
 		return response
 	}
@@ -108,6 +118,7 @@ func (v jobSetValidator) ValidateCreate(ctx context.Context, js *jobset.JobSet) 
 	errs := validation.Create(js, v.gates)
 	errs = append(errs, validation.InCluster(js, v.gates, v.cluster)...)
 	warnings := append(validation.Warnings(js, v.gates), validation.ToleranceWarnings(nil, js, v.gates, v.cluster.Tolerance)...)
+	warnings = append(warnings, validation.QueueWarnings(js, v.gates, v.cluster)...)
 	if len(errs) > 0 {
 		return warnings, validation.ToStatusError(js, errs)
 	}

@@ -29,6 +29,7 @@ func Keep(js, old *jobset.JobSet) {
 	}
 	eachStored(js, old, func(is, was *jobset.ReplicatedJob) {
 		keepJob(&is.Template.Spec, &was.Template.Spec)
+		keepAffinity(&is.Template.Spec.Template.Spec, &was.Template.Spec.Template.Spec)
 		if inPlace {
 			keep(&is.Template.Spec.BackoffLimit, was.Template.Spec.BackoffLimit)
 			keep(&is.Template.Spec.PodReplacementPolicy, was.Template.Spec.PodReplacementPolicy)

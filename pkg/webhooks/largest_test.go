@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/validation"
+	"sigs.k8s.io/jobset/test/largest"
 )
 
 var everyGate = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true}
@@ -49,7 +50,7 @@ func cpuTime(tb testing.TB) time.Duration {
 
 // BenchmarkAdmission measures the admission of the largest JobSets that are admitted: at most 100 ms (C382).
 func BenchmarkAdmission(b *testing.B) {
-	for name, js := range builders.Largest() {
+	for name, js := range largest.JobSets() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var cpu time.Duration
@@ -67,7 +68,7 @@ func BenchmarkAdmission(b *testing.B) {
 }
 
 func TestTheLargestJobSetsAreAdmittedInTime(t *testing.T) {
-	for name, js := range builders.Largest() {
+	for name, js := range largest.JobSets() {
 		t.Run("C382: "+name, func(t *testing.T) {
 			text, err := json.Marshal(js)
 			if err != nil || len(text) > 3<<19 {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
 )
@@ -39,8 +40,8 @@ const (
 // podWebhook handles exclusive placement of Pods, and keeps them off nodes that their JobSet avoids. It reads from caches, which lag:
 // a follower created right after its leader was scheduled may be refused once.
 type podWebhook struct {
-	// reader needs the indexes placement.PodNameIndex and PodJobIndex.
 	reader  client.Reader
+	pods    placement.Pods
 	decoder admission.Decoder
 	gates   gates.Set
 	now     func() time.Time
@@ -66,7 +67,7 @@ func (w *podWebhook) mutate(ctx context.Context, req admission.Request) admissio
 			if to, err = w.after(ctx, req.Namespace, pod, found.leader, topology); err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
 			}
-		case found.lookup != nil || found.leader.Spec.NodeName == "":
+		case found.lookup != nil || found.leader.Node == "":
 			// Not refused here: the validating webhook refuses it and says why.
 		default:
 			if to.Domain, err = w.domainOf(ctx, found.leader, topology); err != nil {
@@ -106,45 +107,43 @@ func (w *podWebhook) validate(ctx context.Context, req admission.Request) admiss
 
 // follower reports whether a Pod must be placed in the domain of its leader, and of which topology.
 func follower(pod *corev1.Pod) (topology string, follows bool) {
-	topology, exclusive := placement.Topology(pod)
-	return topology, exclusive && placement.OfJobSet(pod) && !placement.IsLeader(pod)
+	topology, exclusive := facts.Topology(pod)
+	return topology, exclusive && placement.OfJobSet(pod) && !facts.Leads(pod)
 }
 
 // foundLeader is the leader of a follower, or why it is not found. If it has ended, it is its Pod, or nil if that is gone.
 type foundLeader struct {
-	leader *corev1.Pod
+	leader *facts.Member
 	ended  bool
 	lookup error
 }
 
 // leaderOf looks up the leader of a follower. The Job is read only if no leader lives.
 func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1.Pod) (found foundLeader, err error) {
-	var candidates corev1.PodList
+	var candidates []*facts.Member
 	if key, err := placement.LeaderNameKey(pod); err == nil {
-		err := w.reader.List(ctx, &candidates, client.InNamespace(namespace),
-			client.MatchingFields{placement.PodNameIndex: key}, client.UnsafeDisableDeepCopy)
-		if err != nil {
+		if candidates, err = w.pods.ByName(namespace, key); err != nil {
 			return found, fmt.Errorf("looking for the leader of a follower pod: %w", err)
 		}
 	}
-	if found.leader, found.lookup = placement.FindLeader(pod, candidates.Items); found.lookup == nil {
+	if found.leader, found.lookup = placement.FindLeader(pod, candidates); found.lookup == nil {
 		return found, nil
 	}
 	job, err := w.jobOf(ctx, namespace, pod)
 	if err != nil {
 		return found, err
 	}
-	found.leader, found.ended = placement.EndedLeader(pod, candidates.Items, job)
+	found.leader, found.ended = placement.EndedLeader(pod, candidates, job)
 	return found, nil
 }
 
 // domainOf returns the domain of a leader. Clients would take a "not found" response to mean the
 // namespace, or the Pods resource, so the caller denies a missing node like other errors.
-func (w *podWebhook) domainOf(ctx context.Context, leader *corev1.Pod, topology string) (*placement.Domain, error) {
+func (w *podWebhook) domainOf(ctx context.Context, leader *facts.Member, topology string) (*placement.Domain, error) {
 	node := &corev1.Node{}
-	err := w.reader.Get(ctx, types.NamespacedName{Name: leader.Spec.NodeName}, node, client.UnsafeDisableDeepCopy)
+	err := w.reader.Get(ctx, types.NamespacedName{Name: leader.Node}, node, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		err = apierrors.NewNotFound(corev1.Resource("nodes"), leader.Spec.NodeName) // with the wording of the API server instead of the cache
+		err = apierrors.NewNotFound(corev1.Resource("nodes"), leader.Node) // with the wording of the API server instead of the cache
 		return nil, fmt.Errorf("reading the node of leader pod %q: %w. %s", leader.Name, err, placement.Transient)
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -37,10 +38,11 @@ const maxAvoidance = 64 << 10
 // avoidedNode is a node that a Pod keeps away from. host is empty if the label is not known.
 type avoidedNode struct{ name, host string }
 
-// avoided returns the nodes that a Pod avoids: those on which its JobSet fails, and those on which it lost workers (P174).
+// avoided returns the nodes that a Pod avoids: those on which its JobSet fails, and those on which it lost workers (P174). One that
+// a queue places goes where the queue says (P90a).
 func (w *podWebhook) avoided(ctx context.Context, namespace string, pod *corev1.Pod) []avoidedNode {
 	name, ofJobSet := pod.Labels[jobset.JobSetNameKey]
-	if !ofJobSet || !w.gates.FaultTolerance && !w.gates.InPlaceRestart {
+	if !ofJobSet || !w.gates.FaultTolerance && !w.gates.InPlaceRestart || placement.PlacedByQueue(&pod.Spec) {
 		return nil
 	}
 	js := &jobset.JobSet{}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
@@ -40,15 +41,16 @@ func (w *podWebhook) jobOf(ctx context.Context, namespace string, pod *corev1.Po
 const mostPeers = 100
 
 // after returns where a follower goes whose leader has ended (W115a).
-func (w *podWebhook) after(ctx context.Context, namespace string, pod, leader *corev1.Pod, topology string) (placement.Spot, error) {
-	var pods corev1.PodList
-	if key, ok := placement.PodJobKey(pod); ok {
-		err := w.reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingFields{placement.PodJobIndex: key}, client.Limit(mostPeers), client.UnsafeDisableDeepCopy)
+func (w *podWebhook) after(ctx context.Context, namespace string, pod *corev1.Pod, leader *facts.Member, topology string) (placement.Spot, error) {
+	var pods []*facts.Member
+	if key, ok := placement.PodJobKey(facts.Of(pod)); ok {
+		found, err := w.pods.ByJob(namespace, key)
 		if err != nil {
 			return placement.Spot{}, fmt.Errorf("looking for the other pods of the Job of a follower pod: %w", err)
 		}
+		pods = found[:min(len(found), mostPeers)]
 	}
-	return placement.After(leader, placement.Peers(pod, pods.Items), topology, func(name string) *placement.Domain {
+	return placement.After(leader, placement.Peers(pod, pods), topology, func(name string) *placement.Domain {
 		node := &corev1.Node{}
 		if name == "" || w.reader.Get(ctx, client.ObjectKey{Name: name}, node, client.UnsafeDisableDeepCopy) != nil {
 			return nil // a node that is gone says nothing, and the next answer is as good

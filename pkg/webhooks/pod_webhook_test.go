@@ -23,21 +23,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// register is an empty cache of Pods that counts its requests.
-type register struct {
-	client.Reader
-	asked []string
-}
-
-func (r *register) List(_ context.Context, _ client.ObjectList, opts ...client.ListOption) error {
-	options := (&client.ListOptions{}).ApplyOptions(opts)
-	r.asked = append(r.asked, options.Namespace+" "+options.FieldSelector.String())
-	return nil
+// noPods is an empty cache of Pods that counts its requests.
+func noPods(asked *[]string) placement.Pods {
+	lookup := func(index string) placement.Lookup {
+		return func(namespace, key string) ([]*facts.Member, error) {
+			*asked = append(*asked, namespace+" "+index+"="+key)
+			return nil, nil
+		}
+	}
+	return placement.Pods{ByName: lookup("podName"), ByJob: lookup("podJob")}
 }
 
 const podManifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"js-w-0-INDEX-abcde","namespace":"ns",
@@ -105,6 +105,7 @@ func TestNewPodsAvoidNodes(t *testing.T) {
 				add(required+"/nodeSelectorTerms/0/matchExpressions/-", away), add(required+"/nodeSelectorTerms/0/matchFields", "["+byName+"]"),
 				add(required+"/nodeSelectorTerms/2/matchExpressions", "["+away+"]"), add(required+"/nodeSelectorTerms/2/matchFields/-", byName)}},
 		"P93: not a Pod of an earlier JobSet of that name": {pod: pod("other", "")},
+		"P90a: not a Pod that a queue places":              {pod: pod("u", `"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}],`)},
 		"P93: not a Pod of another namespace":              {pod: pod("u", ""), namespace: "elsewhere"},
 		"P93: not with the gate off":                       {pod: pod("u", ""), gates: gates.Set{InPlaceRestart: true}},
 	}
@@ -188,9 +189,9 @@ func TestLookUpsOfLeaders(t *testing.T) {
 			for webhook, handle := range map[string]func(*podWebhook, context.Context, admission.Request) admission.Response{
 				"mutating": (*podWebhook).mutate, "validating": (*podWebhook).validate,
 			} {
-				cache := &register{}
-				handle(&podWebhook{reader: cache, decoder: admission.NewDecoder(scheme(t))}, t.Context(), create)
-				if diff := gocmp.Diff(tc.want, cache.asked); diff != "" {
+				var asked []string
+				handle(&podWebhook{pods: noPods(&asked), decoder: admission.NewDecoder(scheme(t))}, t.Context(), create)
+				if diff := gocmp.Diff(tc.want, asked); diff != "" {
 					t.Errorf("what the %s webhook asked (-want +got):\n%s", webhook, diff)
 				}
 			}
@@ -223,6 +224,11 @@ func TestLostNodesAreAvoided(t *testing.T) {
 			}
 			reader := fake.NewClientBuilder().WithScheme(known).WithObjects(tc.js.DeepCopy(), node).Build()
 			w := &podWebhook{reader: reader, gates: gates.Set{InPlaceRestart: tc.on}, now: time.Now}
+			placed := pod.DeepCopy()
+			placed.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}}
+			if nodes := w.avoided(t.Context(), "ns", placed); nodes != nil {
+				t.Errorf("P90a: a Pod that a queue places avoids %v", nodes)
+			}
 			if diff := gocmp.Diff(tc.want, w.avoided(t.Context(), "ns", pod), gocmp.AllowUnexported(avoidedNode{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

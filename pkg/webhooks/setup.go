@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/util/bounded"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
@@ -30,13 +31,13 @@ const (
 	askingAtOnce  = 16
 )
 
-// Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up leaders by
-// the indexes of package placement, which the Pod controller adds.
+// Setup registers all webhooks with the webhook server of the manager. The Pod webhooks look up Pods by
+// what the Pod controller returns.
 //
 // The defaulter must not be given DefaulterRemoveUnknownOrOmitableFields:
 // without it, fields that this version does not know and explicit zeros
 // survive.
-func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
+func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster, found placement.Pods) error {
 	live, err := newLive(mgr)
 	if err != nil {
 		return fmt.Errorf("building the client of the webhooks: %w", err)
@@ -46,8 +47,8 @@ func Setup(mgr ctrl.Manager, g gates.Set, cluster validation.Cluster) error {
 	if g.InPlaceRestart && cluster.GrantsAccess {
 		validator.reviews = newReviews(live)
 	}
-	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress, lostNode: cluster.LostNode}
-	pods := &podWebhook{reader: mgr.GetClient(), decoder: decoder, gates: g, now: time.Now}
+	defaulter := jobSetDefaulter{gates: g, decoder: decoder, progress: cluster.Progress, lostNode: cluster.LostNode, keepAway: cluster.KeepAway}
+	pods := &podWebhook{reader: mgr.GetClient(), pods: found, decoder: decoder, gates: g, now: time.Now}
 
 	bodies := bounded.NewBodies()
 	register := func(path, object string, atOnce int64, handler admission.Handler) {

@@ -15,6 +15,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
@@ -26,7 +27,7 @@ func TestSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Setup(mgr, gates.Set{}, validation.Cluster{}); err != nil {
+	if err := Setup(mgr, gates.Set{}, validation.Cluster{}, placement.Pods{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{

@@ -84,6 +84,11 @@ func agentResources(spec *corev1.PodSpec, with Injection) corev1.ResourceRequire
 	return out
 }
 
+// AgentRequests returns what the agent that the manager adds requests beside the containers of a Pod template.
+func AgentRequests(spec *corev1.PodSpec, with Injection) corev1.ResourceList {
+	return agentResources(spec, with).Requests
+}
+
 // limit sets a limit that is missing, to the request if that is higher.
 func limit(r *corev1.ResourceRequirements, name corev1.ResourceName, least resource.Quantity) {
 	if r.Requests == nil {

@@ -143,8 +143,9 @@ type Exit struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Hung: the worker was killed because it gave no sign of life for too long (P133).
 	Hung Hang `json:"hung,omitzero"`
-	// Seen is what its processes did when it was ended without having given a sign for long (P134); empty if they were not looked at.
-	Seen Evidence `json:"seen,omitempty"`
+	// Seen is "T" or "D" if a process of it was in that state when it was ended without having given a sign for long (P134). Anything
+	// else, such as what earlier versions wrote, says nothing.
+	Seen string `json:"seen,omitempty"`
 	// Time is when the worker's main process ended.
 	Time time.Time `json:"time"`
 }

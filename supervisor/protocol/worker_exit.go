@@ -107,9 +107,6 @@ func ParseWorkerExit(value string) (WorkerExit, error) {
 	if e.Time, err = portable(e.Time); err != nil {
 		return WorkerExit{}, err
 	}
-	if err := e.Seen.check(); err != nil {
-		return WorkerExit{}, err
-	}
 	switch {
 	case e.Container == "":
 		return WorkerExit{}, fmt.Errorf("names no container")

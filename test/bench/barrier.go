@@ -54,17 +54,13 @@ func (b *pipedBarrier) Hold() (<-chan error, error) {
 }
 
 // Release implements agent.Barrier.
-func (b *pipedBarrier) Release() error {
-	b.release.Do(func() { close(b.released) })
-	return nil
-}
+func (b *pipedBarrier) Release() { b.release.Do(func() { close(b.released) }) }
 
 // Close implements agent.Barrier.
-func (b *pipedBarrier) Close() error {
-	if b.server == nil {
-		return nil
+func (b *pipedBarrier) Close() {
+	if b.server != nil {
+		_ = b.server.Close()
 	}
-	return b.server.Close()
 }
 
 func (b *pipedBarrier) answer(w http.ResponseWriter, r *http.Request) {

@@ -55,6 +55,8 @@ type demo struct {
 	options
 	dir, marker string
 	began       time.Time
+	// said is what was said so far.
+	said []string
 	// managerLog is the log file of the manager.
 	managerLog string
 
@@ -84,7 +86,9 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) say(format string, args ...any) {
-	fmt.Printf("%6.1f s  %s\n", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
+	line := fmt.Sprintf("%6.1f s  %s", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
+	d.said = append(d.said, line)
+	fmt.Println(line)
 }
 
 func (d *demo) startControlPlane(ctx context.Context) error {
@@ -231,7 +235,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	victim := &before[0]
+	victim, first := &before[0], len(d.said)-1
 	d.say("kill -9 %d, the worker of Pod %s", victim.process, victim.pod.Name)
 	killed := time.Now()
 	if err := syscall.Kill(victim.process, syscall.SIGKILL); err != nil {
@@ -257,6 +261,11 @@ func (d *demo) killWorker(ctx context.Context) error {
 		return err
 	}
 	d.say("%+5.2f s after the kill: both workers run again", at.Sub(killed).Seconds())
+	if d.picture != "" && d.round.supervised {
+		if err := draw(d.picture, d.said[first:]); err != nil {
+			return err
+		}
+	}
 	after, err := d.observe(ctx)
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ type options struct {
 	keep bool
 	// logLevel is that of the manager, whose log is kept if it is not 0.
 	logLevel int
+	// picture is a file for a picture of the restart, empty for none.
+	picture string
 }
 
 func main() {
@@ -39,6 +41,7 @@ func main() {
 	o.Flags()
 	flag.BoolVar(&o.keep, "keep", false, "leave the cluster running until interrupted")
 	flag.IntVar(&o.logLevel, "log-level", 0, "level of the manager's log, which is copied to bin/demo-manager.log if it is not 0")
+	flag.StringVar(&o.picture, "picture", "", "write a picture of the restart, in SVG, to this file")
 	flag.Parse()
 
 	// Libraries would log between the lines of the demo.

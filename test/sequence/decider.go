@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -63,7 +63,7 @@ func (d *decider) ask(v view) *decided {
 		d.tolerate(&in, v)
 	}
 	if v.gate {
-		in.Pods = map[types.UID][]*corev1.Pod{}
+		in.Pods = map[types.UID][]*facts.Member{}
 	}
 	for i, j := range v.jobs {
 		object := d.job(j)

@@ -8,7 +8,6 @@ package sequence
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"sigs.k8s.io/jobset/pkg/facts"
@@ -50,11 +49,11 @@ func (w *world) lagOfOthers() int {
 }
 
 // lateReporters are the Pods whose Leases a plan asks for.
-func (d *decider) lateReporters(v view, pods []*corev1.Pod) (asked []lateReporter) {
+func (d *decider) lateReporters(v view, pods []*facts.Member) (asked []lateReporter) {
 	for _, p := range pods {
 		for _, j := range v.jobs {
 			if uidText(j.uid) == string(metav1.GetControllerOf(p).UID) {
-				asked = append(asked, lateReporter{j.uid, int8(facts.IndexOf(p))})
+				asked = append(asked, lateReporter{j.uid, int8(p.Index)})
 			}
 		}
 	}

@@ -7,9 +7,6 @@ package sequence
 
 import (
 	"slices"
-	"strconv"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"sigs.k8s.io/jobset/pkg/facts"
 )
@@ -78,12 +75,12 @@ func (p *podObject) reports() int8 {
 }
 
 // reporting is a Pod with its report, by the code under test.
-func (o *objects) reporting(v podObject, of job, synced int8) *corev1.Pod {
+func (o *objects) reporting(v podObject, of job, synced int8) *facts.Member {
 	pod := o.pod(v, of)
 	if v.lease == 0 {
 		return pod
 	}
-	return facts.WithLease(pod, facts.Lease{Present: true, Epoch: strconv.Itoa(int(v.lease))}, int32(synced))
+	return facts.Join(pod, &facts.Lease{Report: facts.Report{Reported: facts.Reported{Epoch: int32(v.lease)}}}, int32(synced))
 }
 
 // withoutLeases is what the API server shows of Pods.

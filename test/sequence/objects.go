@@ -23,6 +23,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/supervisor/protocol"
@@ -43,7 +44,7 @@ type objects struct {
 	sc      *scenario
 	jobSets sync.Map // jobSet -> *jobset.JobSet
 	jobs    sync.Map // job -> *batchv1.Job
-	pods    sync.Map // podKey -> *corev1.Pod
+	pods    sync.Map // podKey -> *facts.Member
 }
 
 func (o *objects) jobSet(v jobSet) *jobset.JobSet {
@@ -318,14 +319,14 @@ type podKey struct {
 	rjob, jobIndex int8
 }
 
-func (o *objects) pod(v podObject, of job) *corev1.Pod {
+func (o *objects) pod(v podObject, of job) *facts.Member {
 	v.uid, v.lease = 0, 0 // which Pod it is does not matter to a decision, and the Lease is another object
 	key := podKey{v, of.rjob, of.index}
 	if p, ok := o.pods.Load(key); ok {
-		return p.(*corev1.Pod)
+		return p.(*facts.Member)
 	}
-	p, _ := o.pods.LoadOrStore(key, o.newPod(v, of))
-	return p.(*corev1.Pod)
+	p, _ := o.pods.LoadOrStore(key, facts.Of(o.newPod(v, of)))
+	return p.(*facts.Member)
 }
 
 func (o *objects) newPod(v podObject, of job) *corev1.Pod {

@@ -18,6 +18,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/tolerance"
@@ -220,7 +221,7 @@ type stray struct {
 	of  job
 }
 
-func (d *decider) strays(v view) (pods []*corev1.Pod) {
+func (d *decider) strays(v view) (pods []*facts.Member) {
 	for _, s := range v.strays {
 		pods = append(pods, d.pod(s.pod, s.of))
 	}

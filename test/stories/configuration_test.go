@@ -56,11 +56,14 @@ func TestUpgradesHaveAValidConfiguration(t *testing.T) {
 func fieldsOf(of reflect.Type, path []string) (all [][]string) {
 	for i := range of.NumField() {
 		name, options, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if options == "inline" {
-			continue // kind and apiVersion, without which nothing is decoded
+		kind := of.Field(i).Type
+		if options == "inline" { // kind and apiVersion, without which nothing is decoded, or settings of the struct itself
+			if strings.Contains(kind.PkgPath(), "/config/v1alpha1") && strings.Contains(kind.PkgPath(), "jobset") {
+				all = append(all, fieldsOf(kind, path)...)
+			}
+			continue
 		}
 		at := append(slices.Clone(path), name)
-		kind := of.Field(i).Type
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}

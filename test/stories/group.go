@@ -108,8 +108,11 @@ func (g *Group) reportOf(pod *corev1.Pod) (map[string]string, error) {
 	if !g.either {
 		return lease.Annotations, err
 	}
-	leases := facts.InList([]coordinationv1.Lease{*lease})
-	return leases.Reporting(pod, ptr.Deref(g.record.status().SyncedEpoch, 0)).Annotations, client.IgnoreNotFound(err)
+	m := facts.Of(pod)
+	if facts.Join(m, facts.InList([]coordinationv1.Lease{*lease}).Of(m), ptr.Deref(g.record.status().SyncedEpoch, 0)).FromLease {
+		return lease.Annotations, client.IgnoreNotFound(err)
+	}
+	return pod.Annotations, client.IgnoreNotFound(err)
 }
 
 // RunsAttempt waits until all workers of the nth full restart run.

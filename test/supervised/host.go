@@ -112,11 +112,9 @@ func (h *host) Signs() supervisor.Signs {
 	return supervisor.Signs{Step: h.run.steps, Stepped: true}
 }
 
-// Note, Examine, Left and Dump find nothing: the workers here are no processes.
-func (h *host) Note() protocol.Evidence    { return "" }
-func (h *host) Examine() protocol.Evidence { return "" }
-func (h *host) Left() string               { return "" }
-func (h *host) Dump(syscall.Signal) int    { return 0 }
+// Processes and Dump find nothing: the workers here are no processes.
+func (h *host) Processes(time.Duration) supervisor.Processes { return nil }
+func (h *host) Dump(syscall.Signal) int                      { return 0 }
 
 // Changed implements supervisor.Host.
 func (h *host) Changed() <-chan os.Signal { return h.changed }

@@ -26,27 +26,8 @@ type Configuration struct {
 	// +optional
 	Release string `json:"release,omitempty"`
 
-	// webhook configures the server that answers admission reviews.
-	// +optional
-	Webhook Webhook `json:"webhook"`
-
-	// metrics configures the server that Prometheus scrapes.
-	// +optional
-	Metrics Metrics `json:"metrics"`
-
-	// health configures the server of the liveness and readiness probes.
-	// +optional
-	Health Health `json:"health"`
-
-	// leaderElection makes one replica the leader. Only the leader reconciles; webhooks,
-	// probes, metrics and certificates run on every replica.
-	//
-	// Defaults: leaderElect true, leaseDuration 15s, renewDeadline 10s, retryPeriod 2s,
-	// resourceLock "leases" (no other value works), resourceName "6d4f6a47.jobset.x-k8s.io"
-	// and resourceNamespace empty, which means the namespace the Pod runs in. While it is
-	// on, leaseDuration > renewDeadline > 1.2 * retryPeriod > 0.
-	// +optional
-	LeaderElection *componentconfig.LeaderElectionConfiguration `json:"leaderElection,omitempty"`
+	// In Go, the settings of servers and of the leader are a struct of their own, as in JobSet v0.12.
+	ControllerManager `json:",inline"`
 
 	// tls restricts TLS on the webhook server and on the metrics server.
 	// Absent: TLS 1.2 or newer with the cipher suites that Go chooses.
@@ -89,6 +70,38 @@ type Configuration struct {
 	// +optional
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 }
+
+// ControllerManager has those settings of Configuration that are about servers and the leader. In a file they stand beside the others.
+type ControllerManager struct {
+	// webhook configures the server that answers admission reviews.
+	// +optional
+	Webhook Webhook `json:"webhook"`
+
+	// metrics configures the server that Prometheus scrapes.
+	// +optional
+	Metrics Metrics `json:"metrics"`
+
+	// health configures the server of the liveness and readiness probes.
+	// +optional
+	Health Health `json:"health"`
+
+	// leaderElection makes one replica the leader. Only the leader reconciles; webhooks,
+	// probes, metrics and certificates run on every replica.
+	//
+	// Defaults: leaderElect true, leaseDuration 15s, renewDeadline 10s, retryPeriod 2s,
+	// resourceLock "leases" (no other value works), resourceName "6d4f6a47.jobset.x-k8s.io"
+	// and resourceNamespace empty, which means the namespace the Pod runs in. While it is
+	// on, leaseDuration > renewDeadline > 1.2 * retryPeriod > 0.
+	// +optional
+	LeaderElection *componentconfig.LeaderElectionConfiguration `json:"leaderElection,omitempty"`
+}
+
+// ControllerWebhook, ControllerMetrics and ControllerHealth are the names of these types in JobSet v0.12.
+type (
+	ControllerWebhook = Webhook
+	ControllerMetrics = Metrics
+	ControllerHealth  = Health
+)
 
 // Webhook configures the server that answers admission reviews.
 type Webhook struct {

@@ -17,16 +17,18 @@ import (
 
 func defaults() *Configuration {
 	return &Configuration{
-		Webhook: Webhook{Port: ptr.To(9443)},
-		Metrics: Metrics{BindAddress: ":8443"},
-		Health:  Health{HealthProbeBindAddress: ":8081"},
-		LeaderElection: &componentconfig.LeaderElectionConfiguration{
-			LeaderElect:   ptr.To(true),
-			LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
-			RenewDeadline: metav1.Duration{Duration: 10 * time.Second},
-			RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
-			ResourceLock:  "leases",
-			ResourceName:  "6d4f6a47.jobset.x-k8s.io",
+		ControllerManager: ControllerManager{
+			Webhook: ControllerWebhook{Port: ptr.To(9443)},
+			Metrics: ControllerMetrics{BindAddress: ":8443"},
+			Health:  ControllerHealth{HealthProbeBindAddress: ":8081"},
+			LeaderElection: &componentconfig.LeaderElectionConfiguration{
+				LeaderElect:   ptr.To(true),
+				LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
+				RenewDeadline: metav1.Duration{Duration: 10 * time.Second},
+				RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
+				ResourceLock:  "leases",
+				ResourceName:  "6d4f6a47.jobset.x-k8s.io",
+			},
 		},
 		InternalCertManagement: &InternalCertManagement{
 			Enable:             ptr.To(true),
@@ -54,8 +56,8 @@ func TestDefaults(t *testing.T) {
 		},
 		"what is given stays, also when it is zero (O21, O39, O40)": {
 			given: &Configuration{
-				Webhook:          Webhook{Port: ptr.To(0), Host: "::1", CertDir: "/certs"},
-				ClientConnection: &ClientConnection{QPS: ptr.To[float32](0), Burst: ptr.To[int32](0)},
+				ControllerManager: ControllerManager{Webhook: Webhook{Port: ptr.To(0), Host: "::1", CertDir: "/certs"}},
+				ClientConnection:  &ClientConnection{QPS: ptr.To[float32](0), Burst: ptr.To[int32](0)},
 			},
 			want: defaultsBut(func(cfg *Configuration) {
 				cfg.Webhook = Webhook{Port: ptr.To(0), Host: "::1", CertDir: "/certs"}
@@ -63,14 +65,14 @@ func TestDefaults(t *testing.T) {
 			}),
 		},
 		"servers can be disabled (O24, O26)": {
-			given: &Configuration{Metrics: Metrics{BindAddress: "0"}, Health: Health{HealthProbeBindAddress: "0"}},
+			given: &Configuration{ControllerManager: ControllerManager{Metrics: Metrics{BindAddress: "0"}, Health: Health{HealthProbeBindAddress: "0"}}},
 			want: defaultsBut(func(cfg *Configuration) {
 				cfg.Metrics.BindAddress = "0"
 				cfg.Health.HealthProbeBindAddress = "0"
 			}),
 		},
 		"leader election that is off keeps its other defaults (O29-O33)": {
-			given: &Configuration{LeaderElection: &componentconfig.LeaderElectionConfiguration{LeaderElect: ptr.To(false)}},
+			given: &Configuration{ControllerManager: ControllerManager{LeaderElection: &componentconfig.LeaderElectionConfiguration{LeaderElect: ptr.To(false)}}},
 			want:  defaultsBut(func(cfg *Configuration) { cfg.LeaderElection.LeaderElect = ptr.To(false) }),
 		},
 		"names of internal certificates are not filled in when those are off (O37, O38)": {

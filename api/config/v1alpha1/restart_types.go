@@ -8,6 +8,8 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // InPlaceRestart sets which agent worker Pods get, how long a group of workers may take
@@ -48,17 +50,18 @@ type InPlaceRestart struct {
 	// +optional
 	LeaseReportsFrom *int32 `json:"leaseReportsFrom,omitempty"`
 
-	// progress is set, on creation, in JobSets in process mode that have no failurePolicy.inPlaceRestart.progress.
+	// progress is set, on creation, in JobSets in process mode that have no failurePolicy.inPlaceRestart.progress. With startSeconds
+	// a program that gives no signs is restarted repeatedly, so set that only if all programs give signs.
 	// A JobSet that should have no limits sets progress: {}. Existing JobSets stay as they are; an update that
 	// removes the field sets it to this value. Default: none.
 	// +optional
-	Progress *Progress `json:"progress,omitempty"`
+	Progress *jobset.ProgressPolicy `json:"progress,omitempty"`
 
 	// lostNode is set, on creation, in JobSets that have no failurePolicy.inPlaceRestart.lostNode; without
 	// replaceAfterSeconds only in those with progress.stallSeconds. A JobSet that should leave lost workers to
 	// Kubernetes sets replaceAfterSeconds: 0. Default: none.
 	// +optional
-	LostNode *LostNode `json:"lostNode,omitempty"`
+	LostNode *jobset.LostNodePolicy `json:"lostNode,omitempty"`
 
 	// createAccess lets the manager create a Role and a RoleBinding for the agents of each
 	// JobSet. false: access is granted by other means, for example with
@@ -106,41 +109,6 @@ type InPlaceRestart struct {
 
 // ReportPlace is where agents report.
 type ReportPlace string
-
-// LostNode has the field of failurePolicy.inPlaceRestart.lostNode of JobSets, which the API reference describes.
-type LostNode struct {
-	// replaceAfterSeconds is how long after the start of a group restart a worker on a silent node is replaced.
-	// +optional
-	ReplaceAfterSeconds *int32 `json:"replaceAfterSeconds,omitempty"`
-}
-
-// Progress has the fields of failurePolicy.inPlaceRestart.progress of JobSets, which the API reference describes.
-type Progress struct {
-	// startSeconds is how long a worker may take from its start to its first sign. With it a program that
-	// gives no signs is restarted repeatedly, so set it only if all programs give signs.
-	// +optional
-	StartSeconds *int32 `json:"startSeconds,omitempty"`
-
-	// stallSeconds is how long a worker may take from one sign to the next. A program that gives no signs has no such limit.
-	// +optional
-	StallSeconds *int32 `json:"stallSeconds,omitempty"`
-
-	// maxExtensionSeconds bounds by how much a worker may extend a deadline.
-	// +optional
-	MaxExtensionSeconds *int32 `json:"maxExtensionSeconds,omitempty"`
-
-	// dumpSignal is sent to a worker that hangs, so that it writes its stacks to its log: USR1, USR2 or QUIT.
-	// +optional
-	DumpSignal string `json:"dumpSignal,omitempty"`
-
-	// dumpSeconds is how long the worker has to do so.
-	// +optional
-	DumpSeconds *int32 `json:"dumpSeconds,omitempty"`
-
-	// maxRestartsWithoutProgress is after how many restarts without a higher step a JobSet fails.
-	// +optional
-	MaxRestartsWithoutProgress *int32 `json:"maxRestartsWithoutProgress,omitempty"`
-}
 
 // FaultTolerance sets the defaults of spec.faultTolerance of JobSets, and the maximum that they may ask
 // for. It is read with feature gate FaultTolerance only.

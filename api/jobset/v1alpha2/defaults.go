@@ -27,6 +27,8 @@ const (
 	// DefaultNodeFailures and DefaultNodeWithinSeconds are those of avoidNodes, as in its markers.
 	DefaultNodeFailures      = 3
 	DefaultNodeWithinSeconds = 24 * 60 * 60
+	// DefaultGroupName is that of a ReplicatedJob, as in its marker.
+	DefaultGroupName = "default"
 	// DefaultFailurePolicyRuleName is that of a rule, with its position.
 	DefaultFailurePolicyRuleName = "failurePolicyRule%d"
 )

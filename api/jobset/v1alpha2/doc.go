@@ -9,4 +9,5 @@ SPDX-License-Identifier: Apache-2.0
 //
 // +kubebuilder:object:generate=true
 // +groupName=jobset.x-k8s.io
+// +k8s:openapi-gen=true
 package v1alpha2

@@ -277,7 +277,7 @@ type ElasticSize struct {
 
 // ElasticLimit is what prevents one more Pod of an elastic ReplicatedJob.
 type ElasticLimit struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Quota or Share.
 	Reason string `json:"reason"`
 
 	// resource is the one that is lacking, for NoRoom and Quota.

@@ -17,14 +17,13 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
-	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
 // newAutoscaler is the planner of a new leader.
 func newAutoscaler(s *testshell.API, config Autoscaling) *autoscaler {
 	return &autoscaler{
 		client: s.Client, board: &Board{}, bound: s.Fake, events: s.Record, clock: s.Clock, config: config, wake: make(chan struct{}, 1),
-		reported: map[elastic.Key]string{}, resized: map[elastic.Key]time.Time{}, pods: s.Pods,
+		pods: s.Pods,
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
@@ -76,27 +77,31 @@ type autoscaler struct {
 	config Autoscaling
 	// wake has room for one.
 	wake chan struct{}
-	// planned are the jobs of the last plan, with the UIDs of their JobSets. What is remembered below is of these only, see
-	// forgetOthers.
-	planned map[elastic.Key]types.UID
-	// reported is the last reason recorded for each job that waits or cools down.
-	reported map[elastic.Key]string
-	// lacking is since when each plan has said that a job lacks instances. Another leader starts counting again (P21).
-	lacking map[elastic.Key]time.Time
-	// missing is since when rounds have found that Pods of a job do not exist for which its group waits.
-	missing map[elastic.Key]time.Time
-	// noRoom is when a plan last had no room for Pods of a job that the scheduler refuses.
-	noRoom map[elastic.Key]time.Time
-	// started are the jobs that a plan found running. Another leader knows of those that have Pods that are ready, or a restart
-	// in their status (P104a).
-	started map[elastic.Key]bool
-	// resized is when this manager changed the size of each job. Another leader finds it in the status.
-	resized map[elastic.Key]time.Time
+	// known are the jobs that are planned. Another leader knows nothing of the kind.
+	known map[elastic.Key]*memory
 	// owed are the JobSets whose sizes change once their statuses say why.
 	owed atomic.Pointer[map[types.NamespacedName]bool]
 	// pods finds the Pods of a Job. awaited are the JobSets whose Pods without a node start a round, see findAbsent and findRefused.
-	pods    shared.Indexed[*corev1.Pod]
+	pods    shared.Indexed[*facts.Member]
 	awaited atomic.Pointer[map[string]bool]
+}
+
+// memory is what this manager remembers of a job.
+type memory struct {
+	jobSet types.UID
+	// reported is the last reason recorded while it waits or cools down.
+	reported string
+	// lacking is since when each plan has said that it lacks instances. Another leader starts counting again (P21).
+	lacking time.Time
+	// missing is since when rounds have found that Pods of it do not exist for which its group waits.
+	missing time.Time
+	// noRoom is when a plan last had no room for Pods of it that the scheduler refuses.
+	noRoom time.Time
+	// started: a plan found it running. Another leader knows that of jobs that have Pods that are ready, or a restart in their
+	// status (P104a).
+	started bool
+	// resized is when this manager changed its size. Another leader finds it in the status.
+	resized time.Time
 }
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
@@ -171,45 +176,37 @@ func (a *autoscaler) round(ctx context.Context) error {
 
 // remember keeps since when jobs lack instances, and when they had no room.
 func (a *autoscaler) remember(plan elastic.Plan, now time.Time) {
-	lacking, noRoom := map[elastic.Key]time.Time{}, map[elastic.Key]time.Time{}
 	for _, d := range plan.Decisions {
-		if at, known := a.noRoom[d.Key]; known {
-			noRoom[d.Key] = at
-		}
+		job := a.known[d.Key]
 		if d.NoRoom {
-			noRoom[d.Key] = now
+			job.noRoom = now
 		}
-		if d.Lacks != 0 {
-			lacking[d.Key] = cmp.Or(a.lacking[d.Key], now)
+		if job.lacking = cmp.Or(job.lacking, now); d.Lacks == 0 {
+			job.lacking = time.Time{}
 		}
 	}
-	a.lacking, a.noRoom = lacking, noRoom
 }
 
 // forgetOthers drops what is remembered of jobs that are not planned any more, as while their JobSet is suspended, and of those
 // of which another JobSet has the name now: times of before would make the first lack of either look old.
 func (a *autoscaler) forgetOthers(jobSets []jobset.JobSet) {
-	planned := map[elastic.Key]types.UID{}
+	known := map[elastic.Key]*memory{}
 	for i := range jobSets {
 		js := &jobSets[i]
 		if !isScaled(js) {
 			continue
 		}
 		for k := range js.Spec.ReplicatedJobs {
-			if rjob := &js.Spec.ReplicatedJobs[k]; hasSize(rjob) {
-				planned[keyOf(js, rjob)] = js.UID
+			rjob := &js.Spec.ReplicatedJobs[k]
+			if !hasSize(rjob) {
+				continue
 			}
+			job := a.known[keyOf(js, rjob)]
+			if job == nil || job.jobSet != js.UID {
+				job = &memory{jobSet: js.UID}
+			}
+			known[keyOf(js, rjob)] = job
 		}
 	}
-	for key, uid := range a.planned {
-		if planned[key] != uid {
-			delete(a.reported, key)
-			delete(a.lacking, key)
-			delete(a.missing, key)
-			delete(a.noRoom, key)
-			delete(a.started, key)
-			delete(a.resized, key)
-		}
-	}
-	a.planned = planned
+	a.known = known
 }

@@ -45,13 +45,14 @@ func (a *autoscaler) carryOut(ctx context.Context, in elastic.Input, plan elasti
 func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elastic.Job, decisions []elastic.Decision, says *verdicts) error {
 	var changed []int
 	for i, d := range decisions {
+		job := a.known[d.Key]
 		switch {
 		case d.Size != jobs[i].Size:
 			changed = append(changed, i)
 		case d.Because == "":
-			delete(a.reported, d.Key)
-		case a.reported[d.Key] != d.Because:
-			a.reported[d.Key] = d.Because
+			job.reported = ""
+		case job.reported != d.Because:
+			job.reported = d.Because
 			kind, reason := eventAbout(d.State)
 			a.tell(js, kind, reason, fmt.Sprintf("ReplicatedJob %s: %s", d.ReplicatedJob, d.Because))
 		}
@@ -72,8 +73,8 @@ func (a *autoscaler) change(ctx context.Context, js *jobset.JobSet, jobs []elast
 	}
 	for _, i := range changed {
 		d := decisions[i]
-		delete(a.reported, d.Key)
-		a.resized[d.Key] = a.clock.Now()
+		job := a.known[d.Key]
+		job.reported, job.resized = "", a.clock.Now()
 		metrics.ElasticResized(d.Size > jobs[i].Size)
 		shared.Wrote(ctx, "Resized a ReplicatedJob", d.Because, "jobSet", klog.KObj(js), "replicatedJob", d.ReplicatedJob, "from", jobs[i].Size, "pods", d.Size)
 		a.tell(js, corev1.EventTypeNormal, constants.ElasticResizedReason,

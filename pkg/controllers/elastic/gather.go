@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
@@ -50,7 +49,7 @@ func keepRequests(pod *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp,
-			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation), Labels: facts.Pick(pod.Labels, jobset.JobKey),
+			Annotations: facts.Pick(pod.Annotations, batchv1.JobCompletionIndexAnnotation),
 		},
 		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
@@ -95,7 +94,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 	if err := a.client.List(ctx, jobSets, client.UnsafeDisableDeepCopy); err != nil {
 		return in, nil, fmt.Errorf("listing JobSets: %w", err)
 	}
-	if a.forgetOthers(jobSets.Items); len(a.planned) == 0 {
+	if a.forgetOthers(jobSets.Items); len(a.known) == 0 {
 		return in, nil, nil // nothing to plan, and no Pods to look at
 	}
 	if err := a.client.List(ctx, jobs, client.UnsafeDisableDeepCopy); err != nil {
@@ -115,7 +114,7 @@ func (a *autoscaler) gather(ctx context.Context) (elastic.Input, []*jobset.JobSe
 
 // addJobs adds what is planned, and returns the JobSet of each, and the Jobs that were built for each.
 func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []batchv1.Job) (owners []*jobset.JobSet, built [][]*batchv1.Job) {
-	byOwner, started := builtJobs(jobs), map[elastic.Key]bool{}
+	byOwner := builtJobs(jobs)
 	for i := range jobSets {
 		js := &jobSets[i]
 		if !isScaled(js) {
@@ -130,18 +129,17 @@ func (a *autoscaler) addJobs(in *elastic.Input, jobSets []jobset.JobSet, jobs []
 			}
 			all := builtFor(rjob.Name)
 			job := elasticJob(js, rjob, currentJob(all, placement.JobName(js.Name, rjob.Name, 0)))
-			job.Lacking, job.NoRoom, job.MayForce, job.Resized = a.lacking[job.Key], a.noRoom[job.Key], a.config.mayForce(js), a.resizedAt(js, job.Key)
+			known := a.known[job.Key]
+			job.Lacking, job.NoRoom, job.MayForce, job.Resized = known.lacking, known.noRoom, a.config.mayForce(js), a.resizedAt(js, job.Key)
 			if pinned || policy.SizesHeld(js) {
 				job.Min, job.Max = job.Size, job.Size
 			}
-			if job.Started = job.Started || a.started[job.Key]; job.Started {
-				started[job.Key] = true
-			}
+			known.started = known.started || job.Started
+			job.Started = known.started
 			in.Jobs, owners, built = append(in.Jobs, job), append(owners, js), append(built, all)
 		}
 		shareResized(in.Jobs[first:])
 	}
-	a.started = started
 	return owners, built
 }
 
@@ -155,7 +153,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		return fmt.Errorf("listing Pods: %w", err)
 	}
 	templates := raiseRequests(in.Jobs, pods.Items, place)
-	isReady, requested, hasOthers := map[string]bool{}, map[string]elastic.Resources{}, map[string]bool{}
+	isReady, requested := map[string]bool{}, map[string]elastic.Resources{}
 	for i := range nodes.Items {
 		isReady[nodes.Items[i].Name] = facts.OfNode(&nodes.Items[i]).Ready
 	}
@@ -178,8 +176,6 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 				charge(requested, pod.Spec.NodeName, differs(asks, templates[at], in.Jobs[at].Request))
 				continue
 			}
-		} else if pod.Labels[jobset.JobKey] != "" {
-			hasOthers[pod.Spec.NodeName] = true
 		}
 		charge(requested, pod.Spec.NodeName, asks)
 		requested[pod.Spec.NodeName][corev1.ResourcePods]++
@@ -192,7 +188,7 @@ func (a *autoscaler) addNodes(ctx context.Context, in *elastic.Input, place plac
 		node := &nodes.Items[i]
 		in.Nodes = append(in.Nodes, elastic.Node{
 			Name: node.Name, Labels: node.Labels, Taints: node.Spec.Taints, Usable: isReady[node.Name] && !node.Spec.Unschedulable, Lost: !isReady[node.Name],
-			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name], HasOthers: hasOthers[node.Name],
+			Allocatable: elastic.Of(node.Status.Allocatable), Requested: requested[node.Name],
 		})
 	}
 	return nil
@@ -249,7 +245,6 @@ func elasticJob(js *jobset.JobSet, rjob *jobset.ReplicatedJob, built *batchv1.Jo
 		job.Ran, job.Ceiling = learned(js, rjob.Name)
 	}
 	spec := &template.Spec
-	job.Topology, job.OnePerNode = children.Topology(js, rjob), isAlone(template)
 	job.Request, job.Limit = elastic.Requests(spec), elastic.Limits(spec)
 	job.Where = elastic.Constraints{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
 	if affinity := spec.Affinity; affinity != nil && affinity.NodeAffinity != nil {

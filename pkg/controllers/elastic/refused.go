@@ -8,7 +8,6 @@ package elastic
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,11 +24,12 @@ import (
 // findRefused finds the instances that groups wait for and that nobody starts: their Pods are unschedulable, or cannot be
 // created (P108a). Pods without a node that appear in these groups start the next round.
 func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, built [][]*batchv1.Job, awaited map[string]bool) error {
-	missing := map[elastic.Key]time.Time{}
 	for i := range in.Jobs {
 		job, js := &in.Jobs[i], owners[i]
+		known := a.known[job.Key]
 		current := currentJob(built[i], placement.JobName(js.Name, job.ReplicatedJob, 0))
 		if job.Running || !job.Shrinks || current == nil || !expectsAll(current) {
+			known.missing = time.Time{}
 			continue
 		}
 		awaited[shared.InNamespace(js.Namespace, js.UID)] = true
@@ -38,27 +38,28 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 			return err
 		}
 		refused, exist := refusedOf(pods, job.Size, job.Resized)
-		if lacks := job.Size - exist; lacks > 0 {
-			missing[job.Key] = cmp.Or(a.missing[job.Key], in.Now)
-			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(missing[job.Key], job.Resized).Add(replacedAfter(current, pods)),
+		if known.missing = cmp.Or(known.missing, in.Now); exist >= job.Size {
+			known.missing = time.Time{}
+		} else {
+			lacks := job.Size - exist
+			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(known.missing, job.Resized).Add(replacedAfter(current, pods)),
 				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
 		}
 		job.Refused = refused
 	}
-	a.missing = missing
 	return nil
 }
 
 // replacedAfter returns for how long Pods of a Job may be missing although nothing refuses them: the Job controller waits before it
 // replaces those that failed (P170).
-func replacedAfter(job *batchv1.Job, pods []*corev1.Pod) time.Duration {
+func replacedAfter(job *batchv1.Job, pods []*facts.Member) time.Duration {
 	if !facts.CountsEachIndex(job) {
 		return facts.ReplacementWait(int64(job.Status.Failed))
 	}
 	var longest time.Duration
 	for _, pod := range pods {
-		if member := facts.Of(pod); member.Phase == corev1.PodFailed && member.Tracked { // else another Pod has its index
-			longest = max(longest, facts.ReplacementWait(member.Failures+1))
+		if pod.Phase == corev1.PodFailed && pod.Tracked { // else another Pod has its index
+			longest = max(longest, facts.ReplacementWait(pod.Failures+1))
 		}
 	}
 	return longest
@@ -71,19 +72,15 @@ func expectsAll(job *batchv1.Job) bool {
 
 // refusedOf returns which Pods of a Job are unschedulable, and of how many indexes below its size Pods exist. Those that
 // terminate count as there: nobody takes their index.
-func refusedOf(pods []*corev1.Pod, size int32, resized time.Time) (refused []elastic.Refusal, exist int32) {
-	seen := make(map[int64]bool, len(pods))
+func refusedOf(pods []*facts.Member, size int32, resized time.Time) (refused []elastic.Refusal, exist int32) {
+	seen := make(map[int32]bool, len(pods))
 	for _, pod := range pods {
-		index, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-		if err != nil || index < 0 || index >= int64(size) || seen[index] || hasEnded(pod) {
+		if pod.Index < 0 || pod.Index >= size || seen[pod.Index] || pod.Ended() {
 			continue
 		}
-		seen[index] = true
-		if facts.NodeOf(pod) != "" || pod.DeletionTimestamp != nil {
-			continue
-		}
-		if member := facts.Of(pod); member.Unscheduled != "" {
-			refused = append(refused, elastic.Refusal{Count: 1, Since: later(member.Created, resized), Message: member.Unscheduled})
+		seen[pod.Index] = true
+		if !pod.Terminating() && pod.Unscheduled != "" {
+			refused = append(refused, elastic.Refusal{Count: 1, Since: later(pod.Created(), resized), Message: pod.Unscheduled})
 		}
 	}
 	return refused, int32(len(seen))

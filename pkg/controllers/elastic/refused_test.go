@@ -23,6 +23,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
@@ -47,7 +48,7 @@ func TestPodsThatTheJobControllerIsSlowToReplaceAreNotRefused(t *testing.T) {
 		"P170: a Failed Pod that has lost its finalizer was replaced": {perIndex: ptr.To[int32](math.MaxInt32), failed: 6, pods: []*corev1.Pod{replaced}, want: 0},
 	} {
 		job := &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimitPerIndex: tc.perIndex}, Status: batchv1.JobStatus{Failed: tc.failed}}
-		if got := replacedAfter(job, tc.pods); got != tc.want {
+		if got := replacedAfter(job, membersOf(tc.pods)); got != tc.want {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
@@ -97,7 +98,7 @@ func TestRefusedPods(t *testing.T) {
 		"P108a: not before its time":        {unscheduled(func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(testshell.Now.Add(-time.Minute)) }), nil, nil, nil},
 		"P108a: nor what it did not see":    {unscheduled(func(pod *corev1.Pod) { pod.Status.Conditions = nil }), nil, nil, nil},
 		"P108a: Pods that do not exist, as with a quota, count from the first round that missed them": {unscheduled()[:4], func(a *autoscaler) {
-			a.missing = map[elastic.Key]time.Time{{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}: testshell.Now.Add(-2 * time.Minute)}
+			remembers(a, memory{missing: testshell.Now.Add(-2 * time.Minute)})
 		}, back(missing), ceiling(missing)},
 		"P108a: which is this one": {unscheduled()[:4], nil, nil, nil},
 		"P108a: Pods that terminate keep their indexes": {unscheduled(func(pod *corev1.Pod) {
@@ -105,7 +106,7 @@ func TestRefusedPods(t *testing.T) {
 		}), nil, nil, nil},
 		"P108a: Pods of another Job count for nothing": {append(unscheduled()[:4], boundPods("b", "", 2)...), nil, nil, nil},
 		"P108a: room that a plan has since a moment only": {unscheduled(), func(a *autoscaler) {
-			a.noRoom = map[elastic.Key]time.Time{{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}: testshell.Now.Add(-time.Minute)}
+			remembers(a, memory{noRoom: testshell.Now.Add(-time.Minute)})
 		}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,21 +177,25 @@ func TestWhatIsRememberedEndsWithItsJobSet(t *testing.T) {
 			}
 			a := newAutoscaler(s, Autoscaling{ShrinkAfter: 2 * time.Minute, Accelerators: []corev1.ResourceName{someGPU}})
 			round(t, s, a)
-			a.reported[key], a.resized[key], a.lacking[key], a.noRoom[key] = "reported", testshell.Now, testshell.Now, testshell.Now
+			remembers(a, memory{reported: "reported", resized: testshell.Now, lacking: testshell.Now, noRoom: testshell.Now})
 			s.Clock.SetTime(testshell.Now.Add(time.Hour))
 			for _, change := range changes {
 				change(t, s)
 				round(t, s, a)
 			}
 			s.Record.Expect(t)
-			if got := a.missing[key]; !got.Equal(s.Clock.Now()) {
-				t.Errorf("Pods are missing since %s, want now", got)
-			}
-			if n := len(a.reported) + len(a.resized) + len(a.lacking) + len(a.noRoom); n > 0 {
-				t.Errorf("%d times and reasons are remembered of what is gone", n)
+			got := *a.known[key]
+			if want := (memory{jobSet: got.jobSet, missing: s.Clock.Now(), started: got.started}); got != want {
+				t.Errorf("remembered is %+v, want that Pods are missing since now, and nothing of what is gone", got)
 			}
 		})
 	}
+}
+
+// remembers gives a planner the memory of JobSet a.
+func remembers(a *autoscaler, of memory) {
+	of.jobSet = "a"
+	a.known = map[elastic.Key]*memory{{Namespace: "ns", JobSet: "a", ReplicatedJob: "w"}: &of}
 }
 
 // TestUnboundPodsWake: a Pod that waits for a node starts a round if its group waits for it (P108a).
@@ -209,10 +214,17 @@ func TestUnboundPodsWake(t *testing.T) {
 			if _, _, err := a.gather(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			a.podAppears(boundPods("a", "", 1)[0])
+			a.podAppears(facts.Of(boundPods("a", "", 1)[0].(*corev1.Pod)))
 			if got := len(a.wake) > 0; got != tc.want {
 				t.Errorf("a round starts: %t, want %t", got, tc.want)
 			}
 		})
 	}
+}
+
+func membersOf(pods []*corev1.Pod) (members []*facts.Member) {
+	for _, pod := range pods {
+		members = append(members, facts.Of(pod))
+	}
+	return members
 }

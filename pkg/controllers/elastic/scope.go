@@ -16,6 +16,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // One plan is made for all namespaces, and what one gets another lacks. So nothing counts that only a label or an annotation
@@ -135,15 +136,14 @@ func (a *autoscaler) findAbsent(in *elastic.Input, owners []*jobset.JobSet, buil
 }
 
 // awaitsNode reports whether a scheduler looks for a node for a Pod.
-func awaitsNode(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0 &&
-		(pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "")
+func awaitsNode(pod *facts.Member) bool {
+	return pod.Node == "" && !pod.Terminating() && !pod.Gated && (pod.Phase == corev1.PodPending || pod.Phase == "")
 }
 
 // resizedAt returns when the size of a job was last changed: by the status, or by what this manager did a moment ago, which
 // is not in the status yet. No time is in the future, whatever clock wrote it.
 func (a *autoscaler) resizedAt(js *jobset.JobSet, key elastic.Key) time.Time {
-	at := a.resized[key]
+	at := a.known[key].resized
 	if status := elasticStatus(js, key.ReplicatedJob); status != nil && status.LastResizeTime != nil && status.LastResizeTime.After(at) {
 		at = status.LastResizeTime.Time
 	}

@@ -8,7 +8,6 @@ package elastic
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +19,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
-	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Setup adds the planner of elastic JobSets to a manager.
@@ -31,7 +30,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, board *Board, config Autoscali
 	}
 	a := &autoscaler{
 		client: mgr.GetClient(), board: board, bound: bound, cache: bound, events: mgr.GetEventRecorder("jobset-autoscaler"), clock: clock.RealClock{}, config: config,
-		wake: make(chan struct{}, 1), reported: map[elastic.Key]string{}, lacking: map[elastic.Key]time.Time{}, resized: map[elastic.Key]time.Time{},
+		wake: make(chan struct{}, 1),
 	}
 	jobSets, err := mgr.GetCache().GetInformer(ctx, &jobset.JobSet{}, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -109,9 +108,8 @@ func nodeMatters(was, is any) bool {
 // podAppears starts a round if a Pod waits for a node, and the last plan gave nothing to its JobSet because there were none, or
 // found its group waiting. The label of the Pod may be wrong; then the round is one too many.
 func (a *autoscaler) podAppears(obj any) {
-	pod, ok := obj.(*corev1.Pod)
-	awaited := a.awaited.Load()
-	if !ok || awaited == nil || !awaitsNode(pod) {
+	pod, awaited := obj.(*facts.Member), a.awaited.Load()
+	if awaited == nil || !awaitsNode(pod) {
 		return
 	}
 	for _, key := range shared.ByJobSetLabel(pod) {

@@ -8,8 +8,9 @@ package jobset
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // A pass occupies one of few workers, and the requests of all passes share one
@@ -36,6 +37,6 @@ func (r *JobSetReconciler) awaitsCache(key types.NamespacedName) bool {
 		return err != nil || shown
 	}) || remembered.deleted.any(after, func(pod string) bool {
 		cached, exists, err := r.pods.Store.GetByKey(pod)
-		return err != nil || !exists || cached.(*corev1.Pod).DeletionTimestamp != nil
+		return err != nil || !exists || cached.(*facts.Member).Terminating()
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
@@ -55,17 +56,14 @@ func (r *JobSetReconciler) confirm(ctx context.Context, in policy.Input, loss *p
 	}
 	confirmed.Jobs = append(confirmed.Jobs, fresh)
 	confirmed.Pods = maps.Clone(in.Pods)
-	for i, pod := range pods {
-		pods[i] = r.reporting.Reporting(pod, ptr.Deref(in.JobSet.Status.SyncedEpoch, 0))
-	}
-	confirmed.Pods[job.UID] = loss.Refresh(in.Pods[job.UID], pods)
+	confirmed.Pods[job.UID] = loss.Refresh(in.Pods[job.UID], r.reporting.JoinAll(pods, ptr.Deref(in.JobSet.Status.SyncedEpoch, 0)))
 	confirmed.Confirmed = loss
 	return confirmed, nil
 }
 
 // readLost reads the Pods of the lost indexes past the cache, page by page. The Job controller
 // has labelled Pods with their index since Kubernetes 1.28, long before Pods could restart in place.
-func (r *JobSetReconciler) readLost(ctx context.Context, loss *policy.Loss) ([]*corev1.Pod, error) {
+func (r *JobSetReconciler) readLost(ctx context.Context, loss *policy.Loss) ([]*facts.Member, error) {
 	indexes := make([]string, 0, len(loss.Indexes))
 	for _, index := range loss.Indexes {
 		indexes = append(indexes, strconv.FormatInt(index, 10))
@@ -77,5 +75,5 @@ func (r *JobSetReconciler) readLost(ctx context.Context, loss *policy.Loss) ([]*
 	ofJob := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(loss.Job.UID)})
 	of := []client.ListOption{client.InNamespace(loss.Job.Namespace), client.MatchingLabelsSelector{Selector: ofJob.Add(*lost)}}
 	pods, err := allPages(ctx, r.live, func(list *corev1.PodList) []corev1.Pod { return list.Items }, of)
-	return slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return !metav1.IsControlledBy(pod, loss.Job) }), err
+	return slices.DeleteFunc(membersOf(pods), func(pod *facts.Member) bool { return !metav1.IsControlledBy(pod, loss.Job) }), err
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -50,7 +51,7 @@ func TestOnlyTheLostAreRead(t *testing.T) {
 	cached := policy.Input{
 		JobSet: js,
 		Jobs:   []*batchv1.Job{job},
-		Pods:   map[types.UID][]*corev1.Pod{job.UID: {pod(0, "1"), pod(1, "1")}, "other": {foreign}},
+		Pods:   map[types.UID][]*facts.Member{job.UID: membersOf([]*corev1.Pod{pod(0, "1"), pod(1, "1")}), "other": membersOf([]*corev1.Pod{foreign})},
 	}
 	loss := &policy.Loss{Job: job, Indexes: []int64{2, 3, 4}}
 	got, err := s.confirm(t.Context(), cached, loss)
@@ -61,14 +62,14 @@ func TestOnlyTheLostAreRead(t *testing.T) {
 	if diff := cmp.Diff([]request{{"ns", selector, "", 100}, {"ns", selector, "more", 100}}, lists); diff != "" {
 		t.Errorf("what is asked for (-want +got):\n%s", diff)
 	}
-	epochs := func(pods []*corev1.Pod) map[string]string {
-		byName := map[string]string{}
+	epochs := func(pods []*facts.Member) map[string]int32 {
+		byName := map[string]int32{}
 		for _, pod := range pods {
-			byName[pod.Name] = pod.Annotations["jobset.sigs.k8s.io/epoch"]
+			byName[pod.Name] = pod.Reported.Epoch
 		}
 		return byName
 	}
-	want := map[string]string{"js-w-0-0": "1", "js-w-0-1": "1", "js-w-0-2": "2", "js-w-0-3": "2"}
+	want := map[string]int32{"js-w-0-0": 1, "js-w-0-1": 1, "js-w-0-2": 2, "js-w-0-3": 2}
 	if diff := cmp.Diff(want, epochs(got.Pods[job.UID])); diff != "" {
 		t.Errorf("Pods and their epochs (-want +got):\n%s", diff)
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -54,9 +53,9 @@ type JobSetReconciler struct {
 	clock      clock.PassiveClock
 	memory     *memory
 	jobs       shared.Indexed[*batchv1.Job]
-	pods       shared.Indexed[*corev1.Pod]
+	pods       shared.Indexed[*facts.Member]
 	// podsOfJobSet is there with feature gate FaultTolerance only.
-	podsOfJobSet shared.Indexed[*corev1.Pod]
+	podsOfJobSet shared.Indexed[*facts.Member]
 	// marked are the nodes that Pods are moved off.
 	marked shared.Indexed[*corev1.Node]
 	// informers starts the watch of a kind that is not watched from the start.
@@ -94,7 +93,7 @@ type agentLeases interface {
 	// Seen reports whether they can be read.
 	Seen() bool
 	// OnChange sets the function to call with a Lease before and after a change, nil if there was or is none.
-	OnChange(changed func(before, after *coordinationv1.Lease))
+	OnChange(changed func(before, after *facts.Lease))
 }
 
 // Agents patch Pods, this controller does not. It has the right so that it can be granted to agents: RBAC lets no account grant a right that it lacks.

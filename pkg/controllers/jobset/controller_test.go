@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -40,7 +41,7 @@ func cached(t *testing.T, s *shell, jobs []*batchv1.Job, pods ...*corev1.Pod) {
 		}
 	}
 	for _, pod := range pods {
-		if err := s.pods.Store.Add(pod); err != nil {
+		if err := s.pods.Store.Add(facts.Of(pod)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/children"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -131,13 +132,13 @@ func (r *JobSetReconciler) deletePod(ctx context.Context, js *jobset.JobSet, op 
 		return ignoreChanged(fmt.Errorf("deleting Pod %s, which keeps its JobSet waiting: %w", klog.KObj(pod), err))
 	}
 	r.memory.forJobSet(js).deleted.add(client.ObjectKeyFromObject(pod).String(), r.clock.Now())
-	shared.Wrote(ctx, "Deleted a Pod", op.Because.Reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "force", op.Force)
+	shared.Wrote(ctx, "Deleted a Pod", op.Because.Reason, "pod", klog.KObj(pod), "node", pod.Node, "force", op.Force)
 	return nil
 }
 
 // failPod sets the phase of a Pod that has not ended. Seen becomes the Pod after that.
-func (r *JobSetReconciler) failPod(ctx context.Context, pod, seen *corev1.Pod) error {
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+func (r *JobSetReconciler) failPod(ctx context.Context, pod *facts.Member, seen *corev1.Pod) error {
+	if pod.Ended() {
 		return nil
 	}
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"resourceVersion":%q},"status":{"phase":"Failed","reason":%q,"message":"it should have stopped long ago and is deleted by force"}}`,

@@ -25,6 +25,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -214,7 +215,7 @@ func TestDeletionsByForceAreCounted(t *testing.T) {
 	s.client = s.Fake // the record wants foreground deletions
 	before := deletionsByForce(t)
 	js = stored(t, s, js)
-	plan := planOf(policy.Op{Kind: policy.DeletePod, Pod: stored(t, s, pod), Force: true, Because: &policy.Event{}}, policy.Op{Kind: policy.CountForced})
+	plan := planOf(policy.Op{Kind: policy.DeletePod, Pod: facts.Of(stored(t, s, pod)), Force: true, Because: &policy.Event{}}, policy.Op{Kind: policy.CountForced})
 	plan.Status = js.Status
 	if err := s.execute(t.Context(), js, plan); err != nil {
 		t.Fatal(err)

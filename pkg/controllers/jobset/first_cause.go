@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package jobset
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -33,34 +32,33 @@ import (
 // tells nothing, so what the kubelet shows of its container is the cause.
 
 // failureIn returns what failed in the running epoch, if this change of a Pod is the first to show it.
-// Before is nil if the Pod was not in the cache.
-func failureIn(js *jobset.JobSet, before, pod *corev1.Pod) (policy.Failure, bool) {
-	if !policy.Runs(js) || before == nil { // while the group restarts, containers are meant to end
+// The Pod before is nil if the Pod was not in the cache.
+func failureIn(js *jobset.JobSet, was, is *facts.Member) (policy.Failure, bool) {
+	if !policy.Runs(js) || was == nil { // while the group restarts, containers are meant to end
 		return policy.Failure{}, false
 	}
-	was, is := facts.Of(before), facts.Of(pod)
-	if !ranIn(was.Standing, js) {
+	if !ranIn(was, js) {
 		return policy.Failure{}, false
 	}
-	if was.WorkerExit != is.WorkerExit {
-		if failure, ok := policy.ReportedFailure(&is, ptr.Deref(js.Status.SyncedEpoch, 0)); ok {
+	if !is.SameExit(was) {
+		if failure, ok := policy.ReportedFailure(is, ptr.Deref(js.Status.SyncedEpoch, 0)); ok {
 			return failure, true // by its agent, together with the next epoch
 		}
 	}
-	if !ranIn(is.Standing, js) {
+	if !ranIn(is, js) {
 		return policy.Failure{}, false
 	}
-	if _, failedBefore := policy.FailureOf(&was); failedBefore {
+	if _, failedBefore := policy.FailureOf(was); failedBefore {
 		return policy.Failure{}, false
 	}
 	if killed := &is.Killed; killed.Container != "" && was.Killed != is.Killed && !is.Terminating() {
 		return policy.Failure{Pod: is.Name, Node: is.Node, Container: killed.Container, ExitCode: killed.ExitCode, Reason: killed.Reason}, true
 	}
-	return policy.FailureOf(&is)
+	return policy.FailureOf(is)
 }
 
 // ranIn reports whether a Pod belongs to the running epoch. A failure of an
 // earlier epoch stays visible, and a new leader sees it again.
-func ranIn(is facts.Standing, js *jobset.JobSet) bool {
+func ranIn(is *facts.Member, js *jobset.JobSet) bool {
 	return is.Reported.Epoch > 0 && is.Reported.Epoch == ptr.Deref(js.Status.SyncedEpoch, 0)
 }

@@ -17,16 +17,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// strip gives a Pod an agent, a worker whose failures restart all containers, and two
-// containers whose failures do not, and returns it as the cache keeps it.
-func strip(t *testing.T, pod *corev1.Pod) *corev1.Pod {
-	t.Helper()
+// withContainers gives a Pod an agent, a worker whose failures restart all containers, and two containers whose failures do not.
+func withContainers(pod *corev1.Pod) *corev1.Pod {
 	always := corev1.ContainerRestartPolicyAlways
 	pod.Spec.InitContainers = []corev1.Container{
 		{Name: "agent", RestartPolicy: &always, RestartPolicyRules: workerpod.RestartAllUnless(64)}, {Name: "setup"},
 	}
 	pod.Spec.Containers = []corev1.Container{{Name: "worker", RestartPolicyRules: workerpod.RestartAllUnless(0)}, {Name: "side"}}
-	return facts.Strip(pod)
+	return pod
 }
 
 func TestFailureOf(t *testing.T) {
@@ -82,8 +80,7 @@ func TestFailureOf(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			is := facts.Of(strip(t, tc.pod.Obj()))
-			got, _ := policy.FailureOf(&is)
+			got, _ := policy.FailureOf(facts.Of(withContainers(tc.pod.Obj())))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("failure (-want +got):\n%s", diff)
 			}

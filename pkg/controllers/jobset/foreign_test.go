@@ -19,6 +19,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -62,8 +63,8 @@ func TestStrays(t *testing.T) {
 	others := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "others", UID: "others"}}
 	s := newShell(t, js, others)
 	s.gates, s.tolerance = gates.Set{FaultTolerance: true}, tolerance.Builtin()
-	s.podsOfJobSet = shared.Indexed[*corev1.Pod]{Index: constants.PodsIndexByJobSetKey, Store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
-		constants.PodsIndexByJobSetKey: func(obj any) ([]string, error) { return shared.ByJobSetLabel(obj.(*corev1.Pod)), nil },
+	s.podsOfJobSet = shared.Indexed[*facts.Member]{Index: constants.PodsIndexByJobSetKey, Store: toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{
+		constants.PodsIndexByJobSetKey: func(obj any) ([]string, error) { return shared.ByJobSetLabel(obj.(*facts.Member)), nil },
 	})}
 	for _, pod := range []*corev1.Pod{
 		stray("left-behind", func(*corev1.Pod) {}),
@@ -76,7 +77,7 @@ func TestStrays(t *testing.T) {
 			pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Name = others.UID, others.Name
 		}),
 	} {
-		if err := s.podsOfJobSet.Store.Add(pod); err != nil {
+		if err := s.podsOfJobSet.Store.Add(facts.Of(pod)); err != nil {
 			t.Fatal(err)
 		}
 	}

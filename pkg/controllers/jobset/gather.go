@@ -80,7 +80,7 @@ func (r *JobSetReconciler) gather(ctx context.Context, js *jobset.JobSet) (polic
 // gatherGroup adds what only decisions about a group that restarts in place use.
 func (r *JobSetReconciler) gatherGroup(ctx context.Context, in *policy.Input, known *remembered) error {
 	js := in.JobSet
-	in.OutsideLeases = r.withReports(js, in.Pods)
+	r.joinReports(in)
 	var err error
 	if in.NotReady, err = r.notReadyUnder(ctx, js, in.Pods, in.Now); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (r *JobSetReconciler) serviceOf(ctx context.Context, js *jobset.JobSet) (*c
 	return nil, fmt.Errorf("reading Service %s: %w", key, err)
 }
 
-func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1.Pod, error) {
-	pods := make(map[types.UID][]*corev1.Pod, len(owned))
+func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*facts.Member, error) {
+	pods := make(map[types.UID][]*facts.Member, len(owned))
 	for _, job := range owned {
 		podsOfJob, err := r.pods.ControlledBy(job.Namespace, job.UID)
 		if err != nil {
@@ -123,8 +123,8 @@ func (r *JobSetReconciler) podsOf(owned []*batchv1.Job) (map[types.UID][]*corev1
 }
 
 // lingering reads the Pods of Jobs that have waited long for them.
-func (r *JobSetReconciler) lingering(owned []*batchv1.Job, now time.Time) (map[types.UID][]facts.Member, error) {
-	var members map[types.UID][]facts.Member
+func (r *JobSetReconciler) lingering(owned []*batchv1.Job, now time.Time) (map[types.UID][]*facts.Member, error) {
+	var members map[types.UID][]*facts.Member
 	for _, job := range owned {
 		if !policy.Lingers(job, now) {
 			continue
@@ -133,12 +133,10 @@ func (r *JobSetReconciler) lingering(owned []*batchv1.Job, now time.Time) (map[t
 		if err != nil {
 			return nil, err
 		}
-		for _, pod := range pods {
-			if members == nil {
-				members = map[types.UID][]facts.Member{}
-			}
-			members[job.UID] = append(members[job.UID], facts.Of(pod))
+		if members == nil {
+			members = map[types.UID][]*facts.Member{}
 		}
+		members[job.UID] = pods
 	}
 	return members, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -72,7 +73,7 @@ func TestOtherJobSetsPayNothing(t *testing.T) {
 		queue := &woken{}
 		handler := &podEvents{reader: s.Fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}
 		for i := range 1000 {
-			before, after := builders.MakePod(job, i).Epoch("1").Obj(), builders.MakePod(job, i).Epoch("2").Phase(corev1.PodFailed).Obj()
+			before, after := facts.Of(builders.MakePod(job, i).Epoch("1").Obj()), facts.Of(builders.MakePod(job, i).Epoch("2").Phase(corev1.PodFailed).Obj())
 			handler.Create(t.Context(), event.CreateEvent{Object: before}, queue)
 			handler.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, queue)
 			handler.Delete(t.Context(), event.DeleteEvent{Object: after}, queue)

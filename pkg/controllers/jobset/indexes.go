@@ -15,6 +15,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 )
 
@@ -25,20 +26,20 @@ func indexJobs(ctx context.Context, c cache.Cache) (shared.Indexed[*batchv1.Job]
 }
 
 // indexPodsByJobSet finds the Pods of a JobSet, those whose Job is gone too.
-func indexPodsByJobSet(ctx context.Context, c cache.Cache) (shared.Indexed[*corev1.Pod], error) {
+func indexPodsByJobSet(ctx context.Context, c cache.Cache) (shared.Indexed[*facts.Member], error) {
 	return shared.IndexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobSetKey, shared.ByJobSetLabel)
 }
 
 // indexPodsByNode finds the Pods of a node.
-func indexPodsByNode(ctx context.Context, c cache.Cache) (shared.Indexed[*corev1.Pod], error) {
+func indexPodsByNode(ctx context.Context, c cache.Cache) (shared.Indexed[*facts.Member], error) {
 	return shared.IndexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByNode, byNode)
 }
 
-func byNode(pod *corev1.Pod) []string {
-	if pod.Spec.NodeName == "" {
+func byNode(pod *facts.Member) []string {
+	if pod.Node == "" {
 		return nil
 	}
-	return []string{pod.Spec.NodeName}
+	return []string{pod.Node}
 }
 
 // markedNodes is the only key of the index of nodes that Pods are moved off.

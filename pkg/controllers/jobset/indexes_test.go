@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -56,7 +57,7 @@ func TestOwned(t *testing.T) {
 	mine := builders.MakePod(job, 0).Obj()
 	foreign := builders.MakePod(job, 0).Name("foreign").Change(func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = "another" }).Obj()
 	for _, pod := range []*corev1.Pod{mine, foreign} {
-		if err := s.pods.Store.Add(pod); err != nil {
+		if err := s.pods.Store.Add(facts.Of(pod)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +73,7 @@ func TestOwned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pods[job.UID]; len(got) != 1 || got[0] != mine {
+		if got := pods[job.UID]; len(got) != 1 || got[0] != s.pods.Named("ns", mine.Name) {
 			t.Errorf("got %v, want the one Pod of the Job, not copied", got)
 		}
 	})

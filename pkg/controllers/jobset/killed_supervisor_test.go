@@ -34,8 +34,8 @@ func TestKilledSupervisors(t *testing.T) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 		})
 	}
-	cached := func(pod *builders.PodWrapper) *corev1.Pod {
-		return facts.Strip(pod.Obj())
+	cached := func(pod *builders.PodWrapper) *facts.Member {
+		return facts.Of(pod.Obj())
 	}
 	end := func(code int32, reason string) func(*corev1.ContainerStatus) {
 		return func(s *corev1.ContainerStatus) {
@@ -71,7 +71,7 @@ func TestKilledSupervisors(t *testing.T) {
 			if tc.assembling {
 				of = assembling
 			}
-			var before *corev1.Pod
+			var before *facts.Member
 			if tc.before != nil {
 				before = cached(tc.before)
 			}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package jobset
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,12 +40,12 @@ func leaseOf(pod *corev1.Pod, epoch string, more ...string) *coordinationv1.Leas
 }
 
 // leased is a shell with two workers that run at epoch 1, of which the Leases say so and the Pods nothing. The map has the Leases.
-func leased(t *testing.T) (s *shell, js *jobset.JobSet, job *batchv1.Job, leases map[string]*coordinationv1.Lease) {
+func leased(t *testing.T) (s *shell, js *jobset.JobSet, job *batchv1.Job, leases map[string]*facts.Lease) {
 	t.Helper()
 	js, job = workers()
-	leases = map[string]*coordinationv1.Lease{}
+	leases = map[string]*facts.Lease{}
 	s = newShell(t, js, job)
-	s.reporting = func(key string) *coordinationv1.Lease { return leases[key] }
+	s.reporting = func(key string) *facts.Lease { return leases[key] }
 	cached(t, s, []*batchv1.Job{job})
 	reports(t, s, job, "", "")
 	inLeases(leases, job, "1", "1")
@@ -54,13 +55,13 @@ func leased(t *testing.T) (s *shell, js *jobset.JobSet, job *batchv1.Job, leases
 }
 
 // inLeases has the Pods of a Job report these epochs in their Leases; without one there is no Lease.
-func inLeases(leases map[string]*coordinationv1.Lease, job *batchv1.Job, epochs ...string) {
+func inLeases(leases map[string]*facts.Lease, job *batchv1.Job, epochs ...string) {
 	for index, epoch := range epochs {
 		pod := builders.MakePod(job, index).Obj()
 		key := pod.Namespace + "/" + facts.LeaseName(pod.Name)
 		delete(leases, key)
 		if epoch != "" {
-			leases[key] = leaseOf(pod, epoch)
+			leases[key] = facts.OfLease(leaseOf(pod, epoch))
 		}
 	}
 }
@@ -107,42 +108,38 @@ func TestAGroupThatReportsInLeases(t *testing.T) {
 		t.Parallel()
 		s, js, _, leases := leased(t)
 		for _, lease := range leases {
-			lease.OwnerReferences[0].UID, lease.Annotations[jobset.EpochKey] = "earlier", "2"
+			lease.Of, lease.Reported = "earlier", facts.Reported{Epoch: 2}
 		}
 		expect(t, s, js, [3]int32{0, 1, 0})
 	})
-	t.Run("P22, P152: a Pod is merged with its Lease once, and again when one of them changes", func(t *testing.T) {
+	t.Run("P22, P152: a Pod is joined with the Lease that it has now, and neither changes", func(t *testing.T) {
 		t.Parallel()
 		s, js, job, leases := leased(t)
-		merged := func() *corev1.Pod {
+		joined := func() *facts.Member {
 			in, err := s.gather(t.Context(), stored(t, s, js))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, pod := range in.Pods[job.UID] {
-				if facts.IndexOf(pod) == 0 {
-					return pod
-				}
-			}
-			t.Fatal("no Pod")
-			return nil
+			at := slices.IndexFunc(in.Pods[job.UID], func(pod *facts.Member) bool { return pod.Index == 0 })
+			return in.Pods[job.UID][at]
 		}
-		first := merged()
-		if facts.StandingOf(first).Reported.Epoch != 1 || merged() != first {
-			t.Errorf("merged once into %v, and then into another", first.Annotations)
+		if first := joined(); first.Reported.Epoch != 1 {
+			t.Errorf("joined into %+v", first.Reported)
 		}
 		inLeases(leases, job, "2")
-		second := merged()
-		if facts.StandingOf(second).Reported.Epoch != 2 {
-			t.Errorf("the Lease that changed: %v", second.Annotations)
+		if second := joined(); second.Reported.Epoch != 2 {
+			t.Errorf("the Lease that changed: %+v", second.Reported)
 		}
 		cached(t, s, nil, builders.MakePod(job, 0).Phase(corev1.PodFailed).Obj())
-		if third := facts.StandingOf(merged()); third.Phase != corev1.PodFailed || third.Reported.Epoch != 2 {
+		if third := joined(); third.Phase != corev1.PodFailed || third.Reported.Epoch != 2 {
 			t.Errorf("the Pod that changed: %+v", third)
 		}
+		if pod := s.pods.Named("ns", "js-w-0-0"); pod.Reported.Epoch != 0 {
+			t.Errorf("the Pod of the cache has the report of its Lease: %+v", pod)
+		}
 		clear(leases)
-		if merged(); len(s.memory.forJobSet(js).reports) > 0 {
-			t.Error("what no Lease reports any more is kept")
+		if last := joined(); last.Reported.Epoch != 0 {
+			t.Errorf("without a Lease: %+v", last.Reported)
 		}
 	})
 }
@@ -154,11 +151,11 @@ func TestALostWorkerMayReportInALease(t *testing.T) {
 	if err := s.Fake.Create(t.Context(), builders.MakePod(job, 1).Obj()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.confirm(t.Context(), policy.Input{JobSet: js, Jobs: []*batchv1.Job{job}, Pods: map[types.UID][]*corev1.Pod{}}, &policy.Loss{Job: job, Indexes: []int64{1}})
+	got, err := s.confirm(t.Context(), policy.Input{JobSet: js, Jobs: []*batchv1.Job{job}, Pods: map[types.UID][]*facts.Member{}}, &policy.Loss{Job: job, Indexes: []int64{1}})
 	if err != nil || len(got.Pods[job.UID]) != 1 {
 		t.Fatalf("error %v, Pods %v", err, got.Pods)
 	}
-	if epoch := facts.StandingOf(got.Pods[job.UID][0]).Reported.Epoch; epoch != 1 {
+	if epoch := got.Pods[job.UID][0].Reported.Epoch; epoch != 1 {
 		t.Errorf("P152: the Pod that was read reports %d, want 1", epoch)
 	}
 }
@@ -198,10 +195,17 @@ func TestWhatALeaseWakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t, tc.js, job, pod)
-			handler := &podEvents{reader: s.Fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}
+			cached(t, s, nil, pod)
+			handler := &podEvents{reader: s.Fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}, pods: s.pods}
+			read := func(lease *coordinationv1.Lease) *facts.Lease {
+				if lease == nil {
+					return nil
+				}
+				return facts.OfLease(lease)
+			}
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
-			handler.leaseChanged(t.Context(), tc.before, tc.after, queue)
+			handler.leaseChanged(t.Context(), read(tc.before), read(tc.after), queue)
 			if got := queue.Len() > 0; got != tc.wakes {
 				t.Errorf("wakes %v, want %v", got, tc.wakes)
 			}
@@ -217,7 +221,7 @@ type seenLeases bool
 
 func (l seenLeases) Seen() bool { return bool(l) }
 
-func (seenLeases) OnChange(func(before, after *coordinationv1.Lease)) {}
+func (seenLeases) OnChange(func(before, after *facts.Lease)) {}
 
 func TestAgentsReportInLeasesThatCanBeRead(t *testing.T) {
 	t.Parallel()

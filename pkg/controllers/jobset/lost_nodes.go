@@ -66,7 +66,7 @@ func (r *JobSetReconciler) replaceLost(ctx context.Context, js *jobset.JobSet, o
 // cameBack reports whether the worker is not lost any more, or is another one.
 func (r *JobSetReconciler) cameBack(ctx context.Context, fresh *corev1.Pod, op *policy.Op) (bool, error) {
 	pod, m := op.Pod, facts.Of(fresh)
-	if fresh.UID != pod.UID || m.Ended() || m.Node != facts.NodeOf(pod) || m.Reported.Epoch >= op.Epoch {
+	if fresh.UID != pod.UID || m.Ended() || m.Node != pod.Node || m.Reported.Epoch >= op.Epoch {
 		return true, nil
 	}
 	if !r.readsLeases() {
@@ -76,8 +76,7 @@ func (r *JobSetReconciler) cameBack(ctx context.Context, fresh *corev1.Pod, op *
 	if err != nil && !apierrors.IsForbidden(err) {
 		return false, fmt.Errorf("reading whether it has reported in its Lease: %w", err)
 	}
-	reporting := facts.InList(leases).Reporting(fresh, op.Epoch-1)
-	return facts.StandingOf(reporting).Reported.Epoch >= op.Epoch, nil
+	return facts.Join(m, facts.InList(leases).Of(m), op.Epoch-1).Reported.Epoch >= op.Epoch, nil
 }
 
 // markLost patches the conditions by their types: a merge patch would replace all of them. The worker has not been ready since the

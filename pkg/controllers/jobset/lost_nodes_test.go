@@ -133,7 +133,7 @@ func TestAWorkerOnALostNode(t *testing.T) {
 			}
 		},
 		"has reported in its Lease": func(t *testing.T, s *shell, pod *corev1.Pod) {
-			s.leasePolicy, s.reporting = &inForce{}, func(string) *coordinationv1.Lease { return nil }
+			s.leasePolicy, s.reporting = &inForce{}, func(string) *facts.Lease { return nil }
 			if err := s.Fake.Create(t.Context(), leaseOf(pod, "2")); err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestAWorkerOnALostNode(t *testing.T) {
 	t.Run("P153b: is replaced whatever a Lease says that nothing guards", func(t *testing.T) {
 		t.Parallel()
 		s, _, pod := nodeLost(t, nodeLease("n1"), leaseOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "js-w-0-1", UID: "js-w-0-1-uid"}}, "2"))
-		s.leasePolicy, s.reporting = &inForce{gap: "missing"}, func(string) *coordinationv1.Lease { return nil }
+		s.leasePolicy, s.reporting = &inForce{gap: "missing"}, func(string) *facts.Lease { return nil }
 		passesFor(t, s, 60)
 		if got := podRequests(s); pod.UID != "js-w-0-1-uid" || !slices.Contains(got, "delete Pod js-w-0-1") {
 			t.Errorf("%q", got)

@@ -31,7 +31,6 @@ import (
 //	heard, quiet               when workers on lost nodes are replaced (P172): without them later
 //	firstFailure               the cause in messages (P21); the break itself follows from the Pods
 //	access                     which rights of agents are reported as missing (P56): without it they are asked for again
-//	reports                    Pods merged with their Leases (P152): without them they are merged again
 //	reported                   which events are not repeated
 type memory struct {
 	mu sync.Mutex
@@ -68,7 +67,6 @@ type remembered struct {
 	movingSince time.Time
 	// access is what the API server said about the rights of agents, by service account.
 	access   map[string]policy.AgentAccess
-	reports  mergedReports
 	reported reported
 }
 

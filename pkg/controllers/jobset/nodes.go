@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -47,7 +46,7 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 			return err
 		}
 		for _, pod := range pods {
-			names[pod.Spec.NodeName] = true
+			names[pod.Node] = true
 		}
 	}
 	delete(names, "")
@@ -72,18 +71,18 @@ func (r *JobSetReconciler) tellOldNodes(ctx context.Context, js *jobset.JobSet) 
 
 // notReadyUnder returns which nodes are not ready, or gone, of Pods that should have stopped by now and may be deleted by force
 // (P25), and of Pods of a group that assembles which are being prepared (P48a).
-func (r *JobSetReconciler) notReadyUnder(ctx context.Context, js *jobset.JobSet, pods map[types.UID][]*corev1.Pod, now time.Time) (map[string]bool, error) {
+func (r *JobSetReconciler) notReadyUnder(ctx context.Context, js *jobset.JobSet, pods map[types.UID][]*facts.Member, now time.Time) (map[string]bool, error) {
 	assembles := !policy.Runs(js)
-	matters := func(pod *corev1.Pod) bool {
-		if pod.DeletionTimestamp != nil {
-			return r.deadlines.ForcefulDeletion > 0 && !now.Before(pod.DeletionTimestamp.Time)
+	matters := func(pod *facts.Member) bool {
+		if pod.Terminating() {
+			return r.deadlines.ForcefulDeletion > 0 && !now.Before(pod.Deadline)
 		}
-		return assembles && facts.PreparationOf(pod) != facts.Prepared
+		return assembles && pod.Preparation != facts.Prepared
 	}
 	notReady := map[string]bool{}
 	for _, podsOfJob := range pods {
 		for _, pod := range podsOfJob {
-			name := pod.Spec.NodeName
+			name := pod.Node
 			if _, seen := notReady[name]; seen || name == "" || !matters(pod) {
 				continue
 			}

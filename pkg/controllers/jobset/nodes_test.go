@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -30,7 +31,7 @@ func TestOldNodesAreToldOnce(t *testing.T) {
 		}
 		for index, name := range []string{"new", "old", "gone", ""} {
 			pod := builders.MakePod(job, index).Change(func(p *corev1.Pod) { p.Spec.NodeName = name }).Obj()
-			if err := s.pods.Store.Add(pod); err != nil {
+			if err := s.pods.Store.Add(facts.Of(pod)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,6 +8,7 @@ package jobset
 import (
 	"context"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,8 +37,8 @@ type podEvents struct {
 	reader client.Reader
 	memory *memory
 	gates  gates.Set
-	// reporting reads the Leases of Pods.
-	reporting facts.Leases
+	pods   shared.Indexed[*facts.Member]
+	leases facts.Leases
 }
 
 var _ handler.EventHandler = &podEvents{}
@@ -45,50 +46,43 @@ var _ handler.EventHandler = &podEvents{}
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 func (e *podEvents) Create(ctx context.Context, evt event.CreateEvent, q queue) {
-	e.changed(ctx, nil, evt.Object, q)
+	e.changed(ctx, nil, evt.Object.(*facts.Member), q)
 }
 
 func (e *podEvents) Update(ctx context.Context, evt event.UpdateEvent, q queue) {
-	e.changed(ctx, evt.ObjectOld, evt.ObjectNew, q)
+	e.changed(ctx, evt.ObjectOld.(*facts.Member), evt.ObjectNew.(*facts.Member), q)
 }
 
 func (e *podEvents) Delete(ctx context.Context, evt event.DeleteEvent, q queue) {
-	before, ok := evt.Object.(*corev1.Pod)
-	if !ok {
-		return
+	before := evt.Object.(*facts.Member)
+	gone := *before
+	if !gone.Terminating() { // by force
+		gone.Deadline = time.Now()
 	}
-	pod := *before
-	if pod.DeletionTimestamp == nil { // by force
-		pod.DeletionTimestamp = ptr.To(metav1.Now())
-	}
-	if js := e.jobSetOf(ctx, &pod); js != nil {
-		e.observe(ctx, js, e.reports(js, before), e.reports(js, &pod))
+	if js := e.jobSetOf(ctx, before); js != nil {
+		e.observe(ctx, js, e.join(js, before), e.join(js, &gone))
 		wakeJobSet(js, q)
 	}
 }
 
 func (e *podEvents) Generic(context.Context, event.GenericEvent, queue) {}
 
-func (e *podEvents) changed(ctx context.Context, before, after client.Object, q queue) {
-	pod, ok := after.(*corev1.Pod)
-	if !ok {
-		return
-	}
-	old, isUpdate := before.(*corev1.Pod)
-	js := e.jobSetOf(ctx, pod)
+// changed takes nil for the Pod before if it was not in the cache.
+func (e *podEvents) changed(ctx context.Context, before, after *facts.Member, q queue) {
+	js := e.jobSetOf(ctx, after)
 	if js == nil {
 		return
 	}
-	old, pod = e.reports(js, old), e.reports(js, pod)
-	e.observe(ctx, js, old, pod)
-	if !isUpdate || matters(old, pod) || showsReadiness(js, old, pod) {
+	was, is := e.join(js, before), e.join(js, after)
+	e.observe(ctx, js, was, is)
+	if was == nil || matters(was, is) || showsReadiness(js, was, is) {
 		wakeJobSet(js, q)
 	}
 }
 
 // jobSetOf returns the JobSet of a Pod if it restarts in place or tolerates faults, else nil. It also returns nil if the JobSet
 // is not in the cache yet; its own event is still to come then.
-func (e *podEvents) jobSetOf(ctx context.Context, pod *corev1.Pod) *jobset.JobSet {
+func (e *podEvents) jobSetOf(ctx context.Context, pod *facts.Member) *jobset.JobSet {
 	js := shared.JobSetOf(ctx, e.reader, pod)
 	if js != nil && (e.inPlace(js) || policy.Tolerates(js, e.gates)) {
 		return js
@@ -100,16 +94,16 @@ func (e *podEvents) inPlace(js *jobset.JobSet) bool {
 	return workerpod.RestartsInPlace(js, e.gates)
 }
 
-// reports returns a Pod, nil or not, with what it reports, on itself or in a Lease.
-func (e *podEvents) reports(js *jobset.JobSet, pod *corev1.Pod) *corev1.Pod {
+// join returns a Pod, nil or not, with what it reports, on itself or in a Lease.
+func (e *podEvents) join(js *jobset.JobSet, pod *facts.Member) *facts.Member {
 	if pod == nil {
 		return nil
 	}
-	return e.reporting.Reporting(pod, ptr.Deref(js.Status.SyncedEpoch, 0))
+	return facts.Join(pod, e.leases.Of(pod), ptr.Deref(js.Status.SyncedEpoch, 0))
 }
 
 // observe catches a failure that a change of a Pod shows.
-func (e *podEvents) observe(ctx context.Context, js *jobset.JobSet, before, pod *corev1.Pod) {
+func (e *podEvents) observe(ctx context.Context, js *jobset.JobSet, before, pod *facts.Member) {
 	if !e.inPlace(js) {
 		return
 	}
@@ -124,7 +118,7 @@ func wakeJobSet(js *jobset.JobSet, q queue) {
 
 // inGroup reports whether the Job of a Pod still has to run (P10): once a Job has met its
 // success policy, the Job controller deletes the Pods that are left.
-func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) bool {
+func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *facts.Member) bool {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
 		return false
@@ -141,18 +135,14 @@ func (e *podEvents) inGroup(ctx context.Context, js *jobset.JobSet, pod *corev1.
 }
 
 // matters reports whether a Pod changed in a fact that decides something.
-func matters(old, pod *corev1.Pod) bool {
-	return old.UID != pod.UID || facts.StandingOf(old) != facts.StandingOf(pod)
-}
+func matters(was, is *facts.Member) bool { return was.UID != is.UID || was.Standing != is.Standing }
 
 // showsReadiness reports whether a Pod changed in what is reported about its worker: it is no longer
 // ready, or shows why it cannot be. That it becomes ready matters only if condition WorkersNotReady is
 // True, so the start of a group enqueues nothing.
-func showsReadiness(js *jobset.JobSet, old, pod *corev1.Pod) bool {
-	was, _ := facts.ReadinessOf(old)
-	is, _ := facts.ReadinessOf(pod)
-	if was == is || !ranIn(facts.StandingOf(pod), js) {
+func showsReadiness(js *jobset.JobSet, was, is *facts.Member) bool {
+	if was.Readiness == is.Readiness || !ranIn(is, js) {
 		return false
 	}
-	return is != facts.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
+	return is.Readiness != facts.Ready || apimeta.IsStatusConditionTrue(js.Status.Conditions, string(jobset.JobSetWorkersNotReady))
 }

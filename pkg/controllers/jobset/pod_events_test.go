@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -91,7 +92,7 @@ func TestMatters(t *testing.T) {
 			old := builders.MakePod(job, 0).Epoch("1").Obj()
 			pod := old.DeepCopy()
 			tc.change(pod)
-			if got := matters(old, pod); got != tc.want {
+			if got := matters(facts.Of(old), facts.Of(pod)); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
@@ -99,7 +100,7 @@ func TestMatters(t *testing.T) {
 	t.Run("P22: the end of a grace that moves", func(t *testing.T) {
 		t.Parallel()
 		old, sooner := builders.MakePod(job, 0).Terminating(now.Add(time.Minute)).Obj(), builders.MakePod(job, 0).Terminating(now).Obj()
-		if !matters(old, sooner) {
+		if !matters(facts.Of(old), facts.Of(sooner)) {
 			t.Error("got false, want true")
 		}
 	})
@@ -114,11 +115,11 @@ func TestPodEvents(t *testing.T) {
 	assembling.Status.DeprecatedEpoch = ptr.To[int32](1)
 	pod := func(epoch string) *builders.PodWrapper { return builders.MakePod(job, 0).Epoch(epoch) }
 	failing := func(epoch string) *corev1.Pod {
-		return strip(t, pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj())
+		return withContainers(pod(epoch).Change(shows(true, exit("worker", 7, 0))).Obj())
 	}
 	deleted := pod("1").Terminating(now).Obj()
 	failed := func() *corev1.Pod {
-		return strip(t, pod("1").Phase(corev1.PodFailed).Change(shows(false, exit("worker", 7, 0))).Obj())
+		return withContainers(pod("1").Phase(corev1.PodFailed).Change(shows(false, exit("worker", 7, 0))).Obj())
 	}
 	disabled := js.DeepCopy()
 	disabled.Annotations = map[string]string{jobset.DisableInPlaceRestartKey: ""}
@@ -127,7 +128,7 @@ func TestPodEvents(t *testing.T) {
 	told := js.DeepCopy()
 	told.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetWorkersNotReady, true, "", "", now)}
 	unready := func(epoch string, reasons ...string) *corev1.Pod {
-		return strip(t, pod(epoch).Change(func(pod *corev1.Pod) {
+		return withContainers(pod(epoch).Change(func(pod *corev1.Pod) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 			for _, reason := range reasons {
 				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
@@ -193,9 +194,9 @@ func TestPodEvents(t *testing.T) {
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
 			if tc.old == nil {
-				handler.Create(t.Context(), event.CreateEvent{Object: tc.pod}, queue)
+				handler.Create(t.Context(), event.CreateEvent{Object: facts.Of(tc.pod)}, queue)
 			} else {
-				handler.Update(t.Context(), event.UpdateEvent{ObjectOld: tc.old, ObjectNew: tc.pod}, queue)
+				handler.Update(t.Context(), event.UpdateEvent{ObjectOld: facts.Of(tc.old), ObjectNew: facts.Of(tc.pod)}, queue)
 			}
 			if got := queue.Len() > 0; got != tc.wakes {
 				t.Errorf("wakes %v, want %v", got, tc.wakes)
@@ -220,7 +221,7 @@ func TestPodEvents(t *testing.T) {
 			s := newShell(t, js, tc.job)
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
-			(&podEvents{reader: s.Fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}).Delete(t.Context(), event.DeleteEvent{Object: tc.pod}, queue)
+			(&podEvents{reader: s.Fake, memory: s.memory, gates: gates.Set{InPlaceRestart: true}}).Delete(t.Context(), event.DeleteEvent{Object: facts.Of(tc.pod)}, queue)
 			if queue.Len() != 1 {
 				t.Errorf("%d in the queue, want 1", queue.Len())
 			}

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +25,7 @@ import (
 
 // readReports reads the Leases of Pods that seem to be late past the cache, and returns the input with what they report (P24c). A
 // Pod without a Lease has reported nothing there, and in one that this manager may not read nothing is seen anyway.
-func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, late []*corev1.Pod) (policy.Input, error) {
+func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, late []*facts.Member) (policy.Input, error) {
 	var found []coordinationv1.Lease
 	read := make(map[types.UID]bool, len(late))
 	for _, pod := range late {
@@ -42,7 +41,7 @@ func (r *JobSetReconciler) readReports(ctx context.Context, in policy.Input, lat
 		in.Pods[job] = slices.Clone(pods)
 		for i, pod := range in.Pods[job] {
 			if read[pod.UID] {
-				in.Pods[job][i] = live.Reporting(pod, synced)
+				in.Pods[job][i] = facts.Join(pod, live.Of(pod), synced)
 			}
 		}
 	}

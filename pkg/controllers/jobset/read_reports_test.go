@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -35,7 +36,7 @@ func lateInLeases(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, 
 	t.Helper()
 	js, job := workers()
 	js.Status.DeprecatedEpoch, js.Status.AssemblingSince = ptr.To[int32](1), ptr.To(metav1.NewTime(now.Add(-11*time.Minute)))
-	leases := map[string]*coordinationv1.Lease{}
+	leases := map[string]*facts.Lease{}
 	inLeases(leases, job, "2", "1")
 	var pods []*corev1.Pod
 	for index := range 2 {
@@ -44,7 +45,7 @@ func lateInLeases(t *testing.T, live ...client.Object) (*shell, *jobset.JobSet, 
 		}).Obj())
 	}
 	s := newShell(t, append(live, js, job, pods[0].DeepCopy(), pods[1].DeepCopy())...)
-	s.reporting = func(key string) *coordinationv1.Lease { return leases[key] }
+	s.reporting = func(key string) *facts.Lease { return leases[key] }
 	s.leasePolicy = &inForce{}
 	s.deadlines = policy.Deadlines{Assembly: 10 * time.Minute}
 	s.memory.leading = now.Add(-time.Hour)

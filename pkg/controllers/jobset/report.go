@@ -26,6 +26,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/metrics"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -159,14 +160,14 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 // mostRemembered is how much is remembered of an annotation that is no epoch, which may have 256 KiB.
 const mostRemembered = 64
 
-func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*corev1.Pod) {
+func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*facts.Member) {
 	for _, pod := range pods {
-		value := pod.Annotations[jobset.EpochKey]
+		value := pod.Reported.Text
 		if !r.memory.forJobSet(js).reported.changed(pod.UID, strings.Clone(value[:min(len(value), mostRemembered)])) {
 			continue
 		}
 		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",
-			jobset.EpochKey, r.reporting.Place(pod, value), value))
+			jobset.EpochKey, pod.ReportsIn(), value))
 	}
 }
 
@@ -203,7 +204,7 @@ func (r *JobSetReconciler) tellReplaced(js *jobset.JobSet, all []policy.Replacem
 		}
 		metrics.WorkerReplaced(string(replaced.Reason))
 		r.warn(js, constants.WorkerReplacedReason, fmt.Sprintf("worker pod %s on node %s cannot restart in place and is replaced: %s",
-			replaced.Pod.Name, replaced.Pod.Spec.NodeName, replaced.Because))
+			replaced.Pod.Name, replaced.Pod.Node, replaced.Because))
 	}
 }
 

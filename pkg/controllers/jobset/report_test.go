@@ -21,6 +21,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -233,8 +234,8 @@ func TestReplacedPodsAreToldOnce(t *testing.T) {
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	_, job := workers()
 	pod := builders.MakePod(job, 0).Change(func(pod *corev1.Pod) { pod.Spec.NodeName = "n1" }).Obj()
-	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch("x").Obj()},
-		Replaced: []policy.Replacement{{Pod: pod, Because: "container worker cannot be stopped"}}}}
+	plan := policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*facts.Member{facts.Of(builders.MakePod(job, 0).Epoch("x").Obj())},
+		Replaced: []policy.Replacement{{Pod: facts.Of(pod), Because: "container worker cannot be stopped"}}}}
 	report(t, s, js, plan, ctrl.Result{})
 	report(t, s, js, plan, ctrl.Result{})
 	s.Record.Expect(t,
@@ -262,7 +263,7 @@ func TestInvalidEpochsAreToldOnce(t *testing.T) {
 	s, js := seen(t, builders.MakeJobSet("js", "ns"))
 	_, job := workers()
 	pod := func(epoch string) policy.Plan {
-		return policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*corev1.Pod{builders.MakePod(job, 0).Epoch(epoch).Obj()}}}
+		return policy.Plan{Status: js.Status, Reports: policy.Reports{InvalidEpochs: []*facts.Member{facts.Of(builders.MakePod(job, 0).Epoch(epoch).Obj())}}}
 	}
 	told := func(value string) string {
 		return "event Warning InvalidEpoch Reconciling: annotation jobset.sigs.k8s.io/epoch of Pod js-w-0-0 is \"" + value +

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"sigs.k8s.io/jobset/pkg/facts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -22,7 +22,7 @@ func TestLittleIsRememberedOfAnInvalidEpoch(t *testing.T) {
 	s := newShell(t, js)
 	pod := builders.MakePod(job, 0).Epoch(strings.Repeat("x", 1<<18)).Obj()
 	for range 2 {
-		s.tellInvalidEpochs(js, []*corev1.Pod{pod})
+		s.tellInvalidEpochs(js, []*facts.Member{facts.Of(pod)})
 	}
 	if got := len(s.memory.forJobSet(js).reported.values[pod.UID]); got != mostRemembered {
 		t.Errorf("P12: %d bytes are remembered, want %d", got, mostRemembered)

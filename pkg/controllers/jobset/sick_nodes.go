@@ -19,6 +19,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
@@ -75,7 +76,7 @@ func (r *JobSetReconciler) sickNodes(js *jobset.JobSet) (policy.SickNodes, error
 type nodeEvents struct {
 	reader client.Reader
 	rules  nodehealth.Rules
-	pods   shared.Indexed[*corev1.Pod]
+	pods   shared.Indexed[*facts.Member]
 }
 
 var _ handler.EventHandler = &nodeEvents{}
@@ -116,7 +117,7 @@ func (e *nodeEvents) wake(ctx context.Context, node string, q queue) {
 }
 
 // wakeTolerant enqueues the JobSet of a Pod if it asks for fault tolerance.
-func wakeTolerant(ctx context.Context, reader client.Reader, pod *corev1.Pod, q queue) {
+func wakeTolerant(ctx context.Context, reader client.Reader, pod *facts.Member, q queue) {
 	if js := shared.JobSetOf(ctx, reader, pod); js != nil && js.Spec.FaultTolerance != nil && shared.ManagedHere(js) {
 		wakeJobSet(js, q)
 	}
@@ -125,21 +126,21 @@ func wakeTolerant(ctx context.Context, reader client.Reader, pod *corev1.Pod, q 
 // bindingEvents enqueue a JobSet when one of its Pods is bound to a node that is marked by then: the
 // scheduler had not seen the mark, and when the node got it no Pod stood there yet.
 func (r *JobSetReconciler) bindingEvents() handler.Funcs {
-	changed := func(ctx context.Context, old, pod *corev1.Pod, q queue) {
-		if pod.Spec.NodeName == "" || old != nil && old.Spec.NodeName == pod.Spec.NodeName {
+	changed := func(ctx context.Context, old, pod *facts.Member, q queue) {
+		if pod.Node == "" || old != nil && old.Node == pod.Node {
 			return
 		}
-		node, exists, err := r.marked.Store.GetByKey(pod.Spec.NodeName)
+		node, exists, err := r.marked.Store.GetByKey(pod.Node)
 		if err == nil && exists && len(r.nodeHealth.MoveOff.Marks(node.(*corev1.Node).Labels)) > 0 {
 			wakeTolerant(ctx, r.client, pod, q)
 		}
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, evt event.CreateEvent, q queue) {
-			changed(ctx, nil, evt.Object.(*corev1.Pod), q)
+			changed(ctx, nil, evt.Object.(*facts.Member), q)
 		},
 		UpdateFunc: func(ctx context.Context, evt event.UpdateEvent, q queue) {
-			changed(ctx, evt.ObjectOld.(*corev1.Pod), evt.ObjectNew.(*corev1.Pod), q)
+			changed(ctx, evt.ObjectOld.(*facts.Member), evt.ObjectNew.(*facts.Member), q)
 		},
 	}
 }

@@ -25,6 +25,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -93,7 +94,7 @@ func TestNodesWakeWhoRunsOnThem(t *testing.T) {
 	_, orphans := tolerantOn("gone", "n1")
 	s := newShell(t, train, other, plain, foreign)
 	all := slices.Concat(pods, more, plainPods, foreignPods, orphans)
-	events := &nodeEvents{reader: s.client, rules: nodehealth.DefaultRules(), pods: newIndexer(t, constants.PodsIndexByNode, byNode, all...)}
+	events := &nodeEvents{reader: s.client, rules: nodehealth.DefaultRules(), pods: newIndexer(t, constants.PodsIndexByNode, byNode, membersOf(all)...)}
 
 	heartbeat := node("n1", "PASS")
 	heartbeat.ResourceVersion = "7"
@@ -159,9 +160,9 @@ func TestPodsOnMarkedNodesWakeTheirJobSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q, events := newQueue(t), s.bindingEvents()
 			if tc.old == nil {
-				events.Create(t.Context(), event.CreateEvent{Object: tc.pod}, q)
+				events.Create(t.Context(), event.CreateEvent{Object: facts.Of(tc.pod)}, q)
 			} else {
-				events.Update(t.Context(), event.UpdateEvent{ObjectOld: tc.old, ObjectNew: tc.pod}, q)
+				events.Update(t.Context(), event.UpdateEvent{ObjectOld: facts.Of(tc.old), ObjectNew: facts.Of(tc.pod)}, q)
 			}
 			if diff := cmp.Diff(tc.want, inQueue(q)); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)

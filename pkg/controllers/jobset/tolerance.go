@@ -20,12 +20,13 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/policy"
 )
 
 // podsAndStrays returns the cached Pods that the labels call those of a JobSet, see withStrays.
 func (r *JobSetReconciler) podsAndStrays(ctx context.Context, js *jobset.JobSet, jobs []*batchv1.Job) (
-	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+	ofJobs map[types.UID][]*facts.Member, strays []*facts.Member, err error,
 ) {
 	pods, err := r.podsOfJobSet.ControlledBy(js.Namespace, js.UID)
 	if err != nil {
@@ -36,10 +37,10 @@ func (r *JobSetReconciler) podsAndStrays(ctx context.Context, js *jobset.JobSet,
 
 // withStrays sorts the Pods that the labels call those of a JobSet: by its Jobs, and apart those whose Job is gone (P86).
 // Anybody in the namespace can write the labels, so a stray is no Pod of another controller.
-func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*corev1.Pod, jobs []*batchv1.Job) (
-	ofJobs map[types.UID][]*corev1.Pod, strays []*corev1.Pod, err error,
+func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, pods []*facts.Member, jobs []*batchv1.Job) (
+	ofJobs map[types.UID][]*facts.Member, strays []*facts.Member, err error,
 ) {
-	ofJobs = make(map[types.UID][]*corev1.Pod, len(jobs))
+	ofJobs = make(map[types.UID][]*facts.Member, len(jobs))
 	for _, job := range jobs {
 		ofJobs[job.UID] = nil
 	}
@@ -61,10 +62,18 @@ func (r *JobSetReconciler) withStrays(ctx context.Context, js *jobset.JobSet, po
 	return ofJobs, strays, nil
 }
 
+func membersOf(pods []*corev1.Pod) []*facts.Member {
+	members := make([]*facts.Member, len(pods))
+	for i, pod := range pods {
+		members[i] = facts.Of(pod)
+	}
+	return members
+}
+
 // isStray reports whether a Pod with the labels of a JobSet may be one that it left behind. If the cache does not show
 // its Job, the Job is gone, or was created a moment ago; the garbage collector deletes what names a Job that never was.
 // A Pod without a controller runs on, too: `kubectl delete job --cascade=orphan` makes one.
-func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *corev1.Pod) (bool, error) {
+func (r *JobSetReconciler) isStray(ctx context.Context, js *jobset.JobSet, pod *facts.Member) (bool, error) {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	switch {
 	case pod.Namespace != js.Namespace:
@@ -103,8 +112,8 @@ func (r *JobSetReconciler) readChildren(ctx context.Context, in policy.Input) (p
 	}
 	in.Jobs = slices.DeleteFunc(append(jobs, unlisted...), func(job *batchv1.Job) bool { return !metav1.IsControlledBy(job, js) })
 	in.ChildrenRead = true
-	in.Pods, in.Strays, err = r.withStrays(ctx, js, pods, in.Jobs)
-	r.withReports(js, in.Pods)
+	in.Pods, in.Strays, err = r.withStrays(ctx, js, membersOf(pods), in.Jobs)
+	r.joinReports(&in)
 	return in, err
 }
 

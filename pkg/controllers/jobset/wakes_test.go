@@ -36,6 +36,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
@@ -212,13 +213,13 @@ func TestWhatWakesAJobSet(t *testing.T) {
 		old := builders.MakePod(builders.MakeJob(js, "w", 0).Obj(), 0).Epoch("1").Obj()
 		noted := old.DeepCopy()
 		noted.Annotations["note"] = "of no interest"
-		pods.Update(old, noted)
+		pods.Update(facts.Of(old), facts.Of(noted))
 		l.wakesNobody()
 		reported := noted.DeepCopy()
 		reported.Annotations[jobset.EpochKey] = "2"
-		pods.Update(noted, reported)
+		pods.Update(facts.Of(noted), facts.Of(reported))
 		l.wakes("js")
-		pods.Delete(reported)
+		pods.Delete(facts.Of(reported))
 		l.wakes("js")
 	})
 	t.Run("C4: with the gate off no Pod", func(t *testing.T) {
@@ -256,7 +257,7 @@ func TestWhatWakesAJobSet(t *testing.T) {
 		_, job := workers()
 		pod := builders.MakePod(job, 0).Change(func(pod *corev1.Pod) { pod.Labels = nil }).Obj()
 		indexer := l.informer(pod).indexer
-		if err := indexer.Add(pod); err != nil {
+		if err := indexer.Add(facts.Of(pod)); err != nil {
 			t.Fatal(err)
 		}
 		keys, err := indexer.IndexKeys("podsIndexByJob", "ns/"+string(job.UID))

@@ -82,7 +82,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, gates gates.Set, deadlines pol
 		}
 	}
 	if gates.InPlaceRestart || gates.FaultTolerance {
-		pods := &podEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates, reporting: r.reporting}
+		pods := &podEvents{reader: mgr.GetClient(), memory: r.memory, gates: gates, pods: r.pods, leases: r.reporting}
 		builder = r.watchLeases(builder.Watches(&corev1.Pod{}, pods), pods)
 	}
 	if err := r.watchNodes(ctx, mgr, builder); err != nil {

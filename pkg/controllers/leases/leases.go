@@ -31,7 +31,7 @@ type Leases struct {
 	synced toolscache.InformerSynced
 	guard  Guard
 	// changed is nil as long as this manager does not lead.
-	changed atomic.Pointer[func(before, after *coordinationv1.Lease)]
+	changed atomic.Pointer[func(before, after *facts.Lease)]
 }
 
 // Guard says why the policy that restricts who may report in a Lease is not in force, "" if it is, and whether that is known.
@@ -78,11 +78,11 @@ func watch(ctx context.Context, mgr ctrl.Manager, guard Guard) (*Leases, error) 
 func cacheOptions(mgr ctrl.Manager) cache.Options {
 	return cache.Options{
 		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
-		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {Label: shared.Having(jobset.JobSetUIDKey), Transform: strip}},
+		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {Label: shared.Having(jobset.JobSetUIDKey), Transform: keep}},
 	}
 }
 
-var strip = shared.Keeping(facts.StripLease)
+var keep = shared.Keeping(facts.OfLease)
 
 // guarded reports whether only agents may report in Leases.
 func (l *Leases) guarded() bool {
@@ -95,7 +95,7 @@ func (l *Leases) Reader() facts.Leases {
 	if l == nil {
 		return nil
 	}
-	return func(key string) *coordinationv1.Lease {
+	return func(key string) *facts.Lease {
 		if !l.guarded() {
 			return nil
 		}
@@ -103,7 +103,7 @@ func (l *Leases) Reader() facts.Leases {
 		if err != nil || !exists {
 			return nil
 		}
-		return object.(*coordinationv1.Lease)
+		return object.(*facts.Lease)
 	}
 }
 
@@ -113,7 +113,7 @@ func (l *Leases) Seen() bool { return l.synced() }
 
 // OnChange sets the function to call with a Lease before and after a change, nil if there was or is none. It is not called while no
 // Lease is read: the guard tells when it is in force again.
-func (l *Leases) OnChange(changed func(before, after *coordinationv1.Lease)) {
+func (l *Leases) OnChange(changed func(before, after *facts.Lease)) {
 	l.changed.Store(&changed)
 }
 
@@ -125,7 +125,7 @@ func (l *Leases) tell(before, after any) {
 	if tombstone, ok := before.(toolscache.DeletedFinalStateUnknown); ok {
 		before = tombstone.Obj
 	}
-	was, _ := before.(*coordinationv1.Lease)
-	is, _ := after.(*coordinationv1.Lease)
+	was, _ := before.(*facts.Lease)
+	is, _ := after.(*facts.Lease)
 	(*changed)(was, is)
 }

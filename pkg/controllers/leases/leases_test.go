@@ -20,28 +20,31 @@ import (
 func TestWhatIsCached(t *testing.T) {
 	t.Parallel()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "l", Annotations: map[string]string{jobset.EpochKey: "3", "notes": "long"}}}
-	kept, err := strip(lease)
+	kept, err := keep(lease)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(any(facts.StripLease(lease)), kept); diff != "" {
+	if diff := cmp.Diff(any(facts.OfLease(lease)), kept); diff != "" {
 		t.Errorf("P152: what is kept of a Lease (-want +got):\n%s", diff)
 	}
+	if again, err := keep(kept); err != nil || again != kept { // an informer shows a transform what it returned, too
+		t.Errorf("P152: what was kept came back as %v, %v", again, err)
+	}
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "ns/l", Obj: kept}
-	if got, err := strip(tombstone); err != nil || got != any(tombstone) {
+	if got, err := keep(tombstone); err != nil || got != any(tombstone) {
 		t.Errorf("P152: a tombstone came back as %v, %v", got, err)
 	}
 }
 
 func TestChangesAreTold(t *testing.T) {
 	t.Parallel()
-	a, b := &coordinationv1.Lease{}, &coordinationv1.Lease{}
+	a, b := &facts.Lease{}, &facts.Lease{}
 	gap := ""
 	l := &Leases{guard: func() (string, bool) { return gap, gap != "unknown" }}
 	l.tell(nil, a) // while another leads
-	var told [][2]*coordinationv1.Lease
-	l.OnChange(func(before, after *coordinationv1.Lease) {
-		told = append(told, [2]*coordinationv1.Lease{before, after})
+	var told [][2]*facts.Lease
+	l.OnChange(func(before, after *facts.Lease) {
+		told = append(told, [2]*facts.Lease{before, after})
 	})
 	l.tell(nil, a)
 	for _, gap = range []string{"unknown", "the policy is missing"} { // P153b
@@ -50,7 +53,7 @@ func TestChangesAreTold(t *testing.T) {
 	gap = ""
 	l.tell(a, b)
 	l.tell(toolscache.DeletedFinalStateUnknown{Obj: b}, nil)
-	want := [][2]*coordinationv1.Lease{{nil, a}, {a, b}, {b, nil}}
+	want := [][2]*facts.Lease{{nil, a}, {a, b}, {b, nil}}
 	if len(told) != len(want) {
 		t.Fatalf("P152: told of %d changes, want %d", len(told), len(want))
 	}
@@ -63,7 +66,7 @@ func TestChangesAreTold(t *testing.T) {
 
 func TestNoLeaseIsReadWithoutItsGuard(t *testing.T) {
 	t.Parallel()
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "l"}}
+	lease := &facts.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "l"}}
 	store := toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, nil)
 	if err := store.Add(lease); err != nil {
 		t.Fatal(err)
@@ -71,7 +74,7 @@ func TestNoLeaseIsReadWithoutItsGuard(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gap   string
 		known bool
-		want  *coordinationv1.Lease
+		want  *facts.Lease
 	}{
 		"P153b: the policy is in force":                  {"", true, lease},
 		"P153b: it is missing, or not ours":              {"it is missing", true, nil},

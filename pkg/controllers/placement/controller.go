@@ -25,6 +25,7 @@ import (
 
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/workerpod"
@@ -39,7 +40,7 @@ type PodReconciler struct {
 	client client.Client
 	events events.EventRecorder
 	clock  clock.PassiveClock
-	pods   shared.Indexed[*corev1.Pod]
+	pods   shared.Indexed[*facts.Member]
 	// patience is how long a replaced leader may look for a node in the domain of its followers; 0 means no limit.
 	patience time.Duration
 }
@@ -48,32 +49,34 @@ type PodReconciler struct {
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 
-// Setup adds the Pod controller to a manager, and what the Pod webhooks
-// read: the caches of Pods and Nodes, and their indexes.
-func Setup(ctx context.Context, mgr ctrl.Manager, deadlines policy.Deadlines) error {
+// Setup adds the Pod controller to a manager, and returns what the Pod webhooks look Pods up with. They read the cache of Nodes, too.
+func Setup(ctx context.Context, mgr ctrl.Manager, deadlines policy.Deadlines) (placement.Pods, error) {
+	found, err := setup(ctx, mgr, deadlines)
+	if err != nil {
+		return found, fmt.Errorf("setting up the Pod controller: %w", err)
+	}
+	return found, nil
+}
+
+func setup(ctx context.Context, mgr ctrl.Manager, deadlines policy.Deadlines) (found placement.Pods, err error) {
 	r := &PodReconciler{
 		client: mgr.GetClient(), events: mgr.GetEventRecorder("pod"), clock: clock.RealClock{}, patience: deadlines.Assembly,
 	}
-	var err error
 	if r.pods, err = shared.IndexPods(ctx, mgr.GetCache()); err != nil {
-		return fmt.Errorf("setting up the Pod controller: %w", err)
+		return found, err
 	}
-	if err := indexPods(ctx, mgr.GetFieldIndexer()); err != nil {
-		return fmt.Errorf("setting up the Pod controller: %w", err)
+	if found, err = indexPods(ctx, mgr.GetCache()); err != nil {
+		return found, err
 	}
 	// Events of Nodes enqueue nothing; Nodes are only read.
 	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
-		return fmt.Errorf("setting up the Pod controller: getting the informer of Nodes: %w", err)
+		return found, fmt.Errorf("getting the informer of Nodes: %w", err)
 	}
-	err = builder.TypedControllerManagedBy[podsOfJob](mgr).
+	return found, builder.TypedControllerManagedBy[podsOfJob](mgr).
 		Named("pod").
 		WithLogConstructor(shared.PassLogger(mgr.GetLogger(), "pod", "job", func(job *podsOfJob) types.NamespacedName { return job.NamespacedName })).
 		Watches(&corev1.Pod{}, placementEvents{}).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("setting up the Pod controller: %w", err)
-	}
-	return nil
 }
 
 // Reconcile deletes the followers of a Job if one of them is bound for another domain than its leader's.
@@ -86,26 +89,25 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 	if leader == nil {
 		return r.freeLeader(ctx, job, pods)
 	}
-	node, err := shared.NodeOf(ctx, r.client, leader.Spec.NodeName)
+	node, err := shared.NodeOf(ctx, r.client, leader.Node)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	followers, err := placement.Repair(leader, pods, node)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("checking the placement of the Pods of Job %s, with leader %s on node %q: %w",
-			job, leader.Name, leader.Spec.NodeName, err)
+			job, leader.Name, leader.Node, err)
 	}
 	if len(followers) == 0 {
 		return ctrl.Result{}, nil
 	}
-	if err := shared.All(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod, "not in the domain of its leader") }); err != nil {
+	if err := shared.All(followers, func(pod *facts.Member) error { return r.evict(ctx, pod, "not in the domain of its leader") }); err != nil {
 		return ctrl.Result{}, err
 	}
 	if js := shared.JobSetOf(ctx, r.client, leader); js != nil {
-		topology, _ := placement.Topology(leader)
 		r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
 			"deleted %d follower Pods of Job %s, to be created again in the domain (%s) of their leader Pod %s on node %s",
-			len(followers), job.Name, topology, leader.Name, leader.Spec.NodeName)
+			len(followers), job.Name, leader.Topology, leader.Name, leader.Node)
 	}
 	return ctrl.Result{}, nil
 }
@@ -113,7 +115,7 @@ func (r *PodReconciler) Reconcile(ctx context.Context, job podsOfJob) (ctrl.Resu
 // freeLeader deletes the followers that bind a leader to a domain in which it
 // finds no node. It does so only in a group that restarts in place: its followers are held
 // and wait for the leader, so they lose nothing but their place (P24).
-func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*corev1.Pod) (ctrl.Result, error) {
+func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*facts.Member) (ctrl.Result, error) {
 	leader, followers := placement.StrandedLeader(pods)
 	if leader == nil || r.patience <= 0 {
 		return ctrl.Result{}, nil
@@ -128,21 +130,20 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*c
 	if policy.Bypassed(js) {
 		return ctrl.Result{RequeueAfter: r.patience}, nil
 	}
-	if err := shared.All(followers, func(pod *corev1.Pod) error { return r.evict(ctx, pod, "its leader finds no node in its domain") }); err != nil {
+	if err := shared.All(followers, func(pod *facts.Member) error { return r.evict(ctx, pod, "its leader finds no node in its domain") }); err != nil {
 		return ctrl.Result{}, err
 	}
-	topology, _ := placement.Topology(leader)
 	r.events.Eventf(js, leader, corev1.EventTypeWarning, placement.ViolationReason, constants.EventAction,
 		"deleted %d follower Pods of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
-		len(followers), job.Name, leader.Name, topology, r.patience)
+		len(followers), job.Name, leader.Name, leader.Topology, r.patience)
 	return ctrl.Result{}, nil
 }
 
 // evict marks a Pod as disrupted and deletes it. The mark comes first: without it the
 // deletion looks like a failure.
-func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod, reason string) error {
+func (r *PodReconciler) evict(ctx context.Context, pod *facts.Member, reason string) error {
 	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-	if !placement.IsMarked(pod) {
+	if !pod.Disrupted {
 		patch, err := disruptionPatch(metav1.NewTime(r.clock.Now()))
 		if err != nil {
 			return err
@@ -158,7 +159,7 @@ func (r *PodReconciler) evict(ctx context.Context, pod *corev1.Pod, reason strin
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Pod %s, which is not in the domain of its leader: %w", klog.KObj(pod), err)
 	}
-	shared.Wrote(ctx, "Deleted a Pod", reason, "pod", klog.KObj(pod), "node", pod.Spec.NodeName)
+	shared.Wrote(ctx, "Deleted a Pod", reason, "pod", klog.KObj(pod), "node", pod.Node)
 	return nil
 }
 

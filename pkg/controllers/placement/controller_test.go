@@ -14,12 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/testshell"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/placement"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -43,14 +43,14 @@ func worker() *batchv1.Job {
 }
 
 // placed returns a Pod of Job js-w-0 with exclusive placement, as the cache keeps it.
-func placed(t *testing.T, index int, changes ...func(*corev1.Pod)) *corev1.Pod {
+func placed(t *testing.T, index int, changes ...func(*corev1.Pod)) *facts.Member {
 	t.Helper()
 	job := worker()
 	builder := builders.MakePod(job, index).Annotation(jobset.ExclusiveKey, rack)
 	for _, change := range changes {
 		builder.Change(change)
 	}
-	return facts.Strip(builder.Obj())
+	return facts.Of(builder.Obj())
 }
 
 func onNode(p *corev1.Pod)        { p.Spec.NodeName = "n" }
@@ -68,10 +68,10 @@ func disrupted(p *corev1.Pod) {
 
 func TestPlacementEvents(t *testing.T) {
 	t.Parallel()
-	pod := func(index int, changes ...func(*corev1.Pod)) *corev1.Pod { return placed(t, index, changes...) }
+	pod := func(index int, changes ...func(*corev1.Pod)) *facts.Member { return placed(t, index, changes...) }
 	tests := map[string]struct {
 		// before and after the change; one is nil for a Pod that is created or deleted.
-		before, after *corev1.Pod
+		before, after *facts.Member
 		wakes         bool
 	}{
 		"C5: a leader comes scheduled":                      {nil, pod(0, onNode), true},
@@ -117,25 +117,19 @@ func TestPlacementEvents(t *testing.T) {
 	}
 }
 
-func TestStripPodKeepsPlacement(t *testing.T) {
+func TestWhatPlacementReads(t *testing.T) {
 	t.Parallel()
-	got := placed(t, 1, inRack("rack-1"), disrupted, onNode)
-	if diff := cmp.Diff(map[string]string{rack: "rack-1"}, got.Spec.NodeSelector); diff != "" {
-		t.Errorf("P23: only the domain is kept of the selector (-want +got):\n%s", diff)
+	want := facts.Place{Exclusive: true, Topology: rack, Domain: ptr.To("rack-1"), Disrupted: true}
+	if diff := cmp.Diff(want, placed(t, 1, inRack("rack-1"), disrupted, onNode).Place); diff != "" {
+		t.Errorf("P23: (-want +got):\n%s", diff)
 	}
-	if !placement.IsMarked(got) || got.Status.Conditions[0].Message != "" {
-		t.Errorf("P23: the mark is kept, without its details, got %v", got.Status.Conditions)
-	}
-	for name, pod := range map[string]*corev1.Pod{
+	for name, pod := range map[string]*facts.Member{
 		"placed freely":  placed(t, 1, inRack("rack-1"), disrupted, placedFreely),
 		"placed by hand": placed(t, 1, inRack("rack-1"), disrupted, placedByHand),
 	} {
-		if pod.Spec.NodeSelector != nil {
-			t.Errorf("P23: a Pod %s keeps what is never read: %v", name, pod.Spec.NodeSelector)
+		if pod.Topology != "" || pod.Domain != nil {
+			t.Errorf("P23: a Pod %s has a domain: %+v", name, pod.Place)
 		}
-	}
-	if again := facts.Strip(got); !cmp.Equal(got, again) {
-		t.Errorf("P23: stripping again changed something:\n%s", cmp.Diff(got, again))
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{rack: "rack-1"}}}
 	if diff := cmp.Diff(node.Labels, facts.StripNode(node).Labels); diff != "" {

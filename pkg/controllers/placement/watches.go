@@ -7,7 +7,7 @@ package placement
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,10 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/placement"
 )
 
@@ -42,21 +46,19 @@ var _ handler.TypedEventHandler[client.Object, podsOfJob] = placementEvents{}
 type placementQueue = workqueue.TypedRateLimitingInterface[podsOfJob]
 
 func (placementEvents) Create(_ context.Context, evt event.CreateEvent, q placementQueue) {
-	if pod, ok := evt.Object.(*corev1.Pod); ok && placement.IsLive(pod) {
+	if pod := evt.Object.(*facts.Member); pod.Live() {
 		wake(pod, q)
 	}
 }
 
 func (placementEvents) Update(_ context.Context, evt event.UpdateEvent, q placementQueue) {
-	old, isPod := evt.ObjectOld.(*corev1.Pod)
-	pod, stillPod := evt.ObjectNew.(*corev1.Pod)
-	if isPod && stillPod && moved(old, pod) {
+	if pod := evt.ObjectNew.(*facts.Member); moved(evt.ObjectOld.(*facts.Member), pod) {
 		wake(pod, q)
 	}
 }
 
 func (placementEvents) Delete(_ context.Context, evt event.DeleteEvent, q placementQueue) {
-	if pod, ok := evt.Object.(*corev1.Pod); ok && placement.IsLeader(pod) {
+	if pod := evt.Object.(*facts.Member); pod.Leads {
 		wake(pod, q)
 	}
 }
@@ -64,18 +66,17 @@ func (placementEvents) Delete(_ context.Context, evt event.DeleteEvent, q placem
 func (placementEvents) Generic(context.Context, event.GenericEvent, placementQueue) {}
 
 // moved reports whether the placement of a Pod changed, or what will determine it.
-func moved(old, pod *corev1.Pod) bool {
-	if placement.IsLeader(pod) {
-		return old.Spec.NodeName != pod.Spec.NodeName || placement.IsLive(old) != placement.IsLive(pod)
+func moved(old, pod *facts.Member) bool {
+	if pod.Leads {
+		return old.Node != pod.Node || old.Live() != pod.Live()
 	}
 	// The selector of a Pod changes only while scheduling gates hold it back.
-	topology, _ := placement.Topology(pod)
-	return old.Spec.NodeSelector[topology] != pod.Spec.NodeSelector[topology]
+	return ptr.Deref(old.Domain, "") != ptr.Deref(pod.Domain, "")
 }
 
 // wake enqueues the Job that controls a Pod.
-func wake(pod *corev1.Pod, q placementQueue) {
-	if _, exclusive := placement.Topology(pod); !exclusive {
+func wake(pod *facts.Member, q placementQueue) {
+	if pod.Topology == "" {
 		return
 	}
 	owner := metav1.GetControllerOfNoCopy(pod)
@@ -86,17 +87,26 @@ func wake(pod *corev1.Pod, q placementQueue) {
 }
 
 // indexPods adds the indexes by which admission finds leaders, and the other Pods of their Job.
-func indexPods(ctx context.Context, indexer client.FieldIndexer) error {
-	for index, keyOf := range map[string]func(*corev1.Pod) (string, bool){placement.PodNameIndex: placement.PodNameKey, placement.PodJobIndex: placement.PodJobKey} {
-		err := indexer.IndexField(ctx, &corev1.Pod{}, index, func(obj client.Object) []string {
-			if key, ok := keyOf(obj.(*corev1.Pod)); ok {
-				return []string{key}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("adding index %s to the informer of Pods: %w", index, err)
-		}
+func indexPods(ctx context.Context, c cache.Cache) (placement.Pods, error) {
+	byName, err := indexPodsBy(ctx, c, "podName", placement.PodNameKey)
+	if err != nil {
+		return placement.Pods{}, err
 	}
-	return nil
+	byJob, err := indexPodsBy(ctx, c, "podJob", placement.PodJobKey)
+	return placement.Pods{ByName: byName, ByJob: byJob}, err
+}
+
+func indexPodsBy(ctx context.Context, c cache.Cache, index string, keyOf func(*facts.Member) (string, bool)) (placement.Lookup, error) {
+	pods, err := shared.IndexKind(ctx, c, &corev1.Pod{}, index, func(pod *facts.Member) []string {
+		if key, ok := keyOf(pod); ok {
+			return []string{shared.InNamespace(pod.Namespace, types.UID(key))}
+		}
+		return nil
+	})
+	return func(namespace, key string) ([]*facts.Member, error) {
+		if !pods.Synced() {
+			return nil, errors.New("the cache of Pods is not complete yet")
+		}
+		return pods.Under(shared.InNamespace(namespace, types.UID(key)))
+	}, err
 }

@@ -103,7 +103,7 @@ func (o *Observer) seePod(pod *corev1.Pod, version uint64) {
 
 // seeLease looks at a Lease, in which an agent reports (P151). The name of its Pod is the place and a random end.
 func (o *Observer) seeLease(lease *coordinationv1.Lease, version uint64) {
-	if facts.ReporterOf(lease) == "" {
+	if facts.OfLease(lease).Of == "" {
 		return
 	}
 	pod := lease.OwnerReferences[0].Name

@@ -140,7 +140,7 @@ type recorded struct {
 	released func()
 }
 
-func (r *recorded) Release() error {
+func (r *recorded) Release() {
 	r.released()
-	return r.Barrier.Release()
+	r.Barrier.Release()
 }

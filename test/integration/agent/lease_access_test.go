@@ -110,7 +110,7 @@ var _ = Describe("The rights of an agent on Leases", func() {
 
 		stored := &coordinationv1.Lease{}
 		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(reportOf(own)), stored)).To(Succeed())
-		Expect(facts.ReporterOf(stored)).To(Equal(own.UID))
+		Expect(facts.OfLease(stored).Of).To(Equal(own.UID))
 		Expect(stored.Annotations).To(HaveLen(4))
 	})
 

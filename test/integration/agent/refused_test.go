@@ -108,7 +108,7 @@ var _ = Describe("An agent that is refused", func() {
 
 		lease := &coordinationv1.Lease{}
 		Eventually(func() error { return cluster.Client.Get(ctx, client.ObjectKeyFromObject(reportOf(pod)), lease) }).Should(Succeed())
-		Expect(facts.ReporterOf(lease)).To(Equal(pod.UID))
+		Expect(facts.OfLease(lease).Of).To(Equal(pod.UID))
 		Expect(lease.Annotations).To(HaveKeyWithValue(jobset.EpochKey, "1"))
 		Expect(onPod(ctx, pod)()).To(BeEmpty())
 	})

@@ -29,8 +29,8 @@ import (
 type barrier struct{ lifted atomic.Bool }
 
 func (b *barrier) Hold() (<-chan error, error) { return nil, nil }
-func (b *barrier) Release() error              { b.lifted.Store(true); return nil }
-func (b *barrier) Close() error                { return nil }
+func (b *barrier) Release()                    { b.lifted.Store(true) }
+func (b *barrier) Close()                      {}
 
 // process is one agent, started in this process with the token of a Pod.
 type process struct {

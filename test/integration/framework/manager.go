@@ -35,6 +35,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers/leases"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/nodehealth"
+	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/policy"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	"sigs.k8s.io/jobset/pkg/validation"
@@ -274,7 +275,7 @@ func (c *Cluster) startWebhooks(g gates.Set) *Manager {
 		}),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(webhooks.Setup(mgr, g, validation.Cluster{AgentImage: Injection.Image, Tolerance: tolerance.Builtin()})).To(Succeed())
+	Expect(webhooks.Setup(mgr, g, validation.Cluster{AgentImage: Injection.Image, Tolerance: tolerance.Builtin(), KeepAway: nodehealth.DefaultRules()}, placement.Pods{})).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{Writes: &Writes{}}
 	m.run(ctx, cancel, mgr)

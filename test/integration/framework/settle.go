@@ -23,6 +23,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -159,7 +160,7 @@ func (m *Manager) hasSeen(w *World, kind client.ObjectList) error {
 		}
 		from, options = m.leases.Cache, append(options, client.HasLabels{jobset.JobSetUIDKey})
 	}
-	cached, err := versions(w.Context, from, kind, options...)
+	cached, err := cachedVersions(w.Context, from, w.Namespace, kind)
 	if notCached := (*cache.ErrResourceNotCached)(nil); errors.As(err, &notCached) {
 		return nil
 	}
@@ -177,6 +178,35 @@ func (m *Manager) hasSeen(w *World, kind client.ObjectList) error {
 		return fmt.Errorf("the cache lags (-API server +cache):\n%s", diff)
 	}
 	return nil
+}
+
+// cachedVersions returns the resourceVersions of what a cache keeps of the objects of a namespace, by name. It keeps of Pods and Leases
+// something else than these, so they cannot be listed; the attempt says whether they are cached.
+func cachedVersions(ctx context.Context, from cache.Cache, namespace string, kind client.ObjectList) (map[string]string, error) {
+	var object client.Object
+	switch kind.(type) {
+	case *corev1.PodList:
+		object = &corev1.Pod{}
+	case *coordinationv1.LeaseList:
+		object = &coordinationv1.Lease{}
+	default:
+		return versions(ctx, from, kind, client.InNamespace(namespace))
+	}
+	err := from.List(ctx, kind.DeepCopyObject().(client.ObjectList))
+	if notCached := (*cache.ErrResourceNotCached)(nil); errors.As(err, &notCached) {
+		return nil, err
+	}
+	informer, err := from.GetInformer(ctx, object)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, kept := range informer.(interface{ GetIndexer() toolscache.Indexer }).GetIndexer().List() {
+		if object := kept.(client.Object); object.GetNamespace() == namespace {
+			found[object.GetName()] = object.GetResourceVersion()
+		}
+	}
+	return found, nil
 }
 
 // versions returns the resourceVersions of objects by name.

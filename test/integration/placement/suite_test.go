@@ -81,8 +81,9 @@ func startManager() {
 	Expect(err).NotTo(HaveOccurred())
 	ctx, cancel := context.WithCancel(context.Background())
 	Expect(jobsetcontroller.Setup(ctx, mgr, framework.GateOn, policy.Deadlines{})).To(Succeed())
-	Expect(placementcontroller.Setup(ctx, mgr, policy.Deadlines{Assembly: patience})).To(Succeed())
-	Expect(webhooks.Setup(mgr, framework.GateOn, validation.Cluster{})).To(Succeed())
+	pods, err := placementcontroller.Setup(ctx, mgr, policy.Deadlines{Assembly: patience})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(webhooks.Setup(mgr, framework.GateOn, validation.Cluster{}, pods)).To(Succeed())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
 	DeferCleanup(func() {

@@ -97,7 +97,7 @@ var _ = Describe("The mode of a restart in place", func() {
 			required(jobPath+"template.spec.containers[0].command", "write the entrypoint of the image here, or use mode Container"))
 	})
 
-	DescribeTable("P60: refuses settings that nobody reads, and values that nobody knows", func(ctx SpecContext, policy map[string]any, says string) {
+	DescribeTable("P60 P142: refuses settings that nobody reads, and values that nobody knows", func(ctx SpecContext, policy map[string]any, says string) {
 		_, err := newUser(ctx).sends(written(restarting(policy)))
 		Expect(err).To(MatchError(ContainSubstring(says)))
 	},
@@ -105,6 +105,9 @@ var _ = Describe("The mode of a restart in place", func() {
 		Entry("a grace in container mode", map[string]any{"mode": "Container", "stopGracePeriodSeconds": 5}, "spec.failurePolicy.inPlaceRestart.stopGracePeriodSeconds: Forbidden: is read only when"),
 		Entry("a negative grace", map[string]any{"mode": "Process", "stopGracePeriodSeconds": -1}, "stopGracePeriodSeconds in body should be greater than or equal to 0"),
 		Entry("a grace of more than an hour", map[string]any{"mode": "Process", "stopGracePeriodSeconds": 3601}, "stopGracePeriodSeconds in body should be less than or equal to 3600"),
+		Entry("a planned stop in no time", map[string]any{"mode": "Process", "plannedStopGracePeriodSeconds": 0}, "plannedStopGracePeriodSeconds in body should be greater than or equal to 1"),
+		Entry("a planned stop of more than five minutes", map[string]any{"mode": "Process", "plannedStopGracePeriodSeconds": 301}, "plannedStopGracePeriodSeconds in body should be less than or equal to 300"),
+		Entry("a planned stop by a signal that is never sent", map[string]any{"mode": "Process", "plannedStopGracePeriodSeconds": 9, "plannedStopSignal": "KILL"}, `supported values: "TERM", "USR1", "USR2"`),
 	)
 
 })

@@ -15,17 +15,7 @@ const (
 // the objects on which they depend, so each names the test that holds its rule.
 var harm = []mutant{
 	{
-		name: "grow into the domain of another Job", at: "pkg/elastic.job.admits", in: planner, by: "TestSpread/P112",
-		old: "return found && labeled && on == domain && j.Where.Admits(n)",
-		new: "return (found && labeled && on == domain || true) && j.Where.Admits(n)",
-	},
-	{
-		name: "two Pods on a node that refuses the second", at: "pkg/elastic.planner.shapeOf", in: planner, by: "TestSpread/P112",
-		old: "if j.OnePerNode {",
-		new: "if false {",
-	},
-	{
-		name: "grow beyond a quota", at: "pkg/elastic.job.quotaAllows", in: planner, by: "TestSpread/P112",
+		name: "grow beyond a quota", at: "pkg/elastic.job.quotaAllows", in: planner, by: "TestQuotas/P112",
 		old: "if j.quota == nil {",
 		new: "if true {",
 	},
@@ -61,8 +51,8 @@ var harm = []mutant{
 	},
 	{
 		name: "take from others because it restarts", at: "pkg/controllers/elastic.autoscaler.addJobs", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
-		old: "job.Started = job.Started || a.started[job.Key]; job.Started",
-		new: "job.Started",
+		old: "job.Started = known.started",
+		new: "",
 	},
 	{
 		name: "take from others after a restart that another manager saw", at: "pkg/controllers/elastic.elasticJob", in: autoscaler, by: "TestRestartsTakeNothing/P104a",
@@ -118,7 +108,7 @@ var harm = []mutant{
 	},
 	{
 		name: "leave a lost leader to its followers", at: "pkg/placement.StrandedLeader", in: "./pkg/placement", by: "TestStrandedLeader/C372",
-		old: "if leader == nil || leader.Spec.NodeName != \"\" || len(followers) == 0 {",
+		old: "if leader == nil || leader.Node != \"\" || len(followers) == 0 {",
 		new: "if true {",
 	},
 	{
@@ -133,8 +123,8 @@ var harm = []mutant{
 	},
 	{
 		name: "moves wait as long as the whole Job has failed often", at: "pkg/policy.replacedAfter", in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
-		old: "facts.ReplacementWait(facts.Of(pod).Failures+1)",
-		new: "facts.ReplacementWait(facts.Of(pod).Failures+1+int64(job.Status.Failed))",
+		old: "facts.ReplacementWait(pod.Failures+1)",
+		new: "facts.ReplacementWait(pod.Failures+1+int64(job.Status.Failed))",
 	},
 	{
 		name: "a lost Pod makes all others of its Job wait", at: "pkg/workerpod.CountEachIndex", in: "./pkg/children", by: "TestTheJobControllerCountsEachIndexByItself/P170",

@@ -31,7 +31,7 @@ var lateness = []mutant{
 	},
 	{
 		name: "wait for what a dead node prepares", at: "pkg/policy.view.preparationLimit", in: decisions, by: "TestPodsThatArePrepared/P48a",
-		old: "case v.NotReady[facts.NodeOf(pod)]:",
+		old: "case v.NotReady[pod.Node]:",
 		new: "case false:",
 	},
 	{

@@ -29,8 +29,8 @@ const (
 var mutants = []mutant{
 	{
 		name: "count terminating Pods", at: "pkg/policy.slotOf",
-		old: "case is.Terminating():",
-		new: "case is.Terminating() && false:",
+		old: "case pod.Terminating():",
+		new: "case pod.Terminating() && false:",
 	},
 	{
 		name: "count Succeeded Pods among the slots", at: "pkg/policy.slotOf",
@@ -111,14 +111,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "a Pod that stops is lost at once", at: "pkg/policy.slotOf",
-		old: "now.Before(is.Deadline)",
-		new: "now.Before(is.Deadline) && false",
+		old: "now.Before(pod.Deadline)",
+		new: "now.Before(pod.Deadline) && false",
 		// No property forbids it: it takes the grace from those who save a checkpoint together.
 		scenarios: "2 workers, 1 failure",
 	},
 	{
 		name: "a Failed Pod is lost before it was counted", at: "pkg/policy.slotOf",
-		old:       "if is.Tracked && !losesFailed {",
+		old:       "if pod.Tracked && !losesFailed {",
 		new:       "if false {",
 		scenarios: "Job failure",
 	},
@@ -200,8 +200,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "delete all Pods because one is late", at: "pkg/policy.view.late",
-		old:       "s.State == SlotMember && !s.reports(v.synced) && facts.NodeOf",
-		new:       "s.State == SlotMember && facts.NodeOf",
+		old:       "s.State == SlotMember && !s.reports(v.synced) && s.Pod.Node",
+		new:       "s.State == SlotMember && s.Pod.Node",
 		scenarios: "hang",
 	},
 	{

@@ -95,8 +95,8 @@ var processMode = []mutant{
 	},
 	{
 		name: "a Pod without sandbox counted as a member", at: "pkg/policy.slotOf",
-		old: "now.Sub(is.NoSandboxSince) >= sandboxPatience { // P74",
-		new: "now.Sub(is.NoSandboxSince) >= sandboxPatience && false {",
+		old: "now.Sub(pod.NoSandboxSince) >= sandboxPatience { // P74",
+		new: "now.Sub(pod.NoSandboxSince) >= sandboxPatience && false {",
 	},
 	{
 		name: "a Pod is late while its worker still stops", at: "pkg/policy.view.stopGrace",

@@ -16,7 +16,7 @@ import (
 //
 // ElasticLimit is what prevents one more Pod of an elastic ReplicatedJob.
 type ElasticLimitApplyConfiguration struct {
-	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Domain, OnePerNode, Quota or Share.
+	// reason is Held, Finished, Waits, Ceiling, Cooldown, NoNode, NoRoom, Quota or Share.
 	Reason *string `json:"reason,omitempty"`
 	// resource is the one that is lacking, for NoRoom and Quota.
 	Resource *string `json:"resource,omitempty"`

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Indexed reads cached objects by an index, such as those that an object controls, by its namespace and UID. It
@@ -30,11 +31,13 @@ type Indexed[T client.Object] struct {
 	// Index names the index, Store holds it: nil if the kind is not watched.
 	Index string
 	Store toolscache.Indexer
+	// Synced: the store is complete.
+	Synced func() bool
 }
 
-// IndexKind adds an index to the informer of T, unless another
-// controller of this manager has added it already.
-func IndexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, index string, keyOf func(T) []string) (Indexed[T], error) {
+// IndexKind adds an index to the informer of a kind, unless another controller of this manager has added it already. T is what the
+// cache keeps of each object.
+func IndexKind[T client.Object](ctx context.Context, c cache.Cache, kind client.Object, index string, keyOf func(T) []string) (Indexed[T], error) {
 	informer, err := c.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 	if err != nil {
 		return Indexed[T]{}, fmt.Errorf("getting the informer of %T: %w", kind, err)
@@ -45,7 +48,7 @@ func IndexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, inde
 	}
 	store := withIndexer.GetIndexer()
 	if _, exists := store.GetIndexers()[index]; exists {
-		return Indexed[T]{Index: index, Store: store}, nil
+		return Indexed[T]{index, store, informer.HasSynced}, nil
 	}
 	err = informer.AddIndexers(toolscache.Indexers{index: func(obj any) ([]string, error) {
 		return keyOf(obj.(T)), nil
@@ -53,7 +56,7 @@ func IndexKind[T client.Object](ctx context.Context, c cache.Cache, kind T, inde
 	if err != nil {
 		return Indexed[T]{}, fmt.Errorf("adding index %s to the informer of %T: %w", index, kind, err)
 	}
-	return Indexed[T]{Index: index, Store: store}, nil
+	return Indexed[T]{index, store, informer.HasSynced}, nil
 }
 
 // ControlledBy returns the cached objects in a namespace that the object with this UID controls. The cache holds
@@ -82,12 +85,23 @@ func (c Indexed[T]) Under(key string) ([]T, error) {
 	return typed, nil
 }
 
-// Keeping makes a cache keep of each object of a kind what strip returns. A tombstone stays as it is: its object was stripped when
-// it came in.
-func Keeping[T client.Object](strip func(T) T) toolscache.TransformFunc {
+// Named returns the cached object of a name, nil if there is none.
+func (c Indexed[T]) Named(namespace, name string) (found T) {
+	if c.Store == nil {
+		return found
+	}
+	if obj, exists, err := c.Store.GetByKey(namespace + "/" + name); err == nil && exists {
+		found = obj.(T)
+	}
+	return found
+}
+
+// Keeping makes a cache keep of each object of a kind what of returns. What is no such object stays as it is: an informer shows a
+// transform what it has returned, too.
+func Keeping[T, Kept client.Object](of func(T) Kept) toolscache.TransformFunc {
 	return func(obj any) (any, error) {
 		if object, ok := obj.(T); ok {
-			return strip(object), nil
+			return of(object), nil
 		}
 		return obj, nil
 	}
@@ -103,8 +117,8 @@ func Having(label string) labels.Selector {
 }
 
 // IndexPods finds the Pods of a Job.
-func IndexPods(ctx context.Context, c cache.Cache) (Indexed[*corev1.Pod], error) {
-	return IndexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *corev1.Pod) []string {
+func IndexPods(ctx context.Context, c cache.Cache) (Indexed[*facts.Member], error) {
+	return IndexKind(ctx, c, &corev1.Pod{}, constants.PodsIndexByJobKey, func(pod *facts.Member) []string {
 		return ControllerKey(pod, batchv1.SchemeGroupVersion.String(), "Job")
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // MaxNote is the longest note that the events API accepts, in bytes.
@@ -27,7 +28,7 @@ func ManagedHere(js *jobset.JobSet) bool {
 }
 
 // JobSetOf returns the JobSet of a Pod, nil if it is not in the cache.
-func JobSetOf(ctx context.Context, reader client.Reader, pod *corev1.Pod) *jobset.JobSet {
+func JobSetOf(ctx context.Context, reader client.Reader, pod *facts.Member) *jobset.JobSet {
 	name, ok := pod.Labels[jobset.JobSetNameKey]
 	if !ok {
 		return nil
@@ -56,7 +57,7 @@ func NodeOf(ctx context.Context, reader client.Reader, name string) (*corev1.Nod
 }
 
 // ByJobSetLabel is the key of the JobSet that the labels of a Pod name.
-func ByJobSetLabel(pod *corev1.Pod) []string {
+func ByJobSetLabel(pod *facts.Member) []string {
 	if uid, ok := pod.Labels[jobset.JobSetUIDKey]; ok {
 		return []string{InNamespace(pod.Namespace, types.UID(uid))}
 	}

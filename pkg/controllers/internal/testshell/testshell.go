@@ -32,6 +32,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/controllers/internal/shared"
+	"sigs.k8s.io/jobset/pkg/facts"
 )
 
 // Now is the time at which tests start.
@@ -94,7 +95,7 @@ type API struct {
 	Record *Record
 	Clock  *testingclock.FakePassiveClock
 	Jobs   shared.Indexed[*batchv1.Job]
-	Pods   shared.Indexed[*corev1.Pod]
+	Pods   shared.Indexed[*facts.Member]
 	// Fail, if not nil, is called before each write with a text like "create Job js-a-0".
 	Fail func(request string) error
 }
@@ -130,7 +131,7 @@ func New(t *testing.T, objs ...client.Object) *API {
 		}
 	}
 	s := &API{Record: &Record{}, Clock: testingclock.NewFakePassiveClock(Now), Jobs: newIndex(constants.JobsIndexByJobSetKey, jobset.GroupVersion.String(), jobset.Kind, &batchv1.Job{}),
-		Pods: newIndex(constants.PodsIndexByJobKey, batchv1.SchemeGroupVersion.String(), "Job", &corev1.Pod{})}
+		Pods: newIndex(constants.PodsIndexByJobKey, batchv1.SchemeGroupVersion.String(), "Job", &facts.Member{})}
 	for i, obj := range objs { // the fake writes into what it is given, and tests share that
 		objs[i] = obj.DeepCopyObject().(client.Object)
 	}
@@ -199,7 +200,7 @@ func (s *API) Cached(t *testing.T, jobs []*batchv1.Job, pods ...*corev1.Pod) {
 		}
 	}
 	for _, pod := range pods {
-		if err := s.Pods.Store.Add(pod); err != nil {
+		if err := s.Pods.Store.Add(facts.Of(pod)); err != nil {
 			t.Fatal(err)
 		}
 	}

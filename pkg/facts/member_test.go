@@ -22,7 +22,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -84,9 +83,11 @@ func (d dice) pod() *corev1.Pod {
 	status.Phase = one(d, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded)
 	values := map[string][]string{
 		jobset.EpochKey: {"1", "2", "02", "x", ""}, batchv1.JobCompletionIndexAnnotation: {"0", "1", "x"}, jobset.ExclusiveKey: {"rack"},
+		jobset.NodeSelectorStrategyKey: {"true"}, jobset.AddressKey: {"10.0.0.1"},
+		jobset.WorkerExitKey: {`{"container":"worker","epoch":2,"code":3}`}, jobset.ProgressKey: {`{"epoch":2,"startMs":5}`},
 		batchv1.JobIndexFailureCountAnnotation: {"0", "3", "-1"}, batchv1.JobIndexIgnoredFailureCountAnnotation: {"2"},
 	}
-	for _, key := range keptAnnotations {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if d.yes() {
 			pod.Annotations[key] = one(d, append(values[key], "x")...)
 		}
@@ -133,48 +134,22 @@ func (d dice) statuses(names ...string) (all []corev1.ContainerStatus) {
 	return all
 }
 
-// others is what is read of a cached Pod besides its facts: by exclusive placement, to know who waits for a node, and to delete it.
-type others struct {
-	name, jobSet             string
-	topology, domain         string
-	exclusive, leads, lives  bool
-	marked, selected, gated  bool
-	namespace, version, node string
-	uid                      types.UID
-}
-
-func othersOf(pod *corev1.Pod) others {
-	o := others{jobSet: pod.Labels[jobset.JobSetNameKey] + pod.Labels[jobset.JobSetUIDKey], namespace: pod.Namespace, version: pod.ResourceVersion, node: pod.Spec.NodeName, uid: pod.UID}
-	o.name, _ = placement.PodNameKey(pod)
-	o.topology, o.exclusive = placement.Topology(pod)
-	if o.exclusive {
-		o.domain, o.selected = pod.Spec.NodeSelector[o.topology]
-	}
-	o.leads, o.lives, o.marked, o.gated = placement.IsLeader(pod), placement.IsLive(pod), placement.IsMarked(pod), len(pod.Spec.SchedulingGates) > 0
-	return o
-}
-
-func TestStrippingKeepsTheFacts(t *testing.T) {
+func TestEveryFactIsRead(t *testing.T) {
 	t.Parallel()
 	const draws = 20000
 	d, seen := dice{rand.New(rand.NewSource(1))}, map[string]bool{}
 	for range draws {
 		pod := d.pod()
 		before := pod.DeepCopy()
-		facts, stripped := Of(pod), Strip(pod)
+		m := Of(pod)
 		if !reflect.DeepEqual(before, pod) {
 			t.Fatalf("P23: the Pod that came in changed (-before +after):\n%s", cmp.Diff(before, pod))
 		}
-		if got := Of(stripped); got != facts {
-			t.Fatalf("P23: facts of the cached Pod (-want +got):\n%s\nof\n%+v\ncached\n%+v", cmp.Diff(facts, got), pod, stripped)
+		if again := Of(pod); !reflect.DeepEqual(m, again) {
+			t.Fatalf("P23: reading it again shows something else (-once +twice):\n%s", cmp.Diff(m, again))
 		}
-		if got, want := othersOf(stripped), othersOf(pod); got != want {
-			t.Fatalf("P23: what placement reads: %+v, want %+v, of\n%+v", got, want, pod)
-		}
-		if again := Strip(stripped); !reflect.DeepEqual(stripped, again) {
-			t.Fatalf("P23: stripping again changed something (-once +twice):\n%s", cmp.Diff(stripped, again))
-		}
-		note(seen, "", reflect.ValueOf(facts))
+		joined := Join(m, &Lease{Report: Report{Reported: Reported{Epoch: int32(d.Intn(3))}}}, 1)
+		note(seen, "", reflect.ValueOf(*joined))
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if !seen[name] {
@@ -187,6 +162,9 @@ func TestStrippingKeepsTheFacts(t *testing.T) {
 func note(seen map[string]bool, path string, of reflect.Value) {
 	for i := range of.NumField() {
 		name, field := path+of.Type().Field(i).Name, of.Field(i)
+		if field.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
+			continue
+		}
 		if field.Kind() == reflect.Struct && field.Type() != reflect.TypeFor[time.Time]() {
 			note(seen, name+".", field)
 			continue
@@ -224,19 +202,15 @@ func TestWhatIsKept(t *testing.T) {
 			},
 		},
 	}
-	want := &corev1.Pod{
+	want := &Member{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "p", Namespace: "ns", UID: "u", ResourceVersion: "7", CreationTimestamp: deleted, DeletionTimestamp: &deleted, OwnerReferences: owner,
-			DeletionGracePeriodSeconds: ptr.To[int64](30),
-
-			Labels:      map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
-			Annotations: map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "{}", jobset.ProgressKey: "{}", batchv1.JobCompletionIndexAnnotation: "1"},
-			Finalizers:  []string{batchv1.JobTrackingFinalizer},
+			Labels: map[string]string{jobset.JobSetNameKey: "js", jobset.JobSetUIDKey: "x"},
 		},
-		Spec:   corev1.PodSpec{NodeName: "n1"},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, Reason: "why"},
+		Index: 1, Node: "n1", Reason: "why",
+		Standing: Standing{Phase: corev1.PodRunning, Deadline: now, Reported: Reported{Epoch: 3}, Tracked: true},
 	}
-	if diff := cmp.Diff(want, Strip(full)); diff != "" {
+	if diff := cmp.Diff(want, Of(full)); diff != "" {
 		t.Errorf("C6, C353, P23: of a Pod that runs and is ready (-want +got):\n%s", diff)
 	}
 
@@ -245,13 +219,27 @@ func TestWhatIsKept(t *testing.T) {
 		{Type: corev1.ContainersReady, Status: "False", LastTransitionTime: deleted},
 		{Type: corev1.AllContainersRestarting, Status: "True", Reason: "r"},
 	}
-	want.Spec.InitContainers = []corev1.Container{{Name: "worker", RestartPolicyRules: workerpod.RestartAllUnless(0)}}
-	want.Status.Conditions = []corev1.PodCondition{
-		{Type: corev1.AllContainersRestarting, Status: "True"}, {Type: corev1.PodReady, Status: "False", LastTransitionTime: deleted},
-	}
-	want.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "worker", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9, FinishedAt: deleted}}}}
-	if diff := cmp.Diff(want, Strip(full)); diff != "" {
+	want.Restarting, want.End = true, End{Container: "worker", ExitCode: 9, At: now}
+	want.Readiness, want.UnreadySince = Starting, now
+	if diff := cmp.Diff(want, Of(full)); diff != "" {
 		t.Errorf("C373, P21, P23: of one whose containers restart, why, and since when it is not ready (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhoSaysThatItIsDisrupted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		conditions []corev1.PodCondition
+		want       bool
+	}{
+		"C198: a Pod that says so":        {[]corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}, true},
+		"C198: a Pod that says it is not": {[]corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse}}, false},
+		"C198: a Pod that says other":     {[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}, false},
+		"C198: a Pod that says nothing":   {nil, false},
+	} {
+		if got := Of(&corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions}}).Disrupted; got != tc.want {
+			t.Errorf("%s: got %t", name, got)
+		}
 	}
 }
 
@@ -263,13 +251,10 @@ func TestWhatTheSchedulerSaysIsCut(t *testing.T) {
 	if got := says(strings.Repeat("ä", 400)); len(got) > longestSchedulerMessage+3 || !strings.HasSuffix(got, "ä...") {
 		t.Errorf("P80a: %d bytes: %s", len(got), got)
 	}
-	if cut := says(strings.Repeat("x", 400)); says(cut) != cut {
-		t.Errorf("P80a: what was cut is cut again: %s", says(cut))
-	}
 }
 
 func BenchmarkOf(b *testing.B) {
-	pod := Strip(dice{rand.New(rand.NewSource(1))}.pod())
+	pod := dice{rand.New(rand.NewSource(1))}.pod()
 	b.ReportAllocs()
 	for b.Loop() {
 		if m := Of(pod); m.Name == "" {

@@ -6,8 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package supervisor
 
 import (
-	"cmp"
-	"strings"
+	"log/slog"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -22,15 +21,11 @@ func TestWhatAWorkerThatHangsDid(t *testing.T) {
 	needNamespaces(t) // where the process table is short, which is read for a tenth of a second at most
 	for name, tc := range map[string]struct {
 		script string
-		seen   func(protocol.Evidence) bool
+		seen   string
 	}{
-		"P134: it was stopped by SIGSTOP": {`kill -STOP $$`, func(e protocol.Evidence) bool { return e.Has('T') }},
-		"P134: it reads from a FIFO": {`mkfifo fifo; exec sh -c 'exec 3<>fifo; read x <&3'`,
-			func(e protocol.Evidence) bool {
-				return e.Has('S') && !e.Has('T') && strings.Contains(string(e), "read(fifo)")
-			}},
-		"P134: it sleeps, and a child of it was stopped": {`sh -c 'kill -STOP $$' & wait`,
-			func(e protocol.Evidence) bool { return e.Has('S') && e.Has('T') }},
+		"P134: it was stopped by SIGSTOP":                {`kill -STOP $$`, "T"},
+		"P134: it reads from a FIFO":                     {`mkfifo fifo; exec sh -c 'exec 3<>fifo; read x <&3'`, ""},
+		"P134: it sleeps, and a child of it was stopped": {`sh -c 'kill -STOP $$' & wait`, "T"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := supervise(t, `cd $(dirname $JOBSET_PROGRESS_FILE); echo 119 > $JOBSET_PROGRESS_FILE; echo up; `+tc.script, inNamespace)
@@ -38,11 +33,10 @@ func TestWhatAWorkerThatHangsDid(t *testing.T) {
 			p.watched(2)
 			p.prints("up\n")
 			exit := p.ready(2)
-			if !exit.Hung.Hung() || !tc.seen(exit.Seen) {
-				t.Errorf("it ended as %+v, seen %q", exit, exit.Seen)
+			if !exit.Hung.Hung() || exit.Seen != tc.seen {
+				t.Errorf("it ended as %+v, want seen %q", exit, tc.seen)
 			}
-			p.prints(evidenceBegins)
-			p.prints(evidenceEnds)
+			p.prints("the worker gives no sign")
 			p.watched(3)
 			p.ready(3)
 		})
@@ -77,16 +71,15 @@ type sight struct {
 	Host
 	times int
 	signs Signs
-	seen  protocol.Evidence
+	state string
 }
 
-func (h *sight) Examine() protocol.Evidence {
+func (h *sight) Processes(time.Duration) Processes {
 	h.times++
-	return cmp.Or(h.seen, "S do_exit -")
+	return Processes{{7, "S"}, {8, h.state}}
 }
 
-func (h *sight) Note() protocol.Evidence { return "S - futex" }
-func (h *sight) Signs() Signs            { return h.signs }
+func (h *sight) Signs() Signs { return h.signs }
 
 func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 	t.Parallel()
@@ -101,8 +94,8 @@ func TestAStopThatFindsAWorkerSilentLooksAtIt(t *testing.T) {
 		"P134: it is told to start":                       {protocol.Start, 6 * time.Second, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			host := &sight{}
-			s := Supervisor{Host: host, watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + tc.silent}}
+			host := &sight{state: "T"}
+			s := Supervisor{Host: host, Log: slog.New(slog.DiscardHandler), watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + tc.silent}}
 			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
 			s.examine(&Event{Message: &protocol.Message{Type: tc.message}})
 			if host.times != tc.times || (s.state.Seen != "") != (tc.times > 0) {
@@ -164,29 +157,35 @@ func TestAHangEndsWithItsLimit(t *testing.T) {
 }
 
 // When one that hung is killed, its peers may end by themselves, or a launcher of theirs be left.
-func TestWhatWasNotedIsTold(t *testing.T) {
+func TestTheStateThatTellsMostIsTold(t *testing.T) {
 	t.Parallel()
-	exited, stop := Event{Exited: &protocol.Exit{Code: 1}}, Event{Message: &protocol.Message{Type: protocol.Stop}}
+	exited, stop, hung := Event{Exited: &protocol.Exit{Code: 1}}, Event{Message: &protocol.Message{Type: protocol.Stop}}, Event{Hung: &protocol.Hang{SilentSeconds: 12}}
 	for name, tc := range map[string]struct {
+		noted string
 		sign  bool
+		then  string
 		event Event
-		want  protocol.Evidence
+		want  string
 	}{
-		"P134: of a worker that ends by itself":                  {false, exited, "S - futex"},
-		"P134: of one that is stopped then":                      {false, stop, "S - futex"},
-		"P134: of one that hangs":                                {false, Event{Hung: &protocol.Hang{SilentSeconds: 12}}, "S - futex"},
-		"P134: not of one that has given a sign before its end":  {true, exited, ""},
-		"P134: nor of one that has given a sign before its stop": {true, stop, ""},
+		"P134: of one that hangs":                                {"T", false, "T", hung, "T"},
+		"P134: of one that is continued":                         {"T", false, "S", hung, "T"},
+		"P134: of one that was stopped since":                    {"S", false, "T", hung, "T"},
+		"P134: of one that is stopped since by nobody":           {"S", false, "S", stop, ""},
+		"P134: of a worker that ends by itself":                  {"T", false, "S", exited, "T"},
+		"P134: of one that cannot be interrupted":                {"D", false, "D", stop, "D"},
+		"P134: of one that writes a file for a moment":           {"D", false, "R", hung, ""},
+		"P134: of one that begins to":                            {"S", false, "D", hung, ""},
+		"P134: of one that could be interrupted after all":       {"D", false, "S", exited, ""},
+		"P134: not of one that has given a sign before its end":  {"T", true, "S", exited, ""},
+		"P134: nor of one that has given a sign before its stop": {"T", true, "S", stop, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			host := &sight{}
-			s := Supervisor{Host: host, lastBeat: time.Now(), watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + 6*time.Second}}
+			host := &sight{state: tc.noted}
+			s := Supervisor{Host: host, Log: slog.New(slog.DiscardHandler), lastBeat: time.Now(),
+				watch: watch{limits: protocol.Progress{StallSeconds: 12}, signed: true, sign: time.Minute, now: time.Minute + 6*time.Second}}
 			s.state.Phase, s.state.Run.Progress = Running, &s.watch.limits
 			s.look()
-			if s.state.Seen != "S - futex" {
-				t.Errorf("after half of the limit: seen %q", s.state.Seen)
-			}
-			host.signs.Alive = tc.sign
+			host.signs.Alive, host.state = tc.sign, tc.then
 			if tc.sign && tc.event.Message != nil {
 				s.look() // a beat
 			}
@@ -195,28 +194,5 @@ func TestWhatWasNotedIsTold(t *testing.T) {
 				t.Errorf("seen %q, want %q", s.state.Seen, tc.want)
 			}
 		})
-	}
-}
-
-func TestAProcessThatWasStoppedSinceIsTold(t *testing.T) {
-	t.Parallel()
-	s := Supervisor{Host: &sight{seen: "T do_signal_stop futex"}}
-	s.state.Phase, s.state.Run.Progress, s.state.Seen = Running, &protocol.Progress{StallSeconds: 12}, "S - futex"
-	s.examine(&Event{Hung: &protocol.Hang{SilentSeconds: 12}})
-	if s.state.Seen != "T do_signal_stop futex" {
-		t.Errorf("P134: seen %q", s.state.Seen)
-	}
-}
-
-func TestTheProcessTableIsRead(t *testing.T) {
-	t.Parallel()
-	o, ok := parseObserved(7, []byte("7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 250 50 0 0 20 0 1 0 5"))
-	if !ok || o.name != "a) b" || o.state != 'S' || o.cpu.Seconds() != 3 {
-		t.Errorf("P134: got %+v, %v", o, ok)
-	}
-	for _, text := range []string{"", "7", "7 (a", "7 (a) S 1 7", "7 )a( S", "7 (a) S 1 7 7 0 -1 4194560 1 2 3 4 x 50 0"} {
-		if o, ok := parseObserved(7, []byte(text)); ok {
-			t.Errorf("P134: %q is read as %+v", text, o)
-		}
 	}
 }

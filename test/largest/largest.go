@@ -3,7 +3,8 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package testing
+// Package largest makes JobSets that are as large as admission allows, for tests.
+package largest
 
 import (
 	"fmt"
@@ -15,11 +16,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
-// Largest returns JobSets that are as large as admission allows, each in another way, and as etcd allows: 1.5 MiB of JSON.
+// JobSets returns JobSets that are as large as admission allows, each in another way, and as etcd allows: 1.5 MiB of JSON.
 // Their authors wrote them like this: defaults are missing.
-func Largest() map[string]*jobset.JobSet {
+func JobSets() map[string]*jobset.JobSet {
 	return map[string]*jobset.JobSet{
 		"1000 ReplicatedJobs, elastic":                         largestElastic(),
 		"10000 containers, in 100 Pods":                        largestContainers(100, 100, 0),
@@ -40,7 +42,7 @@ func largestJob(name string, containers int) jobset.ReplicatedJob {
 }
 
 func largestInPlace() *jobset.JobSet {
-	js := MakeJobSet("js", "ns").Obj()
+	js := builders.MakeJobSet("js", "ns").Obj()
 	js.Spec.FailurePolicy = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart, MaxRestarts: 3}
 	return js
 }

@@ -8,35 +8,15 @@ package elastic
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/jobset/pkg/elastic"
 )
 
-// What the planner is told of exclusive placement, anti-affinity and quotas (P112). Whatever is not told here it learns from
-// the Pods that do not come (P108a).
-
-// isAlone reports whether Pods of a template have anti-affinity to each other by host name.
-func isAlone(template *corev1.PodTemplateSpec) bool {
-	affinity := template.Spec.Affinity
-	if affinity == nil || affinity.PodAntiAffinity == nil {
-		return false
-	}
-	return slices.ContainsFunc(affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(term corev1.PodAffinityTerm) bool {
-		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		// Its own namespace is meant if none is named.
-		return err == nil && term.TopologyKey == corev1.LabelHostname && len(term.Namespaces) == 0 && term.NamespaceSelector == nil &&
-			len(term.MatchLabelKeys)+len(term.MismatchLabelKeys) == 0 && selector.Matches(labels.Set(template.Labels))
-	})
-}
-
-// addQuotas adds what the quotas of the namespaces of jobs leave. A quota with a scope is for some Pods only, so it is left out.
+// addQuotas adds what the quotas of the namespaces of jobs leave (P112). A quota with a scope is for some Pods only, so it is left out.
 func (a *autoscaler) addQuotas(ctx context.Context, in *elastic.Input) error {
 	quotas := &corev1.ResourceQuotaList{}
 	if err := a.bound.List(ctx, quotas, client.UnsafeDisableDeepCopy); err != nil {
