@@ -47,7 +47,7 @@ func TestActiveDeadline(t *testing.T) {
 	waits := func(left time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = left } }
 	jumped := func(in *Input) { in.Clock.SteadySince = now.Add(-10 * time.Second) }
 	off := func(in *Input) { in.Gates.JobSetActiveDeadlineSeconds = false }
-	any := func(in *Input) { in.JobSet.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny} }
+	anyJob := func(in *Input) { in.JobSet.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny} }
 	retries := func(in *Input) {
 		in.JobSet.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 3, RestartStrategy: jobset.Recreate}
 	}
@@ -58,8 +58,8 @@ func TestActiveDeadline(t *testing.T) {
 	}{
 		"C394: a deadline in the future is waited for":             {change: limited(60, soon), want: waits(40 * time.Second)},
 		"C392: one that has passed fails the JobSet":               {change: limited(60, long), want: deadlineExceeded},
-		"C393: the success policy comes before it":                 {jobs: jobChanges{"js-a-1": done}, change: limited(60, long, any), want: completes},
-		"C393: the success policy comes before it, with a failure": {jobs: jobChanges{"js-a-0": jobFailed, "js-a-1": done}, change: limited(60, long, any), want: completes},
+		"C393: the success policy comes before it":                 {jobs: jobChanges{"js-a-1": done}, change: limited(60, long, anyJob), want: completes},
+		"C393: the success policy comes before it, with a failure": {jobs: jobChanges{"js-a-0": jobFailed, "js-a-1": done}, change: limited(60, long, anyJob), want: completes},
 		"C393: the failure policy comes after it":                  {jobs: jobChanges{"js-a-0": jobFailed}, change: limited(60, long, retries), want: deadlineExceeded},
 		"C394: what the clock jumped over did not pass (P21a)":     {change: limited(60, long, jumped), want: waits(50 * time.Second)},
 		"C394 C391: a start after now begins again (P21)": {change: limited(60, at(now.Add(time.Hour))), want: func(w *summary) {
