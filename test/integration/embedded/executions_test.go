@@ -28,8 +28,7 @@ var _ = Describe("A group whose executions are counted", func() {
 		group := stories.Create(ctx, stories.Shape{Process: true})
 		is := func(attempts int, round *stories.Round, carry string) {
 			GinkgoHelper()
-			Expect(group.Stored().Status.ExecutionAttempts).To(HaveValue(BeEquivalentTo(attempts)))
-			Expect(group.Stored().Status.StartTime).NotTo(BeNil())
+			Eventually(group.Status).Should(And(HaveField("ExecutionAttempts", HaveValue(BeEquivalentTo(attempts))), HaveField("StartTime", Not(BeNil()))))
 			for _, pod := range round.Pods {
 				Expect(pod.Annotations).To(HaveKeyWithValue(jobset.ExecutionAttemptKey, carry))
 			}
@@ -39,7 +38,7 @@ var _ = Describe("A group whose executions are counted", func() {
 		By("suspending and resuming it")
 		group.Suspend(true)
 		group.IsSuspended()
-		Expect(group.Stored().Status.StartTime).To(BeNil())
+		Eventually(group.Status).Should(HaveField("StartTime", BeNil()))
 		group.Suspend(false)
 		second := group.RunsAt(2)
 		is(1, second, "1")
@@ -62,6 +61,6 @@ var _ = Describe("A group whose executions are counted", func() {
 		runs(shown.manager)
 		group.Suspend(false)
 		group.RunsAt(4)
-		Expect(group.Stored().Status.ExecutionAttempts).NotTo(BeNil())
+		Eventually(group.Status).Should(HaveField("ExecutionAttempts", Not(BeNil())))
 	}, SpecTimeout(specTime))
 })
