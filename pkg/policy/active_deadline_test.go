@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -127,6 +128,22 @@ func TestDeadlineWaitsForASuccess(t *testing.T) {
 		t.Parallel()
 		check(t, inPlace(0, 1, "1|1", driven, limited(60, long)), deadlineExceeded)
 	})
+}
+
+func TestAPauseIsActive(t *testing.T) {
+	t.Parallel()
+	in := doing(twoKinds().Restarts(1, 1), nil)
+	in.Jobs, in.Gates.FaultTolerance, in.Tolerance = nil, true, tolerance.Builtin()
+	in.JobSet.Spec.FaultTolerance = &jobset.FaultTolerance{}
+	in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{StartTime: *at(past), JobsGoneTime: at(now)}}
+	limited(60, at(now.Add(-59*time.Second)))(&in)
+	if plan := decideOnce(t, in); plan.RequeueAfter != time.Second || plan.Does(CreateJob) {
+		t.Errorf("C394: looks again after %s, want a second; %v", plan.RequeueAfter, plan.Ops)
+	}
+	in.Now = now.Add(time.Second)
+	if plan := decideOnce(t, in); plan.Status.TerminalState != "Failed" {
+		t.Error("C394: the JobSet pauses, and does not fail")
+	}
 }
 
 // TestStartTime looks at status.startTime alone, after each kind of restart.
