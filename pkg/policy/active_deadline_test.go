@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -47,7 +48,7 @@ func TestActiveDeadline(t *testing.T) {
 	waits := func(left time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = left } }
 	jumped := func(in *Input) { in.Clock.SteadySince = now.Add(-10 * time.Second) }
 	off := func(in *Input) { in.Gates.JobSetActiveDeadlineSeconds = false }
-	any := func(in *Input) { in.JobSet.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny} }
+	anyJob := func(in *Input) { in.JobSet.Spec.SuccessPolicy = &jobset.SuccessPolicy{Operator: jobset.OperatorAny} }
 	retries := func(in *Input) {
 		in.JobSet.Spec.FailurePolicy = &jobset.FailurePolicy{MaxRestarts: 3, RestartStrategy: jobset.Recreate}
 	}
@@ -58,8 +59,8 @@ func TestActiveDeadline(t *testing.T) {
 	}{
 		"C394: a deadline in the future is waited for":             {change: limited(60, soon), want: waits(40 * time.Second)},
 		"C392: one that has passed fails the JobSet":               {change: limited(60, long), want: deadlineExceeded},
-		"C393: the success policy comes before it":                 {jobs: jobChanges{"js-a-1": done}, change: limited(60, long, any), want: completes},
-		"C393: the success policy comes before it, with a failure": {jobs: jobChanges{"js-a-0": jobFailed, "js-a-1": done}, change: limited(60, long, any), want: completes},
+		"C393: the success policy comes before it":                 {jobs: jobChanges{"js-a-1": done}, change: limited(60, long, anyJob), want: completes},
+		"C393: the success policy comes before it, with a failure": {jobs: jobChanges{"js-a-0": jobFailed, "js-a-1": done}, change: limited(60, long, anyJob), want: completes},
 		"C393: the failure policy comes after it":                  {jobs: jobChanges{"js-a-0": jobFailed}, change: limited(60, long, retries), want: deadlineExceeded},
 		"C394: what the clock jumped over did not pass (P21a)":     {change: limited(60, long, jumped), want: waits(50 * time.Second)},
 		"C394 C391: a start after now begins again (P21)": {change: limited(60, at(now.Add(time.Hour))), want: func(w *summary) {
@@ -127,6 +128,22 @@ func TestDeadlineWaitsForASuccess(t *testing.T) {
 		t.Parallel()
 		check(t, inPlace(0, 1, "1|1", driven, limited(60, long)), deadlineExceeded)
 	})
+}
+
+func TestAPauseIsActive(t *testing.T) {
+	t.Parallel()
+	in := doing(twoKinds().Restarts(1, 1), nil)
+	in.Jobs, in.Gates.FaultTolerance, in.Tolerance = nil, true, tolerance.Builtin()
+	in.JobSet.Spec.FaultTolerance = &jobset.FaultTolerance{}
+	in.JobSet.Status.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{StartTime: *at(past), JobsGoneTime: at(now)}}
+	limited(60, at(now.Add(-59*time.Second)))(&in)
+	if plan := decideOnce(t, in); plan.RequeueAfter != time.Second || plan.Does(CreateJob) {
+		t.Errorf("C394: looks again after %s, want a second; %v", plan.RequeueAfter, plan.Ops)
+	}
+	in.Now = now.Add(time.Second)
+	if plan := decideOnce(t, in); plan.Status.TerminalState != "Failed" {
+		t.Error("C394: the JobSet pauses, and does not fail")
+	}
 }
 
 // TestStartTime looks at status.startTime alone, after each kind of restart.

@@ -49,11 +49,15 @@ func (v *view) statusFirst(sum result) result {
 	return sum.and(v.resumed())
 }
 
-// waitsForSuspended reports whether Jobs are to stop and the status does not say so yet. If it did not, and the JobSet were resumed before all
-// Jobs have stopped, nobody would know that some have.
+// waitsForSuspended reports whether Jobs are to stop and the status does not say so yet, nor that they ran. If it did not, and the JobSet
+// were resumed before all Jobs have stopped, nobody would know that some have.
 func (v *view) waitsForSuspended(sum *result) bool {
-	kept := v.Gates.ExecutionAttemptsTracking || v.isLimited()
-	return kept && sum.writes.Does(SuspendJob) && !v.suspending() && !v.isTrue(jobset.JobSetSuspended)
+	counts := v.Gates.ExecutionAttemptsTracking
+	if !counts && !v.isLimited() || !sum.writes.Does(SuspendJob) {
+		return false
+	}
+	announced := v.suspending() || v.isTrue(jobset.JobSetSuspended)
+	return !announced || counts && v.JobSet.Status.ExecutionAttempts == nil
 }
 
 // onlySuspending leaves Jobs that are to stop to the next pass, and with them what may be refused: nothing is to delay that.

@@ -86,10 +86,14 @@ func TestExecutionAttempts(t *testing.T) {
 			resumed(5)(w)
 			w.Status.Conditions[0].LastTransitionTime = metav1Time(past)
 		}},
-		"C398: one that is resumed before they were counts":                 {sleepy(twoKinds()), nil, counted(4), resumed(5)},
-		"C397: one that runs when the gate comes has restarts":              {twoKinds().Restarts(3, 3), jobChanges{"js-a-0": third, "js-a-1": third, "js-b-0": third}, counted(-1), hasCounted(3)},
-		"C397: a suspended one, too":                                        {sleepy(twoKinds().Suspend(true).Restarts(3, 3)), jobChanges{"js-a-0": offThird, "js-a-1": offThird, "js-b-0": offThird}, counted(-1), hasCounted(3)},
-		"C397: its Jobs that still run make a first execution":              {sleepy(twoKinds().Suspend(true)), jobChanges{"js-a-0": off, "js-a-1": off}, counted(-1), func(w *summary) { hasCounted(0)(w); w.Suspends = all[2:] }},
+		"C397 C398: that its Jobs ran is written before they are suspended": {sleepy(twoKinds().Suspend(true)), jobChanges{"js-a-0": off, "js-a-1": off}, counted(-1), func(w *summary) {
+			hasCounted(0)(w)
+			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "SuspendingJobs", "jobset is being suspended", now)}
+		}},
+		"C398: one that is resumed before they were counts":    {sleepy(twoKinds()), nil, counted(4), resumed(5)},
+		"C397: one that runs when the gate comes has restarts": {twoKinds().Restarts(3, 3), jobChanges{"js-a-0": third, "js-a-1": third, "js-b-0": third}, counted(-1), hasCounted(3)},
+		"C397: a suspended one, too":                           {sleepy(twoKinds().Suspend(true).Restarts(3, 3)), jobChanges{"js-a-0": offThird, "js-a-1": offThird, "js-b-0": offThird}, counted(-1), hasCounted(3)},
+
 		"C397: it is at least restarts, also after a time without the gate": {twoKinds().Restarts(3, 3), jobChanges{"js-a-0": third, "js-a-1": third, "js-b-0": third}, counted(1), hasCounted(3)},
 		"C397 C188: with the gate off it is left": {sleepy(twoKinds()), allOff, counted(4, untracked), func(w *summary) {
 			resumed(4)(w)

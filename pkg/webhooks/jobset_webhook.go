@@ -77,7 +77,7 @@ func mutateJobSets(scheme *runtime.Scheme, d jobSetDefaulter) admission.HandlerF
 		var kept unsaid
 		whole := req
 		if req.Operation == admissionv1.Update {
-			kept = leftOutOf(req.Object.Raw, req.OldObject.Raw)
+			kept = leftOutOf(req.Object.Raw, req.OldObject.Raw, d.gates)
 			whole.Object.Raw = kept.into(req.Object.Raw)
 		}
 		response := defaults.Handler.Handle(ctx, whole)

@@ -21,7 +21,10 @@ import (
 	"sigs.k8s.io/jobset/test/largest"
 )
 
-var everyGate = gates.Set{InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true}
+var everyGate = gates.Set{
+	InPlaceRestart: true, RestartJob: true, ElasticJobSet: true, ElasticAutoscaling: true, FaultTolerance: true,
+	ExecutionAttemptsTracking: true, MutablePodResourcesForSuspendedJobSets: true, JobSetActiveDeadlineSeconds: true,
+}
 
 // admit does what both webhooks do with a new JobSet, but for decoding and reading claims.
 func admit(tb testing.TB, js *jobset.JobSet) {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 )
 
@@ -33,7 +34,7 @@ type unsaid struct {
 }
 
 // leftOutOf returns what an update leaves out of spec.replicatedJobs.
-func leftOutOf(object, stored []byte) unsaid {
+func leftOutOf(object, stored []byte, g gates.Set) unsaid {
 	var is, was struct {
 		Spec struct {
 			Suspend        bool            `json:"suspend"`
@@ -46,7 +47,7 @@ func leftOutOf(object, stored []byte) unsaid {
 	jobs, before := objects(is.Spec.ReplicatedJobs), map[string]map[string]any{}
 	for _, job := range objects(was.Spec.ReplicatedJobs) {
 		if name, ok := job["name"].(string); ok {
-			withoutChangeable(job, is.Spec.Suspend || was.Spec.Suspend)
+			withoutChangeable(job, is.Spec.Suspend || was.Spec.Suspend, g)
 			before[name] = job
 		}
 	}
@@ -107,8 +108,8 @@ func objects(list json.RawMessage) (decoded []map[string]any) {
 }
 
 // withoutChangeable removes from a stored ReplicatedJob what is not kept here: its size and its affinity, of which keepSize and
-// keepAffinity know, and, if it is suspended before or after, what queueing systems set and remove (W84).
-func withoutChangeable(job map[string]any, suspended bool) {
+// keepAffinity know, and, if it is suspended before or after, what queueing systems set and remove (W84, W144).
+func withoutChangeable(job map[string]any, suspended bool, g gates.Set) {
 	remove := func(from string, keys ...string) {
 		object := job
 		for name := range strings.SplitSeq(from, ".") {
@@ -123,6 +124,26 @@ func withoutChangeable(job map[string]any, suspended bool) {
 	if suspended {
 		remove("template.spec.template.metadata", "labels", "annotations")
 		remove("template.spec.template.spec", "nodeSelector", "tolerations", "schedulingGates")
+	}
+	if suspended && g.MutablePodResourcesForSuspendedJobSets {
+		withoutResources(job)
+	}
+}
+
+// withoutResources removes the requests and limits of containers.
+func withoutResources(job map[string]any) {
+	spec := job
+	for _, name := range []string{"template", "spec", "template", "spec"} {
+		spec, _ = spec[name].(map[string]any)
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		containers, _ := spec[list].([]any)
+		for i := range containers {
+			container, _ := containers[i].(map[string]any)
+			resources, _ := container["resources"].(map[string]any)
+			delete(resources, "requests")
+			delete(resources, "limits")
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ package webhooks
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -18,9 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	builders "sigs.k8s.io/jobset/pkg/util/testing"
+	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/validation"
 	shown "sigs.k8s.io/jobset/test/integration/examples/manifest"
+	"sigs.k8s.io/jobset/test/largest"
 )
 
 // names are the fields that a client knows: of an object, or of the objects of a list. Of a field without names it knows all.
@@ -88,7 +90,7 @@ func updated(t *testing.T, object, stored string) (*jobset.JobSet, []string) {
 	if !resp.Allowed {
 		t.Fatalf("not allowed: %v", resp.Result)
 	}
-	kept := leftOutOf([]byte(object), []byte(stored))
+	kept := leftOutOf([]byte(object), []byte(stored), everyGate)
 	js := read(t, string(kept.into([]byte(object))))
 	d.keep(js, read(t, stored))
 	return js, resp.Warnings
@@ -258,9 +260,9 @@ func FuzzLeftOut(f *testing.F) {
 	f.Add([]byte(strings.Replace(twoJobs, "SUSPEND", "true", 1)), []byte(strings.Replace(twoJobs, "SUSPEND", "false", 1)))
 	f.Add([]byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":[]}}]}}`), []byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"a":[{}]}}}]}}`))
 	f.Fuzz(func(t *testing.T, object, stored []byte) {
-		kept := leftOutOf(object, stored)
+		kept := leftOutOf(object, stored, everyGate)
 		whole := kept.into(object)
-		if again := leftOutOf(whole, stored); again.list != nil {
+		if again := leftOutOf(whole, stored, everyGate); again.list != nil {
 			t.Errorf("W20b: kept twice: %s, then %s", kept.list, again.list)
 		}
 	})
@@ -273,7 +275,7 @@ func TestATemplateIsNeeded(t *testing.T) {
 		`{"spec":{"replicatedJobs":[{"name":"a"}]}}`:                                              `[{"elastic":{"minInstances":1},"name":"a"}]`,
 		`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{}}}}}]}}`: `[{"elastic":{"minInstances":1},"name":"a","template":{"spec":{"template":{"spec":{}}}}}]`,
 	} {
-		if kept := leftOutOf([]byte(object), []byte(stored)); string(kept.list) != want {
+		if kept := leftOutOf([]byte(object), []byte(stored), everyGate); string(kept.list) != want {
 			t.Errorf("W20b, W31: %s", kept.list)
 		}
 	}
@@ -281,7 +283,7 @@ func TestATemplateIsNeeded(t *testing.T) {
 
 // TestTheLargestListsAreMergedInTime: a queue writes the whole list of each JobSet that it admits.
 func TestTheLargestListsAreMergedInTime(t *testing.T) {
-	for name, js := range builders.Largest() {
+	for name, js := range largest.JobSets() {
 		t.Run("C382, W20b: "+name, func(t *testing.T) {
 			stored := js.DeepCopy()
 			for i := range stored.Spec.ReplicatedJobs {
@@ -291,13 +293,39 @@ func TestTheLargestListsAreMergedInTime(t *testing.T) {
 			object, before := fields(t, js), fields(t, stored)
 			a, b := written(t, object), written(t, before)
 			started := cpuTime(t)
-			if kept := leftOutOf([]byte(a), []byte(b)); len(stored.Spec.ReplicatedJobs) > 0 && len(kept.into([]byte(a))) <= len(a) {
+			if kept := leftOutOf([]byte(a), []byte(b), gates.Set{}); len(stored.Spec.ReplicatedJobs) > 0 && len(kept.into([]byte(a))) <= len(a) {
 				t.Error("nothing is kept")
 			}
 			if took := cpuTime(t) - started; took > 500*time.Millisecond {
 				t.Errorf("it took %s of a processor", took)
 			} else {
 				t.Logf("%s", took)
+			}
+		})
+	}
+}
+
+// TestRemovedResources: with the gate, whoever may change requests and limits may remove them.
+func TestRemovedResources(t *testing.T) {
+	list := func(suspend bool, resources string) []byte {
+		return fmt.Appendf(nil, `{"spec":{"suspend":%t,"replicatedJobs":[{"name":"a","template":{"spec":{"template":{"spec":{"containers":[{"name":"c","resources":{%s}}]}}}}}]}}`, suspend, resources)
+	}
+	const limits, claims = `"limits":{"cpu":"1"}`, `"claims":[{"name":"gpu"}]`
+	for name, tc := range map[string]struct {
+		suspended bool
+		off       bool
+		stored    string
+		kept      bool
+	}{
+		"W20b W144: limits that are left out while suspended are removed": {suspended: true, stored: limits},
+		"W20b W144: they are kept while the JobSet runs":                  {stored: limits, kept: true},
+		"W20b W144: they are kept with the gate off":                      {suspended: true, off: true, stored: limits, kept: true},
+		"W20b W144: claims are kept":                                      {suspended: true, stored: claims, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := leftOutOf(list(tc.suspended, ""), list(tc.suspended, tc.stored), gates.Set{MutablePodResourcesForSuspendedJobSets: !tc.off})
+			if got := kept.list != nil; got != tc.kept {
+				t.Errorf("kept %s", kept.list)
 			}
 		})
 	}

@@ -107,6 +107,7 @@ func cases() []searched {
 	list = append(list, inFlightCases()...)
 	list = append(list, jumpCases()...)
 	list = append(list, lostCases()...)
+	list = append(list, executionCases()...)
 	list = append(list, stepCases()...)
 	list = append(list, bypassCases()...)
 	list = append(list, toleranceCases()...)

@@ -300,6 +300,7 @@ func (w *world) write(p *pass, o op) bool {
 		}
 		created := o.job
 		created.uid, created.owner = w.newUID(), p.uid
+		created.begins(o.job.number)
 		w.writeJobs(append(slices.Clone(w.jobs.live()), created))
 		return true
 	}
@@ -325,7 +326,7 @@ func (w *world) write(p *pass, o op) bool {
 	case opSuspend:
 		w.changeJob(existing.uid, func(j *job) { j.suspend = true })
 	case opResume:
-		w.changeJob(existing.uid, func(j *job) { j.suspend = false })
+		w.changeJob(existing.uid, func(j *job) { j.resume(o.job.number) })
 	}
 	return true
 }

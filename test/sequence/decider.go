@@ -43,7 +43,7 @@ func (d *decider) decide(v view) *decided {
 func (d *decider) ask(v view) *decided {
 	in := policy.Input{
 		JobSet: d.jobSet(v.js), ServiceExists: true, Now: now, HeldSince: heldSince[v.held], Claims: d.claimsOf(v),
-		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true},
+		Gates: gates.Set{InPlaceRestart: v.gate, ElasticJobSet: true, ExecutionAttemptsTracking: d.sc.executions},
 	}
 	if d.sc.clock {
 		in.Deadlines.Assembly = period
@@ -94,7 +94,7 @@ func (d *decider) ask(v view) *decided {
 }
 
 // opKinds are the kinds of changes of Jobs that exist.
-var opKinds = map[policy.OpKind]opKind{policy.DeleteJob: opDelete, policy.SuspendJob: opSuspend, policy.ScaleJob: opScale, policy.ResumeJob: opResume}
+var opKinds = map[policy.OpKind]opKind{policy.DeleteJob: opDelete, policy.SuspendJob: opSuspend, policy.ScaleJob: opScale}
 
 // read makes values of a plan.
 func (d *decider) read(v view, plan *policy.Plan) *decided {
@@ -133,6 +133,10 @@ func (d *decider) read(v view, plan *policy.Plan) *decided {
 				batch++
 			}
 			answer.ops = append(answer.ops, op{kind: opCreate, batch: int8(batch), job: created})
+		case o.Kind == policy.ResumeJob:
+			resumed := seen(o.Job.UID)
+			resumed.number = executionOf(o.Resumed)
+			answer.ops = append(answer.ops, op{kind: opResume, job: resumed})
 		case known:
 			answer.ops = append(answer.ops, op{kind: kind, job: seen(o.Job.UID), workers: int8(o.Workers)})
 		}

@@ -28,6 +28,7 @@ SPDX-License-Identifier: Apache-2.0
 //	bypass.go          in-place restart is switched off and on again; property 11
 //	clock.go           what depends on time: breaks that are held back, deadlines, claims that go
 //	in_flight.go       a period that passes while reports are in flight; jumps.go: a clock that jumps
+//	executions.go      executions, which are numbered
 //	pause.go           the pause after quick failures
 //	tolerance.go       fault tolerance: resets and their pause, sick nodes, what is deleted by force;
 //	                   tolerance_objects.go: their objects, tolerance_properties.go: what has to hold
@@ -55,6 +56,7 @@ SPDX-License-Identifier: Apache-2.0
 //     the lift, and after those have reported (P126).
 //  4. Restarts are charged exactly once per group restart, and never for suspend, resume,
 //     resize, join, controller restarts or agent restarts before their report.
+//     Each charge, restart of all Jobs and resumption is one execution, and no Job runs again with the number of an earlier one.
 //  5. When failures stop, the group runs in one epoch, or the JobSet is finished. That the Job controller waits before it replaces
 //     a Pod holds up no deadline for longer than its longest wait (P170).
 //  6. The JobSet ends as its workers did: Completed if its success policy is met, and Failed by a

@@ -86,6 +86,8 @@ func (e *encoder) status(s *status) {
 	if e.lost {
 		e.lostStatus(s)
 	}
+	e.byte(s.attempts)
+	e.bits(s.counts, s.suspending)
 }
 
 func (e *encoder) came(c *came) {
@@ -96,8 +98,8 @@ func (e *encoder) came(c *came) {
 func (e *encoder) job(j *job) {
 	e.uid(j.uid)
 	e.uid(j.owner)
-	e.byte(j.rjob, j.index, j.attempt, j.size, j.completed, int8(j.age), j.runs)
-	e.bits(j.suspend, j.deleting, j.failing, j.criteriaMet, j.complete, j.broken, j.awake, j.bare)
+	e.byte(j.rjob, j.index, j.attempt, j.size, j.completed, int8(j.age), j.runs, j.number, j.ran)
+	e.bits(j.suspend, j.deleting, j.failing, j.criteriaMet, j.complete, j.broken, j.awake, j.bare, j.again)
 	var done uint64
 	for i := range j.size {
 		if j.isDone(i) {

@@ -101,7 +101,10 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 	case restarted:
 		w.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason, "over", now)
 	}
-	if v.suspended != absent {
+	switch {
+	case v.suspending:
+		w.Condition(jobset.JobSetSuspended, false, constants.SuspendingReason, constants.SuspendingMessage, now)
+	case v.suspended != absent:
 		w.Condition(jobset.JobSetSuspended, v.suspended == isTrue, constants.JobSetSuspendedReason, constants.JobSetSuspendedMessage, now)
 	}
 	if v.gateOff != absent {
@@ -118,6 +121,7 @@ func (o *objects) newJobSet(v jobSet) *jobset.JobSet {
 		w.Condition(jobset.JobSetFailed, true, reason, "failed", now).TerminalState(jobset.JobSetFailed)
 	}
 	js := w.Obj()
+	v.executed.writeTo(js)
 	switch o.sc.order {
 	case inOrder:
 		js.Spec.StartupPolicy = &jobset.StartupPolicy{StartupPolicyOrder: jobset.InOrder}
@@ -232,6 +236,7 @@ func (o *objects) statusOf(s *jobset.JobSetStatus) status {
 	}
 	v.planned = s.PlannedBreak
 	v.world, v.came = o.worldOf(s), o.cameOf(s)
+	v.executed = executedOf(s)
 	v.suspended = conditionOf(s, jobset.JobSetSuspended)
 	v.gateOff = conditionOf(s, jobset.JobSetInPlaceRestartDisabled)
 	if conditionOf(s, jobset.JobSetCompleted) == isTrue {
@@ -269,6 +274,7 @@ func (o *objects) newJob(v job) *batchv1.Job {
 	j := children.NewBuilder(spec).KeepAway(o.rulesOf(v.bare)).Job(&spec.Spec.ReplicatedJobs[v.rjob], int(v.index))
 	o.setStart(j, v)
 	j.UID = types.UID(uidText(v.uid))
+	o.setNumber(j, v)
 	j.Status.CompletedIndexes, j.Status.Active = indexesText(v.done), int32(v.runs)
 	if has(o.sc.older, int(v.rjob)) {
 		j.Spec.BackoffLimitPerIndex = nil
@@ -309,7 +315,7 @@ func (o *objects) jobOfPlan(j *batchv1.Job) (job, error) {
 	if v.rjob < 0 || err1 != nil || err2 != nil {
 		return job{}, fmt.Errorf("reading the labels of the Job to create: %v", j.Labels)
 	}
-	v.index, v.attempt = int8(index), int8(attempt)
+	v.index, v.attempt, v.number = int8(index), int8(attempt), executionOf(j)
 	v.bare = o.sc.ft != nil && !nodehealth.Avoids(&j.Spec.Template.Spec, sickMarks)
 	return v, nil
 }

@@ -51,6 +51,9 @@ func (w *world) check() error {
 	if err := w.checkSteps(); err != nil {
 		return err
 	}
+	if err := w.checkExecutions(&js); err != nil {
+		return err
+	}
 	if w.book.hasty {
 		return violates(4, "a Pod is deleted for being late, but only others were")
 	}
@@ -135,7 +138,7 @@ func (w *world) judge(on basis, next status) error {
 			return violates(3, "S becomes %d without %s, which ran to its end in epoch %d and was not recreated", next.s, left, was.s)
 		}
 	}
-	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeNodes, w.judgeWorld, w.judgePlanned, w.judgeSteps, w.judgeDeleted} {
+	for _, judge := range []func(basis, status, status) error{w.judgePause, w.judgeReset, w.judgeNodes, w.judgeWorld, w.judgePlanned, w.judgeSteps, w.judgeDeleted, w.judgeExecutions} {
 		if err := judge(on, was, next); err != nil {
 			return err
 		}

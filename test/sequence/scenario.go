@@ -73,6 +73,8 @@ type scenario struct {
 	hangsAnyTime bool
 	// claims: the JobSet has a PersistentVolumeClaim; shared: others use it too.
 	claims, shared bool
+	// executions: they are counted (gate ExecutionAttemptsTracking).
+	executions bool
 	// noUID: agents are not told the UID of their JobSet (JOBSET_UID).
 	noUID bool
 	// annotated is the epoch that the Pod template carries, expires: a Job that completed is

@@ -136,6 +136,7 @@ type status struct {
 	// broken is breakTime, lost are the lostNodes, where workers on lost nodes are replaced.
 	broken moment
 	lost   [maxCutNodes]lostMemory
+	executed
 }
 
 // job is what matters of a Job.
@@ -155,6 +156,7 @@ type job struct {
 	// whether it was built without the affinity that keeps its Pods away from sick nodes.
 	awake, bare bool
 	age         lateness
+	numbered
 	// runs is how many Pods the Job controller last saw that had not ended, where Pods may fail their Job.
 	runs int8
 }

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	. "sigs.k8s.io/jobset/test/integration/framework"
 )
@@ -52,6 +54,9 @@ var _ = Describe("Fields of the next release", func() {
 		ofWebhook(answer(u.changes(js, needsCPU("1"))), invalid("spec.replicatedJobs", "containers[0].resources.requests[cpu]; this may change while the JobSet is suspended"))
 		Expect(u.changes(js, suspends)).To(Succeed())
 		Expect(u.changes(js, needsCPU("1"))).To(Succeed())
+		Expect(u.changes(js, func(js *jobset.JobSet) { PodTemplate(js, 0).Spec.Containers[0].Resources.Requests = nil })).To(Succeed())
+		Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(js), js)).To(Succeed())
+		Expect(PodTemplate(js, 0).Spec.Containers[0].Resources.Requests).To(BeEmpty(), "W20b: they are not taken for left out")
 		ofWebhook(answer(u.changes(js, func(js *jobset.JobSet) {
 			needsCPU("2")(js)
 			PodTemplate(js, 0).Spec.Containers[0].Image = "other"

@@ -72,6 +72,18 @@ var mutants = []mutant{
 		scenarios: "suspend",
 	},
 	{
+		name: "suspend Jobs before the status says so", at: "pkg/policy.view.waitsForSuspended",
+		old:       "return !announced || counts && v.JobSet.Status.ExecutionAttempts == nil",
+		new:       "return announced && counts && v.JobSet.Status.ExecutionAttempts == nil",
+		scenarios: "executions, 2 Jobs, suspend",
+	},
+	{
+		name: "resume Jobs before the execution is counted", at: "pkg/policy.view.statusFirst",
+		old:       "if sum = sum.withoutJobs(); !again {",
+		new:       "if !again {",
+		scenarios: "executions, 2 Jobs, suspend",
+	},
+	{
 		name: "effect before intent", at: "pkg/policy.view.waitsForIntent",
 		old:       "return v.inPlace && !v.finished && v.running() &&",
 		new:       "return false &&",
