@@ -199,7 +199,7 @@ func TestLookUpsOfLeaders(t *testing.T) {
 	}
 }
 
-// TestFollowersWaitForTheCache: a refusal would look as if there were no leader, and make the Job controller back off (W116).
+// TestFollowersWaitForTheCache: a refusal would make the Job controller back off (W108).
 func TestFollowersWaitForTheCache(t *testing.T) {
 	t.Parallel()
 	create := request(admissionv1.Create, strings.ReplaceAll(podManifest, "INDEX", "1"), "")
@@ -213,13 +213,13 @@ func TestFollowersWaitForTheCache(t *testing.T) {
 	}
 	webhook := &podWebhook{pods: pods, decoder: admission.NewDecoder(scheme(t))}
 	if response := webhook.validate(t.Context(), create); response.Result.Code != http.StatusForbidden || len(asked) != 1 || looks != 2 {
-		t.Errorf("W116: code %d after %d looks, asked %v", response.Result.Code, looks, asked)
+		t.Errorf("W108: code %d after %d looks, asked %v", response.Result.Code, looks, asked)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	asked, completeAt = nil, 1<<30
 	if response := webhook.validate(gone, create); response.Result.Code != http.StatusInternalServerError || len(asked) > 0 {
-		t.Errorf("W116: whoever asks no more gets code %d, asked %v", response.Result.Code, asked)
+		t.Errorf("W108: whoever asks no more gets code %d, asked %v", response.Result.Code, asked)
 	}
 }
 
