@@ -127,8 +127,13 @@ func whyUnscheduled(pod *corev1.Pod) string {
 	case c.Message == "":
 		return "the scheduler gives no reason"
 	}
-	if len(c.Message) <= longestSchedulerMessage+len("...") {
-		return c.Message
+	return beginning(c.Message, longestSchedulerMessage)
+}
+
+// beginning returns so many bytes of a text and dots, or all of it if that is no more. It shares nothing with a text that it cuts.
+func beginning(text string, most int) string {
+	if len(text) <= most+len("...") {
+		return text
 	}
-	return strings.ToValidUTF8(c.Message[:longestSchedulerMessage], "") + "..."
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }

@@ -207,14 +207,14 @@ func TestWhoseReportALeaseIs(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{
 					Name: tc.name, Namespace: "ns", UID: "l", ResourceVersion: "7", OwnerReferences: tc.owners,
 					Labels:        map[string]string{jobset.JobSetUIDKey: "js", "other": "x"},
-					Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "e", jobset.AddressKey: "a", jobset.ProgressKey: "g", "other": "x"},
+					Annotations:   map[string]string{jobset.EpochKey: "3", jobset.WorkerExitKey: "e", jobset.AddressKey: "10.0.0.1", jobset.ProgressKey: "g", "other": "x"},
 					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 				},
 				Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("h")},
 			}
 			want := &Lease{
 				ObjectMeta: metav1.ObjectMeta{Name: tc.name, Namespace: "ns", UID: "l", ResourceVersion: "7", Labels: map[string]string{jobset.JobSetUIDKey: "js"}},
-				Report:     Report{Reported: Reported{Epoch: 3}, Address: "a"}, Of: types.UID(tc.want),
+				Report:     Report{Reported: Reported{Epoch: 3}, Address: "10.0.0.1"}, Of: types.UID(tc.want),
 			}
 			if diff := cmp.Diff(want, OfLease(full)); diff != "" {
 				t.Errorf("P152: what is kept of a Lease (-want +got):\n%s", diff)

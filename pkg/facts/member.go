@@ -30,7 +30,7 @@ import (
 )
 
 // Member is what is read of a Pod of a JobSet. A cache keeps it in place of the Pod, so it is shared and must not be changed. Of its
-// metadata it has what it is found and deleted by; annotations and finalizers are read into the other fields.
+// metadata it has what it is found and deleted by, of its owners its controller; annotations and finalizers are read into the other fields.
 type Member struct {
 	metav1.ObjectMeta
 	// Index is its completion index, -1 if it has none.
@@ -108,7 +108,7 @@ func Of(pod *corev1.Pod) *Member {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
-			OwnerReferences: pod.OwnerReferences, Labels: Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
+			OwnerReferences: controllerOf(pod), Labels: Pick(pod.Labels, jobset.JobSetNameKey, jobset.JobSetUIDKey),
 		},
 		Index: indexOf(pod), Node: pod.Spec.NodeName,
 		Standing: standingOf(pod, report.Reported),
@@ -137,6 +137,14 @@ func Of(pod *corev1.Pod) *Member {
 		m.Blocker = blockerOf(pod)
 	}
 	return m
+}
+
+// controllerOf returns the owner that controls a Pod, in a list for its metadata. There may be thousands of others.
+func controllerOf(pod *corev1.Pod) []metav1.OwnerReference {
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		return []metav1.OwnerReference{*owner}
+	}
+	return nil
 }
 
 // Created is when the Pod was created.

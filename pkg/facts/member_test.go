@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -223,6 +224,34 @@ func TestWhatIsKept(t *testing.T) {
 	want.Readiness, want.UnreadySince = Starting, now
 	if diff := cmp.Diff(want, Of(full)); diff != "" {
 		t.Errorf("C373, P21, P23: of one whose containers restart, why, and since when it is not ready (-want +got):\n%s", diff)
+	}
+}
+
+// TestLittleIsKeptOfWhatAnybodyMayWrite: whoever may create Pods writes what they like into annotations and owners.
+func TestLittleIsKeptOfWhatAnybodyMayWrite(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 1<<17)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: map[string]string{
+		jobset.EpochKey: long, jobset.AddressKey: long, jobset.WorkerExitKey: `{"container":"worker","epoch":1,"leave":"` + strings.Repeat("x", 1<<17) + `"}`,
+		jobset.ProgressKey: `{"epoch":1}` + strings.Repeat(" ", 1<<17), batchv1.JobCompletionIndexAnnotation: long,
+	}}}
+	for range 1000 {
+		pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{Kind: "Other", Name: "other"})
+	}
+	pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{Kind: "Job", Name: "j", UID: "j-uid", Controller: ptr.To(true)})
+	text := strings.Repeat("é", longestText/2) + "..."
+	if diff := cmp.Diff(Reported{Invalid: true, Text: text}, Of(pod).Reported); diff != "" {
+		t.Errorf("P12: the beginning of what is no epoch is told (-want +got):\n%s", diff)
+	}
+	want := Of(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "p", OwnerReferences: pod.OwnerReferences[1000:], Annotations: map[string]string{jobset.EpochKey: text},
+	}})
+	if diff := cmp.Diff(want, Of(pod)); diff != "" {
+		t.Errorf("P23: more than that is kept (-want +got):\n%s", diff)
+	}
+	lease := OfLease(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Annotations: pod.Annotations}})
+	if diff := cmp.Diff(Report{Reported: want.Reported}, lease.Report); diff != "" {
+		t.Errorf("P152: more than that is kept of a Lease (-want +got):\n%s", diff)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 type Reported struct {
 	// Epoch is 0 if it reported none.
 	Epoch int32
-	// Invalid: the annotation is not a decimal int32 >= 1, but Text. That is no report (P12).
+	// Invalid: the annotation is not a decimal int32 >= 1, but Text, or begins so. That is no report (P12).
 	Invalid bool
 	Text    string
 }
@@ -34,8 +34,14 @@ type Report struct {
 	Address string
 }
 
+// longestText is how much is kept of an annotation that is no epoch, in bytes: it may have 256 KiB.
+const longestText = 64
+
 func reportIn(annotations map[string]string) Report {
-	r := Report{Address: annotations[jobset.AddressKey]}
+	var r Report
+	if address := annotations[jobset.AddressKey]; protocol.IsAddress(address) {
+		r.Address = address
+	}
 	if text, ok := annotations[jobset.EpochKey]; ok {
 		r.Reported = reportedIn(text)
 	}
@@ -56,7 +62,7 @@ func reportIn(annotations map[string]string) Report {
 func reportedIn(text string) Reported {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || text[0] == '+' || text[0] == '0' {
-		return Reported{Invalid: true, Text: text}
+		return Reported{Invalid: true, Text: beginning(text, longestText)}
 	}
 	return Reported{Epoch: int32(n)}
 }

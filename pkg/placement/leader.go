@@ -17,11 +17,14 @@ import (
 	"sigs.k8s.io/jobset/pkg/facts"
 )
 
-// Lookup returns the cached Pods of a namespace that have a key. It fails as long as the cache is not complete.
+// Lookup returns the cached Pods of a namespace that have a key.
 type Lookup func(namespace, key string) ([]*facts.Member, error)
 
-// Pods finds Pods by PodNameKey, and by PodJobKey.
-type Pods struct{ ByName, ByJob Lookup }
+// Pods finds Pods by PodNameKey, and by PodJobKey, once Complete says that the cache has all.
+type Pods struct {
+	ByName, ByJob Lookup
+	Complete      func() bool
+}
 
 // PodNameKey returns the part of a Pod's name that all Pods of its Job and index
 // share: the name without its random end. Only Pods that are placed

@@ -112,10 +112,14 @@ func assemblyDeadline(v *view, before result) result {
 	}
 	stuck, late := v.stuck(), slices.DeleteFunc(v.late(), before.writes.replaces)
 	overTime, r := v.overTime(late)
+	waitsForOld := len(stuck) > 0 || len(v.observed.Previous) > 0 || v.anyTerminating()
+	allOver, last := len(overTime) == len(late), waited >= v.lastDeadline()
+	if last && !waitsForOld && !allOver {
+		return r // all Jobs are recreated once nobody has time left, and nobody is read for nothing
+	}
 	if unread := v.unreadReports(overTime); len(unread) > 0 {
 		return result{ends: true, ask: Questions{ReadReports: unread}}
 	}
-	allOver := len(overTime) == len(late)
 	if confirmed := v.confirmedLate(overTime); len(confirmed) < len(overTime) { // the others are read in the next pass
 		overTime, r = confirmed, r.and(requeueAfter(gatherNodes))
 		if len(overTime) == 0 {
@@ -123,20 +127,18 @@ func assemblyDeadline(v *view, before result) result {
 		}
 	}
 	switch {
-	case len(stuck) > 0 || len(v.observed.Previous) > 0 || v.anyTerminating():
+	case waitsForOld:
 		// New Jobs would not help: they would wait for the same Pods to go. So the
 		// clock starts over, and what comes in their place has all of its time.
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersStuckReason, v.whoIsStuck(stuck)))).
 			and(setClock(&v.Now)).and(requeueAfter(period))
-	case waited < v.lastDeadline():
+	case !last:
 		return r.and(v.deleteLate(overTime)).and(requeueAfter(v.lastDeadline() - waited))
-	case allOver && v.byIntent():
+	case v.byIntent():
 		return r.and(v.deleteLate(overTime)).and(tell(warning(constants.WorkersMissingReason, v.whyItWaits()))).
 			and(setClock(&v.Now)).and(requeueAfter(period))
-	case allOver:
-		return r.and(v.recreateAssembly())
 	}
-	return r
+	return r.and(v.recreateAssembly())
 }
 
 // clockStands stops the clock: no worker is at fault for now (P48).

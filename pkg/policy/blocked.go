@@ -117,7 +117,14 @@ func (v *view) whyLingering(job *batchv1.Job, since time.Time, fails bool) strin
 		doing = "has been failing"
 	}
 	pods := sortByName(slices.Clone(v.Lingering[job.UID]))
-	if len(pods) == 0 {
+	if fails { // whoever is counted may stay; a Job that is deleted goes last
+		pods = slices.DeleteFunc(pods, func(pod *facts.Member) bool { return pod.Ended() && !pod.Tracked })
+	}
+	switch {
+	case len(pods) == 0 && fails:
+		return fmt.Sprintf("Job %s %s since %s, and all of its Pods have ended: look at the Job controller, which is to say that it has failed",
+			job.Name, doing, stamp(since))
+	case len(pods) == 0:
 		return fmt.Sprintf("Job %s %s since %s, and no Pod of it is left: look at its finalizers, and at the controller that removes them",
 			job.Name, doing, stamp(since))
 	}

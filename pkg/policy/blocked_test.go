@@ -28,6 +28,8 @@ func TestBlockedJobsAreReported(t *testing.T) {
 	long := metav1.NewTime(now.Add(-time.Minute))
 	leaves := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-1"}, Node: "n1", Standing: facts.Standing{Deadline: long.Time}}
 	runs := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-0"}}
+	counted := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-2"}, Standing: facts.Standing{Phase: corev1.PodFailed}}
+	uncounted := &facts.Member{ObjectMeta: metav1.ObjectMeta{Name: "js-w-0-3"}, Standing: facts.Standing{Phase: corev1.PodFailed, Tracked: true}}
 	ended := func(since metav1.Time, of batchv1.JobConditionType) *batchv1.Job {
 		job := builders.MakeJob(js, "w", 0).Workers(2).Obj()
 		job.Status.Conditions = []batchv1.JobCondition{{Type: of, Status: corev1.ConditionTrue, LastTransitionTime: since}}
@@ -45,6 +47,13 @@ func TestBlockedJobsAreReported(t *testing.T) {
 		"C388: a Job that fails names the Pods that it waits for, and since when": {ended(long, batchv1.JobFailureTarget), []*facts.Member{leaves, runs}, nil,
 			"True PodsNotGone Job js-w-0 has been failing since 2026-03-14T11:59:00Z and waits for Pods js-w-0-0 (not being deleted), " +
 				"js-w-0-1 (node n1, should have been gone at 2026-03-14T11:59:00Z)", time.Minute},
+		"C388: but not those that the Job controller has counted": {ended(long, batchv1.JobFailureTarget), []*facts.Member{leaves, counted, uncounted}, nil,
+			"True PodsNotGone Job js-w-0 has been failing since 2026-03-14T11:59:00Z and waits for Pods js-w-0-1 (node n1, should have been gone at 2026-03-14T11:59:00Z), " +
+				"js-w-0-3 (not being deleted)", time.Minute},
+		"C388: one whose Pods are all counted waits for the Job controller": {ended(long, batchv1.JobFailureTarget), []*facts.Member{counted}, nil,
+			"True PodsNotGone Job js-w-0 has been failing since 2026-03-14T11:59:00Z, and all of its Pods have ended: look at the Job controller, which is to say that it has failed", time.Minute},
+		"C388: one that is deleted waits for those, too": {deleted, []*facts.Member{counted}, nil,
+			"True PodsNotGone Job js-w-0 has been terminating since 2026-03-14T11:59:00Z and waits for Pods js-w-0-2 (not being deleted)", time.Minute},
 		"C388: a Job that is deleted does, too": {deleted, []*facts.Member{leaves}, nil,
 			"True PodsNotGone Job js-w-0 has been terminating since 2026-03-14T11:59:00Z and waits for Pods js-w-0-1 (node n1, should have been gone at 2026-03-14T11:59:00Z)", time.Minute},
 		"C388: one without Pods is held by a finalizer": {deleted, nil, nil,

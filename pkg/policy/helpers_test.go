@@ -215,16 +215,8 @@ func clone(in Input) Input {
 		jobs = append(jobs, job.DeepCopy())
 	}
 	in.Jobs = jobs
-	pods := map[types.UID][]*facts.Member{}
-	for uid, of := range in.Pods {
-		pods[uid] = nil
-		for _, pod := range of {
-			pods[uid] = append(pods[uid], copyOf(pod))
-		}
-	}
-	if in.Pods != nil {
-		in.Pods = pods
-	}
+	in.Pods, in.Lingering = allOwn(in.Pods), allOwn(in.Lingering)
+	in.Strays = allOwn(map[types.UID][]*facts.Member{"": in.Strays})[""]
 	if in.Confirmed != nil {
 		in.Confirmed = &Loss{in.Confirmed.Job, slices.Clone(in.Confirmed.Indexes)}
 	}

@@ -51,6 +51,7 @@ func TestLateReportsAreReadFirst(t *testing.T) {
 		"P24c: fifty are read at a time":                              {inPlace(2, 2, many, sinceAgo(late, inLeases)), outcome{Asks: mostConfirmed, Synced: 2}},
 		"P24c: and no others are deleted":                             {inPlace(2, 2, many, sinceAgo(late, read(firstFifty...))), outcome{Deletes: mostConfirmed, Synced: 2}},
 		"P24c: before all Jobs are recreated, too":                    {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Asks: 2, Synced: 2}},
+		"P24c: while others have time left nobody is, since nothing would follow": {inPlace(2, 2, "3 _ _", sinceAgo(recreate, onPod(0, 1, fresh), inLeases)), outcome{Synced: 2}},
 		"P24c: which they are if the read shows nothing":              {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, read(1, 2))), outcome{Restarts: 1, Charged: 1, Synced: 2}},
 		"P24c: and not while others are still to be read":             {inPlace(2, 2, "3 3 _", sinceAgo(recreate, afterFullRestart, read(1))), outcome{Synced: 2}},
 		"P24c: of an index without a Pod there is nothing to be read": {inPlace(2, 2, "3 .", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Restarts: 1, Charged: 1, Synced: 2}},

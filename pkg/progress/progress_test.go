@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/restarts"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -66,6 +68,26 @@ func limits(stall, start int32) func(*restarts.Input) {
 // tells: the Pod of a worker has this annotation.
 func tells(index int, report string) func(*restarts.Input) {
 	return func(in *restarts.Input) { in.Pods[index].Annotations[jobset.ProgressKey] = report }
+}
+
+// inLeases moves the reports of all Pods into Leases, where agents of large groups report.
+func inLeases(in *restarts.Input) {
+	var leases []coordinationv1.Lease
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		lease := coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: facts.LeaseName(pod.Name), Annotations: map[string]string{},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}},
+		}}
+		for _, key := range []string{jobset.EpochKey, jobset.ProgressKey} {
+			if value, ok := pod.Annotations[key]; ok {
+				lease.Annotations[key] = value
+				delete(pod.Annotations, key)
+			}
+		}
+		leases = append(leases, lease)
+	}
+	in.Leases = facts.InList(leases)
 }
 
 // restarted is a group restart that has ended.
@@ -198,6 +220,7 @@ func TestTheReport(t *testing.T) {
 		"P132: a limit that is short":                {group(limits(20, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`)), []string{"20 s, only 2.0 times what was seen", "proposed: stallSeconds 50\n"}, nil},
 		"P132: a limit that is long enough":          {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`)), []string{"60 s, 6.0 times what was seen", "proposed: stallSeconds 50 or more"}, nil},
 		"P132: the longest of all workers":           {group(limits(60, 9), tells(1, `{"epoch":2,"startMs":3000,"longestGapMs":10000}`), tells(2, `{"epoch":2,"startMs":1,"longestGapMs":11000}`)), []string{"11s (train-workers-0-2, epoch 2)", "9 s, 3.0 times what was seen"}, nil},
+		"P157: what is told in Leases":               {group(limits(20, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`), inLeases), []string{"20 s, only 2.0 times what was seen: "}, nil},
 		"P137: what is no report":                    {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":-1,"longestGapMs":10000}`)), []string{"nothing is proposed"}, nil},
 		"P137: a Pod of another JobSet":              {group(limits(60, 0), tells(1, `{"epoch":2,"startMs":1,"longestGapMs":10000}`), func(in *restarts.Input) { in.Pods[1].OwnerReferences = nil }), []string{"nothing is proposed"}, nil},
 		"P141: steps told before a ledger has any":   {group(tells(0, `{"epoch":3,"steps":{"first":1,"last":7,"highest":9},"startMs":1}`)), []string{"  highest 9, 0 computed again"}, nil},

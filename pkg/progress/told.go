@@ -22,16 +22,13 @@ type worker struct {
 	protocol.ProgressReport
 }
 
-// toldBy returns what the Pods of a JobSet tell, by name. What cannot be read is left out: whoever may patch Pods writes it.
+// toldBy returns what the Pods of a JobSet and their Leases tell, by name. What cannot be
+// read is left out: whoever may patch Pods writes it.
 func toldBy(in restarts.Input) []worker {
 	var told []worker
-	for _, pod := range restarts.PodsOf(in) {
-		value := pod.Annotations[jobset.ProgressKey]
-		if value == "" {
-			continue
-		}
-		if report, err := protocol.ParseProgressReport(value); err == nil {
-			told = append(told, worker{pod.Name, report})
+	for _, m := range restarts.MembersOf(in) {
+		if m.Progress != nil {
+			told = append(told, worker{m.Name, *m.Progress})
 		}
 	}
 	slices.SortFunc(told, func(a, b worker) int { return cmp.Compare(a.pod, b.pod) })

@@ -251,16 +251,14 @@ func gatesOf(js *jobset.JobSet) gates.Set {
 	return set
 }
 
-// PodsOf returns the Pods of a JobSet among those that were read.
-func PodsOf(in Input) []*corev1.Pod {
+// MembersOf returns the facts of the Pods of a JobSet among those that were read, each with what its Lease reports.
+func MembersOf(in Input) []*facts.Member {
 	input := inputOf(in)
-	var pods []*corev1.Pod
+	var members []*facts.Member
 	for _, job := range input.Jobs {
-		for _, m := range input.Pods[job.UID] {
-			pods = append(pods, input.pods[m.UID])
-		}
+		members = append(members, input.Pods[job.UID]...)
 	}
-	return pods
+	return members
 }
 
 func countJobs(js *jobset.JobSet, observed policy.Observed) *Jobs {

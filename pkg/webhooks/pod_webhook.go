@@ -8,6 +8,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -122,6 +124,10 @@ type foundLeader struct {
 func (w *podWebhook) leaderOf(ctx context.Context, namespace string, pod *corev1.Pod) (found foundLeader, err error) {
 	var candidates []*facts.Member
 	if key, err := placement.LeaderNameKey(pod); err == nil {
+		// A read by a client of the cache would wait, too: a refusal makes the Job controller wait for longer.
+		if !toolscache.WaitForCacheSync(ctx.Done(), w.pods.Complete) {
+			return found, errors.New("looking for the leader of a follower pod: the cache of Pods is not complete yet. " + placement.Transient)
+		}
 		if candidates, err = w.pods.ByName(namespace, key); err != nil {
 			return found, fmt.Errorf("looking for the leader of a follower pod: %w", err)
 		}

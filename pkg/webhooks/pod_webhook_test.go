@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func noPods(asked *[]string) placement.Pods {
 			return nil, nil
 		}
 	}
-	return placement.Pods{ByName: lookup("podName"), ByJob: lookup("podJob")}
+	return placement.Pods{ByName: lookup("podName"), ByJob: lookup("podJob"), Complete: func() bool { return true }}
 }
 
 const podManifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"js-w-0-INDEX-abcde","namespace":"ns",
@@ -196,6 +197,30 @@ func TestLookUpsOfLeaders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFollowersWaitForTheCache: a refusal would make the Job controller back off (W108).
+func TestFollowersWaitForTheCache(t *testing.T) {
+	t.Parallel()
+	create := request(admissionv1.Create, strings.ReplaceAll(podManifest, "INDEX", "1"), "")
+	create.Namespace = "ns"
+	var asked []string
+	looks, completeAt := 0, 2
+	pods := noPods(&asked)
+	pods.Complete = func() bool {
+		looks++
+		return looks >= completeAt
+	}
+	webhook := &podWebhook{pods: pods, decoder: admission.NewDecoder(scheme(t))}
+	if response := webhook.validate(t.Context(), create); response.Result.Code != http.StatusForbidden || len(asked) != 1 || looks != 2 {
+		t.Errorf("W108: code %d after %d looks, asked %v", response.Result.Code, looks, asked)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	asked, completeAt = nil, 1<<30
+	if response := webhook.validate(gone, create); response.Result.Code != http.StatusInternalServerError || len(asked) > 0 {
+		t.Errorf("W108: whoever asks no more gets code %d, asked %v", response.Result.Code, asked)
 	}
 }
 

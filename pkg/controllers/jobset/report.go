@@ -157,13 +157,10 @@ func (r *JobSetReconciler) measure(js *jobset.JobSet, plan *policy.Plan) {
 	}
 }
 
-// mostRemembered is how much is remembered of an annotation that is no epoch, which may have 256 KiB.
-const mostRemembered = 64
-
 func (r *JobSetReconciler) tellInvalidEpochs(js *jobset.JobSet, pods []*facts.Member) {
 	for _, pod := range pods {
 		value := pod.Reported.Text
-		if !r.memory.forJobSet(js).reported.changed(pod.UID, strings.Clone(value[:min(len(value), mostRemembered)])) {
+		if !r.memory.forJobSet(js).reported.changed(pod.UID, value) {
 			continue
 		}
 		r.warn(js, constants.InvalidEpochReason, fmt.Sprintf("annotation %s of %s is %q, not a decimal number from 1 to 2147483647: it counts as not reported",

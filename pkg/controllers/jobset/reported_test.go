@@ -24,8 +24,8 @@ func TestLittleIsRememberedOfAnInvalidEpoch(t *testing.T) {
 	for range 2 {
 		s.tellInvalidEpochs(js, []*facts.Member{facts.Of(pod)})
 	}
-	if got := len(s.memory.forJobSet(js).reported.values[pod.UID]); got != mostRemembered {
-		t.Errorf("P12: %d bytes are remembered, want %d", got, mostRemembered)
+	if got := len(s.memory.forJobSet(js).reported.values[pod.UID]); got > 80 {
+		t.Errorf("P12: %d bytes are remembered, want at most 80", got)
 	}
 	if got := len(s.Record.All()); got != 1 {
 		t.Errorf("P12: %d events, want 1", got)

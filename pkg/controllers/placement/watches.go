@@ -7,7 +7,6 @@ package placement
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -87,26 +86,26 @@ func wake(pod *facts.Member, q placementQueue) {
 }
 
 // indexPods adds the indexes by which admission finds leaders, and the other Pods of their Job.
-func indexPods(ctx context.Context, c cache.Cache) (placement.Pods, error) {
+func indexPods(ctx context.Context, c cache.Cache) (found placement.Pods, err error) {
 	byName, err := indexPodsBy(ctx, c, "podName", placement.PodNameKey)
 	if err != nil {
-		return placement.Pods{}, err
+		return found, err
 	}
 	byJob, err := indexPodsBy(ctx, c, "podJob", placement.PodJobKey)
-	return placement.Pods{ByName: byName, ByJob: byJob}, err
+	return placement.Pods{ByName: lookupIn(byName), ByJob: lookupIn(byJob), Complete: byName.Synced}, err
 }
 
-func indexPodsBy(ctx context.Context, c cache.Cache, index string, keyOf func(*facts.Member) (string, bool)) (placement.Lookup, error) {
-	pods, err := shared.IndexKind(ctx, c, &corev1.Pod{}, index, func(pod *facts.Member) []string {
+func indexPodsBy(ctx context.Context, c cache.Cache, index string, keyOf func(*facts.Member) (string, bool)) (shared.Indexed[*facts.Member], error) {
+	return shared.IndexKind(ctx, c, &corev1.Pod{}, index, func(pod *facts.Member) []string {
 		if key, ok := keyOf(pod); ok {
 			return []string{shared.InNamespace(pod.Namespace, types.UID(key))}
 		}
 		return nil
 	})
+}
+
+func lookupIn(pods shared.Indexed[*facts.Member]) placement.Lookup {
 	return func(namespace, key string) ([]*facts.Member, error) {
-		if !pods.Synced() {
-			return nil, errors.New("the cache of Pods is not complete yet")
-		}
 		return pods.Under(shared.InNamespace(namespace, types.UID(key)))
-	}, err
+	}
 }

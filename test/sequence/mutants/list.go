@@ -242,8 +242,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "wait indefinitely", at: "pkg/policy.assemblyDeadline",
-		old:       "case allOver:",
-		new:       "case false:",
+		old:       "return r.and(v.recreateAssembly())",
+		new:       "return r",
 		scenarios: "claim",
 	},
 	{
