@@ -57,7 +57,7 @@ var lostNodes = []mutant{
 	if all := v.awaited(); v.running() && len(all) > 0 {
 		r = r.and(v.ask(nodesOf(all)))
 		for _, pod := range all {
-			if v.Heard[facts.NodeOf(pod)].Silent(v.Now) {
+			if v.Heard[pod.Node].Silent(v.Now) {
 				r.writes.do(Op{Kind: ReplaceLost, Pod: pod, Epoch: v.synced + 1})
 			}
 		}
