@@ -42,19 +42,19 @@ func TestLateReportsAreReadFirst(t *testing.T) {
 		in   Input
 		want outcome
 	}{
-		"P24c: who is late is asked for first":                        {inPlace(2, 2, "3 _ _", sinceAgo(late, inLeases)), outcome{Asks: 2, Synced: 2}},
-		"P24c: and deleted if the read shows nothing":                 {inPlace(2, 2, "3 _ _", sinceAgo(late, read(1, 2))), outcome{Deletes: 2, Synced: 2}},
-		"P24c: who has reported is not":                               {inPlace(2, 2, "3 3 _", sinceAgo(late, read(1, 2))), outcome{Deletes: 1, Synced: 2}},
-		"P24c: if all have, the group is lifted":                      {inPlace(2, 2, "3 3 3", sinceAgo(late, read(1, 2))), outcome{Synced: 3}},
-		"P24c: reports on Pods are guarded by their resourceVersion":  {inPlace(2, 2, "3 _ _", sinceAgo(late)), outcome{Deletes: 2, Synced: 2}},
-		"P24c: nobody is asked for before the period is over":         {inPlace(2, 2, "3 _ _", sinceAgo(4*time.Minute, inLeases)), outcome{Synced: 2}},
-		"P24c: fifty are read at a time":                              {inPlace(2, 2, many, sinceAgo(late, inLeases)), outcome{Asks: mostConfirmed, Synced: 2}},
-		"P24c: and no others are deleted":                             {inPlace(2, 2, many, sinceAgo(late, read(firstFifty...))), outcome{Deletes: mostConfirmed, Synced: 2}},
-		"P24c: before all Jobs are recreated, too":                    {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Asks: 2, Synced: 2}},
+		"P24c: who is late is asked for first":                                    {inPlace(2, 2, "3 _ _", sinceAgo(late, inLeases)), outcome{Asks: 2, Synced: 2}},
+		"P24c: and deleted if the read shows nothing":                             {inPlace(2, 2, "3 _ _", sinceAgo(late, read(1, 2))), outcome{Deletes: 2, Synced: 2}},
+		"P24c: who has reported is not":                                           {inPlace(2, 2, "3 3 _", sinceAgo(late, read(1, 2))), outcome{Deletes: 1, Synced: 2}},
+		"P24c: if all have, the group is lifted":                                  {inPlace(2, 2, "3 3 3", sinceAgo(late, read(1, 2))), outcome{Synced: 3}},
+		"P24c: reports on Pods are guarded by their resourceVersion":              {inPlace(2, 2, "3 _ _", sinceAgo(late)), outcome{Deletes: 2, Synced: 2}},
+		"P24c: nobody is asked for before the period is over":                     {inPlace(2, 2, "3 _ _", sinceAgo(4*time.Minute, inLeases)), outcome{Synced: 2}},
+		"P24c: fifty are read at a time":                                          {inPlace(2, 2, many, sinceAgo(late, inLeases)), outcome{Asks: mostConfirmed, Synced: 2}},
+		"P24c: and no others are deleted":                                         {inPlace(2, 2, many, sinceAgo(late, read(firstFifty...))), outcome{Deletes: mostConfirmed, Synced: 2}},
+		"P24c: before all Jobs are recreated, too":                                {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Asks: 2, Synced: 2}},
 		"P24c: while others have time left nobody is, since nothing would follow": {inPlace(2, 2, "3 _ _", sinceAgo(recreate, onPod(0, 1, fresh), inLeases)), outcome{Synced: 2}},
-		"P24c: which they are if the read shows nothing":              {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, read(1, 2))), outcome{Restarts: 1, Charged: 1, Synced: 2}},
-		"P24c: and not while others are still to be read":             {inPlace(2, 2, "3 3 _", sinceAgo(recreate, afterFullRestart, read(1))), outcome{Synced: 2}},
-		"P24c: of an index without a Pod there is nothing to be read": {inPlace(2, 2, "3 .", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Restarts: 1, Charged: 1, Synced: 2}},
+		"P24c: which they are if the read shows nothing":                          {inPlace(2, 2, "3 _ _", sinceAgo(recreate, afterFullRestart, read(1, 2))), outcome{Restarts: 1, Charged: 1, Synced: 2}},
+		"P24c: and not while others are still to be read":                         {inPlace(2, 2, "3 3 _", sinceAgo(recreate, afterFullRestart, read(1))), outcome{Synced: 2}},
+		"P24c: of an index without a Pod there is nothing to be read":             {inPlace(2, 2, "3 .", sinceAgo(recreate, afterFullRestart, inLeases)), outcome{Restarts: 1, Charged: 1, Synced: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,6 +64,7 @@ var _ = Describe("A manifest that users wrote", func() {
 				more(pods)
 			})
 			w.Has(js, jobset.JobSetSuspended, metav1.ConditionFalse, "")
+			Eventually(func() *bool { return Now(w, job).Spec.Suspend }).Should(HaveValue(BeFalse())) // with ExecutionAttemptsTracking in the next pass
 		}
 		admit("flavor-a", func(pods *corev1.PodSpec) {
 			pods.Tolerations = []corev1.Toleration{{Key: "flavor-a", Operator: corev1.TolerationOpExists}}
