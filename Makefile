@@ -20,7 +20,7 @@ INTEGRATION_TIMEOUT ?= 40m## timeout of an integration run
 GINKGO_ARGS ?=## additional flags for ginkgo, e.g. --focus='in place'
 GO_TEST_ARGS ?=## additional flags for `go test` in `make test`, e.g. -run=TestDecide -v
 RACE ?= auto## 1: tests run with the race detector, 0: without, auto: the unit tests of agent and supervisor do if there is a C compiler
-DEMO_PICTURE ?=## a file to which `make demo` writes a picture of the restart, such as docs/pictures/demo.svg
+DEMO_PICTURE ?=## a file to which `make demo` writes a picture of the restart, such as docs/demo.svg
 DEMO_LOG_LEVEL ?=## 4: `make demo` keeps the manager's log of that level in bin/demo-manager.log
 KEEP ?=## 1: `make demo` keeps its cluster running until you interrupt it
 KUBEBUILDER_ASSETS ?=## directory with etcd, kube-apiserver, ..., instead of building them

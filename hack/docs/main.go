@@ -43,7 +43,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "docs:", err)
 			os.Exit(2)
 		}
-		fmt.Println(strings.Join(lines, "\n"))
+		fmt.Fprintln(os.Stdout, strings.Join(lines, "\n"))
 		return
 	}
 	problems, err := run(os.Stdout, *check, *coverage, *contents)

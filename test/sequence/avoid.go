@@ -282,10 +282,7 @@ func (w *world) keep(s *status) {
 			}
 		}
 	}
-	var just []*moment // what was decided at once has one moment
-	for _, m := range []*moment{&s.broken} {
-		just = append(just, m)
-	}
+	just := []*moment{&s.broken} // what was decided at once has one moment
 	for i := range s.lost {
 		just = append(just, &s.lost[i].at, &s.lost[i].heard)
 	}

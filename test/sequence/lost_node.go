@@ -78,7 +78,7 @@ func (w *world) placeOff(d *decider, index int8) int8 {
 		if i > 0 && w.sc.alone {
 			break
 		}
-		if !slices.Contains(lost, nodeName(n)) && !(w.sc.force && w.nodes[n-1].missed) { // it has a taint by then
+		if !slices.Contains(lost, nodeName(n)) && (!w.sc.force || !w.nodes[n-1].missed) { // it has a taint by then
 			return n
 		}
 	}

@@ -61,22 +61,20 @@ func rendezvous(address string, size, id int) error {
 }
 
 func join(address string, size, id int) error {
-	for {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			<-time.After(10 * time.Millisecond) // until the coordinator listens
-			continue
-		}
-		defer func() { _ = conn.Close() }()
-		if _, err := fmt.Fprintf(conn, "%d %d\n", id, size); err != nil {
-			return err
-		}
-		var answer string
-		if _, err := fmt.Fscanln(bufio.NewReader(conn), &answer); err != nil || answer != "complete" {
-			return errors.New("the coordinator refused or ended")
-		}
-		return nil
+	conn, err := net.Dial("tcp", address)
+	for err != nil { // until the coordinator listens
+		<-time.After(10 * time.Millisecond)
+		conn, err = net.Dial("tcp", address)
 	}
+	defer func() { _ = conn.Close() }()
+	if _, err := fmt.Fprintf(conn, "%d %d\n", id, size); err != nil {
+		return err
+	}
+	var answer string
+	if _, err := fmt.Fscanln(bufio.NewReader(conn), &answer); err != nil || answer != "complete" {
+		return errors.New("the coordinator refused or ended")
+	}
+	return nil
 }
 
 // coordinate accepts each id once, and answers when all are there.
