@@ -20,7 +20,7 @@ const (
 	budgetsPath = "hack/docs/budgets.tsv"
 	// totalBudget is the most words that all pages may have together, and holdTotal whether the check fails above it.
 	totalBudget = 90_000
-	holdTotal   = false
+	holdTotal   = true
 )
 
 // generatedPages are written by commands, so nobody can shorten them, and they have no budget: the fields of the API, and the
