@@ -35,7 +35,7 @@ var _ = Describe("Admission of InPlaceRestart", func() {
 		ofWebhook(newUser(ctx).refuses(js),
 			invalid(jobPath+"template.spec.containers[0].restartPolicyRules[0].action", "write action: RestartAllContainers"),
 			forbidden(jobPath+"ttlSecondsAfterFinished", "set spec.ttlSecondsAfterFinished of the JobSet"),
-			required("spec.replicatedJobs[1].template.spec.template.spec.initContainers[0].startupProbe", "port: 8080"))
+			required("spec.replicatedJobs[1].template.spec.template.spec.initContainers[0].startupProbe", "the port of the agent"))
 	})
 
 	It("P41: refuses the epoch in a template that changes, and nothing else for it", func(ctx SpecContext) {
