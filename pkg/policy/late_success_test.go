@@ -21,9 +21,9 @@ func TestASuccessThatDoesNotCome(t *testing.T) {
 	const (
 		done  = `{"container":"worker","epoch":1,"code":0,"time":"2026-03-14T11:59:00Z","done":true}`
 		cause = "worker pod js-w-1-0 restarted, its exit code was not seen"
-		proxy = "the workers of Pod js-w-0-0 are done, but a failure has waited 1m30s for the Pod to succeed and waits no longer; " +
+		proxy = "the workers of Pod js-w-0-0 are done, but a failure was held back for 1m30s to let the Pod succeed, and is now handled; " +
 			"container proxy keeps running: let it end with the worker, or make it an init container with restartPolicy Always"
-		node = "the workers of Pod js-w-0-0 are done, but a failure has waited 1m30s for the Pod to succeed and waits no longer; " +
+		node = "the workers of Pod js-w-0-0 are done, but a failure was held back for 1m30s to let the Pod succeed, and is now handled; " +
 			"node n1 does not report that the Pod has ended"
 	)
 	kept := onPod(0, 0, func(pod *corev1.Pod) {

@@ -237,7 +237,7 @@ func (v *view) heardAgain(before *result) result {
 			next = append(next, n)
 		}
 		if len(keepOff) > 0 {
-			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard from again; %d Pods that were kept off it and have no node are deleted to be recreated: %s",
+			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is reporting again; %d unscheduled Pods that avoid it are deleted to be recreated: %s",
 				n.Node, len(keepOff), podNames(keepOff))))
 		}
 	}

@@ -162,15 +162,15 @@ func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTheTextNamesWhoStoodOut(t *testing.T) {
+func TestTheTextNamesTheLikelyCulprit(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 1, 1, 2).Obj(), 2)
 	last := restarted(ago(time.Minute), time.Second, 1, "it hung")
-	last.Suspect = "no worker\nstands out"
+	last.Suspect = "no likely\nculprit"
 	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{last}
 	report := Of(in)
-	if text := Text(&report, false); !strings.Contains(text, "  it hung; no worker stands out\n") {
-		t.Errorf("P135: it is not said on one line who stood out:\n%s", text)
+	if text := Text(&report, false); !strings.Contains(text, "  it hung; no likely culprit\n") {
+		t.Errorf("P135: the likely culprit is not named on one line:\n%s", text)
 	}
 }
 
