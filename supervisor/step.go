@@ -205,7 +205,7 @@ func timedOut(s State, of Phase, left string, set Settings) (State, []Action) {
 		s.Phase, s.Left = Stuck, left
 		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
 	case Stuck:
-		s.Leave = fmt.Sprintf("%s, and no agent said anything about it", outlived(s, set).Send.Because)
+		s.Leave = fmt.Sprintf("%s, and no agent responded", outlived(s, set).Send.Because)
 		return leaveNow(s)
 	}
 	return s, nil
