@@ -170,7 +170,7 @@ func (v *view) replaceLost(pods []*facts.Member, silent []string) result {
 			texts = append(texts, fmt.Sprintf("node %s is gone", node))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("node %s has been silent for %.0f s (last heard from before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
+		texts = append(texts, fmt.Sprintf("node %s has been silent for %.0f s (last report before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
 	}
 	message := fmt.Sprintf("%s, and all other workers are back; replaced by force: %s", strings.Join(texts, ", "), podNames(pods))
 	r := requeueAfter(facts.HeardInterval)

@@ -259,7 +259,7 @@ func TestWhatCannotBeReadIsLeftOutAndSaid(t *testing.T) {
 		want   string
 		check  func(Report) bool
 	}{
-		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so what they tell of agents and Services is missing here: you may not",
+		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so what they report about agents and Services is missing here: you may not",
 			func(r Report) bool { return r.Workers != nil && len(r.LastRestarts) == 2 }},
 		"Pods": {func(in *Input) { in.Pods, in.PodsUnread = nil, forbidden }, "Pods could not be read, so the workers are missing here: you may not",
 			func(r Report) bool { return r.Workers == nil && r.Jobs != nil && len(r.LastRestarts) == 2 }},

@@ -192,7 +192,7 @@ func lastEnd(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		return ""
 	}
 	if end.Message != "" {
-		return fmt.Sprintf("; it exited with code %d and said: %s", end.ExitCode, end.Message)
+		return fmt.Sprintf("; it exited with code %d and reported: %s", end.ExitCode, end.Message)
 	}
 	return fmt.Sprintf("; it exited with code %d, see: kubectl logs %s -c %s --previous", end.ExitCode, pod.Name, status.Name)
 }

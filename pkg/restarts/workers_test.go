@@ -112,7 +112,7 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		"C375: its agent lacks a setting, and said so": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("JOBSET_NAME is not set; add to the agent's env")}
-		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64 and said: JOBSET_NAME is not set; add to the agent's env"}},
+		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64 and reported: JOBSET_NAME is not set; add to the agent's env"}},
 		"C375: its agent crashed and left no word": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("")}
