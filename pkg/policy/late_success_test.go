@@ -53,7 +53,7 @@ func TestASuccessThatDoesNotCome(t *testing.T) {
 		"P45d: not yet": {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, pendingFor(89*time.Second)), waits(time.Second)},
 		"P45d: then the group breaks, and an event says why":     {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, pendingFor(90*time.Second)), told(proxy, breaks)},
 		"P45d: all containers have ended, and the node is quiet": {inPlace(0, 1, "1|2", driven, exitReport(0, done), ended(0, 0, 0), pendingFor(90*time.Second)), told(node, breaks)},
-		"P45d: a drastic break waits no longer either":           {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, noMoreRestarts, heldFor(time.Minute), pendingFor(90*time.Second)), told(proxy, outOfBudgetBy(cause))},
+		"P45d: nor does a drastic break wait any longer":         {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, noMoreRestarts, heldFor(time.Minute), pendingFor(90*time.Second)), told(proxy, outOfBudgetBy(cause))},
 		"P45d: one that has succeeded is waited for":             {inPlace(0, 1, "ok1|2", driven, pendingFor(time.Hour)), nil},
 		"P45d: a Job that only counts is waited for":             {inPlace(0, 1, "1|2", driven, onJob(0, withCondition("SuccessCriteriaMet")), pendingFor(time.Hour)), nil},
 	} {
