@@ -80,7 +80,7 @@ func (p *process) round(ctx context.Context) {
 			p.log.Info("stop", "epoch", p.self.Epoch, "reason", action.Because)
 			p.cancelReport()
 		case Unwatch:
-			p.log.Info("watch no longer", "reason", action.Because)
+			p.log.Info("no longer watching", "reason", action.Because)
 		case Lift, Bypass:
 			p.log.Info("lift", "epoch", action.Epoch, "reason", action.Because)
 			p.cancelReport()

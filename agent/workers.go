@@ -126,7 +126,7 @@ func (w Worker) Heard(m protocol.Message, now time.Time) (Worker, error) {
 		case w.State == Starting && m.Epoch == w.Epoch:
 			w.State = Running
 		case !w.Runs() && w.State != Leaving, w.Runs() && m.Epoch != w.Epoch:
-			return w, fmt.Errorf("it says that its worker runs at epoch %d, which was never requested", m.Epoch)
+			return w, fmt.Errorf("it reports that its worker runs at epoch %d, which was never requested", m.Epoch)
 		}
 	case protocol.Ready:
 		// Of another epoch it is the second answer of a worker that ended while its stop was on the way.

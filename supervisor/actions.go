@@ -91,7 +91,7 @@ func describe(e protocol.Exit) string {
 		text += ", out of memory"
 	}
 	if e.Stopped {
-		text += ", after it was told to stop"
+		text += ", after a stop request"
 	}
 	return text
 }

@@ -83,7 +83,7 @@ func read(conn Conn, pass func(arrival)) (heard bool, problem error) {
 		switch m.Type {
 		case protocol.Start, protocol.Stop, protocol.Leave:
 		default:
-			return heard, fmt.Errorf("an agent does not say %s", m.Type)
+			return heard, fmt.Errorf("an agent does not send %s", m.Type)
 		}
 		heard = true
 		pass(arrival{conn: conn, message: &m})

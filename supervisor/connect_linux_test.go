@@ -118,7 +118,7 @@ func TestWhatNobodyUnderstandsEndsTheConnection(t *testing.T) {
 		{`{"version":2,"type":"stop"}` + "\n", "a message has version 2, this program speaks 1"},
 		{`{"version":0,"type":"stop"}` + "\n", "a message has version 0, this program speaks 1"},
 		{`{"version":1,"type":"dance"}` + "\n", `unknown type \"dance\"`},
-		{`{"version":1,"type":"hello"}` + "\n", "an agent does not say hello"},
+		{`{"version":1,"type":"hello"}` + "\n", "an agent does not send hello"},
 		{"GET / HTTP/1.1\r\n\r\n", "a message is not a JSON object"},
 		{strings.Repeat("x", 2*protocol.MaxLine), "a message has more than 4096 bytes"},
 	} {

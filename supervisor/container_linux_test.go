@@ -168,7 +168,7 @@ func TestAfterSIGTERMNothingIsStarted(t *testing.T) {
 	// It keeps the grace that the kubelet gives, whatever becomes of its group.
 	p.say(protocol.Message{Type: protocol.Stop})
 	p.say(protocol.Message{Type: protocol.Start, Epoch: 1})
-	if m := p.next(protocol.Refused); !strings.Contains(m.Because, "the container has been told to end") {
+	if m := p.next(protocol.Refused); !strings.Contains(m.Because, "the container is being terminated") {
 		t.Errorf("P69: it refuses because %q", m.Because)
 	}
 	p.signal(syscall.SIGINT)

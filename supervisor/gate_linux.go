@@ -126,7 +126,7 @@ func (g *gate) write(line []byte) error {
 
 var (
 	errNotThere = errors.New("it has not come to its gate")
-	errNotRead  = errors.New("it has said that it is at its gate, and has not read its line")
+	errNotRead  = errors.New("it has reported that it is at its gate, and has not read its line")
 )
 
 // pass lets a program through that has come, and returns why it could not. Then the program has not got the

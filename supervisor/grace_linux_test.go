@@ -90,5 +90,5 @@ func TestAWorkerFinishesAndNoFileCanSaySo(t *testing.T) {
 		t.Errorf("P67: the agent is told %+v, want done at 1", m)
 	}
 	p.exits(0)
-	p.prints("the worker has finished, and no file says so")
+	p.prints("cannot record that the worker has finished")
 }

@@ -183,7 +183,7 @@ func (s *Supervisor) perform(a Action) {
 		s.timeoutOf = s.state.Phase
 	case a.Done != nil:
 		if err := writeDone(DoneFile(s.Settings), *a.Done); err != nil {
-			s.Log.Error("the worker has finished, and no file says so", "error", err)
+			s.Log.Error("cannot record that the worker has finished", "error", err)
 		}
 	case a.Mark != nil:
 		m := *a.Mark

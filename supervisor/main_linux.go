@@ -67,7 +67,7 @@ func dispatch(args []string, signals signals) (int, error) {
 	}
 	log := newLog(int(os.Stderr.Fd()))
 	if isDone(DoneFile(set)) {
-		log.Info("the worker has finished, as its file says", "file", DoneFile(set))
+		log.Info("the worker has finished, according to its file", "file", DoneFile(set))
 		return 0, nil
 	}
 	return runCommand(set, args[1:], signals, log), nil

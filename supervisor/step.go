@@ -59,7 +59,7 @@ func heard(s State, m protocol.Message, set Settings) (State, []Action) {
 		}
 		return stop(s, syscall.SIGTERM, grace, set)
 	case protocol.Leave:
-		s.Leave = cmp.Or(m.Because, "the agent says so")
+		s.Leave = cmp.Or(m.Because, "the agent requested it")
 		if s.Phase != Running {
 			return leaveNow(s)
 		}
@@ -79,7 +79,7 @@ func start(s State, m protocol.Message, set Settings) (State, []Action) {
 	case m.Unwatched:
 		return unwatch(s, same)
 	case s.Terminated:
-		return s, refuse(m, "the container has been told to end")
+		return s, refuse(m, "the container is being terminated")
 	case s.Leave != "":
 		return s, refuse(m, "the Pod is to be replaced: "+s.Leave)
 	case m.Epoch < 1 && !m.Bypass:
@@ -205,7 +205,7 @@ func timedOut(s State, of Phase, left string, set Settings) (State, []Action) {
 		s.Phase, s.Left = Stuck, left
 		return s, []Action{say("%s", outlived(s, set).Send.Because), outlived(s, set), {Timeout: stuckTimeout}}
 	case Stuck:
-		s.Leave = fmt.Sprintf("%s, and no agent said anything about it", outlived(s, set).Send.Because)
+		s.Leave = fmt.Sprintf("%s, and no agent responded", outlived(s, set).Send.Because)
 		return leaveNow(s)
 	}
 	return s, nil

@@ -30,7 +30,7 @@ func TestAWorkerRestartsWithoutItsContainer(t *testing.T) {
 	p.say(protocol.Message{Type: protocol.Leave, Because: "the test says so"})
 	p.exits(protocol.ExitLeave)
 	for _, want := range []string{
-		"starting the worker of epoch 1", "the worker of epoch 1 ended with exit code 0, after it was told to stop", "leaving, the Pod is to be replaced: the test says so",
+		"starting the worker of epoch 1", "the worker of epoch 1 ended with exit code 0, after a stop request", "leaving, the Pod is to be replaced: the test says so",
 	} {
 		if strings.Count(p.stderr.String(), want) != 1 {
 			t.Errorf("P72: the log has not one line %q", want)

@@ -90,7 +90,7 @@ func (w *warm) decided(r Run, others []string) []string {
 }
 
 var (
-	errMarker = errors.New("the file that says so cannot be written, without which an out-of-memory kill would repeat itself")
+	errMarker = errors.New("its marker file cannot be written, without which an out-of-memory kill would repeat itself")
 	errAbsent = errors.New("it has ended")
 )
 

@@ -49,13 +49,13 @@ With --why, what keeps the jobs of one JobSet from one more Pod.`,
 
   # For a program: who waits?
   kubectl jobset elastic -A -o json | jq -r '.jobs[] | select(.state == "Waits") | .namespace + "/" + .jobSet'`,
-		Args:              noJobSet("--why explains one JobSet, --namespace or --all-namespaces say which jobs are shown"),
+		Args:              noJobSet("--why explains one JobSet, --namespace or --all-namespaces select the jobs that are shown"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(command *cobra.Command, _ []string) error { return o.run(command.Context(), flags, streams.Out) },
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().StringSliceVar(&o.accelerators, "accelerators", []string{"nvidia.com/gpu"}, "the resources to count, as in elasticAutoscaling.accelerators of the manager's configuration")
-	command.Flags().StringVar(&o.why, "why", "", "say what keeps the elastic jobs of this JobSet from one more Pod")
+	command.Flags().StringVar(&o.why, "why", "", "show what keeps the elastic jobs of this JobSet from one more Pod")
 	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "show the jobs of all namespaces")
 	return command
 }

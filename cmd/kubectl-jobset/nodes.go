@@ -51,7 +51,7 @@ and what JobSets with faultTolerance.avoidNodes remember in their status.`,
 	}
 	command.Flags().StringVarP(&o.output, "output", "o", "table", "table, json or yaml")
 	command.Flags().IntVar(&o.limit, "limit", 5, "how many failures of a node to show in a table, newest first; 0 means all")
-	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "look at the JobSets of all namespaces")
+	command.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "include the JobSets of all namespaces")
 	return command
 }
 

@@ -146,7 +146,7 @@ func TestAReportTakesFourRequests(t *testing.T) {
 func TestWhatIsForbiddenIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		eventsPath: "events could not be read, so what they tell of agents and Services is missing here: not for you",
+		eventsPath: "events could not be read, so what they report about agents and Services is missing here: not for you",
 		podsPath:   "Pods could not be read, so the workers are missing here: not for you",
 		jobsPath:   "Jobs could not be read, so they and their workers are missing here: not for you",
 	} {

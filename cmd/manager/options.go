@@ -95,7 +95,7 @@ func bindOverrides(fs *flag.FlagSet) (overrides map[string]func(*configapi.Confi
 	health := fs.String(healthProbeBindAddressFlag, configapi.DefaultHealthProbeBindAddress,
 		`Address of the health probe server; "0" disables it. Wins over health.healthProbeBindAddress.`)
 	elect := fs.Bool(leaderElectFlag, false,
-		"Run only while being the leader. Wins over leaderElection.leaderElect, which is true unless the configuration says otherwise.")
+		"Run only while being the leader. Wins over leaderElection.leaderElect, which is true unless the configuration sets it to false.")
 	qps := fs.Float64(kubeAPIQPSFlag, float64(configapi.DefaultClientConnectionQPS),
 		"Requests per second to the API server; negative for no limit. Wins over clientConnection.qps.")
 	burst = fs.Int(kubeAPIBurstFlag, int(configapi.DefaultClientConnectionBurst),

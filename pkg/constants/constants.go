@@ -226,7 +226,7 @@ const (
 	MinimumDoesNotFitReason = "MinimumDoesNotFit"
 	LostPodsReason          = "LostPods"
 	ElasticRoomFoundReason  = "ElasticRoomFound"
-	ElasticRoomFoundMessage = "it waits no longer"
+	ElasticRoomFoundMessage = "it is no longer waiting"
 	// ElasticRefusedReason: Pods of an elastic ReplicatedJob were refused, so it runs with fewer, or waits.
 	ElasticRefusedReason = "ElasticRefused"
 	// ElasticHeldReason: the manager leaves the sizes of a JobSet alone because its annotation says so.

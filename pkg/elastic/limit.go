@@ -75,7 +75,7 @@ func (p *planner) limitOf(j *job, d *Decision) *Limit {
 			return limit(LimitNoRoom, "it requests a resource that no node has")
 		}
 		free := max(0, p.cluster.free[row*p.cluster.width+lacking[0].column])
-		return &Limit{Reason: LimitNoRoom, Resource: string(name), Message: fmt.Sprintf("%s: of %d nodes node %s lacks least, and has %s left of the %s that one more needs",
+		return &Limit{Reason: LimitNoRoom, Resource: string(name), Message: fmt.Sprintf("%s: none of %d nodes has room; the closest, %s, has %s left of the %s that one more needs",
 			name, nodes, p.cluster.nodes[row].Name, quantity(name, free), quantity(name, lacking[0].of))}
 	}
 	return limit(LimitShare, "what its nodes have together, less the reserve and what all elastic jobs may use there by their limits, is used")

@@ -37,8 +37,8 @@ func TestLimits(t *testing.T) {
 	}{
 		"P113: nothing at its maximum":          {planOf(nodesOf(8), job(8, 0, 0, 0, 0, 0, 0, 0, 0)), "", ""},
 		"P113: nor when it gets there":          {planOf(nodesOf(8), job(2, 0, 0)), "", ""},
-		"P113: the resource, and the node":      {planOf(nodesOf(1, 2), job(3, 0, 1, 1)), LimitNoRoom, "nvidia.com/gpu: of 2 nodes node node-0 lacks least, and has 0 left of the 1 that one more needs"},
-		"P113: the node that lacks least":       {planOf(short, job(3, 0, 0, 1)), LimitNoRoom, "nvidia.com/gpu: of 2 nodes node node-1 lacks least, and has 0 left of the 1 that one more needs"},
+		"P113: the resource, and the node":      {planOf(nodesOf(1, 2), job(3, 0, 1, 1)), LimitNoRoom, "nvidia.com/gpu: none of 2 nodes has room; the closest, node-0, has 0 left of the 1 that one more needs"},
+		"P113: the node that is closest":        {planOf(short, job(3, 0, 0, 1)), LimitNoRoom, "nvidia.com/gpu: none of 2 nodes has room; the closest, node-1, has 0 left of the 1 that one more needs"},
 		"P113: a resource that no node has":     {planOf(nodesOf(8), asks(job(2), Resources{gpu: 1, "example.com/none": 1})), LimitNoRoom, "it requests a resource that no node has"},
 		"P113: no node is admitted":             {planOf(nodesOf(8), with(job(2), func(j *Job) { j.Where.NodeSelector = map[string]string{"zone": "x"} })), LimitNoNode, "no node is ready, not cordoned, and admitted by node selector, required affinity and tolerations"},
 		"P112 P113: a quota":                    {quotaed, LimitQuota, "the quota of the namespace for requests.nvidia.com/gpu: 0 left of the 1 that one more needs"},
@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 		"P113: the ceiling, and until when":     {capped, LimitCeiling, "more than 2 Pods were refused (too spread), and more are tried after 1970-01-12T13:47:40Z, or when a node comes"},
 		"P113: a size that is fixed":            {planOf(nodesOf(8), with(job(2, 0, 0), func(j *Job) { j.Max = 2 })), LimitFixed, "its size is not to change"},
 		"P113: what a job waits for":            {planOf(nodesOf(1), isNew(job(2))), LimitWaits, "its minimum of 2 does not fit, nor would it if all others were at their minimums"},
-		"P113: what a node has left in its CPU": {planOf(short, asks(job(2, 0, 1), Resources{gpu: 1, corev1.ResourceCPU: 2000})), LimitNoRoom, "cpu: of 2 nodes node node-0 lacks least, and has 500m left of the 2000m that one more needs"},
+		"P113: what a node has left in its CPU": {planOf(short, asks(job(2, 0, 1), Resources{gpu: 1, corev1.ResourceCPU: 2000})), LimitNoRoom, "cpu: none of 2 nodes has room; the closest, node-0, has 500m left of the 2000m that one more needs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reason, message string

@@ -134,7 +134,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 		return d
 	case j.ungiven && j.accelerator >= 0:
 		d.State = Waits
-		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come", j.min)
+		d.Because = fmt.Sprintf("its minimum of %d does not fit, and fewer of its Pods exist and wait for a node: no job shrinks for Pods that may never be created", j.min)
 	case j.waits && j.accelerator >= 0:
 		d.State = Waits
 		d.Because = fmt.Sprintf("its minimum of %d does not fit, nor would it if all others were at their minimums", j.min)
@@ -151,7 +151,7 @@ func (p *planner) decide(j *job, desired int32, takers []*job, before map[*job]s
 	case change < 0 && len(takers) > 0:
 		d.State = Gives
 		d.Because = fmt.Sprintf("gave %s to %s: score %.2f, ours %.2f", instances(-change), nameAll(j.Namespace, takers), before[takers[0]].float(), d.Score)
-		p.growthFailed(j, &d, "another job took the room")
+		p.growthFailed(j, &d, "the capacity went to another job")
 	case change < 0:
 		d.State = Fits
 		d.Because = fmt.Sprintf("no node has room for %d more: it starts with %d", -change, desired)

@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 		"P104 P108a: one that gives what it grew by before it ran with it does not grow again soon": {
 			input(nodesOf(6), group(6, 4, 0, 0, 0, 0, 0, 0), isNew(gpuJob("b", 2, 6, 2))), sizes{"a": "4 Gives", "b": "2 Keeps"},
 			"gave 2 instances to ns/b/trainer: score -0.50, ours 0.67" + retry,
-			&Ceiling{Size: 4, Refusals: 1, Nodes: 1, Since: start, Until: start.Add(5 * time.Minute), Message: "another job took the room"},
+			&Ceiling{Size: 4, Refusals: 1, Nodes: 1, Since: start, Until: start.Add(5 * time.Minute), Message: "the capacity went to another job"},
 		},
 		"P108a: room that a plan has since a moment only gives the scheduler time to use it": {
 			input(nodesOf(4, 4), with(refused(group(8, 4, 0, 0, 0, 0, 1, 1), 2, long), func(j *Job) { j.NoRoom = start.Add(time.Second - long) })), sizes{"a": "8 Keeps"}, "", nil,

@@ -117,7 +117,7 @@ func (v *view) leasesRefused() string {
 		return ""
 	}
 	slices.Sort(refused)
-	return fmt.Sprintf("the Leases of %s were refused, by a ResourceQuota, a webhook or a Lease of that name that is somebody else's; their agents say which: kubectl logs --namespace=%s %s --container=%s",
+	return fmt.Sprintf("the Leases of %s were refused, by a ResourceQuota, a webhook or a Lease of that name with another owner; their agents log which: kubectl logs --namespace=%s %s --container=%s",
 		firstOf(refused), v.JobSet.Namespace, refused[0], workerpod.DefaultAgentName)
 }
 

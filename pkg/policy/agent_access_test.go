@@ -191,7 +191,7 @@ func TestAgentAccess(t *testing.T) {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), askedForLeases, outside(1)),
 			waits(lifts(1), func(w *summary) {
 				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: the Leases of js-w-0-1 were refused, by " +
-					"a ResourceQuota, a webhook or a Lease of that name that is somebody else's; their agents say which: kubectl logs --namespace=ns js-w-0-1 --container=jobset-agent"}}
+					"a ResourceQuota, a webhook or a Lease of that name with another owner; their agents log which: kubectl logs --namespace=ns js-w-0-1 --container=jobset-agent"}}
 			})},
 		"P153: not of agents that an earlier manager added, or a template, and that know of no Leases": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), outside(0, 1)), waits(lifts(1))},

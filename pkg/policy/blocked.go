@@ -122,10 +122,10 @@ func (v *view) whyLingering(job *batchv1.Job, since time.Time, fails bool) strin
 	}
 	switch {
 	case len(pods) == 0 && fails:
-		return fmt.Sprintf("Job %s %s since %s, and all of its Pods have ended: look at the Job controller, which is to say that it has failed",
+		return fmt.Sprintf("Job %s %s since %s, and all of its Pods have ended: check the Job controller, which has not marked the Job as failed",
 			job.Name, doing, stamp(since))
 	case len(pods) == 0:
-		return fmt.Sprintf("Job %s %s since %s, and no Pod of it is left: look at its finalizers, and at the controller that removes them",
+		return fmt.Sprintf("Job %s %s since %s, and no Pod of it is left: check its finalizers and the controller that removes them",
 			job.Name, doing, stamp(since))
 	}
 	var names named

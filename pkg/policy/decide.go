@@ -80,13 +80,13 @@ func Decide(in Input) (Plan, error) {
 	switch {
 	case v.waitsForIntent(&sum):
 		sum = v.onlyIntent(sum)
-		v.traceRule("intent first", "D := S in the place of changes of Jobs (P16)")
+		v.traceRule("intent first", "D := S instead of changing Jobs (P16)")
 	case v.waitsForSuspended(&sum):
 		sum = onlySuspending(sum)
-		v.traceRule("suspending first", "SuspendingJobs in the place of Jobs that are to stop (C398)")
+		v.traceRule("suspending first", "SuspendingJobs instead of stopping Jobs (C398)")
 	case v.waitsForDeployed(&sum), v.waitsForExecution(&sum):
 		sum = v.statusFirst(sum)
-		v.traceRule("status first", "the status in the place of Jobs that are to run (P86, C398)")
+		v.traceRule("status first", "the status instead of starting Jobs (P86, C398)")
 	case v.watched && !sum.ends:
 		sum = v.runSteps(groupSteps, sum)
 	}

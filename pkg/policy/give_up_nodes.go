@@ -45,7 +45,7 @@ func giveUpNodes(v *view, _ result) result {
 	case !v.watched && !v.ChildrenRead:
 		return result{ends: true, ask: Questions{ReadChildren: true}}
 	}
-	message := fmt.Sprintf("%d Pods found no node within %s: %s%s; node %s, avoided since %s, is used again",
+	message := fmt.Sprintf("%d Pods could not be scheduled within %s: %s%s; node %s, avoided since %s, is used again",
 		len(late), v.tolerance.Warmup, podNames(late), parenthesized(late[0].Unscheduled), avoided.Node, avoided.AvoidedSince.UTC().Format(time.RFC3339))
 	r := tell(warning(constants.AvoidedNodeGivenUpReason, message))
 	r.reports.Outcomes = []Outcome{GaveUpNode}

@@ -19,7 +19,7 @@ func (v *view) waitsForIntent(sum *result) bool {
 	return v.inPlace && !v.finished && v.running() && (sum.writes.Does(ChangeJobs) || sum.writes.Unresumed > 0)
 }
 
-// onlyIntent puts D := S in the place of changes of Jobs. If no step ended the pass, what is
+// onlyIntent puts D := S instead of changing Jobs. If no step ended the pass, what is
 // reported is about these changes, and has to wait with them.
 func (v *view) onlyIntent(r result) result {
 	var announced result

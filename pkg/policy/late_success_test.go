@@ -21,9 +21,9 @@ func TestASuccessThatDoesNotCome(t *testing.T) {
 	const (
 		done  = `{"container":"worker","epoch":1,"code":0,"time":"2026-03-14T11:59:00Z","done":true}`
 		cause = "worker pod js-w-1-0 restarted, its exit code was not seen"
-		proxy = "the workers of Pod js-w-0-0 are done, but a failure has waited 1m30s for the Pod to succeed and waits no longer; " +
+		proxy = "the workers of Pod js-w-0-0 are done, but a failure was held back for 1m30s to let the Pod succeed, and is now handled; " +
 			"container proxy keeps running: let it end with the worker, or make it an init container with restartPolicy Always"
-		node = "the workers of Pod js-w-0-0 are done, but a failure has waited 1m30s for the Pod to succeed and waits no longer; " +
+		node = "the workers of Pod js-w-0-0 are done, but a failure was held back for 1m30s to let the Pod succeed, and is now handled; " +
 			"node n1 does not report that the Pod has ended"
 	)
 	kept := onPod(0, 0, func(pod *corev1.Pod) {
@@ -53,7 +53,7 @@ func TestASuccessThatDoesNotCome(t *testing.T) {
 		"P45d: not yet": {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, pendingFor(89*time.Second)), waits(time.Second)},
 		"P45d: then the group breaks, and an event says why":     {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, pendingFor(90*time.Second)), told(proxy, breaks)},
 		"P45d: all containers have ended, and the node is quiet": {inPlace(0, 1, "1|2", driven, exitReport(0, done), ended(0, 0, 0), pendingFor(90*time.Second)), told(node, breaks)},
-		"P45d: a drastic break waits no longer either":           {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, noMoreRestarts, heldFor(time.Minute), pendingFor(90*time.Second)), told(proxy, outOfBudgetBy(cause))},
+		"P45d: nor does a drastic break wait any longer":         {inPlace(0, 1, "1|2", driven, exitReport(0, done), kept, noMoreRestarts, heldFor(time.Minute), pendingFor(90*time.Second)), told(proxy, outOfBudgetBy(cause))},
 		"P45d: one that has succeeded is waited for":             {inPlace(0, 1, "ok1|2", driven, pendingFor(time.Hour)), nil},
 		"P45d: a Job that only counts is waited for":             {inPlace(0, 1, "1|2", driven, onJob(0, withCondition("SuccessCriteriaMet")), pendingFor(time.Hour)), nil},
 	} {

@@ -170,7 +170,7 @@ func (v *view) replaceLost(pods []*facts.Member, silent []string) result {
 			texts = append(texts, fmt.Sprintf("node %s is gone", node))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("node %s has been silent for %.0f s (last heard from before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
+		texts = append(texts, fmt.Sprintf("node %s has been silent for %.0f s (last report before %s)", node, heard.SilentFor().Seconds(), heard.From.UTC().Format(time.RFC3339)))
 	}
 	message := fmt.Sprintf("%s, and all other workers are back; replaced by force: %s", strings.Join(texts, ", "), podNames(pods))
 	r := requeueAfter(facts.HeardInterval)
@@ -237,7 +237,7 @@ func (v *view) heardAgain(before *result) result {
 			next = append(next, n)
 		}
 		if len(keepOff) > 0 {
-			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is heard from again; %d Pods that were kept off it and have no node are deleted to be recreated: %s",
+			r = r.and(deletePods(keepOff, constants.WorkerReplacedReason, fmt.Sprintf("node %s is reporting again; %d unscheduled Pods that avoid it are deleted to be recreated: %s",
 				n.Node, len(keepOff), podNames(keepOff))))
 		}
 	}

@@ -73,7 +73,7 @@ func TestLostNodes(t *testing.T) {
 	silent := silentNodes(25*time.Second, 2)
 	intent := outcome{Lost: []string{third}}
 	force := outcome{Forced: []string{"js-w-0-2"}, Lost: []string{third},
-		Told: "node node-of-js-w-0-2 has been silent for 25 s (last heard from before 2026-03-14T11:59:35Z), and all other workers are back; replaced by force: js-w-0-2"}
+		Told: "node node-of-js-w-0-2 has been silent for 25 s (last report before 2026-03-14T11:59:35Z), and all other workers are back; replaced by force: js-w-0-2"}
 	for name, tc := range map[string]struct {
 		pods string
 		in   []func(*Input)

@@ -117,7 +117,7 @@ func (l *lateSuccess) String() string {
 	if m.Keeper != "" {
 		why = fmt.Sprintf("container %s keeps running: let it end with the worker, or make it an init container with restartPolicy Always", m.Keeper)
 	}
-	return fmt.Sprintf("the workers of Pod %s are done, but a failure has waited %s for the Pod to succeed and waits no longer; %s", m.Name, l.within+patience, why)
+	return fmt.Sprintf("the workers of Pod %s are done, but a failure was held back for %s to let the Pod succeed, and is now handled; %s", m.Name, l.within+patience, why)
 }
 
 // aboutToComplete reports whether a Job will be Complete once its Pods that succeeded are counted, and

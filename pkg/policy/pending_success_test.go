@@ -123,7 +123,7 @@ func TestASuccessThatIsNotCountedDelaysABreak(t *testing.T) {
 
 		"P45: a break that fails the JobSet waits":         {inPlace(0, 1, "1|2", driven, noMoreRestarts, heldFor(0)), looksAgain(3 * time.Second)},
 		"P45: it waits from when it was first wanted":      {inPlace(0, 1, "1|2", driven, noMoreRestarts, heldFor(2*time.Second)), looksAgain(time.Second)},
-		"P45: it waits no longer":                          {inPlace(0, 1, "1|2", driven, noMoreRestarts, heldFor(3*time.Second)), outOfBudgetBy(cause)},
+		"P45: it is waited for no longer":                  {inPlace(0, 1, "1|2", driven, noMoreRestarts, heldFor(3*time.Second)), outOfBudgetBy(cause)},
 		"P45: one that recreates all Jobs waits":           {inPlace(0, 1, "1|2|ok1", driven, heldFor(0)), looksAgain(3 * time.Second)},
 		"P45: so it does while assembling":                 {inPlace(1, 1, "1|2|ok1", driven, heldFor(0)), looksAgain(3 * time.Second)},
 		"P45: a loss is confirmed after the wait":          {inPlace(0, 1, "1|.", driven, noMoreRestarts, heldFor(0)), looksAgain(3 * time.Second)},

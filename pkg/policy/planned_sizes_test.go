@@ -98,7 +98,7 @@ func TestVerdicts(t *testing.T) {
 			said(1, 1, nil, elastic.Decision{State: elastic.Stuck, Because: "it waits for nodes"}, func(in *Input) { in.JobSet.Annotations = map[string]string{jobset.ElasticHoldKey: ""} }),
 			nil, "True LostPods ReplicatedJob w: it waits for nodes; " + constants.ElasticHeldMessage,
 		},
-		"P109: and that it does not any more":                            {said(0, 1, nil, elastic.Decision{}, waited), nil, "False ElasticRoomFound it waits no longer"},
+		"P109: and that it does not any more":                            {said(0, 1, nil, elastic.Decision{}, waited), nil, "False ElasticRoomFound it is no longer waiting"},
 		"P109: without a verdict, as at a start, the status stays":       {said(0, 1, &jobset.ElasticSize{Ceiling: kept}, elastic.Decision{}, waited, none), kept, "True r m"},
 		"P108a: nothing about a spec that has changed since":             {said(1, 1, nil, elastic.Decision{}, late(func(js *jobset.JobSet) { js.Generation++ })), nil, ""},
 		"P108a: nor about a group that runs by now, with what it lacked": {said(1, 1, nil, elastic.Decision{}, late(func(js *jobset.JobSet) { js.Status.SyncedEpoch = ptr.To[int32](2) })), nil, ""},

@@ -25,7 +25,7 @@ import (
 //
 // A person acts on a name, so a wrong one is worse than none. Workers are compared only with those of their
 // ReplicatedJob, which run the same program; what not all of these told is not compared, except for states; and if the
-// first two criteria disagree, or one finds several, the event says what was found and that no worker stands out.
+// first two criteria disagree, or one finds several, the event reports what was found and no likely culprit.
 
 // ending is what a worker told of an epoch that ended.
 type ending struct {
@@ -39,7 +39,7 @@ type ending struct {
 	silent, longestGap time.Duration
 }
 
-// suspect says which worker stands out, and why, "" if the epoch that ended did not end by a hang. If the cause that was
+// suspect names the likely culprit, and why, "" if the epoch that ended did not end by a hang. If the cause that was
 // announced is the end of a peer, which was reported before, it says who hung.
 func (v *view) suspect() string {
 	first := v.firstReported()
@@ -83,8 +83,8 @@ func (e *ending) addProgress(r protocol.ProgressReport) {
 	}
 }
 
-// nobody is what is said if no worker stands out.
-const nobody = "no worker stands out"
+// noCulprit is reported if no worker differs from the others, or several do.
+const noCulprit = "no likely culprit"
 
 // finding is what one criterion says of a worker.
 type finding struct {
@@ -116,10 +116,10 @@ func standsOut(all []ending, late time.Duration) string {
 			return criterion[0].String()
 		}
 		if len(criterion) > 1 {
-			return fmt.Sprintf("%s: %s", nobody, several(criterion))
+			return fmt.Sprintf("%s: %s", noCulprit, several(criterion))
 		}
 	}
-	return nobody + missingFrom(all)
+	return noCulprit + missingFrom(all)
 }
 
 // missingFrom says which Pods replace workers of the epoch that ended, which may have hung and told nothing of it.
@@ -147,7 +147,7 @@ func stepAndState(behind, halted []finding) string {
 	if len(both) == 1 {
 		return both[0]
 	}
-	return fmt.Sprintf("%s: %s", nobody, several(append(behind, halted...)))
+	return fmt.Sprintf("%s: %s", noCulprit, several(append(behind, halted...)))
 }
 
 // several says what was found of workers that cannot be told apart.
@@ -165,9 +165,9 @@ func several(all []finding) string {
 
 func (f finding) String() string {
 	if f.node == "" {
-		return fmt.Sprintf("worker pod %s stands out: %s", f.pod, f.why)
+		return fmt.Sprintf("likely culprit: worker pod %s: %s", f.pod, f.why)
 	}
-	return fmt.Sprintf("worker pod %s on node %s stands out: %s", f.pod, f.node, f.why)
+	return fmt.Sprintf("likely culprit: worker pod %s on node %s: %s", f.pod, f.node, f.why)
 }
 
 // leastStep finds the worker whose last step is less than those of all others.

@@ -61,7 +61,7 @@ func toldNothing(of int) func([]ending) {
 	}
 }
 
-// TestSuspects: who stands out is named with the reason, and nobody else (P135).
+// TestSuspects: the likely culprit is named with the reason, and no other worker (P135).
 func TestSuspects(t *testing.T) {
 	t.Parallel()
 	const late = 3 * time.Second
@@ -72,36 +72,36 @@ func TestSuspects(t *testing.T) {
 		want string
 	}{
 		// The troubles that have a trace.
-		"P135: one stopped by SIGSTOP":                  {waiting(20, seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
-		"P135: one of two":                              {waiting(2, seen(1, "T")), "worker pod w-01 on node n1 stands out: it has a process in state T"},
-		"P135: rank 0, too":                             {waiting(20, seen(0, "T")), "worker pod w-00 on node n0 stands out: it has a process in state T"},
-		"P135: one in a system call of a dead disk":     {waiting(20, seen(7, "D")), "worker pod w-07 on node n7 stands out: it has a process in state D"},
-		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119"},
-		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "worker pod w-07 on node n7 stands out: it reported step 100 last, the other 19 reported steps 119 to 140"},
-		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T")), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 19 reported step 119, and it has a process in state T"},
-		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
-		"P135: one that gave no sign for longer":        {waiting(20, noSteps, silentFor(7, 36*time.Second)), "worker pod w-07 on node n7 stands out: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
-		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "worker pod w-01 stands out: it reported step 2 last, the other 2 reported step 119"},
-		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1)), nobody},
-		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "worker pod w-07 on node n7 stands out: it reported step 118 last, the other 18 reported step 119"},
+		"P135: one stopped by SIGSTOP":                  {waiting(20, seen(7, "T")), "likely culprit: worker pod w-07 on node n7: it has a process in state T"},
+		"P135: one of two":                              {waiting(2, seen(1, "T")), "likely culprit: worker pod w-01 on node n1: it has a process in state T"},
+		"P135: rank 0, too":                             {waiting(20, seen(0, "T")), "likely culprit: worker pod w-00 on node n0: it has a process in state T"},
+		"P135: one in a system call of a dead disk":     {waiting(20, seen(7, "D")), "likely culprit: worker pod w-07 on node n7: it has a process in state D"},
+		"P135: one that is a step behind":               {waiting(20, atStep(7, 118)), "likely culprit: worker pod w-07 on node n7: it reported step 118 last, the other 19 reported step 119"},
+		"P135: one far behind those that differ":        {waiting(20, atStep(7, 100), atStep(3, 140)), "likely culprit: worker pod w-07 on node n7: it reported step 100 last, the other 19 reported steps 119 to 140"},
+		"P135: one behind and stopped":                  {waiting(20, atStep(7, 118), seen(7, "T")), "likely culprit: worker pod w-07 on node n7: it reported step 118 last, the other 19 reported step 119, and it has a process in state T"},
+		"P135: the one of those behind that is stopped": {waiting(20, atStep(7, 118), atStep(8, 118), seen(7, "T")), "likely culprit: worker pod w-07 on node n7: it has a process in state T"},
+		"P135: one that gave no sign for longer":        {waiting(20, noSteps, silentFor(7, 36*time.Second)), "likely culprit: worker pod w-07 on node n7: it had given no sign for 36.0 s, the other 19 for 30.2 s at most"},
+		"P135: a node that is not known":                {waiting(3, atStep(1, 2), func(all []ending) { all[1].node = "" }), "likely culprit: worker pod w-01: it reported step 2 last, the other 2 reported step 119"},
+		"P135: a driver does not count as behind":       {waiting(20, driver, atStep(19, 1)), noCulprit},
+		"P135: nor hides who is":                        {waiting(20, driver, atStep(19, 1), atStep(7, 118)), "likely culprit: worker pod w-07 on node n7: it reported step 118 last, the other 18 reported step 119"},
 
 		// Those that have none, and those that mislead.
-		"P135: a rank in a lock looks like those that wait for it": {waiting(20), nobody},
-		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T" })), nobody},
-		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D" })(all[:12]) }), nobody},
-		"P135: two are stopped":                                          {waiting(20, seen(7, "T"), seen(8, "T")), nobody + ": w-07: it has a process in state T; w-08: it has a process in state T"},
-		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T")), nobody + ": w-07: it reported step 118 last, the other 19 reported step 119; w-08: it has a process in state T"},
-		"P135: two are behind":                                           {waiting(20, atStep(7, 118), atStep(8, 118)), nobody},
-		"P135: half of them are behind":                                  {waiting(2, noSteps), nobody},
-		"P135: one told no step":                                         {waiting(20, func(all []ending) { all[3].step = nil }, atStep(7, 118)), nobody},
-		"P135: one that was replaced told nothing":                       {waiting(20, toldNothing(3), atStep(7, 118), silentFor(7, time.Hour)), nobody},
-		"P135: and another one is stopped":                               {waiting(20, toldNothing(3), seen(7, "T")), "worker pod w-07 on node n7 stands out: it has a process in state T"},
-		"P135: the first deadline is not the oldest sign":                {waiting(20, silentFor(7, 34*time.Second)), nobody},
-		"P135: one that took all of its grace to stop":                   {waiting(20, silentFor(7, 35*time.Second)), nobody},
-		"P135: a long gap is usual":                                      {waiting(20, silentFor(7, 90*time.Second), func(all []ending) { all[3].longestGap = 70 * time.Second }), nobody},
-		"P135: nobody gave two signs":                                    {waiting(20, silentFor(7, 90*time.Second), each(func(e *ending) { e.longestGap = 0 })), nobody},
-		"P135: a group of one":                                           {waiting(1, seen(0, "T")), nobody},
-		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), nobody + ": w-01: it reported step 2 last, the other 2 reported step 119; w-02: it reported step 2 last, the other 2 reported step 119"},
+		"P135: a rank in a lock looks like those that wait for it": {waiting(20), noCulprit},
+		"P135: all are stopped":                                          {waiting(20, each(func(e *ending) { e.seen = "T" })), noCulprit},
+		"P135: most are in state D":                                      {waiting(20, func(all []ending) { each(func(e *ending) { e.seen = "D" })(all[:12]) }), noCulprit},
+		"P135: two are stopped":                                          {waiting(20, seen(7, "T"), seen(8, "T")), noCulprit + ": w-07: it has a process in state T; w-08: it has a process in state T"},
+		"P135: one is behind and another one stopped":                    {waiting(20, atStep(7, 118), seen(8, "T")), noCulprit + ": w-07: it reported step 118 last, the other 19 reported step 119; w-08: it has a process in state T"},
+		"P135: two are behind":                                           {waiting(20, atStep(7, 118), atStep(8, 118)), noCulprit},
+		"P135: half of them are behind":                                  {waiting(2, noSteps), noCulprit},
+		"P135: one told no step":                                         {waiting(20, func(all []ending) { all[3].step = nil }, atStep(7, 118)), noCulprit},
+		"P135: one that was replaced told nothing":                       {waiting(20, toldNothing(3), atStep(7, 118), silentFor(7, time.Hour)), noCulprit},
+		"P135: and another one is stopped":                               {waiting(20, toldNothing(3), seen(7, "T")), "likely culprit: worker pod w-07 on node n7: it has a process in state T"},
+		"P135: the first deadline is not the oldest sign":                {waiting(20, silentFor(7, 34*time.Second)), noCulprit},
+		"P135: one that took all of its grace to stop":                   {waiting(20, silentFor(7, 35*time.Second)), noCulprit},
+		"P135: a long gap is usual":                                      {waiting(20, silentFor(7, 90*time.Second), func(all []ending) { all[3].longestGap = 70 * time.Second }), noCulprit},
+		"P135: nobody gave two signs":                                    {waiting(20, silentFor(7, 90*time.Second), each(func(e *ending) { e.longestGap = 0 })), noCulprit},
+		"P135: a group of one":                                           {waiting(1, seen(0, "T")), noCulprit},
+		"P135: each of two ReplicatedJobs has one that is a step behind": {slices.Concat(waiting(3, atStep(1, 2)), waiting(3, atStep(2, 2), each(func(e *ending) { e.replicatedJob = "x" }))), noCulprit + ": w-01: it reported step 2 last, the other 2 reported step 119; w-02: it reported step 2 last, the other 2 reported step 119"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestNobodyIsNamedWithoutATrace(t *testing.T) {
 			all[i].longestGap = gap/2 + time.Duration(random.Int64N(int64(gap)))
 			all[i].silent = 30*time.Second + time.Duration(random.Int64N(int64(gap/2+3*time.Second)))
 		}
-		if got := standsOut(all, 3*time.Second); got != nobody {
+		if got := standsOut(all, 3*time.Second); got != noCulprit {
 			t.Fatalf("seed %d: %s", seed, got)
 		}
 	}
@@ -163,18 +163,18 @@ func TestTheEventNamesTheSuspect(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"P135: another one than whose deadline passed": {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; worker pod js-w-0-1 on node n1 stands out: it has a process in state T"},
-		"P135: by the steps that were told":            {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; worker pod js-w-0-2 stands out: it reported step 8 last, the other 2 reported step 9"},
-		"P135: nobody":                                 {assembled(exitReport(0, hung)), plain + "; no worker stands out"},
+		"P135: another one than whose deadline passed": {assembled(exitReport(0, hung), exitReport(1, halted)), plain + "; likely culprit: worker pod js-w-0-1 on node n1: it has a process in state T"},
+		"P135: by the steps that were told":            {assembled(exitReport(0, hung), toldSteps(0, 1, 9), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; likely culprit: worker pod js-w-0-2: it reported step 8 last, the other 2 reported step 9"},
+		"P135: nobody":                                 {assembled(exitReport(0, hung)), plain + "; no likely culprit"},
 		"P135: nobody of those that are left, and two were lost with their node": {assembled(exitReport(0, hung), createdAfterTheBreak(1), createdAfterTheBreak(2)),
-			plain + "; no worker stands out among those that reported; lost without a report: the workers that were replaced by js-w-0-1, js-w-0-2"},
-		"P135: what earlier versions told":              {assembled(exitReport(0, hung), exitReport(1, earlier)), plain + "; no worker stands out"},
-		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no worker stands out"},
-		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no worker stands out"},
+			plain + "; no likely culprit among those that reported; lost without a report: the workers that were replaced by js-w-0-1, js-w-0-2"},
+		"P135: what earlier versions told":              {assembled(exitReport(0, hung), exitReport(1, earlier)), plain + "; no likely culprit"},
+		"P135: what is told of another epoch":           {assembled(exitReport(0, hung), exitReport(1, old)), plain + "; no likely culprit"},
+		"P135: what is no report":                       {assembled(exitReport(0, hung), tells(0, "}"), toldSteps(1, 1, 9), toldSteps(2, 1, 8)), plain + "; no likely culprit"},
 		"P135: nothing is said of a group without hang": {assembled(exitReport(1, halted)), plain},
-		"P135: peers that end with the one that hung":   {assembled(exitReport(0, hung), exitReport(1, follows), exitReport(2, waits)), plain + `; worker pod js-w-0-1 on node n1 stands out: it has a process in state T`},
+		"P135: peers that end with the one that hung":   {assembled(exitReport(0, hung), exitReport(1, follows), exitReport(2, waits)), plain + `; likely culprit: worker pod js-w-0-1 on node n1: it has a process in state T`},
 		"P135: and one of them was the cause that was announced": {assembled(announced, exitReport(0, hung), exitReport(1, waits), exitReport(2, waits)),
-			plain + "; no worker stands out; first container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1"},
+			plain + "; no likely culprit; first container worker of worker pod js-w-0-0 hung: no sign for 30 s at step 119 on node n1"},
 		"P135: nor if a worker failed by itself": {assembled(exitReport(0, hung), exitReport(1, halted), exitReport(2, crashed)), plain},
 	} {
 		t.Run(name, func(t *testing.T) {

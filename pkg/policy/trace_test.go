@@ -34,7 +34,7 @@ func TestTheStepsOfADecisionAreListedOnRequest(t *testing.T) {
 		}},
 		"O11a: what Decide puts in the place of changes of Jobs": {inPlace(0, 1, "1 1", onJobSet(func(js *jobset.JobSet) { js.Spec.Suspend = ptr.To(true) })), []Step{
 			{Name: "followSuspend", Added: []string{"SuspendJob=1", "condition Suspended=True SuspendedJobs"}},
-			{Name: "intent first", Added: []string{"D := S in the place of changes of Jobs (P16)"}},
+			{Name: "intent first", Added: []string{"D := S instead of changing Jobs (P16)"}},
 			{Name: "assemblyClock", Added: []string{"clock"}},
 			{Name: "countsInterval", Added: []string{"CountsInterval=1s"}},
 		}},

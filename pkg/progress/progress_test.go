@@ -112,7 +112,7 @@ func trained() restarts.Input {
 		restarted(ago(5*time.Hour), 1400*time.Millisecond, 1, jobset.RestartCause{Type: jobset.CauseExited, Container: "worker", Pod: "train-workers-0-2", ExitCode: 1, Node: "node-2"}),
 		restarted(ago(time.Hour), 2300*time.Millisecond, 2, jobset.RestartCause{Type: jobset.CauseSilent, Container: "worker", Pod: "train-workers-0-1", SilentSeconds: 30, Step: 4210, Node: "node-1"}),
 		func(in *restarts.Input) {
-			in.JobSet.Status.RestartHistory[0].Suspect = "worker pod train-workers-0-2 on node node-2 stands out: it reported step 4209 last, the other 3 reported step 4210"
+			in.JobSet.Status.RestartHistory[0].Suspect = "likely culprit: worker pod train-workers-0-2 on node node-2: it reported step 4209 last, the other 3 reported step 4210"
 		})
 }
 

@@ -124,7 +124,7 @@ const replacedByForce = "worker replaced by force"
 func (r *Report) explainLostNodes(js *jobset.JobSet) {
 	for i := range js.Status.LostNodes {
 		if n := &js.Status.LostNodes[i]; r.inPlace() && n.HeardTime == nil {
-			r.Notes.Add("node %s was silent at %s, %s; new Pods keep off it until one of them finds no other and the node is heard from", n.Node, stamp(n.Time.Time), replacedByForce)
+			r.Notes.Add("node %s was silent at %s, %s; new Pods avoid it until one of them finds no other node and this one reports again", n.Node, stamp(n.Time.Time), replacedByForce)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestLostNodes(t *testing.T) {
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.InPlaceRestart, 3).Obj()
 	js.Status.LostNodes = []jobset.LostNode{{Node: "n1", Epoch: 1, Time: metav1.NewTime(at)}, {Node: "n2", Epoch: 1, Time: metav1.NewTime(at), HeardTime: new(metav1.NewTime(at))}}
 	report := Of(Input{JobSet: js, Now: at})
-	want := Notes{"node n1 was silent at 2026-03-14T12:00:00Z, worker replaced by force; new Pods keep off it until one of them finds no other and the node is heard from"}
+	want := Notes{"node n1 was silent at 2026-03-14T12:00:00Z, worker replaced by force; new Pods avoid it until one of them finds no other node and this one reports again"}
 	if diff := cmp.Diff(want, report.Notes); diff != "" {
 		t.Errorf("P174: notes (-want +got):\n%s", diff)
 	}

@@ -125,7 +125,7 @@ func Of(in Input) Report {
 	r.explainAgents(in)
 	r.explainHostNames(in)
 	if in.EventsUnread != nil {
-		r.Notes.Add("events could not be read, so what they tell of agents and Services is missing here: %v", in.EventsUnread)
+		r.Notes.Add("events could not be read, so what they report about agents and Services is missing here: %v", in.EventsUnread)
 	}
 	r.addJobs(in)
 	r.addRestarts(in)

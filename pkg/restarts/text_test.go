@@ -162,15 +162,15 @@ func TestMessagesOfOthersNeitherBreakATableNorTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTheTextNamesWhoStoodOut(t *testing.T) {
+func TestTheTextNamesTheLikelyCulprit(t *testing.T) {
 	t.Parallel()
 	in := running(training(1, 1, 1, 2).Obj(), 2)
 	last := restarted(ago(time.Minute), time.Second, 1, "it hung")
-	last.Suspect = "no worker\nstands out"
+	last.Suspect = "no likely\nculprit"
 	in.JobSet.Status.RestartHistory = []jobset.RestartRecord{last}
 	report := Of(in)
-	if text := Text(&report, false); !strings.Contains(text, "  it hung; no worker stands out\n") {
-		t.Errorf("P135: it is not said on one line who stood out:\n%s", text)
+	if text := Text(&report, false); !strings.Contains(text, "  it hung; no likely culprit\n") {
+		t.Errorf("P135: the likely culprit is not named on one line:\n%s", text)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestWhatCannotBeReadIsLeftOutAndSaid(t *testing.T) {
 		want   string
 		check  func(Report) bool
 	}{
-		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so what they tell of agents and Services is missing here: you may not",
+		"Events": {func(in *Input) { in.Events, in.EventsUnread = nil, forbidden }, "events could not be read, so what they report about agents and Services is missing here: you may not",
 			func(r Report) bool { return r.Workers != nil && len(r.LastRestarts) == 2 }},
 		"Pods": {func(in *Input) { in.Pods, in.PodsUnread = nil, forbidden }, "Pods could not be read, so the workers are missing here: you may not",
 			func(r Report) bool { return r.Workers == nil && r.Jobs != nil && len(r.LastRestarts) == 2 }},

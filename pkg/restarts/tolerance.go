@@ -20,7 +20,7 @@ func (r *Report) explainTolerance(js *jobset.JobSet) {
 	case js.Spec.FaultTolerance == nil:
 		return
 	case known == nil:
-		r.Notes.Add("spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has yet to look")
+		r.Notes.Add("spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has not reconciled the JobSet yet")
 		return
 	}
 	builtin := tolerance.Builtin().Defaults

@@ -26,7 +26,7 @@ func TestTolerance(t *testing.T) {
 	}{
 		"P89: all is well": {func(*jobset.JobSet) {}, nil},
 		"P89: the gate is off": {func(js *jobset.JobSet) { js.Status.FaultTolerance = nil },
-			[]string{"spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has yet to look"}},
+			[]string{"spec.faultTolerance is set and the controller has not acted on it: feature gate FaultTolerance is off, or it has not reconciled the JobSet yet"}},
 		"P89: it is unhealthy": {func(js *jobset.JobSet) {
 			js.Status.Conditions = append(js.Status.Conditions, builders.Condition(jobset.JobSetUnhealthy, true, "PodsFailed", "1 of 2 Pods", at))
 		}, []string{"unhealthy since 2026-03-14T12:00:00Z: 1 of 2 Pods; if they are not back it is reset at 2026-03-14T12:01:00Z, " +

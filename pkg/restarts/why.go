@@ -150,13 +150,13 @@ func unscheduled(pod *corev1.Pod) string {
 			return because(c.Reason, c.Message)
 		}
 	}
-	return "the scheduler has not said why"
+	return "the scheduler has reported no reason"
 }
 
 // waiting is what keeps the kubelet from running the containers of a Pod, "" if nothing does.
 func waiting(pod *corev1.Pod) string {
 	if len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses) == 0 && pod.Status.Phase == corev1.PodPending {
-		return "the kubelet has not said anything yet"
+		return "the kubelet has reported no status yet"
 	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -192,7 +192,7 @@ func lastEnd(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		return ""
 	}
 	if end.Message != "" {
-		return fmt.Sprintf("; it exited with code %d and said: %s", end.ExitCode, end.Message)
+		return fmt.Sprintf("; it exited with code %d and reported: %s", end.ExitCode, end.Message)
 	}
 	return fmt.Sprintf("; it exited with code %d, see: kubectl logs %s -c %s --previous", end.ExitCode, pod.Name, status.Name)
 }

@@ -75,11 +75,11 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		"Its Pod waits for a node and nobody says why": {2, 2, func(pod *corev1.Pod) {
 			pod.Spec.NodeName = ""
 			delete(pod.Annotations, jobset.EpochKey)
-		}, Worker{State: Unscheduled, Message: "the scheduler has not said why"}},
+		}, Worker{State: Unscheduled, Message: "the scheduler has reported no reason"}},
 		"The kubelet has not come to its Pod": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.Phase = corev1.PodPending
-		}, Worker{State: Waiting, Node: "node-0", Message: "the kubelet has not said anything yet"}},
+		}, Worker{State: Waiting, Node: "node-0", Message: "the kubelet has reported no status yet"}},
 		"Its containers are being created": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "jobset-agent", State: waits("PodInitializing", "")}}
@@ -112,7 +112,7 @@ func TestWhyAWorkerIsNotBack(t *testing.T) {
 		"C375: its agent lacks a setting, and said so": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("JOBSET_NAME is not set; add to the agent's env")}
-		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64 and said: JOBSET_NAME is not set; add to the agent's env"}},
+		}, Worker{State: Waiting, Node: "node-0", Message: "container jobset-agent: CrashLoopBackOff, back-off 10s; it exited with code 64 and reported: JOBSET_NAME is not set; add to the agent's env"}},
 		"C375: its agent crashed and left no word": {2, 2, func(pod *corev1.Pod) {
 			delete(pod.Annotations, jobset.EpochKey)
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{crashed("")}

@@ -141,7 +141,7 @@ func (r *Report) addAccelerators(in *Input, listed map[string]bool) {
 		why  error
 	}{{"nodes", in.NodesUnread}, {"Pods of all namespaces", in.PodsUnread}} {
 		if unread.why != nil {
-			r.Notes.Add("%s could not be read, so nothing says which accelerators are free: %v", unread.kind, unread.why)
+			r.Notes.Add("%s could not be read, so it is unknown which accelerators are free: %v", unread.kind, unread.why)
 		}
 	}
 	if in.NodesUnread != nil || in.PodsUnread != nil {

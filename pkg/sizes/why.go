@@ -45,7 +45,7 @@ func limitOf(js *jobset.JobSet, rjob *jobset.ReplicatedJob, desired int32) *Limi
 	if held {
 		return &Limit{"Held", "the annotation " + jobset.ElasticHoldKey + " keeps its size"}
 	}
-	return &Limit{"Unplanned", "no manager has said why: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on"}
+	return &Limit{"Unplanned", "no manager has reported a reason: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on"}
 }
 
 // Only keeps the jobs of one JobSet.

@@ -34,8 +34,8 @@ func TestWhy(t *testing.T) {
 		"P113: a suspended one is not planned":   {elasticJobSet("llm", 4, 4, limited, suspended), has + "Suspended: the JobSet is suspended\n"},
 		"P113: nor is one in a queue":            {elasticJobSet("llm", 4, 4, limited, queued), has + "Queued: the label kueue.x-k8s.io/queue-name leaves its size to a queue\n"},
 		"P113: one that is held, before a plan":  {elasticJobSet("llm", 4, 4, held), has + "Held: the annotation jobset.sigs.k8s.io/elastic-hold keeps its size\n"},
-		"P113: one that nobody plans, gate off":  {elasticJobSet("llm", 4, 4), has + "Unplanned: no manager has said why: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on\n"},
-		"P113: one whose sizes were not written": {elasticJobSet("llm", 4, 4, unwritten), has + "Unplanned: no manager has said why: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on\n"},
+		"P113: one that nobody plans, gate off":  {elasticJobSet("llm", 4, 4), has + "Unplanned: no manager has reported a reason: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on\n"},
+		"P113: one whose sizes were not written": {elasticJobSet("llm", 4, 4, unwritten), has + "Unplanned: no manager has reported a reason: the gate ElasticAutoscaling is off, no manager leads, or the group has not run since it is on\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,7 +49,7 @@ func oneLimit(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(tolerancePath.Child("retryLimit"), fmt.Sprintf(
-		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is %d: remove retryLimit, and say in %s how many restarts are allowed",
+		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is %d: remove retryLimit, and set %s to the number of restarts allowed",
 		js.Spec.FailurePolicy.MaxRestarts, failurePolicyPath.Child("maxRestarts")))}
 }
 

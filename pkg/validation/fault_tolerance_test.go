@@ -35,7 +35,7 @@ var (
 	limitOfFive   = jobset.FaultTolerance{RetryLimit: ptr.To[int32](5)}
 	refusedByGate = []violation{forbidden(toleranceField, "cannot be set when FaultTolerance feature gate is disabled: start the manager with --feature-gates=FaultTolerance=true")}
 	twoLimits     = []violation{forbidden(toleranceField+".retryLimit",
-		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, and say in spec.failurePolicy.maxRestarts how many restarts are allowed")}
+		"must not be set together with failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, and set spec.failurePolicy.maxRestarts to the number of restarts allowed")}
 )
 
 func TestCreateFaultTolerance(t *testing.T) {

@@ -116,7 +116,7 @@ func TestInPlaceAgentThatCouldNotWork(t *testing.T) {
 	runCreate(t, inPlaceJobSet, map[string]createCase{
 		"P42: no JOBSET_NAME": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.Env = c.Env[:2] }),
-			want: []violation{required(leaderAgent+".env", "the agent cannot do without JOBSET_NAME (fieldRef metadata.labels['jobset.sigs.k8s.io/jobset-name']); add them")},
+			want: []violation{required(leaderAgent+".env", "the agent requires JOBSET_NAME (fieldRef metadata.labels['jobset.sigs.k8s.io/jobset-name']); add them")},
 		},
 		"P42: variables from elsewhere cannot be seen": {
 			gates: gateOn, mut: mut(func(c *corev1.Container) { c.Env, c.EnvFrom = nil, []corev1.EnvFromSource{{}} }),

@@ -117,7 +117,7 @@ func helperWarnings(js *jobset.JobSet, i int) []string {
 	for k := range spec.InitContainers {
 		if workerpod.HasAgentVariables(&spec.InitContainers[k]) {
 			out = append(out, fmt.Sprintf("%s: has the variables of an agent, but neither a startup probe on %s nor a RestartAllContainers rule "+
-				"for exit code %d, so it is not taken for one, and an agent is added; add both if this is the agent",
+				"for exit code %d, so it is not recognized as an agent, and an agent is added; add both if this is the agent",
 				podPath(i).Child("initContainers").Index(k), workerpod.BarrierPath, workerpod.DefaultRestartExitCode))
 		}
 	}

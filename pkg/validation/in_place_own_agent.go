@@ -45,7 +45,7 @@ func agentVariables(path *field.Path, c *corev1.Container) field.ErrorList {
 	if len(missing) == 0 {
 		return nil
 	}
-	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent cannot do without %s; add them", strings.Join(missing, ", ")))}
+	return field.ErrorList{field.Required(path, fmt.Sprintf("the agent requires %s; add them", strings.Join(missing, ", ")))}
 }
 
 // barrierProbe requires a probe that requests our barrier, for as long as a group may take.

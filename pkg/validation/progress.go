@@ -122,7 +122,7 @@ func progressWarnings(js *jobset.JobSet) []string {
 	most := ptr.Deref(policy.MaxRestartsWithoutProgress, 0)
 	switch {
 	case start == 0 && stall == 0 && most == 0:
-		warnings = append(warnings, fmt.Sprintf("%s: has neither startSeconds nor stallSeconds, so no worker is ever taken for one that hangs", progressPath))
+		warnings = append(warnings, fmt.Sprintf("%s: has neither startSeconds nor stallSeconds, so hangs are never detected", progressPath))
 	case start > 0 && start < stall:
 		warnings = append(warnings, fmt.Sprintf("%s: is %d, less than stallSeconds (%d): a worker has less time from its start to its first sign than from one sign to the next, "+
 			"although the start includes imports and the first step", progressPath.Child("startSeconds"), start, stall))

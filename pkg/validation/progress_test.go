@@ -135,7 +135,7 @@ func TestWarningsOfProgress(t *testing.T) {
 		},
 		"P131: no limit at all": {
 			change: withProgress(nil, nil, nil),
-			want:   []string{policyPath + ".progress: has neither startSeconds nor stallSeconds, so no worker is ever taken for one that hangs"},
+			want:   []string{policyPath + ".progress: has neither startSeconds nor stallSeconds, so hangs are never detected"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

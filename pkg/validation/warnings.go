@@ -126,7 +126,7 @@ func workerWarning(c *corev1.Container, spec *corev1.PodSpec) string {
 		return "on some exit codes this container restarts alone, past the barrier and without its peers; " + use
 	case !inPlace && len(spec.Containers) > 1:
 		return "has no RestartAllContainers rule: when it fails while other containers keep running, its Pod stays Running and not Ready, " +
-			"nothing restarts and no event says so; " + use
+			"nothing restarts and no event reports it; " + use
 	case !inPlace:
 		return "has no RestartAllContainers rule: when it fails, its Pod is recreated instead of restarted in place; " + use
 	case workerpod.RestartsPodOn(c.RestartPolicyRules, 0):

@@ -127,7 +127,7 @@ func containerObstacles(path *field.Path, c *corev1.Container) []Obstacle {
 	const (
 		interactive = "hands a terminal to one process, and every restart has a new one"
 		probed      = "would act on a worker that waits for its group"
-		kubelet     = "says how the container restarts, and here the supervisor does"
+		kubelet     = "controls how the container restarts, and here the supervisor does that"
 	)
 	add(len(c.Command) == 0, "command", nil,
 		"is missing: the supervisor starts the worker, and the entrypoint of the image is not known here", "write the entrypoint of the image here")

@@ -73,7 +73,7 @@ func (h Hang) String() string {
 	var text string
 	switch {
 	case h.Triggered:
-		text = "it says so itself"
+		text = "it reported the hang itself"
 	case h.Signed:
 		text = fmt.Sprintf("no sign for %d s", h.SilentSeconds)
 	default:

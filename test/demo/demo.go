@@ -245,7 +245,7 @@ func (d *demo) killWorker(ctx context.Context) error {
 		text string
 		met  func() bool
 	}{
-		{"break: the group is told to leave epoch 1", func() bool { deprecated, _ := d.view.epochs(); return deprecated == 1 }},
+		{"break: the controller ends epoch 1", func() bool { deprecated, _ := d.view.epochs(); return deprecated == 1 }},
 		{"both agents are back and report epoch 2", func() bool { return d.view.allReport(workers, 2) }},
 		{"lift: the whole group has reached epoch 2", func() bool { _, synced := d.view.epochs(); return synced == 2 }},
 	}

@@ -109,9 +109,9 @@ var _ = Describe("a training with PyTorch of which one rank does not come to an 
 			t.Charged(1)
 			Expect(t.logs(before)).To(ContainSubstring(stories.Examined))
 			if hang.standsOut {
-				Expect(said).To(And(HavePrefix("worker pod %s on node %s stands out: ", victim.Name, victim.Spec.NodeName), ContainSubstring("it has a process in state T")))
+				Expect(said).To(And(HavePrefix("likely culprit: worker pod %s on node %s: ", victim.Name, victim.Spec.NodeName), ContainSubstring("it has a process in state T")))
 			} else {
-				Expect(said + ";").To(HavePrefix("no worker stands out;"))
+				Expect(said + ";").To(HavePrefix("no likely culprit;"))
 				Expect(t.logs(before)).To(ContainSubstring("(most recent call first):"), "stacks by faulthandler") // one that is stopped writes none
 			}
 			t.steps(after)

@@ -43,7 +43,7 @@ var _ = Describe("a training with the data loaders of PyTorch", Label(pytorch, "
 		expectProcesses(ctx, after, 3)
 		log, err := live.Log(ctx, after.Worker(1))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(log).To(And(MatchRegexp(`(?m)^saved whole, told 1, after 1[0-2] steps$`), ContainSubstring("the worker of epoch 1 ended with exit code 0, after it was told to stop")))
+		Expect(log).To(And(MatchRegexp(`(?m)^saved whole, told 1, after 1[0-2] steps$`), ContainSubstring("the worker of epoch 1 ended with exit code 0, after a stop request")))
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 })

@@ -53,7 +53,7 @@ type Hang struct {
 	Workers int
 	// Detect is from the limit to the break, Restart from the break to the start of the last worker.
 	Detect, Restart time.Duration
-	// Said is what the event says of the worker that stands out.
+	// Said is what the event reports about the likely culprit.
 	Said string
 }
 
@@ -62,16 +62,16 @@ const hangEntry = "hang of a worker"
 // ReportHang adds a hang to the report of the suite.
 func ReportHang(h Hang) { AddReportEntry(hangEntry, h, ReportEntryVisibilityNever) }
 
-// hangKind is a way to hang, and why the worker stands out; "" if none does.
+// hangKind is a way to hang, and why the worker is the likely culprit; "" if none is.
 type hangKind struct{ name, hang, why string }
 
 // Hangs registers the stories of hangs. All wait for all in each step, so all are silent when one hangs.
 func Hangs() bool {
 	return Describe("workers that wait for one that hangs", Label(HangsLabel, "slow"), func() {
 		for _, kind := range []hangKind{
-			{"that was stopped by SIGSTOP", "stop", "stands out: it has a process in state T"},
+			{"that was stopped by SIGSTOP", "stop", ": it has a process in state T"},
 			{"that reads from a FIFO", "fifo", ""},
-			{"that is a step behind", "behind", "stands out: it reported step "},
+			{"that is a step behind", "behind", ": it reported step "},
 			{"that waits for a lock while its other threads run", "lock", ""},
 		} {
 			// 25 s: three hangs, each seen after five seconds.
@@ -112,9 +112,9 @@ func (g *Group) hangs(round *Round, victim int, kind hangKind) (Hang, *Round) {
 	Expect(g.dated(phases.Breaks(round.Epoch))).To(BeTemporally(">", limit.Add(-stepTakes)), "P140: no break before a worker hung")
 	Expect(g.dated(phases.Lifts(next.Epoch))).To(BeTemporally("<=", slices.MinFunc(next.Started, time.Time.Compare)), "P140: no start before the lift")
 	if kind.why == "" {
-		Expect(h.Said + ";").To(HavePrefix("no worker stands out;"))
+		Expect(h.Said + ";").To(HavePrefix("no likely culprit;"))
 	} else {
-		Expect(h.Said).To(HavePrefix("worker pod %s on node %s %s", pod.Name, pod.Spec.NodeName, kind.why))
+		Expect(h.Said).To(HavePrefix("likely culprit: worker pod %s on node %s%s", pod.Name, pod.Spec.NodeName, kind.why))
 	}
 	Expect(g.logOf(pod, round.Epoch)).To(ContainSubstring(Examined), "the log of Pod %s", pod.Name)
 	return h, next

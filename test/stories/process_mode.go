@@ -81,7 +81,7 @@ func processMode() {
 		after := group.RunsAt(2)
 		after.IsInPlaceOf(before)
 		group.eventually(logOf(ctx, after.Worker(1))).Should(And(
-			ContainSubstring(`"msg":"checkpoint","told":1}`), ContainSubstring("the worker of epoch 1 ended with exit code 0, after it was told to stop")))
+			ContainSubstring(`"msg":"checkpoint","told":1}`), ContainSubstring("the worker of epoch 1 ended with exit code 0, after a stop request")))
 		group.Charged(1)
 	}, SpecTimeout(specTime))
 

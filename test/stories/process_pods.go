@@ -30,7 +30,7 @@ func processPods() {
 		after.IsInPlaceOf(before)
 		group.Charged(1)
 		// The supervisor and its worker write to two streams.
-		group.eventually(logOf(ctx, after.Worker(1))).Should(ContainSubstring("the worker of epoch 1 ended with exit code 0, after it was told to stop"))
+		group.eventually(logOf(ctx, after.Worker(1))).Should(ContainSubstring("the worker of epoch 1 ended with exit code 0, after a stop request"))
 
 		group.deleted(after, 1)
 		group.RunsAt(3).Replaces(after, 1)

@@ -173,7 +173,7 @@ func TestVerdictsEnd(t *testing.T) {
 		}
 		s.Record.Expect(t, "patch JobSet a", "event Normal ElasticResized Reconciling: ReplicatedJob w from 2 to 3 Pods: 1 more fit: score 0.00")
 		if a.board.Verdict(client.ObjectKeyFromObject(js[0])) == nil {
-			t.Error("P109: the board does not say that it waits no longer")
+			t.Error("P109: the board does not show that it is no longer waiting")
 		}
 	})
 	for name, change := range map[string]func(*jobset.JobSet){

@@ -120,14 +120,14 @@ func TestAutoscaler(t *testing.T) {
 		},
 		"P104: nobody gives to one whose Pods do not exist": {
 			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), boundPods("b", "", 1)), map[string]int32{"a": 6, "b": 2},
-			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come",
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job shrinks for Pods that may never be created",
 				"update status JobSet b"},
 		},
 		"P104: nor to one whose Pods are held back by scheduling gates": {
 			all(nodes, scaled("a", 6, 1), boundPods("a", "n", 6), scaled("b", 2, 0), forged(func(pod *corev1.Pod) {
 				pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
 			}, boundPods("b", "", 2))), map[string]int32{"a": 6, "b": 2},
-			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job gives to Pods that may never come",
+			[]string{"event Warning ElasticWaiting Reconciling: ReplicatedJob w: its minimum of 2 does not fit, and fewer of its Pods exist and wait for a node: no job shrinks for Pods that may never be created",
 				"update status JobSet b"},
 		},
 		"P104 P107: users are not told the names of other namespaces": {

@@ -43,7 +43,7 @@ func (a *autoscaler) findRefused(in *elastic.Input, owners []*jobset.JobSet, bui
 		} else {
 			lacks := job.Size - exist
 			refused = append(refused, elastic.Refusal{Count: lacks, Since: later(known.missing, job.Resized).Add(replacedAfter(current, pods)),
-				Message: fmt.Sprintf("%d do not exist, and the events of Job %s say why", lacks, current.Name)})
+				Message: fmt.Sprintf("%d do not exist, and the events of Job %s show why", lacks, current.Name)})
 		}
 		job.Refused = refused
 	}

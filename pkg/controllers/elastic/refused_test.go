@@ -87,7 +87,7 @@ func TestRefusedPods(t *testing.T) {
 	ceiling := func(message string) *jobset.ElasticCeiling {
 		return &jobset.ElasticCeiling{Size: 4, Refusals: 1, RefusedTime: metav1.NewTime(testshell.Now), RetryTime: metav1.NewTime(testshell.Now.Add(5 * time.Minute)), Nodes: 1, Message: message}
 	}
-	const missing = "2 do not exist, and the events of Job a-w-0 say why"
+	const missing = "2 do not exist, and the events of Job a-w-0 show why"
 	for name, tc := range map[string]struct {
 		pods   []client.Object
 		before func(*autoscaler)

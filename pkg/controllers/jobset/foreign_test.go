@@ -43,7 +43,7 @@ func TestForeignJobOfTheNamespace(t *testing.T) {
 		cached(t, s, []*batchv1.Job{foreign})
 		passes(t, s)
 		s.Record.Expect(t, "event Warning ForeignJob Reconciling: Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, "+
-			"so they count for nothing and are not deleted: forged (1 in all)")
+			"so they are ignored and not deleted: forged (1 in all)")
 		passes(t, s)
 		s.Record.Expect(t)
 	})

@@ -189,7 +189,7 @@ func (r *JobSetReconciler) tellForeign(js *jobset.JobSet, jobs []*batchv1.Job) {
 		return
 	}
 	r.warn(js, constants.ForeignJobReason,
-		fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they count for nothing and are not deleted: %s (%d in all)",
+		fmt.Sprintf("Jobs that name this JobSet as their controller have neither its labels nor a name that it gives, so they are ignored and not deleted: %s (%d in all)",
 			named, len(jobs)))
 }
 

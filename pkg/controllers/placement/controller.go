@@ -135,8 +135,8 @@ func (r *PodReconciler) freeLeader(ctx context.Context, job podsOfJob, pods []*f
 	if policy.Bypassed(js) {
 		return ctrl.Result{RequeueAfter: r.patience}, nil
 	}
-	return ctrl.Result{}, r.evictAll(ctx, js, leader, followers, "its leader finds no node in its domain",
-		fmt.Sprintf("of Job %s, since their leader Pod %s has found no node in their domain (%s) for %s; all Pods of the Job are placed again",
+	return ctrl.Result{}, r.evictAll(ctx, js, leader, followers, "its leader could not be scheduled in its domain",
+		fmt.Sprintf("of Job %s, since their leader Pod %s could not be scheduled in their domain (%s) for %s; all Pods of the Job are placed again",
 			job.Name, leader.Name, leader.Topology, r.patience))
 }
 

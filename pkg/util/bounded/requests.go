@@ -45,7 +45,7 @@ func Requests(handler http.Handler, atOnce int64, bodies Bodies) http.Handler {
 		slots := small
 		switch {
 		case r.ContentLength < 0:
-			http.Error(w, "the request must say how long it is", http.StatusLengthRequired)
+			http.Error(w, "the request must have a Content-Length", http.StatusLengthRequired)
 			return
 		case r.ContentLength > maxBody:
 			http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)

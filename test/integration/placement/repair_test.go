@@ -298,7 +298,7 @@ var _ = Describe("A leader that is replaced while its followers live, as in-plac
 
 		w.isEvicted(followers...)
 		Expect(framework.Now(w.World, followers[0]).DeletionTimestamp.Time).To(BeTemporally(">=", leader.CreationTimestamp.Add(patience)))
-		Eventually(w.told).Should(ConsistOf(fmt.Sprintf("deleted 2 follower Pods of Job js-w-0, since their leader Pod %s has found no node in their domain (%s) for 2s; "+
+		Eventually(w.told).Should(ConsistOf(fmt.Sprintf("deleted 2 follower Pods of Job js-w-0, since their leader Pod %s could not be scheduled in their domain (%s) for 2s; "+
 			"all Pods of the Job are placed again", leader.Name, rack)))
 		for _, follower := range followers {
 			w.removes(follower)

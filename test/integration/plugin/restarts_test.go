@@ -110,7 +110,7 @@ var _ = Describe("kubectl jobset", func() {
 		Expect(role.Rules[2].Resources).To(Equal([]string{"pods", "events"}))
 		framework.Change(w, role, func(role *rbacv1.Role) { role.Rules[2].Resources = []string{"pods"} })
 		Eventually(asReader).Should(And(HaveField("Code", 0),
-			HaveField("Out", MatchRegexp(`(?s)Workers: .*Note: events could not be read, so what they tell of agents and Services is missing here: .*User "reader" cannot list resource "events"`))))
+			HaveField("Out", MatchRegexp(`(?s)Workers: .*Note: events could not be read, so what they report about agents and Services is missing here: .*User "reader" cannot list resource "events"`))))
 
 		stranger := kubectl(ctx, "jobset", "restarts", "train", "-n", w.Namespace, "--as", "stranger")
 		Expect(stranger).To(And(HaveField("Code", 1), HaveField("Out", BeEmpty()),

@@ -50,7 +50,7 @@ var _ = Describe("A JobSet with faultTolerance", func() {
 		js.Spec.FaultTolerance.RetryLimit = ptr.To[int32](5)
 	}
 	const twoLimits = "must not be set together with failurePolicy, whose maxRestarts is the same limit and is 2: remove retryLimit, " +
-		"and say in spec.failurePolicy.maxRestarts how many restarts are allowed"
+		"and set spec.failurePolicy.maxRestarts to the number of restarts allowed"
 
 	It("P80-P88: is stored as it was written, and nothing is filled in", func(ctx SpecContext) {
 		u := newUser(ctx)

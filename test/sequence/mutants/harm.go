@@ -138,7 +138,7 @@ var harm = []mutant{
 	},
 	{
 		name: "end untold where no file can say done", at: "supervisor.Supervisor.perform", in: "./supervisor", by: "TestAWorkerFinishesAndNoFileCanSaySo",
-		old: "s.Log.Error(\"the worker has finished, and no file says so\", \"error\", err)",
+		old: "s.Log.Error(\"cannot record that the worker has finished\", \"error\", err)",
 		new: "s.finished, s.code = true, 1",
 	},
 	{
