@@ -57,6 +57,7 @@ func leftOutOf(object, stored []byte, g gates.Set) unsaid {
 			path := field.NewPath("spec", "replicatedJobs").Index(i)
 			k.defaults(path, job, before[name])
 			k.object(path, job, before[name])
+			delete(before, name) // the schema refuses a second one of the name, and would do so after it had been filled in
 		}
 	}
 	if !k.changed {
