@@ -206,7 +206,8 @@ func (k *keeper) value(path *field.Path, is, was any) {
 		for i := range was {
 			a, isObject := is[i].(map[string]any)
 			b, wasObject := was[i].(map[string]any)
-			if isObject && wasObject && a["name"] == b["name"] {
+			name, _ := a["name"].(string) // the schema has yet to refuse what is no string
+			if stored, _ := b["name"].(string); isObject && wasObject && name == stored {
 				k.object(path.Index(i), a, b)
 			}
 		}
