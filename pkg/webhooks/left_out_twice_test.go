@@ -51,3 +51,26 @@ func TestAStoredAffinityIsKeptOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestSizesThatMayNotChange: a size that an update leaves out is kept as anything else, unless a gate lets it change (W91).
+func TestSizesThatMayNotChange(t *testing.T) {
+	list := func(mode, size string) []byte {
+		return fmt.Appendf(nil, `{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{%s"completionMode":%q,"template":{"spec":{"containers":[{"name":"c"}]}}}}}]}}`, size, mode)
+	}
+	for name, tc := range map[string]struct {
+		mode string
+		gate bool
+		kept bool
+	}{
+		"W20b W91: kept with the gate off":               {"Indexed", false, true},
+		"W20b W91: that of an Indexed Job may change":    {"Indexed", true, false},
+		"W20b W91: kept in Jobs that are not, with gate": {"NonIndexed", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := leftOutOf(list(tc.mode, ""), list(tc.mode, `"parallelism":2,"completions":2,`), gates.Set{ElasticJobSet: tc.gate})
+			if got := strings.Contains(string(kept.list), `"completions":2`) && strings.Contains(string(kept.list), `"parallelism":2`); got != tc.kept {
+				t.Errorf("kept %s", kept.list)
+			}
+		})
+	}
+}
