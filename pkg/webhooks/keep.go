@@ -59,7 +59,8 @@ func keepPolicies(is, was *jobset.JobSetSpec) {
 	}
 }
 
-// eachStored calls a function for each ReplicatedJob that is stored under its name.
+// eachStored calls a function for each ReplicatedJob that is stored under its name; once, since the schema has yet to refuse two
+// of one name, and copies of what is stored would have no bound (W140).
 func eachStored(js, old *jobset.JobSet, do func(is, was *jobset.ReplicatedJob)) {
 	stored := map[string]*jobset.ReplicatedJob{}
 	for i := range old.Spec.ReplicatedJobs {
@@ -68,6 +69,7 @@ func eachStored(js, old *jobset.JobSet, do func(is, was *jobset.ReplicatedJob)) 
 	for i := range js.Spec.ReplicatedJobs {
 		if was := stored[js.Spec.ReplicatedJobs[i].Name]; was != nil {
 			do(&js.Spec.ReplicatedJobs[i], was)
+			delete(stored, was.Name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -39,14 +40,21 @@ func leftOutOf(object, stored []byte, g gates.Set) unsaid {
 		Spec struct {
 			Suspend        bool            `json:"suspend"`
 			ReplicatedJobs json.RawMessage `json:"replicatedJobs"`
+			FailurePolicy  struct {
+				RestartStrategy jobset.JobSetRestartStrategy `json:"restartStrategy"`
+			} `json:"failurePolicy"`
 		} `json:"spec"`
 	}
 	if json.Unmarshal(object, &is) != nil || json.Unmarshal(stored, &was) != nil || bytes.Equal(is.Spec.ReplicatedJobs, was.Spec.ReplicatedJobs) {
 		return unsaid{}
 	}
 	jobs, before := objects(is.Spec.ReplicatedJobs), map[string]map[string]any{}
+	inPlace := is.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart && was.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart
 	for _, job := range objects(was.Spec.ReplicatedJobs) {
 		if name, ok := job["name"].(string); ok {
+			if inPlace || job["elastic"] != nil { // keepSize knows of it
+				withoutSize(job)
+			}
 			withoutChangeable(job, is.Spec.Suspend || was.Spec.Suspend, g)
 			before[name] = job
 		}
@@ -57,6 +65,7 @@ func leftOutOf(object, stored []byte, g gates.Set) unsaid {
 			path := field.NewPath("spec", "replicatedJobs").Index(i)
 			k.defaults(path, job, before[name])
 			k.object(path, job, before[name])
+			delete(before, name) // the schema refuses a second one of the name, and would do so after it had been filled in
 		}
 	}
 	if !k.changed {
@@ -107,8 +116,21 @@ func objects(list json.RawMessage) (decoded []map[string]any) {
 	return decoded
 }
 
-// withoutChangeable removes from a stored ReplicatedJob what is not kept here: its size and its affinity, of which keepSize and
-// keepAffinity know, and, if it is suspended before or after, what queueing systems set and remove (W84, W144).
+// jobSpec returns the spec of the Job of a ReplicatedJob, nil if there is none.
+func jobSpec(job map[string]any) map[string]any {
+	template, _ := job["template"].(map[string]any)
+	spec, _ := template["spec"].(map[string]any)
+	return spec
+}
+
+// withoutSize removes the size of a stored ReplicatedJob.
+func withoutSize(job map[string]any) {
+	delete(jobSpec(job), "parallelism")
+	delete(jobSpec(job), "completions")
+}
+
+// withoutChangeable removes from a stored ReplicatedJob what is not kept here: a size that may change, its affinity, of which
+// keepAffinity knows, and, if it is suspended before or after, what queueing systems set and remove (W84, W144).
 func withoutChangeable(job map[string]any, suspended bool, g gates.Set) {
 	remove := func(from string, keys ...string) {
 		object := job
@@ -119,7 +141,9 @@ func withoutChangeable(job map[string]any, suspended bool, g gates.Set) {
 			delete(object, key)
 		}
 	}
-	remove("template.spec", "parallelism", "completions")
+	if g.ElasticJobSet && jobSpec(job)["completionMode"] == string(batchv1.IndexedCompletion) { // it may change (W91)
+		withoutSize(job)
+	}
 	withoutAddedAffinity(job)
 	if suspended {
 		remove("template.spec.template.metadata", "labels", "annotations")
@@ -205,7 +229,8 @@ func (k *keeper) value(path *field.Path, is, was any) {
 		for i := range was {
 			a, isObject := is[i].(map[string]any)
 			b, wasObject := was[i].(map[string]any)
-			if isObject && wasObject && a["name"] == b["name"] {
+			name, _ := a["name"].(string) // the schema has yet to refuse what is no string
+			if stored, _ := b["name"].(string); isObject && wasObject && name == stored {
 				k.object(path.Index(i), a, b)
 			}
 		}

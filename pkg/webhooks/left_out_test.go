@@ -259,6 +259,8 @@ func TestTheAnswerToAnUpdateThatLeavesSomethingOut(t *testing.T) {
 func FuzzLeftOut(f *testing.F) {
 	f.Add([]byte(strings.Replace(twoJobs, "SUSPEND", "true", 1)), []byte(strings.Replace(twoJobs, "SUSPEND", "false", 1)))
 	f.Add([]byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":[]}}]}}`), []byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"spec":{"a":[{}]}}}]}}`))
+	f.Add([]byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"a":[{"name":{}}],"b":1}}]}}`), []byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"a":[{"name":{}}]}}]}}`))
+	f.Add([]byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{}},{"name":"a","template":{}}]}}`), []byte(`{"spec":{"replicatedJobs":[{"name":"a","template":{"a":[1]}}]}}`))
 	f.Fuzz(func(t *testing.T, object, stored []byte) {
 		kept := leftOutOf(object, stored, everyGate)
 		whole := kept.into(object)
