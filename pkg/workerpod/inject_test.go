@@ -108,6 +108,9 @@ func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
 	if want := []string{"/supervisor", "install", "/jobset"}; hook == nil || hook.PostStart == nil || !slices.Equal(hook.PostStart.Exec.Command, want) {
 		t.Errorf("P75: the agent has the hook %+v, want that the kubelet waits for %v", hook, want)
 	}
+	if limit := spec.Volumes[len(spec.Volumes)-1].EmptyDir.SizeLimit; limit == nil || limit.String() != "64Mi" {
+		t.Errorf("P61c: the volume of the supervisor may have %v", limit)
+	}
 	for _, c := range spec.Containers {
 		for _, m := range c.VolumeMounts {
 			if m.Name != workerpod.SupervisorName {
