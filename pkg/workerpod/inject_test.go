@@ -108,7 +108,8 @@ func TestNoWorkerWritesWhatOthersExecute(t *testing.T) {
 	if want := []string{"/supervisor", "install", "/jobset"}; hook == nil || hook.PostStart == nil || !slices.Equal(hook.PostStart.Exec.Command, want) {
 		t.Errorf("P75: the agent has the hook %+v, want that the kubelet waits for %v", hook, want)
 	}
-	if limit := spec.Volumes[len(spec.Volumes)-1].EmptyDir.SizeLimit; limit == nil || limit.String() != "64Mi" {
+	at := slices.IndexFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == workerpod.SupervisorName })
+	if limit := spec.Volumes[at].EmptyDir.SizeLimit; limit == nil || limit.String() != "64Mi" {
 		t.Errorf("P61c: the volume of the supervisor may have %v", limit)
 	}
 	for _, c := range spec.Containers {
