@@ -152,15 +152,19 @@ func lossTable(specs types.SpecReports) string {
 		"| docker | settings | strategy | faultTolerance | unreachable | told to stop | break | out-of-service taint | lost Pod gone | replacement exists | has a node | all run |\n" +
 		"|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, l := range all {
-		way, fenced := string(l.Strategy), "-"
+		way := string(l.Strategy)
 		if l.Strategy == jobset.InPlaceRestart {
 			way += map[bool]string{true: ", process mode", false: ", container mode"}[l.Process]
 		}
-		if l.Fenced > 0 {
-			fenced = fmt.Sprintf("%.1f", l.Fenced.Seconds())
+		fmt.Fprintf(&out, "| %s | %s | %s | %t |", l.How, l.Settings, way, l.Tolerant)
+		for _, after := range []time.Duration{l.Unreachable, l.Told, l.Broke, l.Fenced, l.Gone, l.Created, l.Placed, l.Runs} {
+			if after <= 0 { // it was not seen
+				out.WriteString(" - |")
+				continue
+			}
+			fmt.Fprintf(&out, " %.1f |", after.Seconds())
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %t | %.1f | %.1f | %.1f | %s | %.1f | %.1f | %.1f | %.1f |\n", l.How, l.Settings, way, l.Tolerant, l.Unreachable.Seconds(),
-			l.Told.Seconds(), l.Broke.Seconds(), fenced, l.Gone.Seconds(), l.Created.Seconds(), l.Placed.Seconds(), l.Runs.Seconds())
+		out.WriteString("\n")
 	}
 	return out.String()
 }
