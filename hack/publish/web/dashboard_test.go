@@ -180,7 +180,7 @@ func TestTheTimeLineSaysWhatTheTimeWentTo(t *testing.T) {
 	}
 	s.lift()
 	p.is("P141: its end", line(sofar+",restart,training"))
-	p.is("P142: a planned restart reads as such", `document.getElementById("history").innerText.includes("24 Pods; planned: workers have 60 s to save their state")`)
+	p.is("P142: a planned restart reads as such", `document.getElementById("history").innerText.includes("ReplicatedJob workers from 20 to 24 Pods")`)
 	for _, name := range []string{"hang: 30.0s", "planned restart: 12.0s", "restart after a failure: "} {
 		if pictures := p.spoken()["image"]; !slices.ContainsFunc(pictures, func(text string) bool { return strings.HasPrefix(text, "From ") && strings.Contains(text, name) }) {
 			t.Errorf("a screen reader is not told %q: %q", name, pictures)

@@ -7,9 +7,6 @@ package web
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,9 +26,6 @@ type scene struct {
 	*dashboard.Board
 	js   *jobset.JobSet
 	pods []*corev1.Pod
-
-	mu     sync.Mutex
-	events int
 }
 
 // perJob is how many workers a Job has at the most.
@@ -58,6 +52,14 @@ func newScene(workers int) *scene {
 			s.pods, pods = append(s.pods, pod), append(pods, pod)
 		}
 	}
+	trainer := func(of jobset.RestartCause) jobset.RestartCause {
+		of.Node, of.Container = "node-0", "trainer"
+		return of
+	}
+	s.told(48*time.Minute, 41*time.Second, 1, trainer(jobset.RestartCause{Type: jobset.CauseExited, Pod: "train-workers-0-1", ExitCode: 137, Reason: "OOMKilled"}))
+	s.told(31*time.Minute, 8*time.Second, 2, trainer(jobset.RestartCause{Type: jobset.CauseSilent, Pod: "train-workers-0-0", SilentSeconds: 30, Step: 4210}))
+	s.told(13*time.Minute, 12*time.Second, 3, jobset.RestartCause{Type: jobset.CauseOther, Message: "ReplicatedJob workers from 20 to 24 Pods"})
+	s.js.Status.RestartHistory[0].Planned = true
 	elastic, evaluation := s.others()
 	s.Replace(dashboard.JobSets, []metav1.Object{s.js, elastic, evaluation})
 	s.Replace(dashboard.Jobs, jobObjects)
@@ -69,9 +71,6 @@ func newScene(workers int) *scene {
 		all = append(all, node)
 	}
 	s.Replace(dashboard.Nodes, all)
-	s.told(48*time.Minute, 41*time.Second, 1, "container trainer of worker pod train-workers-0-1 exited with code 137 (signal 9, OOMKilled) on node node-0")
-	s.told(31*time.Minute, 8*time.Second, 2, "container trainer of worker pod train-workers-0-0 hung: no sign for 30 s at step 4210 on node node-0")
-	s.told(13*time.Minute, 12*time.Second, 3, "ReplicatedJob workers from 20 to 24 Pods; planned: workers have 60 s to save their state")
 	return s
 }
 
@@ -92,27 +91,13 @@ func nodeNamed(name string) *corev1.Node {
 	}}
 }
 
-// told puts the events of a restart that is over.
-func (s *scene) told(ago, took time.Duration, epoch int, cause string) {
+// told puts down a restart that is over.
+func (s *scene) told(ago, took time.Duration, epoch int32, cause jobset.RestartCause) {
 	began := time.Now().Add(-ago)
-	reason := constants.InPlaceRestartStartedReason
-	if strings.Contains(cause, "planned") {
-		reason = constants.InPlaceRestartPlannedReason
-	}
-	s.event(began, reason, fmt.Sprintf("%s; all workers of epoch %d restart in place", cause, epoch))
-	s.event(began.Add(took), constants.InPlaceRestartCompletedReason,
-		fmt.Sprintf("%d workers restarted in place: epoch %d, %.1f seconds", len(s.pods), epoch+1, took.Seconds()))
-}
-
-func (s *scene) event(at time.Time, reason, message string) {
-	s.mu.Lock()
-	s.events++
-	name := "train." + strconv.Itoa(s.events)
-	s.mu.Unlock()
-	s.Put(&corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.js.Namespace}, EventTime: metav1.NewMicroTime(at), Reason: reason, Message: message,
-		InvolvedObject: corev1.ObjectReference{Kind: jobset.Kind, Namespace: s.js.Namespace, Name: s.js.Name, UID: s.js.UID},
-	})
+	s.js.Status.RestartHistory = append([]jobset.RestartRecord{{
+		Kind: jobset.RestartedInPlace, Epoch: epoch, Cause: cause, Workers: int64(len(s.pods)),
+		Began: metav1.NewMicroTime(began), Ended: ptr.To(metav1.NewMicroTime(began.Add(took))),
+	}}, s.js.Status.RestartHistory...)
 }
 
 // change puts a changed copy of a worker's Pod.
@@ -132,9 +117,11 @@ func (s *scene) fail(i int) {
 	js.Status.InPlaceRestarts++
 	js.Status.Time.Running.Duration += s.since(js)
 	js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, constants.InPlaceRestartReason, message, time.Now())}
+	js.Status.RestartHistory = append([]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 4, Began: metav1.NowMicro(), Cause: jobset.RestartCause{
+		Type: jobset.CauseExited, Pod: s.pods[i].Name, Node: s.pods[i].Spec.NodeName, Container: "trainer", ExitCode: 1,
+	}}}, js.Status.RestartHistory...)
 	s.js = js
 	s.Put(js)
-	s.event(time.Now(), constants.InPlaceRestartStartedReason, message)
 }
 
 // since returns the time since the last write of the ledger, which is written now.
@@ -176,10 +163,9 @@ func (s *scene) lift() {
 	js := s.js.DeepCopy()
 	js.Status.SyncedEpoch = ptr.To[int32](5)
 	js.Status.Time.Assembling.Duration += s.since(js)
-	took := time.Since(js.Status.Conditions[0].LastTransitionTime.Time)
 	js.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, constants.WorkersSyncedReason,
 		fmt.Sprintf("all %d workers have reached epoch 5", len(s.pods)), time.Now())}
+	js.Status.RestartHistory[0].Ended, js.Status.RestartHistory[0].Workers = ptr.To(metav1.NowMicro()), int64(len(s.pods))
 	s.js = js
 	s.Put(js)
-	s.event(time.Now(), constants.InPlaceRestartCompletedReason, fmt.Sprintf("%d workers restarted in place: epoch 5, %.1f seconds", len(s.pods), took.Seconds()))
 }
