@@ -31,7 +31,7 @@ IMAGE_ARCH ?= $(shell go env GOARCH)## architecture of the images
 export KUBEBUILDER_ASSETS
 # The same as in hack/goenv.sh, so that nothing is compiled twice; GOFLAGS= for a debugger. The version comes from
 # LDFLAGS; reading it from git fails if another user owns the checkout.
-export GOFLAGS ?= -mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false -ldflags=-w '-toolexec=env GOGC=400'
+export GOFLAGS ?= -mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false -ldflags=-w
 export CGO_ENABLED ?= 0
 export GOWORK ?= off
 
