@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package facts
 
 import (
+	"slices"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,9 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"sigs.k8s.io/jobset/supervisor/protocol"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // The agent of a large group reports in a Lease of its own instead of its Pod, since the same patch of a Lease costs an
@@ -133,7 +134,7 @@ func (l Leases) JoinAll(members []*Member, synced int32) []*Member {
 			continue
 		}
 		if copies == nil {
-			joined, copies = append([]*Member(nil), members...), make([]Member, 0, len(members)-i)
+			joined, copies = slices.Clone(members), make([]Member, 0, len(members)-i)
 		}
 		copies = append(copies, *m)
 		joined[i] = &copies[len(copies)-1]

@@ -9,9 +9,8 @@ import (
 	"cmp"
 	"strconv"
 
-	"sigs.k8s.io/jobset/supervisor/protocol"
-
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
 // Reported is the epoch that an agent reported.

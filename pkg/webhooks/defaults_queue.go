@@ -38,10 +38,7 @@ func keepAffinity(is, was *corev1.PodSpec) {
 
 // withoutAddedAffinity removes from a stored ReplicatedJob, as JSON, a node affinity that only keeps Pods away: nobody is told that it is kept.
 func withoutAddedAffinity(job map[string]any) {
-	pods := job
-	for _, name := range []string{"template", "spec", "template", "spec"} {
-		pods, _ = pods[name].(map[string]any)
-	}
+	pods := objectAt(job, "template.spec.template.spec")
 	object, _ := pods["affinity"].(map[string]any)
 	node, ok := object["nodeAffinity"]
 	var affinity corev1.NodeAffinity

@@ -116,32 +116,32 @@ func objects(list json.RawMessage) (decoded []map[string]any) {
 	return decoded
 }
 
-// jobSpec returns the spec of the Job of a ReplicatedJob, nil if there is none.
-func jobSpec(job map[string]any) map[string]any {
-	template, _ := job["template"].(map[string]any)
-	spec, _ := template["spec"].(map[string]any)
-	return spec
+// objectAt returns the object at a path of names, such as template.spec, in a ReplicatedJob; nil if there is none.
+func objectAt(job map[string]any, path string) map[string]any {
+	object := job
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ = object[name].(map[string]any)
+	}
+	return object
 }
 
 // withoutSize removes the size of a stored ReplicatedJob.
 func withoutSize(job map[string]any) {
-	delete(jobSpec(job), "parallelism")
-	delete(jobSpec(job), "completions")
+	spec := objectAt(job, "template.spec")
+	delete(spec, "parallelism")
+	delete(spec, "completions")
 }
 
 // withoutChangeable removes from a stored ReplicatedJob what is not kept here: a size that may change, its affinity, of which
 // keepAffinity knows, and, if it is suspended before or after, what queueing systems set and remove (W84, W144).
 func withoutChangeable(job map[string]any, suspended bool, g gates.Set) {
 	remove := func(from string, keys ...string) {
-		object := job
-		for name := range strings.SplitSeq(from, ".") {
-			object, _ = object[name].(map[string]any)
-		}
+		object := objectAt(job, from)
 		for _, key := range keys {
 			delete(object, key)
 		}
 	}
-	if g.ElasticJobSet && jobSpec(job)["completionMode"] == string(batchv1.IndexedCompletion) { // it may change (W91)
+	if g.ElasticJobSet && objectAt(job, "template.spec")["completionMode"] == string(batchv1.IndexedCompletion) { // it may change (W91)
 		withoutSize(job)
 	}
 	withoutAddedAffinity(job)
@@ -156,10 +156,7 @@ func withoutChangeable(job map[string]any, suspended bool, g gates.Set) {
 
 // withoutResources removes the requests and limits of containers.
 func withoutResources(job map[string]any) {
-	spec := job
-	for _, name := range []string{"template", "spec", "template", "spec"} {
-		spec, _ = spec[name].(map[string]any)
-	}
+	spec := objectAt(job, "template.spec.template.spec")
 	for _, list := range []string{"initContainers", "containers"} {
 		containers, _ := spec[list].([]any)
 		for i := range containers {
