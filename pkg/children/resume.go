@@ -41,8 +41,7 @@ func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob, with Resumption) (*ba
 	have.Spec.Tolerations = union(have.Spec.Tolerations, want.Spec.Tolerations, SameToleration)
 	have.Spec.SchedulingGates = union(have.Spec.SchedulingGates, want.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) corev1.PodSchedulingGate { return g })
 	if with.Resources {
-		resize(have.Spec.InitContainers, want.Spec.InitContainers)
-		resize(have.Spec.Containers, want.Spec.Containers)
+		workerpod.CopyResources(&have.Spec, &want.Spec)
 	}
 	if with.Execution != nil {
 		resumed.Annotations = merged(resumed.Annotations, with.Execution)
@@ -50,19 +49,6 @@ func Resumed(job *batchv1.Job, rjob *jobset.ReplicatedJob, with Resumption) (*ba
 	record(resumed, want)
 	changed := !apiequality.Semantic.DeepEqual(resumed.Spec.Template, job.Spec.Template)
 	return resumed, changed
-}
-
-// resize gives containers the requests and limits of those of the same name. Others, such as the agent, keep theirs.
-func resize(have, want []corev1.Container) {
-	named := make(map[string]*corev1.ResourceRequirements, len(want))
-	for i := range want {
-		named[want[i].Name] = &want[i].Resources
-	}
-	for i := range have {
-		if to := named[have[i].Name]; to != nil {
-			have[i].Resources.Requests, have[i].Resources.Limits = to.Requests, to.Limits
-		}
-	}
 }
 
 // Resized reports whether a Job has other requests or limits than it had.
