@@ -31,10 +31,12 @@ func lostAfter(name string) *jobset.JobSet {
 var _ = Describe("A worker whose node is silent", func() {
 	It("P173 P174 P176: is replaced by force once all others are back, and no worker of a group that runs there is", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: "node-1"},
-			Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: ptr.To[int32](40)}}
-		Expect(w.Client.Create(ctx, lease)).To(Succeed()) // and nobody renews it
-		DeferCleanup(func(ctx SpecContext) { Expect(w.Client.Delete(ctx, lease)).To(Succeed()) })
+		for _, node := range []string{"node-1", "node-9"} { // nobody renews their Leases
+			lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: node},
+				Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: ptr.To[int32](40)}}
+			Expect(w.Client.Create(ctx, lease)).To(Succeed())
+			DeferCleanup(func(ctx SpecContext) { Expect(w.Client.Delete(ctx, lease)).To(Succeed()) })
+		}
 		other, running := w.RunningGroup(lostAfter("other"))
 		train, pods := w.RunningGroup(lostAfter("train"))
 
@@ -48,7 +50,7 @@ var _ = Describe("A worker whose node is silent", func() {
 		Expect(Now(w, train).Status.LostNodes).To(ConsistOf(And(HaveField("Node", "node-1"), HaveField("Epoch", BeEquivalentTo(1)))))
 		Expect(Now(w, pods[1]).DeletionTimestamp).NotTo(BeNil())
 
-		replacement := w.JobController.Replaces(pods[1])
+		replacement := w.JobController.On("node-9").Replaces(pods[1]) // on node-1, or a node that is gone, it would be replaced, too
 		w.JobController.Accounts(pods[1])
 		w.Agents.Report(2, replacement)
 		w.Reaches(train, 1, 2)

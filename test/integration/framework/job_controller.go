@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package framework
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,7 +30,16 @@ import (
 // JobController is played by hand: it makes Pods and writes what becomes of
 // Jobs, within what the API server takes from a Job controller. It is the
 // garbage collector too.
-type JobController struct{ world *World }
+type JobController struct {
+	world *World
+	node  string // of the Pods that it makes; node-i for index i if empty
+}
+
+// On makes Pods as if the scheduler bound them to this node.
+func (c JobController) On(node string) JobController {
+	c.node = node
+	return c
+}
 
 // writes the status of a Job.
 func (c JobController) writes(job *batchv1.Job, change func(*batchv1.JobStatus)) {
@@ -194,7 +204,7 @@ func (c JobController) MakesPod(job *batchv1.Job, index int) *corev1.Pod {
 	pod.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	pod.Spec.NodeName = fmt.Sprintf("node-%d", index)
+	pod.Spec.NodeName = cmp.Or(c.node, fmt.Sprintf("node-%d", index))
 	pod.Spec.SchedulingGates = nil // whoever set them has taken them away before the Pod is bound
 	pod.Spec.Hostname = fmt.Sprintf("%s-%d", job.Name, index)
 	Expect(c.world.Client.Create(c.world.Context, pod)).To(Succeed())

@@ -49,7 +49,7 @@ type World struct {
 func (c *Cluster) NewWorld(ctx context.Context) *World {
 	GinkgoHelper()
 	w := &World{Cluster: c, Context: ctx, Namespace: c.NewNamespace(ctx)}
-	w.JobController, w.Kubelet, w.Agents = JobController{w}, Kubelet{w}, Agents{w}
+	w.JobController, w.Kubelet, w.Agents = JobController{world: w}, Kubelet{w}, Agents{w}
 	w.observer = w.observe()
 	DeferCleanup(func() {
 		if w.Manager != nil {
