@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -36,7 +37,7 @@ func deadlineExceeded(w *summary) {
 	const message = "jobset was active for longer than activeDeadlineSeconds: 60"
 	w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetFailed, true, "DeadlineExceeded", message, now))
 	w.Status.TerminalState = "Failed"
-	w.Events = []Event{{"Warning", "DeadlineExceeded", message}}
+	w.Events = []Event{{Type: "Warning", Reason: "DeadlineExceeded", Message: message}}
 	w.Outcomes = []Outcome{Failed}
 }
 
@@ -192,14 +193,14 @@ func TestStartTime(t *testing.T) {
 				t.Errorf("startTime %v, want %v", got, tc.want)
 			}
 			gateOff(&tc.in)
-			if got := decideOnce(t, tc.in).Status.StartTime; got != nil && !tc.in.hasEnded() {
+			if got := decideOnce(t, tc.in).Status.StartTime; got != nil && !jobSetEnded(&tc.in) {
 				t.Errorf("startTime %v with the gate off", got)
 			}
 		})
 	}
 }
 
-func (in *Input) hasEnded() bool {
-	_, ended := finishedBy(in.JobSet)
+func jobSetEnded(in *Input) bool {
+	_, ended := pass.FinishedBy(in.JobSet)
 	return ended
 }

@@ -102,7 +102,7 @@ func TestAgentAccess(t *testing.T) {
 	becomes := func(status metav1.ConditionStatus, eventType, reason, message string) func(*summary) {
 		return func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{condition(status, reason, message, now)}
-			w.Events = append(w.Events, Event{eventType, reason, message})
+			w.Events = append(w.Events, Event{Type: eventType, Reason: reason, Message: message})
 		}
 	}
 	lifts := func(epoch int32) func(*summary) {
@@ -155,7 +155,7 @@ func TestAgentAccess(t *testing.T) {
 			inPlace(0, 1, "1 1", answered("default", 0, "watch jobsets", "patch pods"), was(metav1.ConditionTrue, "AgentAccessWithheld", withheld, past)),
 			func(w *summary) {
 				w.Status.Conditions = []metav1.Condition{condition(metav1.ConditionTrue, "AgentAccessDenied", deniedDefault, past)}
-				w.Events = []Event{{"Warning", "AgentAccessDenied", deniedDefault}}
+				w.Events = []Event{{Type: "Warning", Reason: "AgentAccessDenied", Message: deniedDefault}}
 				w.RequeueAfter = 5 * time.Minute
 			}},
 		"P56: or that it lacks nothing": {
@@ -175,7 +175,7 @@ func TestAgentAccess(t *testing.T) {
 				in.Access = map[string]AgentAccess{"default": {Asked: now, LacksLeases: []string{"create leases", "patch leases"}}}
 			}),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: service account default may not " +
+				w.Events = []Event{{Type: "Warning", Reason: "AgentLeasesDenied", Message: "agents report on their Pods instead of in Leases, which costs the API server more: service account default may not " +
 					"create leases, patch leases; grant it with: kubectl create rolebinding jobset-agent-default --namespace=ns --clusterrole=jobset-agent --serviceaccount=ns:default"}}
 			})},
 		"P153b: or that there is no policy for them, whoever grants the rights": {
@@ -183,14 +183,14 @@ func TestAgentAccess(t *testing.T) {
 				in.LeaseGap = "ValidatingAdmissionPolicy jobset-agent-leases is missing"
 			}),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent-leases is missing: no report is read from a Lease, so agents report on " +
+				w.Events = []Event{{Type: "Warning", Reason: "AgentPolicyMissing", Message: "ValidatingAdmissionPolicy jobset-agent-leases is missing: no report is read from a Lease, so agents report on " +
 					"their Pods, which costs the API server more and may take longer, and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces; fix it with: " +
 					"kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
 		"P153: or whose Leases were refused, and where the reason is": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), leasesFrom(2), askedForLeases, outside(1)),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentLeasesDenied", "agents report on their Pods instead of in Leases, which costs the API server more: the Leases of js-w-0-1 were refused, by " +
+				w.Events = []Event{{Type: "Warning", Reason: "AgentLeasesDenied", Message: "agents report on their Pods instead of in Leases, which costs the API server more: the Leases of js-w-0-1 were refused, by " +
 					"a ResourceQuota, a webhook or a Lease of that name with another owner; their agents log which: kubectl logs --namespace=ns js-w-0-1 --container=jobset-agent"}}
 			})},
 		"P153: not of agents that an earlier manager added, or a template, and that know of no Leases": {
@@ -202,7 +202,7 @@ func TestAgentAccess(t *testing.T) {
 		"P56: a lift without the admission policy is told": {
 			inPlace(0, 0, "1 1", sinceAgo(time.Second), func(in *Input) { in.PolicyGap = "ValidatingAdmissionPolicy jobset-agent is missing" }),
 			waits(lifts(1), func(w *summary) {
-				w.Events = []Event{{"Warning", "AgentPolicyMissing", "ValidatingAdmissionPolicy jobset-agent is missing: any program in worker Pods of JobSets that " +
+				w.Events = []Event{{Type: "Warning", Reason: "AgentPolicyMissing", Message: "ValidatingAdmissionPolicy jobset-agent is missing: any program in worker Pods of JobSets that " +
 					"restart in place may patch every Pod of its namespace; fix it with: kubectl apply --server-side -k config/components/agent-access/cluster, or with Helm: agentAccess.enable=true"}}
 			})},
 	}

@@ -15,6 +15,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
+	"sigs.k8s.io/jobset/pkg/policy/internal/access"
 )
 
 const (
@@ -154,7 +155,7 @@ func TestPreparedAccounts(t *testing.T) {
 		rjob.Template.Spec.Template.Spec.ServiceAccountName = account
 		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, *rjob)
 	}
-	if diff := cmp.Diff([]string{"aside", "default", "trainer"}, preparedAccounts(js)); diff != "" {
+	if diff := cmp.Diff([]string{"aside", "default", "trainer"}, access.PreparedAccounts(js)); diff != "" {
 		t.Errorf("P56: each account once, default if none is named (-want +got):\n%s", diff)
 	}
 }

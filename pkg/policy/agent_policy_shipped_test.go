@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy/internal/access"
 )
 
 const podPolicyFile, leasePolicyFile = "admission_policy.yaml", "lease_admission_policy.yaml"
@@ -44,10 +45,10 @@ func TestShippedPolicy(t *testing.T) {
 	type spec = admissionregistrationv1.ValidatingAdmissionPolicySpec
 	for file, of := range map[string]AgentPolicy{podPolicyFile: PodPolicy(), leasePolicyFile: LeasePolicy()} {
 		shipped := policyAsShipped(t, file)
-		if got := policyFingerprint(&shipped.Spec); got != of.fingerprint {
+		if got := access.PolicyFingerprint(&shipped.Spec); got != of.Fingerprint {
 			t.Fatalf("P56, P153: %s has the fingerprint %s; set it in agent_policy_shipped.go, and raise the revision", file, got)
 		}
-		if got, want := shipped.Labels[constants.AgentPolicyRevisionKey], strconv.Itoa(of.revision); got != want || shipped.Name != of.Name {
+		if got, want := shipped.Labels[constants.AgentPolicyRevisionKey], strconv.Itoa(of.Revision); got != want || shipped.Name != of.Name {
 			t.Errorf("P56, P153: %s is %s of revision %q, want %s of %s", file, shipped.Name, got, of.Name, want)
 		}
 	}
@@ -84,7 +85,7 @@ func TestShippedPolicy(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if same := policyFingerprint(&policyAsShipped(t, podPolicyFile, tc.change).Spec) == shippedPodPolicy; same != tc.same {
+			if same := access.PolicyFingerprint(&policyAsShipped(t, podPolicyFile, tc.change).Spec) == access.ShippedPodPolicy; same != tc.same {
 				t.Errorf("taken for ours: %v, want %v", same, tc.same)
 			}
 		})

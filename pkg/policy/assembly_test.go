@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -111,7 +112,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 				}
 				names += pod
 			}
-			w.Told = []Event{{"Warning", "WorkersMissing", fmt.Sprintf(
+			w.Told = []Event{{Type: "Warning", Reason: "WorkersMissing", Message: fmt.Sprintf(
 				"%d of %d workers have not reported epoch %d within 10m0s (%s); their Pods are deleted to be recreated: %s", missing, of, epoch, who, names)}}
 		}
 	}
@@ -174,7 +175,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 		"P24: a Pod stays on a lost node: the clock starts over": {inPlace(1, 1, "2 T1 _", sinceAgo(11*time.Minute)), func(w *summary) {
 			deletes(2, 3, 2, "1 Member: js-w-0-2; 1 Lost: js-w-0-1", "js-w-0-2")(w)
 			w.RequeueAfter = period
-			w.Events = []Event{{"Warning", "WorkersStuck", stuckMessage}}
+			w.Events = []Event{{Type: "Warning", Reason: "WorkersStuck", Message: stuckMessage}}
 			clock(now)(w)
 		}},
 		"P24: one that came late has a period of its own": {inPlace(1, 1, "2 _", sinceAgo(time.Hour, fresh)), waits(10*time.Minute + time.Second)},
@@ -214,7 +215,7 @@ func TestGroupsThatDoNotComeTogether(t *testing.T) {
 			job.DeletionTimestamp, job.Finalizers = ptr.To(metav1.NewTime(past)), []string{"example.com/keep"}
 		})), func(w *summary) {
 			waits(period)(w)
-			w.Events = []Event{{"Warning", "WorkersStuck", fmt.Sprintf("Job js-w-1 has been terminating since %s, and the group waits for it. Check whether its Pods stop, and what is to remove its finalizers: example.com/keep", past.Format(time.RFC3339))}}
+			w.Events = []Event{{Type: "Warning", Reason: "WorkersStuck", Message: fmt.Sprintf("Job js-w-1 has been terminating since %s, and the group waits for it. Check whether its Pods stop, and what is to remove its finalizers: example.com/keep", past.Format(time.RFC3339))}}
 			clock(now)(w)
 		}},
 		"P24, P15: after two periods the budget is spent": {inPlace(0, 0, "1 _", sinceAgo(time.Hour), budget(3, 0, 3)), func(w *summary) {
@@ -257,9 +258,9 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 	}
 	deleted := func(w *summary) {
 		assembling(w)
-		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, gatherNodes
-		w.Told = []Event{{"Warning", "ForcefulDeletion",
-			"1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
+		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, pass.GatherNodes
+		w.Told = []Event{{Type: "Warning", Reason: "ForcefulDeletion",
+			Message: "1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
 	}
 	tests := map[string]struct {
 		in   Input

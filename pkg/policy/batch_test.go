@@ -19,6 +19,8 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/placement"
+	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -97,15 +99,15 @@ func TestJobsAreCreatedInBatches(t *testing.T) {
 func TestTheLowestIndexesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("a").Replicas(math.MaxInt32), builders.MakeReplicatedJob("a-1")).Obj()
-	held := func(names ...string) taken {
-		t := taken{}
+	held := func(names ...string) view.Taken {
+		t := view.Taken{}
 		for _, name := range names {
-			t.add("js", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			t.Add("js", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}
 		return t
 	}
 	tests := map[string]struct {
-		taken    taken
+		taken    view.Taken
 		replicas int32
 		most     int
 		lowest   []int32
@@ -126,7 +128,7 @@ func TestTheLowestIndexesThatAreMissing(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lowest, all := tc.taken.free("a", tc.replicas, tc.most)
+			lowest, all := tc.taken.Free("a", tc.replicas, tc.most)
 			if diff := cmp.Diff(tc.lowest, lowest); diff != "" || all != tc.all {
 				t.Errorf("%d in all, want %d (-want +got):\n%s", all, tc.all, diff)
 			}
@@ -137,7 +139,7 @@ func TestTheLowestIndexesThatAreMissing(t *testing.T) {
 		for i := range js.Spec.ReplicatedJobs {
 			for _, index := range []int{0, 9, 10, 101, math.MaxInt32 - 1} {
 				name := js.Spec.ReplicatedJobs[i].Name
-				want := taken{name: {int32(index)}}
+				want := view.Taken{name: {int32(index)}}
 				if diff := cmp.Diff(want, held(placement.JobName(js.Name, name, index))); diff != "" {
 					t.Errorf("held (-want +got):\n%s", diff)
 				}
@@ -194,7 +196,7 @@ func TestJobsAreResumedInBatches(t *testing.T) {
 		}
 	}
 	plan := decideOnce(t, in)
-	if len(plan.Of(ResumeJob)) != 250 || plan.Unresumed != 50 || plan.RequeueAfter != nextBatch || len(plan.Events) != 0 {
+	if len(plan.Of(ResumeJob)) != 250 || plan.Unresumed != 50 || plan.RequeueAfter != jobs.NextBatch || len(plan.Events) != 0 {
 		t.Errorf("C376: resumes %d, leaves %d, looks again after %v, tells %v; want 250, 50, at once, nothing yet",
 			len(plan.Of(ResumeJob)), plan.Unresumed, plan.RequeueAfter, plan.Events)
 	}

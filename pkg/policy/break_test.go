@@ -33,7 +33,7 @@ func broken(synced int32, cause string) func(*summary) {
 		w.Status.DeprecatedEpoch = &synced
 		w.Status.InPlaceRestarts++
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "InPlaceRestart", message, now)}
-		w.Events = []Event{{"Warning", "InPlaceRestartStarted", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "InPlaceRestartStarted", Message: message}}
 		w.Outcomes = []Outcome{GroupBroken}
 	}
 }
@@ -60,7 +60,7 @@ func outOfBudgetBy(cause string) func(*summary) {
 func failedBySpentBudget(w *summary, message string) {
 	w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetFailed, true, "ReachedMaxRestarts", message, now)}
 	w.Status.TerminalState = "Failed"
-	w.Events = []Event{{"Warning", "ReachedMaxRestarts", message}}
+	w.Events = []Event{{Type: "Warning", Reason: "ReachedMaxRestarts", Message: message}}
 	w.Outcomes = []Outcome{Failed}
 }
 

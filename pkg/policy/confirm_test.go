@@ -68,7 +68,7 @@ func TestRefresh(t *testing.T) {
 			t.Parallel()
 			cached := inPlace(0, 1, tc.cached)
 			uid := cached.Jobs[0].UID
-			loss := &Loss{cached.Jobs[0], []int64{1}}
+			loss := &Loss{Job: cached.Jobs[0], Indexes: []int64{1}}
 			got := map[int64]*facts.Member{}
 			for _, pod := range loss.Refresh(cached.Pods[uid], inPlace(0, 1, tc.read).Pods[uid]) {
 				index := int64(pod.Index)

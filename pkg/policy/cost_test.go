@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -100,19 +101,19 @@ func TestCountsAreFoundByName(t *testing.T) {
 	}
 	t.Run("C346: the index of every Job is held, by its name", func(t *testing.T) {
 		t.Parallel()
-		want := taken{}
+		want := view.Taken{}
 		for i := range 20 {
 			want[fmt.Sprintf("w%d", i)] = []int32{0}
 		}
-		if diff := cmp.Diff(want, observed.taken); diff != "" {
+		if diff := cmp.Diff(want, observed.Taken); diff != "" {
 			t.Errorf("held (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("C349: the counts of a ReplicatedJob have its name", func(t *testing.T) {
 		t.Parallel()
 		for i := range observed.Statuses {
-			if status := &observed.Statuses[i]; observed.byName[status.Name].ReplicatedJobStatus != status {
-				t.Errorf("%s leads to %v", status.Name, observed.byName[status.Name].ReplicatedJobStatus)
+			if status := &observed.Statuses[i]; observed.ByName[status.Name].ReplicatedJobStatus != status {
+				t.Errorf("%s leads to %v", status.Name, observed.ByName[status.Name].ReplicatedJobStatus)
 			}
 		}
 	})

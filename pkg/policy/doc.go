@@ -18,36 +18,32 @@ SPDX-License-Identifier: Apache-2.0
 // Jobs, and what was reported about it is dropped if no step ended the pass (P16). In the same
 // way ResourcesDeployed becomes True in the place of the first Jobs that are to run (P86).
 //
+// # Rooms
+//
+// The steps, and what they ask, are in packages under internal. A room asks itself and those below it (depguard holds that), and
+// exports.go has the names that other packages use:
+//
+//	policy               Decide: the lists of steps, what is looked at first, what becomes of the status
+//	tolerance            spec.faultTolerance, sick nodes, queues
+//	group                lifts, breaks, deadlines, lost nodes, hangs
+//	elastic, access      sizes; rights of agents
+//	jobs                 creation, policies, startup order, the budget of restarts
+//	view                 what a step looks at: what the Jobs and Pods of a JobSet add up to
+//	pass                 what goes in and what comes out: Input, Result, Plan, conditions, causes
+//
 // # How to add a step
 //
-// Write func(v *view, before result) result in a file of its own, and give it a place in one of
-// the lists in decide.go. It reads the view, which is what was observed,
+// Write func Name(v *view.View, before pass.Result) pass.Result in a file of its own, in the room that it belongs to, and give it a
+// place in one of the lists in decide.go. It reads the view, which is what was observed,
 // and of the steps before it only what their result says. It returns what it adds to the plan,
-// to the status, and what it tells; set ends if no later step of the pass may act. A new change of an object is an OpKind
-// (writes.go), with a case where the shell makes them (do in pkg/controllers/jobset/execute.go). What is asked, remembered or
-// reported is a field of a part of Plan (reports.go, plan.go), with a line in the function that adds up such
+// to the status, and what it tells; set Ends if no later step of the pass may act. A new change of an object is an OpKind
+// (pass/writes.go), with a case where the shell makes them (do in pkg/controllers/jobset/execute.go). What is asked, remembered or
+// reported is a field of a part of Plan (pass/reports.go, pass/plan.go), with a line in the function that adds up such
 // parts, and a change of the status has a line in apply (compose.go). Decide itself does not change: it stops at the first
 // step that ends the pass, and keeps changes of Jobs back while the group runs, whichever step asks for them.
 //
 // A bare event is told in each pass that writes the status. To tell something once, let the event follow a condition that
-// changes (becomesTrue), or a change that is made once, such as the lift.
-//
-// # Floors
-//
-// A file uses names of the floors below its own:
-//
-//	decide.go look.go compose.go   the lists of steps, what is looked at first, what becomes of the status
-//	a file for each idea           the steps, and what they ask the view
-//	members.go                     the questions about the group that several steps ask
-//	view.go                        what a step may read
-//	result.go                      what a step may add
-//	input.go plan.go               what comes in and what goes out: questions, writes, what is remembered,
-//	writes.go reports.go           the status, reports, and how soon to go on
-//	group.go observe.go            what the Pods and the Jobs of a JobSet add up to
-//	jobset.go slots.go             what a JobSet and its Pods say by themselves
-//	conditions.go                  how a condition or an event is reported
-//
-// In the other direction the files are in rooms, of which each asks only itself and those before it: see rooms_test.go.
+// changes (pass.BecomesTrue), or a change that is made once, such as the lift.
 //
 // # A restart of the whole JobSet
 //
@@ -56,12 +52,12 @@ SPDX-License-Identifier: Apache-2.0
 //	                                       and recreated once their name is free
 //
 // With spec.faultTolerance it is a reset: none is recreated before all are gone and a pause
-// is over, see tolerance.go.
+// is over, see package tolerance.
 //
 // # A restart of one Job
 //
 // The same with the counter of that Job, status.replicatedJobsStatus[].jobRestarts[index],
-// and its label: see attempts.
+// and its label: see view.Attempts.
 //
 // # A group restart, in place
 //

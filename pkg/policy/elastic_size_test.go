@@ -102,7 +102,7 @@ func TestElasticResizing(t *testing.T) {
 	}{
 		"P109: it begins with the write that stops the group":   {sized(0, 1, "1 1", 3, 2), []metav1.Condition{begins}, nil},
 		"P109: it stays while the group assembles":              {sized(1, 1, "2 2 1", 3, 2, resizes), []metav1.Condition{builders.Condition(jobset.JobSetElasticResizing, true, "ElasticResized", told, since)}, nil},
-		"P109: it ends with the lift, which is told":            {sized(1, 1, "2 2 2", 3, 2, resizes), []metav1.Condition{ends(done)}, []Event{{corev1.EventTypeNormal, "ElasticResizeCompleted", done}}},
+		"P109: it ends with the lift, which is told":            {sized(1, 1, "2 2 2", 3, 2, resizes), []metav1.Condition{ends(done)}, []Event{{Type: corev1.EventTypeNormal, Reason: "ElasticResizeCompleted", Message: done}}},
 		"P109: it ends silently if the size is again the old":   {sized(1, 1, "2 1", 2, 2, resizes), []metav1.Condition{ends("the size no longer changes")}, nil},
 		"P109: a first start is none":                           {sized(0, 0, "1 -", 2, 0), nil, nil},
 		"P109: nor is a failure at a size that does not change": {sized(1, 1, "2 1", 2, 2), nil, nil},

@@ -52,7 +52,7 @@ func TestExecutionAttempts(t *testing.T) {
 		return func(w *summary) {
 			hasCounted(attempts)(w)
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}
-			w.Events = []Event{{"Normal", "ResumeJobs", "jobset is resumed"}}
+			w.Events = []Event{{Type: "Normal", Reason: "ResumeJobs", Message: "jobset is resumed"}}
 		}
 	}
 	resumes := func(w *summary) { w.Resumes = all }
@@ -80,7 +80,7 @@ func TestExecutionAttempts(t *testing.T) {
 		"C398: they are suspended then, and nothing is counted": {drowsy(twoKinds().Suspend(true)), nil, counted(4), func(w *summary) {
 			w.Suspends = all
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now)}
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 		}},
 		"C398: one that is resumed before all of them were counts": {drowsy(twoKinds()), jobChanges{"js-a-0": off}, counted(4), func(w *summary) {
 			resumed(5)(w)

@@ -20,6 +20,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 // executionWorld is a JobSet, its Jobs, and a manager that stops anywhere between two of its writes.
@@ -61,13 +62,13 @@ func (w *executionWorld) step() error {
 			w.resumptions++
 		}
 	case n == 1 && w.dice.Intn(3) == 0:
-		if job := w.any(); job != nil && !suspended(job) {
+		if job := w.any(); job != nil && !view.Suspended(job) {
 			job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue})
 		}
 	case n < 5:
 		if job := w.any(); job != nil { // the Job controller looks at it
 			job.Status.Active, job.Status.StartTime = 1, at(now)
-			if suspended(job) {
+			if view.Suspended(job) {
 				job.Status.Active, job.Status.StartTime = 0, nil
 			}
 		}
@@ -128,7 +129,7 @@ func (w *executionWorld) do(op *Op) error {
 		job := op.Job.DeepCopy()
 		job.UID = types.UID(strconv.Itoa(w.uids))
 		w.jobs[job.Name] = job
-		if !suspended(job) {
+		if !view.Suspended(job) {
 			return w.runs(job)
 		}
 	case ResumeJob:

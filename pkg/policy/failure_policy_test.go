@@ -16,6 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -47,7 +49,7 @@ func failsWith(reason, message string) func(*summary) {
 	return func(w *summary) {
 		outOfBudget(w)
 		w.Status.Conditions[0].Reason, w.Status.Conditions[0].Message = reason, message
-		w.Events = []Event{{"Warning", reason, message}}
+		w.Events = []Event{{Type: "Warning", Reason: reason, Message: message}}
 	}
 }
 
@@ -58,7 +60,7 @@ func restartsBy(condition string, action jobset.FailurePolicyAction, counted int
 		w.Status.RestartsCountTowardsMax += counted
 		w.Restart = action
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, condition, message, now)}
-		w.Events = []Event{{"Warning", condition, message}, {"Warning", string(action) + "FailurePolicyAction", message}}
+		w.Events = []Event{{Type: "Warning", Reason: condition, Message: message}, {Type: "Warning", Reason: string(action) + "FailurePolicyAction", Message: message}}
 	}
 }
 
@@ -158,7 +160,7 @@ func TestFailurePolicy(t *testing.T) {
 			func(w *summary) {
 				failedBy("js-a-1")(w)
 				w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "JobSetFailed", "jobset failed", now)}, w.Status.Conditions...)
-				w.Events = append(w.Events, Event{"Normal", "JobSetFailed", "jobset failed"})
+				w.Events = append(w.Events, Event{Type: "Normal", Reason: "JobSetFailed", Message: "jobset failed"})
 			},
 		},
 		"C318: failing does not rewrite a restart that ended": {
@@ -233,8 +235,8 @@ func TestFullRestart(t *testing.T) {
 				}
 				check(t, in, func(w *summary) {
 					w.Deletes, w.Creates, w.CountsInterval = deletes, creates, interval
-					if slices.ContainsFunc(in.Jobs, isTerminating) && tc.strategy != jobset.InPlaceRestart {
-						w.RequeueAfter = lingerPatience
+					if slices.ContainsFunc(in.Jobs, pass.IsTerminating) && tc.strategy != jobset.InPlaceRestart {
+						w.RequeueAfter = tolerance.LingerPatience
 					}
 				})
 			}

@@ -23,6 +23,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -85,7 +87,7 @@ func jobsAreSound(t *testing.T, in Input, plan Plan) {
 			t.Errorf("deletes %s, which does not exist or is being deleted", job.Name)
 		}
 	}
-	if _, ended := finishedBy(in.JobSet); ended && (plan.Does(CreateJob|ResumeJob) || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
+	if _, ended := pass.FinishedBy(in.JobSet); ended && (plan.Does(CreateJob|ResumeJob) || plan.Status.TerminalState != in.JobSet.Status.TerminalState) {
 		t.Errorf("goes on after the end: %+v", summarize(plan))
 	}
 }
@@ -97,15 +99,15 @@ func epochsAreSound(t *testing.T, in Input, plan Plan) {
 	d0, s0 := ptr.Deref(before.DeprecatedEpoch, 0), ptr.Deref(before.SyncedEpoch, 0)
 	d1, s1 := ptr.Deref(after.DeprecatedEpoch, 0), ptr.Deref(after.SyncedEpoch, 0)
 	inPlace := in.Gates.InPlaceRestart && in.JobSet.Spec.FailurePolicy != nil && in.JobSet.Spec.FailurePolicy.RestartStrategy == jobset.InPlaceRestart
-	_, ended := finishedBy(in.JobSet)
+	_, ended := pass.FinishedBy(in.JobSet)
 	switch {
 	case d1 < d0 || s1 < s0 || d1 > s1 || s1 > s0+1:
 		t.Errorf("D, S go from %d, %d to %d, %d", d0, s0, d1, s1)
 	case !inPlace && (d0 != d1 || s0 != s1):
 		t.Errorf("D, S go from %d, %d to %d, %d without the gate or the strategy", d0, s0, d1, s1)
-	case s1 > s0 && plan.Does(ChangeJobs):
+	case s1 > s0 && plan.Does(pass.ChangeJobs):
 		t.Errorf("P13: lifts and changes Jobs: %+v", summarize(plan))
-	case inPlace && !ended && d0 < s0 && plan.Does(ChangeJobs):
+	case inPlace && !ended && d0 < s0 && plan.Does(pass.ChangeJobs):
 		t.Errorf("P16: changes Jobs while the group runs: %+v", summarize(plan))
 	}
 }
@@ -118,7 +120,7 @@ func countersAreSound(t *testing.T, in Input, plan Plan) {
 	}
 	newest := in.JobSet.Status.Restarts
 	for _, job := range in.Jobs {
-		if attempt, err := number(job, constants.RestartsKey); err == nil {
+		if attempt, err := view.Number(job, constants.RestartsKey); err == nil {
 			newest = max(newest, int32(attempt))
 		}
 	}

@@ -190,7 +190,7 @@ func TestLiftWaitsForTheJobsWanted(t *testing.T) {
 			func(w *summary) {
 				w.Suspends = []string{"js-w-0"}
 				w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now)}
-				w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+				w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 			},
 		},
 	}

@@ -24,6 +24,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -176,7 +177,7 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 	t.Helper()
 	plan := decideOnce(t, in)
 	expected := summary{Status: *in.JobSet.Status.DeepCopy()}
-	_, ended := finishedBy(in.JobSet)
+	_, ended := pass.FinishedBy(in.JobSet)
 	if in.Gates.InPlaceRestart && restartsInPlaceByPolicy(in.JobSet) && !ended {
 		expected.CountsInterval = time.Second // P22, P49: of less than 100 workers
 	}
@@ -198,7 +199,7 @@ func check(t *testing.T, in Input, want func(*summary)) Plan {
 
 // breaks reports whether a group that runs is expected to restart now, in place or with all Jobs.
 func breaks(in Input, expected *summary) bool {
-	d, _ := epochsOf(in.JobSet)
+	d, _ := pass.EpochsOf(in.JobSet)
 	return ptr.Deref(expected.Status.DeprecatedEpoch, 0) > d && slices.ContainsFunc(expected.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == string(jobset.JobSetRestarting) && c.Status == metav1.ConditionTrue && c.LastTransitionTime.Time.Equal(in.Now)
 	})
@@ -218,7 +219,7 @@ func clone(in Input) Input {
 	in.Pods, in.Lingering = allOwn(in.Pods), allOwn(in.Lingering)
 	in.Strays = allOwn(map[types.UID][]*facts.Member{"": in.Strays})[""]
 	if in.Confirmed != nil {
-		in.Confirmed = &Loss{in.Confirmed.Job, slices.Clone(in.Confirmed.Indexes)}
+		in.Confirmed = &Loss{Job: in.Confirmed.Job, Indexes: slices.Clone(in.Confirmed.Indexes)}
 	}
 	return in
 }
@@ -295,7 +296,7 @@ func confirmed(j int, indexes ...int64) func(*Input) {
 		if len(indexes) == 0 {
 			indexes = []int64{0}
 		}
-		in.Confirmed = &Loss{in.Jobs[j], indexes}
+		in.Confirmed = &Loss{Job: in.Jobs[j], Indexes: indexes}
 	}
 }
 

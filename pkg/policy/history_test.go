@@ -16,6 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -66,7 +68,7 @@ func TestRestartHistory(t *testing.T) {
 		"P179: of a group the last two are kept": {inPlace(0, 1, "1 2", firstFailure(oom), hadRestarts(open, open, open)),
 			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Cause: oomCause, Began: at}, open}},
 		"P92, P179: a move is planned": {inPlace(0, 1, "1 1", marked(second), func(in *Input) { in.SickNodes.Since = past }),
-			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Planned: true, Began: at, Cause: otherCause(oneSick)}}},
+			[]jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Reason: "InPlaceRestart", Planned: true, Began: at, Cause: pass.OtherCause(oneSick)}}},
 		"C263, P179: all Jobs": {failing(recreated(), fell{"a", 1, 1, "Because", "m"}), []jobset.RestartRecord{{Kind: jobset.RestartedAllJobs, Attempt: 1, Reason: "DefaultFailurePolicy", Began: at,
 			Cause: jobset.RestartCause{Type: jobset.CauseJobFailed, Job: "js-a-1", Reason: "Because"}}}},
 		"P179: Jobs that are ready end it": {with(doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), hadRestarts(recreation)), []jobset.RestartRecord{ended(recreation, 0)}},
@@ -76,7 +78,7 @@ func TestRestartHistory(t *testing.T) {
 			return r
 		}()}},
 		"P82, P179: a reset is told as one": {pods(time.Hour, "R F", unhealthySince(time.Minute)), []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Attempt: 1, Reason: "PodsFailed", Began: at,
-			Cause: otherCause("1 of 2 Pods are Failed and not replaced for more than 1m0s")}}},
+			Cause: pass.OtherCause("1 of 2 Pods are Failed and not replaced for more than 1m0s")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,9 +104,9 @@ func TestHistorySize(t *testing.T) {
 		Type: jobset.CauseExited, Pod: "training-workers-0-4711-x7k2p", Node: "gke-cluster-pool-0a1b2c3d-x7k2", Container: "worker", ExitCode: 137, Reason: "OOMKilled"}}
 	longest := usual
 	name := strings.Repeat("n", 1000)
-	longest.Cause = bounded(&jobset.RestartCause{Type: jobset.CauseCannotRestart, Job: name, Pod: name, Node: name, Container: name, ExitCode: 137, Reason: name, SilentSeconds: 1 << 30, Step: 1 << 60, Message: name})
-	longest.Reason, longest.Suspect, longest.NotBefore = cleaned(name, longestReason), cleaned(name, longestSuspect), ptr.To(metav1.NewTime(now))
-	longest.Starts = WarmStarts{Epoch: 1, Warm: 5000, Cold: 5000, WarmSign: time.Hour, ColdSign: time.Hour}.record()
+	longest.Cause = view.Bounded(&jobset.RestartCause{Type: jobset.CauseCannotRestart, Job: name, Pod: name, Node: name, Container: name, ExitCode: 137, Reason: name, SilentSeconds: 1 << 30, Step: 1 << 60, Message: name})
+	longest.Reason, longest.Suspect, longest.NotBefore = view.Cleaned(name, view.LongestReason), view.Cleaned(name, view.LongestSuspect), ptr.To(metav1.NewTime(now))
+	longest.Starts = view.Record(WarmStarts{Epoch: 1, Warm: 5000, Cold: 5000, WarmSign: time.Hour, ColdSign: time.Hour})
 	for _, tc := range []struct {
 		name    string
 		entries []jobset.RestartRecord

@@ -19,6 +19,9 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/group"
+	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -103,7 +106,7 @@ func TestMissingWorkersAreCountedAndTheFirstAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "1048572 Lost: index 1 of Job js-w-0, index 2 of Job js-w-0, index 6 of Job js-w-0, index 7 of Job js-w-0, index 8 of Job js-w-0 and 1048567 more"
-	if got := v.whoIsMissing(); got != want {
+	if got := group.WhoIsMissing(v); got != want {
 		t.Errorf("C381: missing are %q, want %q", got, want)
 	}
 }
@@ -114,16 +117,16 @@ func TestIndexesAreComparedInOnePass(t *testing.T) {
 	for i := range 100_000 {
 		fmt.Fprintf(&text, "%d,", 2*i)
 	}
-	a := parseIndexes(text.String(), math.MaxInt32)
-	b := parseIndexes("0-9,50-59,"+text.String(), math.MaxInt32)
+	a := view.ParseIndexes(text.String(), math.MaxInt32)
+	b := view.ParseIndexes("0-9,50-59,"+text.String(), math.MaxInt32)
 	started := time.Now()
-	if got := a.sizeWithin(a); got != 100_000 {
+	if got := a.SizeWithin(a); got != 100_000 {
 		t.Errorf("C382: %d indexes are in both, want 100000", got)
 	}
 	if took := time.Since(started); took > 2*time.Second { // 10 billion comparisons take longer, one pass a millisecond
 		t.Errorf("C382: it took %s", took)
 	}
-	if got := b[:2].sizeWithin(a); got != 10 {
+	if got := b[:2].SizeWithin(a); got != 10 {
 		t.Errorf("C382: %d indexes of 0-9 and 50-59 are even, want 10", got)
 	}
 }
@@ -158,11 +161,11 @@ func TestPlansHoldAsManyJobsAsFit(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			plan, err := Decide(Input{JobSet: template(tc.kib), Now: now})
-			if err != nil || len(created(plan)) != 1 || len(created(plan)[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != nextBatch {
+			if err != nil || len(created(plan)) != 1 || len(created(plan)[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != jobs.NextBatch {
 				t.Errorf("creates %d batches, leaves %d, looks again after %s, %v; want %d Jobs", len(created(plan)), plan.Uncreated, plan.RequeueAfter, err, tc.create)
 			}
 			plan, err = Decide(resumed(tc.kib))
-			if err != nil || len(plan.Of(ResumeJob)) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != nextBatch {
+			if err != nil || len(plan.Of(ResumeJob)) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != jobs.NextBatch {
 				t.Errorf("resumes %d, leaves %d, looks again after %s, %v; want %d", len(plan.Of(ResumeJob)), plan.Unresumed, plan.RequeueAfter, err, tc.again)
 			}
 		})

@@ -30,7 +30,7 @@ func restarted(deprecated, counted int32, message string) func(*summary) {
 		w.Restart = jobset.RestartJobSet
 		w.Status.RestartsCountTowardsMax += counted
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", message, now)}
-		w.Events = []Event{{"Warning", "DefaultFailurePolicy", message}, {"Warning", "RestartJobSetFailurePolicyAction", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "DefaultFailurePolicy", Message: message}, {Type: "Warning", Reason: "RestartJobSetFailurePolicyAction", Message: message}}
 	}
 }
 
@@ -79,7 +79,7 @@ func TestIntentBeforeEffect(t *testing.T) {
 		"P16: suspend, while the group runs": {inPlace(0, 1, "1 1", suspend), intended(1)},
 		"P16: suspend, at D == S": {inPlace(1, 1, "1 1", suspend), func(w *summary) {
 			w.Suspends, w.Status.Conditions = []string{"js-w-0"}, suspendedMessage
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 		}},
 		"P16: suspend, while disabled by the annotation":    {inPlace(0, 1, "1 1", suspend, disabled), intended(1)},
 		"P16: suspended already, D < S: nothing to intend":  {inPlace(0, 1, ". .", suspend, suspendedAlready), nil},
@@ -89,7 +89,7 @@ func TestIntentBeforeEffect(t *testing.T) {
 			assembling(w)
 			w.Resumes = []string{"js-w-0"}
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}
-			w.Events = []Event{{"Normal", "ResumeJobs", "jobset is resumed"}}
+			w.Events = []Event{{Type: "Normal", Reason: "ResumeJobs", Message: "jobset is resumed"}}
 		}},
 		"P16: a full restart: restarts +1 and D := S in one status": {
 			inPlace(0, 1, "1|1", onJob(1, failed)), restarted(1, 1, restarting+"(first failed job: js-w-1)"),
@@ -104,7 +104,7 @@ func TestIntentBeforeEffect(t *testing.T) {
 		"P16: with the gate off nobody waits": {inPlace(0, 1, "1 1", suspend, gateOff, offAlready), func(w *summary) {
 			w.Suspends = []string{"js-w-0"}
 			w.Status.Conditions = append(w.Status.Conditions, suspendedMessage...)
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 		}},
 	}
 	for name, tc := range tests {
@@ -297,7 +297,7 @@ func TestReadyJobsDoNotEndAGroupRestart(t *testing.T) {
 		"P14, C40: all Jobs ready, the group still assembles": {inPlace(1, 1, "2 1", ready, restartingInPlace), assembling},
 		"C40: all Jobs ready after a full restart": {inPlace(1, 2, "2 2", ready, other), func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "JobsReady", "all jobs are ready", now)}
-			w.Events = []Event{{"Normal", "JobsReady", "all jobs are ready"}}
+			w.Events = []Event{{Type: "Normal", Reason: "JobsReady", Message: "all jobs are ready"}}
 		}},
 		"P13: the lift after a full restart does not end it": {inPlace(1, 1, "2 2", other), lifted(2)},
 	}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/elastic"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 func TestLastResize(t *testing.T) {
@@ -30,8 +32,8 @@ func TestLastResize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &view{Input: Input{Now: now}}
-			if diff := cmp.Diff(tc.want, v.lastResize(tc.was, 4)); diff != "" {
+			v := &view.View{Input: Input{Now: now}}
+			if diff := cmp.Diff(tc.want, elastic.LastResize(v, tc.was, 4)); diff != "" {
 				t.Errorf("time (-want +got):\n%s", diff)
 			}
 		})

@@ -40,7 +40,7 @@ func TestASuccessThatDoesNotCome(t *testing.T) {
 	told := func(message string, then func(*summary)) func(*summary) {
 		return func(w *summary) {
 			then(w)
-			w.Events = append([]Event{{"Warning", constants.SuccessOverdueReason, message}}, w.Events...)
+			w.Events = append([]Event{{Type: "Warning", Reason: constants.SuccessOverdueReason, Message: message}}, w.Events...)
 		}
 	}
 	breaks := broken(1, cause)

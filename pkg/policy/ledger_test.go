@@ -18,6 +18,10 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/group"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -154,13 +158,13 @@ func (l *ledgerRun) spend(phase int, most time.Duration) {
 
 // write is what the manager does, each time one that remembers nothing.
 func (l *ledgerRun) write(lifts bool, change func(*jobset.JobSetStatus)) {
-	v := &view{Input: Input{JobSet: l.js, Now: l.now, Gates: gates.Set{InPlaceRestart: true}}, inPlace: true}
+	v := &view.View{Input: Input{JobSet: l.js, Now: l.now, Gates: gates.Set{InPlaceRestart: true}}, InPlace: true}
 	v.Deadlines.QuickFailurePause = 5 * time.Minute
-	v.tolerant, v.tolerance.RetryPause = true, resetPause
-	v.deprecated, v.synced = epochsOf(l.js)
+	v.Tolerant, v.Settings.RetryPause = true, resetPause
+	v.Deprecated, v.Synced = pass.EpochsOf(l.js)
 	next := l.js.Status.DeepCopy()
 	change(next)
-	v.keepTime(lifts, next)
+	group.KeepTime(v, lifts, next)
 	l.js.Status = *next
 }
 
@@ -169,7 +173,7 @@ func (l *ledgerRun) next() {
 	s := &l.js.Status
 	running := ptr.Deref(s.DeprecatedEpoch, 0) < ptr.Deref(s.SyncedEpoch, 0)
 	switch {
-	case wasSuspended(s):
+	case group.WasSuspended(s):
 		l.spend(2, time.Hour)
 		l.write(false, becomesSuspended(metav1.ConditionFalse))
 	case running && l.rand.IntN(4) == 0:
@@ -208,7 +212,7 @@ func (l *ledgerRun) reset() {
 		s.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{StartTime: started}}
 	})
 	l.spend(1, time.Minute)
-	gone := wholeSecond(l.now)
+	gone := tolerance.WholeSecond(l.now)
 	l.write(false, func(s *jobset.JobSetStatus) { s.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1.NewTime(gone)) })
 	l.log[1] += gone.Sub(l.now)
 	l.log[2] += resetPause
@@ -229,8 +233,8 @@ func (l *ledgerRun) waitOut(s *jobset.JobSetStatus) bool {
 
 func becomesSuspended(status metav1.ConditionStatus) func(*jobset.JobSetStatus) {
 	return func(s *jobset.JobSetStatus) {
-		n := silently(jobset.JobSetSuspended, status, "Because", "")
-		n.apply(&s.Conditions, now)
+		n := pass.Silently(jobset.JobSetSuspended, status, "Because", "")
+		n.Apply(&s.Conditions, now)
 	}
 }
 
@@ -239,20 +243,20 @@ func TestSpansOverlap(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 	for name, test := range map[string]struct {
-		pauses []Span
+		pauses []group.Span
 		want   time.Duration
 	}{
 		"none":                  {nil, 0},
-		"one within":            {[]Span{{at(2), at(5)}}, 3 * time.Second},
-		"one around":            {[]Span{{at(-2), at(50)}}, 10 * time.Second},
-		"one before":            {[]Span{{at(-5), at(-1)}}, 0},
-		"one after":             {[]Span{{at(11), at(12)}}, 0},
-		"two that overlap":      {[]Span{{at(1), at(5)}, {at(3), at(8)}}, 7 * time.Second},
-		"one within the other":  {[]Span{{at(1), at(9)}, {at(3), at(5)}}, 8 * time.Second},
-		"two apart":             {[]Span{{at(1), at(2)}, {at(3), at(5)}}, 3 * time.Second},
-		"one before, one after": {[]Span{{at(-3), at(-1)}, {at(20), at(30)}}, 0},
+		"one within":            {[]group.Span{{From: at(2), To: at(5)}}, 3 * time.Second},
+		"one around":            {[]group.Span{{From: at(-2), To: at(50)}}, 10 * time.Second},
+		"one before":            {[]group.Span{{From: at(-5), To: at(-1)}}, 0},
+		"one after":             {[]group.Span{{From: at(11), To: at(12)}}, 0},
+		"two that overlap":      {[]group.Span{{From: at(1), To: at(5)}, {From: at(3), To: at(8)}}, 7 * time.Second},
+		"one within the other":  {[]group.Span{{From: at(1), To: at(9)}, {From: at(3), To: at(5)}}, 8 * time.Second},
+		"two apart":             {[]group.Span{{From: at(1), To: at(2)}, {From: at(3), To: at(5)}}, 3 * time.Second},
+		"one before, one after": {[]group.Span{{From: at(-3), To: at(-1)}, {From: at(20), To: at(30)}}, 0},
 	} {
-		if got := (Span{at(0), at(10)}).within(test.pauses); got != test.want {
+		if got := (group.Span{From: at(0), To: at(10)}).Within(test.pauses); got != test.want {
 			t.Errorf("%s: %s are in pauses, want %s", name, got, test.want)
 		}
 	}

@@ -50,7 +50,7 @@ func completes(w *summary) {
 	const message = "jobset completed successfully"
 	w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetCompleted, true, "AllJobsCompleted", message, now))
 	w.Status.TerminalState = "Completed"
-	w.Events = []Event{{"Normal", "AllJobsCompleted", message}}
+	w.Events = []Event{{Type: "Normal", Reason: "AllJobsCompleted", Message: message}}
 	w.Outcomes = []Outcome{Completed}
 }
 
@@ -84,7 +84,7 @@ func TestSuccessPolicy(t *testing.T) {
 func endsRestart(w *summary) {
 	completes(w)
 	w.Status.Conditions[0] = builders.Condition(jobset.JobSetRestarting, false, "JobSetCompleted", "jobset completed successfully", now)
-	w.Events = append(w.Events, Event{"Normal", "JobSetCompleted", "jobset completed successfully"})
+	w.Events = append(w.Events, Event{Type: "Normal", Reason: "JobSetCompleted", Message: "jobset completed successfully"})
 }
 
 func TestFinished(t *testing.T) {
@@ -140,7 +140,7 @@ func TestSuspendAndResume(t *testing.T) {
 	t.Parallel()
 	isSuspended := func(w *summary) {
 		w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now))
-		w.Events = append(w.Events, Event{"Normal", "SuspendedJobs", "jobset is suspended"})
+		w.Events = append(w.Events, Event{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"})
 	}
 	wasSuspended := func(w *builders.JobSetWrapper) *builders.JobSetWrapper {
 		return w.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", past)
@@ -149,7 +149,7 @@ func TestSuspendAndResume(t *testing.T) {
 		return func(w *summary) {
 			w.Resumes = jobs
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}
-			w.Events = []Event{{"Normal", "ResumeJobs", "jobset is resumed"}}
+			w.Events = []Event{{Type: "Normal", Reason: "ResumeJobs", Message: "jobset is resumed"}}
 		}
 	}
 	all := jobChanges{"js-a-0": off, "js-a-1": off, "js-b-0": off}
@@ -165,7 +165,7 @@ func TestSuspendAndResume(t *testing.T) {
 		"C163: a restart ends with the suspend": {doing(twoKinds().Suspend(true).Condition(jobset.JobSetRestarting, true, "r", "m", past), all), func(w *summary) {
 			isSuspended(w)
 			w.Status.Conditions[0] = builders.Condition(jobset.JobSetRestarting, false, "JobSetSuspended", "jobset is suspended", now)
-			w.Events = append(w.Events, Event{"Normal", "JobSetSuspended", "jobset is suspended"})
+			w.Events = append(w.Events, Event{Type: "Normal", Reason: "JobSetSuspended", Message: "jobset is suspended"})
 		}},
 		"C318: a suspend does not rewrite a restart that ended": {doing(twoKinds().Suspend(true).Condition(jobset.JobSetRestarting, false, "JobsReady", "m", past), all), isSuspended},
 		"C40: suspended Jobs do not end a restart as ready":     {doing(wasSuspended(twoKinds().Suspend(true)).Condition(jobset.JobSetRestarting, false, "r", "m", past), jobChanges{"js-a-0": func(w *builders.JobWrapper) { off(w); up(w) }, "js-a-1": func(w *builders.JobWrapper) { off(w); up(w) }, "js-b-0": done}), nil},
@@ -180,7 +180,7 @@ func TestSuspendAndResume(t *testing.T) {
 		"C171: no counter moves":                         {doing(wasSuspended(twoKinds()).Restarts(2, 1), all), resumed("js-a-0", "js-a-1", "js-b-0")},
 		"C40: all ready ends a restart": {doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": done}), func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "JobsReady", "all jobs are ready", now)}
-			w.Events = []Event{{"Normal", "JobsReady", "all jobs are ready"}}
+			w.Events = []Event{{Type: "Normal", Reason: "JobsReady", Message: "all jobs are ready"}}
 		}},
 		"C40: one is not ready":                  {doing(twoKinds().Condition(jobset.JobSetRestarting, true, "r", "m", past), jobChanges{"js-a-0": up, "js-a-1": up}), nil},
 		"C56: nothing restarted: no condition":   {doing(twoKinds(), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": up}), nil},

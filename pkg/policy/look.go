@@ -11,34 +11,38 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 // newView adds up the input of a pass.
-func newView(in Input) (*view, error) {
-	observed, err := Observe(in.JobSet, in.Jobs, in.Gates)
+func newView(in pass.Input) (*view.View, error) {
+	observed, err := view.Observe(in.JobSet, in.Jobs, in.Gates)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{Input: in, observed: observed}
+	v := &view.View{Input: in, Observed: observed}
 	v.Jobs = withoutForeign(in.Jobs, observed.Foreign)
-	v.end, v.finished = finishedBy(in.JobSet)
-	v.deprecated, v.synced = epochsOf(in.JobSet)
-	v.inPlace = in.Gates.InPlaceRestart && v.restartStrategy() == jobset.InPlaceRestart
-	v.watched = v.inPlace && !v.finished && !v.suspendWanted() && !disabledByAnnotation(in.JobSet)
-	if v.tolerant = Tolerates(in.JobSet, in.Gates); v.tolerant {
-		v.tolerance, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
-		v.Deadlines.Assembly = v.tolerance.Warmup // P80
+	v.End, v.Finished = pass.FinishedBy(in.JobSet)
+	v.Deprecated, v.Synced = pass.EpochsOf(in.JobSet)
+	v.InPlace = in.Gates.InPlaceRestart && v.RestartStrategy() == jobset.InPlaceRestart
+	v.Watched = v.InPlace && !v.Finished && !v.SuspendWanted() && !pass.DisabledByAnnotation(in.JobSet)
+	if v.Tolerant = pass.Tolerates(in.JobSet, in.Gates); v.Tolerant {
+		v.Settings, _ = in.Tolerance.Of(in.JobSet.Spec.FaultTolerance)
+		v.Deadlines.Assembly = v.Settings.Warmup // P80
 	}
-	if v.watched {
-		v.group = v.lookAtGroup()
-		v.preparation = v.lookAtPreparation()
+	if v.Watched {
+		v.Group = v.LookAtGroup()
+		v.Preparation = v.LookAtPreparation()
 	}
-	if !v.finished {
-		v.back = v.jobsBack()
-		v.turn = v.findTurn()
+	if !v.Finished {
+		v.Back = jobs.JobsBack(v)
+		v.Turn = jobs.FindTurn(v)
 	}
 	if len(in.SickNodes.Marked) > 0 {
-		v.move = v.findMove()
+		v.Move = tolerance.FindMove(v)
 	}
 	return v, nil
 }

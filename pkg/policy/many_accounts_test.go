@@ -13,6 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/policy/internal/access"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
@@ -28,9 +31,9 @@ func TestManyAccounts(t *testing.T) {
 				spec.InitContainers = []corev1.Container{{Name: "agent", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), StartupProbe: workerpod.StartupProbe(workerpod.DefaultBarrierPort)}}
 			}))
 		}
-		v := &view{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, group: groupState{size: 1}}
+		v := &view.View{Input: Input{JobSet: w.Obj(), Now: now, Access: map[string]AgentAccess{}}, Group: view.GroupState{Size: 1}}
 		for _, want := range []int{10, 10, 5, 0} {
-			asked := agentAccess(v, result{}).ask.AskAccess
+			asked := access.AgentAccess(v, pass.Result{}).Ask.AskAccess
 			if len(asked) != want {
 				t.Fatalf("asked about %d accounts, want %d: %v", len(asked), want, asked)
 			}

@@ -16,6 +16,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 // ofPods are the types in which the API shows Pods. Templates of Jobs are what was asked for, and may be read.
@@ -53,7 +55,7 @@ func TestDecisionsSeeNoPods(t *testing.T) {
 	}
 	walk(reflect.TypeFor[Input](), "Input")
 	walk(reflect.TypeFor[Plan](), "Plan")
-	walk(reflect.TypeFor[view](), "view")
+	walk(reflect.TypeFor[view.View](), "view")
 
 	names := map[string]bool{}
 	for of := range ofPods {
@@ -63,6 +65,11 @@ func TestDecisionsSeeNoPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rooms, err := filepath.Glob("internal/*/*.go")
+	if err != nil || len(rooms) < 50 {
+		t.Fatalf("only %d files of rooms were found: %v", len(rooms), err)
+	}
+	paths = append(paths, rooms...)
 	set := token.NewFileSet()
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {

@@ -18,6 +18,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -59,7 +60,7 @@ func TestObserveSortsJobsIntoBuckets(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("buckets (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(taken{"a": {0}}, o.taken); diff != "" {
+			if diff := cmp.Diff(view.Taken{"a": {0}}, o.Taken); diff != "" {
 				t.Errorf("C61: held (-want +got):\n%s", diff)
 			}
 		})
@@ -91,7 +92,7 @@ func TestObserveWantsReadableAttempts(t *testing.T) {
 func TestObserveReadsTheAttemptsOfALostStatus(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 3).Restarts(2, 2).ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
-	for attempt, readable := range map[int]bool{2 + mostAhead: true, 3 + mostAhead: false} {
+	for attempt, readable := range map[int]bool{2 + view.MostAhead: true, 3 + view.MostAhead: false} {
 		job := builders.MakeJob(js, "a", 0).Change(withCondition(batchv1.JobFailed)).Obj()
 		job.Labels[constants.RestartsKey] = strconv.Itoa(attempt)
 		plan, err := Decide(Input{JobSet: js, Jobs: []*batchv1.Job{job}, Now: now})

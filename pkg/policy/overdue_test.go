@@ -17,6 +17,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -50,11 +51,11 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 	waits := func(after time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = after } }
 	goes := func(pods ...string) func(*summary) {
 		return func(w *summary) {
-			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, gatherNodes
+			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, pass.GatherNodes
 			for _, pod := range pods {
 				w.Pods = append(w.Pods, pod+"!")
 			}
-			w.Told = []Event{{"Warning", "ForcefulDeletion", "1 Pods should have stopped more than 10m0s ago; they are deleted by force: " + pods[0]}}
+			w.Told = []Event{{Type: "Warning", Reason: "ForcefulDeletion", Message: "1 Pods should have stopped more than 10m0s ago; they are deleted by force: " + pods[0]}}
 		}
 	}
 	replaced := another(0, 1, corev1.PodRunning)
@@ -87,7 +88,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 		"P177: one on a silent node, once its own time is over": {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 25*time.Second), onSilentNode(25*time.Second)),
 			func(w *summary) {
 				goes("js-w-0-1")(w)
-				w.Told = []Event{{"Warning", "ForcefulDeletion", "1 Pods should have stopped, and their nodes are silent (n1); they are deleted by force: js-w-0-1"}}
+				w.Told = []Event{{Type: "Warning", Reason: "ForcefulDeletion", Message: "1 Pods should have stopped, and their nodes are silent (n1); they are deleted by force: js-w-0-1"}}
 			}},
 		"P177: not before":                            {pods(time.Hour, "R R", replaced, leavingFor(0, 1, 24*time.Second), onSilentNode(25*time.Second)), waits(time.Second)},
 		"P177: nor on a node that is heard":           {pods(time.Hour, "R R", replaced, leavingFor(0, 1, time.Minute), onSilentNode(20*time.Second)), waits(5 * time.Second)},
@@ -134,7 +135,7 @@ func TestFinishedJobsAreKept(t *testing.T) {
 		"P87: without a delay what runs is deleted at once": {pods(time.Hour, "R R", ends(jobset.JobSetFailed, 0)), deletes},
 		"P87: with one it is kept, and that is told": {pods(time.Hour, "R R", keeps, ends(jobset.JobSetFailed, 40*time.Second)), func(w *summary) {
 			kept(w)
-			w.Events = []Event{{"Normal", "PodsKept", "1 Jobs that run are kept for 1m0s, until 2026-03-14T12:00:20Z, so that their Pods can be inspected"}}
+			w.Events = []Event{{Type: "Normal", Reason: "PodsKept", Message: "1 Jobs that run are kept for 1m0s, until 2026-03-14T12:00:20Z, so that their Pods can be inspected"}}
 		}},
 		"P87: which is told once": {pods(time.Hour, "R R", keeps, noted, ends(jobset.JobSetFailed, 40*time.Second)), kept},
 		"P87: then it is deleted": {pods(time.Hour, "R R", keeps, noted, ends(jobset.JobSetFailed, time.Minute)), func(w *summary) {
@@ -149,7 +150,7 @@ func TestFinishedJobsAreKept(t *testing.T) {
 		"P88: Jobs that ended are kept for a while": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, 59*time.Second)), func(w *summary) { w.RequeueAfter = time.Second }},
 		"P88: then they are deleted, and the JobSet is not": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, time.Minute)), func(w *summary) {
 			deletes(w)
-			w.Told = []Event{{"Normal", "SuccessTTLExpired", "the JobSet completed 1m0s ago: its 1 Jobs are deleted, and it stays"}}
+			w.Told = []Event{{Type: "Normal", Reason: "SuccessTTLExpired", Message: "the JobSet completed 1m0s ago: its 1 Jobs are deleted, and it stays"}}
 		}},
 		"P88: with the time to live of the JobSet the earlier wins": {pods(time.Hour, "R R", over, ttl(60), ends(jobset.JobSetCompleted, 30*time.Second), func(in *Input) {
 			in.JobSet.Spec.TTLSecondsAfterFinished = ptr.To[int32](20)
@@ -197,7 +198,7 @@ func TestDeletedJobs(t *testing.T) {
 			w.Suspends = []string{"js-w-0"}
 			w.Status.FaultTolerance.CompleteAttempt = nil
 			w.Status.Conditions = append(w.Status.Conditions, suspendedNow())
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 		}},
 		"P81: gate off, it is created again": {tolerant(complete(0), has(0, 0), gateOff), func(w *summary) { creates(w); nobodyKeeps(w) }},
 	}
@@ -251,7 +252,7 @@ func TestResourcesDeployed(t *testing.T) {
 	says := func(in bool, reason, message string) func(*summary) {
 		return func(w *summary) {
 			w.Status.Conditions = append([]metav1.Condition{builders.Condition(jobset.JobSetResourcesDeployed, in, reason, message, now)}, w.Status.Conditions[min(1, len(w.Status.Conditions)):]...)
-			w.Events = append(w.Events, Event{"Normal", reason, message})
+			w.Events = append(w.Events, Event{Type: "Normal", Reason: reason, Message: message})
 		}
 	}
 	inUse := says(true, "ResourcesInUse", "Jobs of the JobSet may run Pods")

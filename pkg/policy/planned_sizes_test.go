@@ -15,6 +15,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 )
 
 // said is a group of 2, with bounds 1 and 9, about which the planner said this.
@@ -84,7 +85,7 @@ func TestVerdicts(t *testing.T) {
 	waited := func(in *Input) {
 		in.JobSet.Status.Conditions = []metav1.Condition{{Type: string(jobset.JobSetElasticWaiting), Status: metav1.ConditionTrue, Reason: "r", Message: "m"}}
 	}
-	none := func(in *Input) { in.Verdict = &Verdict{About: Subject{Generation: -1}} }
+	none := func(in *Input) { in.Verdict = &Verdict{About: pass.Subject{Generation: -1}} }
 	for name, tc := range map[string]struct {
 		in        Input
 		ceiling   *jobset.ElasticCeiling

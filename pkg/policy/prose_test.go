@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/elastic"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 )
 
 // A decision reads no sentence of ours: whoever polishes one would change what is decided, on upgrade and in the middle of
@@ -24,7 +25,7 @@ func checkProse(t *testing.T, in Input, plan Plan) {
 	t.Helper()
 	other := clone(in)
 	rewrite(&other.JobSet.Status, func(string) string { return "what an older version wrote" })
-	other.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Cause: otherCause("what never was")}}
+	other.JobSet.Status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedInPlace, Epoch: 1, Cause: pass.OtherCause("what never was")}}
 	again, err := Decide(other)
 	if err != nil {
 		t.Fatalf("Decide on other sentences: %v", err)

@@ -93,7 +93,7 @@ func TestQuickFailuresDelayTheLift(t *testing.T) {
 		return func(w *summary) {
 			lifted(2)(w)
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers have reached epoch 2", now)}
-			w.Events = []Event{{"Normal", "InPlaceRestartCompleted", "2 workers restarted in place: epoch 2, " + took + " seconds"}}
+			w.Events = []Event{{Type: "Normal", Reason: "InPlaceRestartCompleted", Message: "2 workers restarted in place: epoch 2, " + took + " seconds"}}
 			w.Outcomes, w.GroupRestart = []Outcome{GroupLifted}, duration
 		}
 	}

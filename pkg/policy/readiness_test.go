@@ -110,7 +110,7 @@ func TestWorkersThatDoNotRunAreReported(t *testing.T) {
 		return func(w *summary) {
 			w.CountsInterval = time.Second
 			w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetWorkersNotReady, true, "WorkersNotReady", message, now))
-			w.Events = []Event{{"Warning", "WorkersNotReady", message}}
+			w.Events = []Event{{Type: "Warning", Reason: "WorkersNotReady", Message: message}}
 		}
 	}
 	clears := func(reason, message string) func(*summary) {
@@ -148,7 +148,7 @@ func TestWorkersThatDoNotRunAreReported(t *testing.T) {
 		"C373: all run again": {inPlace(0, 1, "1 1", patience(told)), func(w *summary) {
 			clears("WorkersReady", "all 2 workers of epoch 1 are ready")(w)
 			w.CountsInterval = time.Second
-			w.Events = []Event{{"Normal", "WorkersReady", "all 2 workers of epoch 1 are ready"}}
+			w.Events = []Event{{Type: "Normal", Reason: "WorkersReady", Message: "all 2 workers of epoch 1 are ready"}}
 		}},
 		"C373: another has just stopped: nobody says that all run": {inPlace(0, 1, "1 1", patience(told, lifted(time.Hour), onPod(0, 1, notReady(0)))), looksIn(5 * time.Minute)},
 		"C373: the Pod is evicted, and inside its grace: nobody says that all run": {inPlace(0, 1, "1 T1", patience(told, onPod(0, 1, func(pod *corev1.Pod) {

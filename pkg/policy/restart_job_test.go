@@ -62,8 +62,8 @@ func TestRestartJob(t *testing.T) {
 	alone := func(action jobset.FailurePolicyAction, job string) func(*summary) {
 		return func(w *summary) {
 			w.Restart = action
-			w.Events = []Event{{"Warning", string(action) + "FailurePolicyAction",
-				"applying " + string(action) + " failure policy action (first failed job: " + job + ")"}}
+			w.Events = []Event{{Type: "Warning", Reason: string(action) + "FailurePolicyAction",
+				Message: "applying " + string(action) + " failure policy action (first failed job: " + job + ")"}}
 		}
 	}
 	spent := failsWith("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts (first failed job: js-a-1)")

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/constants"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 )
 
 // noSandbox: a Pod of the first Job that had started has had no sandbox for so long.
@@ -57,10 +58,10 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue})
 	})
 	deletes := func(w *summary) {
-		looksAgain(gatherNodes)(w)
+		looksAgain(pass.GatherNodes)(w)
 		assembling(w)
 		w.Pods = []string{"js-w-0-0"}
-		w.Told = []Event{{corev1.EventTypeWarning, constants.WorkerReplacedReason, "1 worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: js-w-0-0"}}
+		w.Told = []Event{{Type: corev1.EventTypeWarning, Reason: constants.WorkerReplacedReason, Message: "1 worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: js-w-0-0"}}
 	}
 	endUnseen := func(i int) func(*Input) {
 		return func(in *Input) {

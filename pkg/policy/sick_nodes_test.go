@@ -99,7 +99,7 @@ func movesByRestart(who string) func(*summary) {
 		message := who + ", and move, which does not count towards maxRestarts; all workers of epoch 1 restart in place"
 		w.Moving, w.Status.DeprecatedEpoch = true, &one
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "InPlaceRestart", message, now)}
-		w.Events = []Event{{"Warning", "InPlaceRestartStarted", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "InPlaceRestartStarted", Message: message}}
 		w.Outcomes = []Outcome{GroupBroken, MovedInPlace}
 	}
 }
@@ -108,7 +108,7 @@ func movesByDeletion(who string, pods ...string) func(*summary) {
 	return func(w *summary) {
 		moving(w)
 		w.Pods = pods
-		w.Told = []Event{{"Warning", "WorkersMoved", who + "; they are deleted to be recreated elsewhere"}}
+		w.Told = []Event{{Type: "Warning", Reason: "WorkersMoved", Message: who + "; they are deleted to be recreated elsewhere"}}
 	}
 }
 
@@ -126,7 +126,7 @@ func movesByReset(who string, notInPlace string) func(*summary) {
 			w.Status.DeprecatedEpoch = &one
 		}
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "MovedOffNodes", message, now)}
-		w.Events = []Event{{"Warning", "MovedOffNodes", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "MovedOffNodes", Message: message}}
 	}
 }
 
@@ -135,7 +135,7 @@ func refused(nodes string) func(*summary) {
 		message := "Pods run" + nodes + " with a label of effect NoExecute; they are not moved, since maxRestarts is used up"
 		w.Outcomes = []Outcome{MoveRefused}
 		w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetOnSickNodes, true, "MoveRefused", message, now)}
-		w.Events = []Event{{"Warning", "MoveRefused", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "MoveRefused", Message: message}}
 	}
 }
 
@@ -200,7 +200,7 @@ func TestPodsMoveOffSickNodes(t *testing.T) {
 		w.Status.Restarts, w.Status.RestartsCountTowardsMax, w.Restart = 1, 1, jobset.RestartJobSet
 		w.Status.FaultTolerance.Reset = &jobset.ResetStatus{StartTime: metav1Time(now)}
 		w.Status.Conditions = []metav1.Condition{notWatched, builders.Condition(jobset.JobSetRestarting, true, "PodsFailed", message, now)}
-		w.Events = []Event{{"Warning", "PodsFailed", message}, {"Warning", "RestartJobSetFailurePolicyAction", message}}
+		w.Events = []Event{{Type: "Warning", Reason: "PodsFailed", Message: message}, {Type: "Warning", Reason: "RestartJobSetFailurePolicyAction", Message: message}}
 		w.Outcomes = []Outcome{WasReset}
 	}
 	tests := map[string]struct {

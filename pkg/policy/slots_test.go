@@ -17,6 +17,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy/internal/group"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 )
 
 // pictureOf writes slots in one line: Job, index, state, Pod, epoch and marks.
@@ -152,10 +154,10 @@ func sumsOfGroup(t *testing.T, in Input) sums {
 	if err != nil {
 		t.Fatalf("newView: %v", err)
 	}
-	g := &v.group
-	s := sums{Size: g.size, Members: g.members, Leaving: g.leaving, Crowded: g.crowded, Invalid: len(invalidEpochs(v, result{}).reports.InvalidEpochs)}
-	if g.lacking != nil {
-		s.Lacking = g.lacking.Name
+	g := &v.Group
+	s := sums{Size: g.Size, Members: g.Members, Leaving: g.Leaving, Crowded: g.Crowded, Invalid: len(group.InvalidEpochs(v, pass.Result{}).Reports.InvalidEpochs)}
+	if g.Lacking != nil {
+		s.Lacking = g.Lacking.Name
 	}
 	return s
 }

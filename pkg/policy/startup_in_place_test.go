@@ -92,7 +92,7 @@ func TestOrderOfAGroup(t *testing.T) {
 		"P126: InOrder: all start at one lift, and the start is over": {ordered(0, 0, "1 1", "1", oneAfterAnother), func(w *summary) {
 			lifted(1)(w)
 			w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetStartupPolicyCompleted, true, "InOrderStartupPolicyCompleted", startedAll, now))
-			w.Events = append(w.Events, Event{"Normal", "InOrderStartupPolicyCompleted", startedAll})
+			w.Events = append(w.Events, Event{Type: "Normal", Reason: "InOrderStartupPolicyCompleted", Message: startedAll})
 		}},
 		"P126: InOrder: a group restart is no other start":                     {ordered(1, 1, "2 1", "1", oneAfterAnother, startIsOver), nil},
 		"P126, P20: agents that pass by report nothing, and readiness decides": {ordered(0, 0, "_ _", "", afterReady, allReady, disabled), createsLauncher},

@@ -66,7 +66,7 @@ func TestDependsOn(t *testing.T) {
 		"C160: a dependent stays suspended, and the JobSet is resumed": {resumed, func(w *summary) {
 			w.Resumes = both
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}
-			w.Events = []Event{{"Normal", "ResumeJobs", "jobset is resumed"}}
+			w.Events = []Event{{Type: "Normal", Reason: "ResumeJobs", Message: "jobset is resumed"}}
 		}},
 		"C160: a dependent is resumed once its dependency is reached": {doing(chain(jobset.DependencyReady), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": off}), func(w *summary) {
 			w.Resumes = []string{"js-b-0"}
@@ -89,7 +89,7 @@ func withThird() *builders.JobSetWrapper {
 
 func isSuspended(w *summary) {
 	w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now))
-	w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+	w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 }
 
 const (
@@ -110,7 +110,7 @@ func hasStarted(w *builders.JobSetWrapper) *builders.JobSetWrapper {
 
 func toldInProgress(w *summary) {
 	w.Status.Conditions = append(w.Status.Conditions, builders.Condition(jobset.JobSetStartupPolicyInProgress, true, "InOrderStartupPolicyInProgress", inProgress, now))
-	w.Events = append(w.Events, Event{"Normal", "InOrderStartupPolicyInProgress", inProgress})
+	w.Events = append(w.Events, Event{Type: "Normal", Reason: "InOrderStartupPolicyInProgress", Message: inProgress})
 }
 
 func TestStartupPolicy(t *testing.T) {
@@ -140,7 +140,7 @@ func TestStartupPolicy(t *testing.T) {
 				w.Resumes = first
 				w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetSuspended, false, "ResumeJobs", "jobset is resumed", now)}
 				toldInProgress(w)
-				w.Events = append(w.Events, Event{"Normal", "ResumeJobs", "jobset is resumed"})
+				w.Events = append(w.Events, Event{Type: "Normal", Reason: "ResumeJobs", Message: "jobset is resumed"})
 			},
 		},
 		"C151: the second is resumed when the first has started": {doing(starting(inOrder()), jobChanges{"js-a-0": up, "js-a-1": up, "js-b-0": off}), func(w *summary) {
@@ -157,7 +157,7 @@ func TestStartupPolicy(t *testing.T) {
 				builders.Condition(jobset.JobSetStartupPolicyInProgress, true, "InOrderStartupPolicyInProgress", inProgress, now),
 				builders.Condition(jobset.JobSetStartupPolicyCompleted, false, "InOrderStartupPolicyCompleted", startedAll, now),
 			}
-			w.Events = []Event{{"Normal", "InOrderStartupPolicyInProgress", inProgress}}
+			w.Events = []Event{{Type: "Normal", Reason: "InOrderStartupPolicyInProgress", Message: inProgress}}
 		}},
 	}
 	for name, tc := range tests {
@@ -173,7 +173,7 @@ func toldStarted(w *summary) {
 		builders.Condition(jobset.JobSetStartupPolicyInProgress, false, "InOrderStartupPolicyInProgress", inProgress, now),
 		builders.Condition(jobset.JobSetStartupPolicyCompleted, true, "InOrderStartupPolicyCompleted", startedAll, now),
 	}
-	w.Events = []Event{{"Normal", "InOrderStartupPolicyCompleted", startedAll}}
+	w.Events = []Event{{Type: "Normal", Reason: "InOrderStartupPolicyCompleted", Message: startedAll}}
 }
 
 func emptyFirst(w *summary) {

@@ -46,14 +46,14 @@ func TestTwoWorkersOneFailure(t *testing.T) {
 		5: {
 			what: "a's agent reports 2: break", pods: "2 1", deprecated: 1, synced: 1, inPlaceRestarts: 1,
 			conditions: []metav1.Condition{breaking},
-			events:     []Event{{"Warning", "InPlaceRestartStarted", cause}}, outcomes: []Outcome{GroupBroken},
+			events:     []Event{{Type: "Warning", Reason: "InPlaceRestartStarted", Message: cause}}, outcomes: []Outcome{GroupBroken},
 		},
 		6: {what: "b's agent exits, its Pod still says 1", pods: "2 1", deprecated: 1, synced: 1, inPlaceRestarts: 1, conditions: []metav1.Condition{breaking}},
 		7: {what: "the same again", pods: "2 1", deprecated: 1, synced: 1, inPlaceRestarts: 1, conditions: []metav1.Condition{breaking}},
 		8: {
 			what: "b's agent reports 2: lift", pods: "2 2", deprecated: 1, synced: 2, inPlaceRestarts: 1,
 			conditions: []metav1.Condition{lifting},
-			events:     []Event{{"Normal", "InPlaceRestartCompleted", end}}, outcomes: []Outcome{GroupLifted}, took: 1500 * time.Millisecond,
+			events:     []Event{{Type: "Normal", Reason: "InPlaceRestartCompleted", Message: end}}, outcomes: []Outcome{GroupLifted}, took: 1500 * time.Millisecond,
 		},
 		9: {what: "running again, same Pods", pods: "2 2", deprecated: 1, synced: 2, inPlaceRestarts: 1, conditions: []metav1.Condition{lifting}},
 	}

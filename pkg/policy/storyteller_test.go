@@ -21,6 +21,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/facts"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 )
 
 // moment is a step of a story: what happens, what the Pods show then (see
@@ -88,7 +89,7 @@ func settle(t *testing.T, in *Input) Plan {
 			in.Confirmed = plan.Confirm
 			plan = decideOnce(t, *in)
 		}
-		if !plan.Does(ChangeJobs) && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {
+		if !plan.Does(pass.ChangeJobs) && apiequality.Semantic.DeepEqual(plan.Status, in.JobSet.Status) {
 			return plan
 		}
 		in.JobSet = in.JobSet.DeepCopy()

@@ -14,6 +14,7 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -78,7 +79,7 @@ func afterReset(ago, gone time.Duration) func(*Input) {
 			status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now.Add(-gone)))
 		}
 		status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, true, "DefaultFailurePolicy", "older", now.Add(-ago)), deployed()}
-		status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Cause: otherCause("cause")}}
+		status.RestartHistory = []jobset.RestartRecord{{Kind: jobset.RestartedByReset, Cause: pass.OtherCause("cause")}}
 	}
 }
 
@@ -169,7 +170,7 @@ func TestAResetPauses(t *testing.T) {
 		return func(w *summary) {
 			pauses(pause, left, until)(w)
 			w.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now))
-			w.Events = []Event{{"Normal", "RetryPause", "all Jobs are gone: they are created again at " + until + ", after a pause of " + pause + " (1 of 3 restarts used)"}}
+			w.Events = []Event{{Type: "Normal", Reason: "RetryPause", Message: "all Jobs are gone: they are created again at " + until + ", after a pause of " + pause + " (1 of 3 restarts used)"}}
 		}
 	}
 	// suspended, with so many Jobs left.
@@ -182,7 +183,7 @@ func TestAResetPauses(t *testing.T) {
 				builders.Condition(jobset.JobSetResourcesDeployed, false, "ResourcesReleased", released, now),
 				builders.Condition(jobset.JobSetSuspended, true, "SuspendedJobs", "jobset is suspended", now),
 			}
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}, {"Normal", "JobSetSuspended", "jobset is suspended"}, {"Normal", "ResourcesReleased", released}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}, {Type: "Normal", Reason: "JobSetSuspended", Message: "jobset is suspended"}, {Type: "Normal", Reason: "ResourcesReleased", Message: released}}
 		}
 	}
 	// busy: suspended, and a Job that goes may still have Pods.
@@ -318,7 +319,7 @@ func TestAResetOfAGroupPauses(t *testing.T) {
 		"P71, P83: the event of the reset says so too": {inPlace(1, 1, "2 2", pausing, begins, quick(10, time.Hour)), stands(func(w *summary) {
 			waits(90*time.Second, later+longer)(w)
 			w.Status.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1Time(now))
-			w.Events = []Event{{"Normal", "RetryPause", "all Jobs are gone: " + later + longer}}
+			w.Events = []Event{{Type: "Normal", Reason: "RetryPause", Message: "all Jobs are gone: " + later + longer}}
 		})},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,9 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
+	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 // changeNames are the names of the bits of changes, lowest first.
@@ -22,41 +25,45 @@ var changeNames = []string{"deprecate", "liftBarrier", "restartAllJobs", "charge
 
 // trace notes what a step returned. It is called only if the input asks for it: it uses reflection, so that a new
 // field of a plan is in the log without a line here.
-func (v *view) trace(decide step, r result) {
+func trace(v *view.View, decide step, r pass.Result) {
 	name := runtime.FuncForPC(reflect.ValueOf(decide).Pointer()).Name()
-	v.steps = append(v.steps, Step{Name: name[strings.LastIndexByte(name, '.')+1:], Added: r.added(v.JobSet.Status.Conditions), Ended: r.ends})
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	v.Steps = append(v.Steps, pass.Step{Name: strings.ToLower(name[:1]) + name[1:], Added: added(&r, v.JobSet.Status.Conditions), Ended: r.Ends})
 }
 
 // traceRule notes that a rule of Decide itself replaced what the steps before it asked for.
-func (v *view) traceRule(name, added string) {
+func traceRule(v *view.View, name, added string) {
 	if v.Trace {
-		v.steps = append(v.steps, Step{Name: name, Added: []string{added}})
+		v.Steps = append(v.Steps, pass.Step{Name: name, Added: []string{added}})
 	}
 }
 
 // added names everything in a result that is not empty, and not for a condition that does not hold.
-func (r *result) added(conditions []metav1.Condition) []string {
-	added := fieldsOf(reflect.ValueOf(*r), "ends", "changes", "notices", "ask", "writes", "remember", "reports", "pace", "began", "suspect")
-	for _, part := range []any{r.ask, r.writes, r.remember, r.reports, r.pace} {
+func added(r *pass.Result, conditions []metav1.Condition) []string {
+	added := fieldsOf(reflect.ValueOf(*r), "Ends", "Changes", "Notices", "Ask", "Writes", "Remember", "Reports", "Pace", "Began", "Suspect")
+	for i, name := range added { // names of the plan have a capital letter
+		added[i] = strings.ToLower(name[:1]) + name[1:]
+	}
+	for _, part := range []any{r.Ask, r.Writes, r.Remember, r.Reports, r.Pace} {
 		added = append(added, fieldsOf(reflect.ValueOf(part), "Ops")...)
 	}
-	for i, name := range opNames {
-		if n := len(r.writes.Of(1 << i)); n > 0 {
+	for i, name := range pass.OpNames {
+		if n := len(r.Writes.Of(1 << i)); n > 0 {
 			added = append(added, fmt.Sprintf("%s=%d", name, n))
 		}
 	}
 	for i, name := range changeNames {
-		if r.changes.any(1 << i) {
+		if r.Changes.Any(1 << i) {
 			added = append(added, name)
 		}
 	}
-	for _, n := range r.notices {
+	for _, n := range r.Notices {
 		switch {
-		case n.ifTrue && !apimeta.IsStatusConditionTrue(conditions, n.condition.Type):
-		case n.condition.Type != "":
-			added = append(added, fmt.Sprintf("condition %s=%s %s", n.condition.Type, n.condition.Status, n.condition.Reason))
-		case n.event.Reason != "":
-			added = append(added, "event "+n.event.Reason)
+		case n.IfTrue && !apimeta.IsStatusConditionTrue(conditions, n.Condition.Type):
+		case n.Condition.Type != "":
+			added = append(added, fmt.Sprintf("condition %s=%s %s", n.Condition.Type, n.Condition.Status, n.Condition.Reason))
+		case n.Event.Reason != "":
+			added = append(added, "event "+n.Event.Reason)
 		}
 	}
 	return added

@@ -96,13 +96,13 @@ func TestUnhealthyPods(t *testing.T) {
 			message := message + "; waiting 1m0s for them"
 			w.RequeueAfter = time.Minute
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetUnhealthy, true, reason, message, now)}
-			w.Events, w.Outcomes = []Event{{"Warning", reason, message}}, []Outcome{BecameUnhealthy}
+			w.Events, w.Outcomes = []Event{{Type: "Warning", Reason: reason, Message: message}}, []Outcome{BecameUnhealthy}
 		})
 	}
 	heals := func(reason, message string) func(*summary) {
 		return behindDeployed(func(w *summary) {
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetUnhealthy, false, reason, message, now)}
-			w.Events = []Event{{"Normal", reason, message}}
+			w.Events = []Event{{Type: "Normal", Reason: reason, Message: message}}
 		})
 	}
 	const notWatched = "the JobSet has ended, is reset or suspended, or its group restarts in place"
@@ -115,7 +115,7 @@ func TestUnhealthyPods(t *testing.T) {
 				builders.Condition(jobset.JobSetUnhealthy, false, "NotWatched", notWatched, now),
 				builders.Condition(jobset.JobSetRestarting, true, reason, message, now),
 			}
-			w.Events = []Event{{"Warning", reason, message}, {"Warning", "RestartJobSetFailurePolicyAction", message}}
+			w.Events = []Event{{Type: "Warning", Reason: reason, Message: message}, {Type: "Warning", Reason: "RestartJobSetFailurePolicyAction", Message: message}}
 			w.Outcomes = []Outcome{WasReset}
 		})
 	}
@@ -154,7 +154,7 @@ func TestUnhealthyPods(t *testing.T) {
 		"P80: a Job that has not started has no Pods to wait for": {pods(0, ".", onJob(0, func(j *batchv1.Job) { j.Status.StartTime = nil })), nil},
 		"P80: a Job that is suspended has none either": {pods(time.Hour, ". .", onJob(0, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), func(in *Input) { in.JobSet.Spec.Suspend = ptr.To(true) }), func(w *summary) {
 			w.Status.Conditions = append(w.Status.Conditions, suspendedNow())
-			w.Events = []Event{{"Normal", "SuspendedJobs", "jobset is suspended"}}
+			w.Events = []Event{{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"}}
 		}},
 		"P80a: a Job that is about to be resumed has its first start behind it": {pods(time.Hour, ". .", onJob(0, withCondition(batchv1.JobSuspended))), nil},
 		"P80a: even if 0 is the grace": {pods(time.Hour, ". .", onJob(0, withCondition(batchv1.JobSuspended)),
@@ -174,7 +174,7 @@ func TestUnhealthyPods(t *testing.T) {
 		"P84: suspended, nobody looks": {pods(time.Hour, "R R", unhealthySince(time.Hour), onJob(0, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), suspend), behindDeployed(func(w *summary) {
 			heals("NotWatched", notWatched)(w)
 			w.Status.Conditions = append(w.Status.Conditions[1:], suspendedNow())
-			w.Events = append(w.Events, Event{"Normal", "SuspendedJobs", "jobset is suspended"})
+			w.Events = append(w.Events, Event{Type: "Normal", Reason: "SuspendedJobs", Message: "jobset is suspended"})
 		})},
 	}
 	noGrace := resets("PodsFailed", "1 of 2 Pods are Failed and not replaced")

@@ -43,7 +43,7 @@ const waitsForData = "Jobs wait until these PersistentVolumeClaims, which are be
 
 func waitsForClaim(w *summary) {
 	w.RequeueAfter = time.Second
-	w.Once = []Event{{"Normal", "PVCTerminating", waitsForData}}
+	w.Once = []Event{{Type: "Normal", Reason: "PVCTerminating", Message: waitsForData}}
 }
 
 // mounts lets Pods mount claims.

@@ -28,7 +28,7 @@ func TestALiftTellsHowTheWorkersBeforeHadStarted(t *testing.T) {
 		return func(w *summary) {
 			lifted(2)(w)
 			w.Status.Conditions = []metav1.Condition{builders.Condition(jobset.JobSetRestarting, false, "WorkersSynced", "all 2 workers have reached epoch 2", now)}
-			w.Events = []Event{{"Normal", "InPlaceRestartCompleted", "2 workers restarted in place: epoch 2, 1.0 seconds" + text}}
+			w.Events = []Event{{Type: "Normal", Reason: "InPlaceRestartCompleted", Message: "2 workers restarted in place: epoch 2, 1.0 seconds" + text}}
 			w.Outcomes, w.GroupRestart, w.WarmStarts = []Outcome{GroupLifted}, time.Second, starts
 		}
 	}
@@ -39,7 +39,7 @@ func TestALiftTellsHowTheWorkersBeforeHadStarted(t *testing.T) {
 	}{
 		"P165: warm and cold": {
 			inPlace(1, 1, "2 2", brokeAgo(time.Second), warm, tells(0, warmly), tells(1, coldly)),
-			lifts(WarmStarts{1, 1, 1, 400 * time.Millisecond, 3900 * time.Millisecond}, "; in epoch 1, 1 had started warm (first sign after 0.4 s) and 1 cold (first sign after 3.9 s)"),
+			lifts(WarmStarts{Epoch: 1, Warm: 1, Cold: 1, WarmSign: 400 * time.Millisecond, ColdSign: 3900 * time.Millisecond}, "; in epoch 1, 1 had started warm (first sign after 0.4 s) and 1 cold (first sign after 3.9 s)"),
 		},
 		"P165: without signs only how many": {
 			inPlace(1, 1, "2 2", brokeAgo(time.Second), warm, tells(0, `{"epoch":1,"warm":{"warm":true}}`), tells(1, `{"epoch":1,"warm":{"warm":true}}`)),

@@ -20,23 +20,23 @@ var harm = []mutant{
 		new: "if true {",
 	},
 	{
-		name: "recreate who completed before others joined", at: "pkg/policy.view.lookAtGroup", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		name: "recreate who completed before others joined", at: "pkg/policy/internal/view.View.LookAtGroup", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
 		old: "if v.joinedAsPlanned(done) {",
 		new: "if false && v.joinedAsPlanned(done) {",
 	},
 	{
-		name: "leave out who completed although the group broke", at: "pkg/policy.view.joinedAsPlanned", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
-		old: "v.JobSet.Status.BreakTime != nil || v.restartingInPlace() ||",
+		name: "leave out who completed although the group broke", at: "pkg/policy/internal/view.View.joinedAsPlanned", in: decisions, by: "TestOthersJoinAGroupThatLostOne/P17",
+		old: "v.JobSet.Status.BreakTime != nil || v.RestartingInPlace() ||",
 		new: "",
 	},
 	{
-		name: "take what a user forced for our own deletion", at: "pkg/policy.isForced", in: decisions, by: "TestOverdueIsDeletedByForce/P85",
+		name: "take what a user forced for our own deletion", at: "pkg/policy/internal/tolerance.isForced", in: decisions, by: "TestOverdueIsDeletedByForce/P85",
 		old: "return m.ByForce && (m.Ended() || !m.Tracked)",
 		new: "return m.ByForce",
 	},
 	{
-		name: "charge a resize that does not come together", at: "pkg/policy.view.byIntent", in: decisions, by: "TestChangesByIntent/P101a",
-		old: "return v.synced > 0 && !failed",
+		name: "charge a resize that does not come together", at: "pkg/policy/internal/group.byIntent", in: decisions, by: "TestChangesByIntent/P101a",
+		old: "return v.Synced > 0 && !failed",
 		new: "return false && !failed",
 	},
 	{
@@ -70,28 +70,28 @@ var harm = []mutant{
 		new: "if pinned {",
 	},
 	{
-		name: "keep to itself what limits a size", at: "pkg/policy.Verdict.WriteTo", in: decisions, by: "TestPlannedLimits/P113|^TestVerdicts",
+		name: "keep to itself what limits a size", at: "pkg/policy/internal/pass.Verdict.WriteTo", in: decisions, by: "TestPlannedLimits/P113|^TestVerdicts",
 		old: "is.Ceiling, is.Limit = ceilingOf(of.Ceiling), d.limitOf(js, is.Limit, of, most[of.ReplicatedJob])",
 		new: "is.Ceiling, _ = ceilingOf(of.Ceiling), most",
 	},
 	{
-		name: "reset a JobSet because it is resumed", at: "pkg/policy.view.healthNow", in: decisions, by: "TestUnhealthyPods/P80a",
-		old: "resumes := hasCondition(job, batchv1.JobSuspended)",
+		name: "reset a JobSet because it is resumed", at: "pkg/policy/internal/tolerance.healthNow", in: decisions, by: "TestUnhealthyPods/P80a",
+		old: "resumes := view.HasCondition(job, batchv1.JobSuspended)",
 		new: "resumes := false",
 	},
 	{
-		name: "reset all for an index that failed for good", at: "pkg/policy.failedForGood", in: decisions, by: "TestUnhealthyPods/P80a",
+		name: "reset all for an index that failed for good", at: "pkg/policy/internal/tolerance.failedForGood", in: decisions, by: "TestUnhealthyPods/P80a",
 		old: "if text == \"\" {",
 		new: "if true {",
 	},
 	{
-		name: "wait for a node without limit and tell nobody", at: "pkg/policy.view.unscheduledPods", in: decisions, by: "TestAPodWithoutANode/P80a",
+		name: "wait for a node without limit and tell nobody", at: "pkg/policy/internal/tolerance.unscheduledPods", in: decisions, by: "TestAPodWithoutANode/P80a",
 		old: "if len(late) == 0 {",
 		new: "if true {",
 	},
 	{
 		name: "end a restart of all Jobs in its pause", at: "pkg/policy.allJobsReady", in: decisions, by: "TestThePauseOutlastsARestartOfAllJobs",
-		old: "held := v.watched &&",
+		old: "held := v.Watched &&",
 		new: "held := false &&",
 	},
 	{
@@ -102,8 +102,8 @@ var harm = []mutant{
 			"\tif answered.After(leading) {\n\t\treturn answered\n",
 	},
 	{
-		name: "move with each label that comes and goes", at: "pkg/policy.view.beforeMove", in: decisions, by: "TestPodsMoveOffSickNodes/P92a",
-		old: "if v.movedLately() {",
+		name: "move with each label that comes and goes", at: "pkg/policy/internal/tolerance.beforeMove", in: decisions, by: "TestPodsMoveOffSickNodes/P92a",
+		old: "if movedLately(v) {",
 		new: "if false {",
 	},
 	{
@@ -112,17 +112,17 @@ var harm = []mutant{
 		new: "if true {",
 	},
 	{
-		name: "the deadline counts the pull of images", at: "pkg/policy.assemblyDeadline", in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
-		old: "v.group.unscheduled > 0 || v.preparation.holds ||",
-		new: "v.group.unscheduled > 0 ||",
+		name: "the deadline counts the pull of images", at: "pkg/policy/internal/group.AssemblyDeadline", in: decisions, by: "TestGroupsThatDoNotComeTogether/P48",
+		old: "v.Group.Unscheduled > 0 || v.Preparation.Holds ||",
+		new: "v.Group.Unscheduled > 0 ||",
 	},
 	{
-		name: "a Failed Pod is lost when it is replaced", at: "pkg/policy.losesFailed", in: decisions, by: "TestAFailedPodIsLostBeforeItIsReplaced/P170",
+		name: "a Failed Pod is lost when it is replaced", at: "pkg/policy/internal/view.losesFailed", in: decisions, by: "TestAFailedPodIsLostBeforeItIsReplaced/P170",
 		old: "if !mayFail(job) {\n\t\treturn true",
 		new: "if !mayFail(job) {\n\t\treturn false",
 	},
 	{
-		name: "moves wait as long as the whole Job has failed often", at: "pkg/policy.replacedAfter", in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
+		name: "moves wait as long as the whole Job has failed often", at: "pkg/policy/internal/view.ReplacedAfter", in: decisions, by: "TestMovesWaitForTheirOwnIndexes/P170",
 		old: "facts.ReplacementWait(pod.Failures+1)",
 		new: "facts.ReplacementWait(pod.Failures+1+int64(job.Status.Failed))",
 	},
@@ -162,9 +162,9 @@ var harm = []mutant{
 		new: "if err != nil || !Later(cfg) || true {",
 	},
 	{
-		name: "take the rights of agents for the policy of a later release", at: "pkg/policy.AgentPolicy.isEarlierThan", in: decisions, by: "TestAgentPolicyGap/P56",
-		old: "return err == nil && revision > a.revision",
-		new: "return err == nil && revision > a.revision && false",
+		name: "take the rights of agents for the policy of a later release", at: "pkg/policy/internal/access.AgentPolicy.isEarlierThan", in: decisions, by: "TestAgentPolicyGap/P56",
+		old: "return err == nil && revision > a.Revision",
+		new: "return err == nil && revision > a.Revision && false",
 	},
 	{
 		name: "let a period be set that nobody reads", at: "pkg/validation.unreadPeriod", in: "./pkg/validation", by: "TestToleranceWarnings/P80",

@@ -12,8 +12,8 @@ var leases = []mutant{
 	{name: "that a report is missing is confirmed by the cache", twist: "late-by-cache", scenarios: "reports in flight"},
 	{name: "look before the cache shows who was deleted", twist: "early-look", scenarios: "reports in flight"},
 	{
-		name: "who is late is deleted, and its Lease is not read", at: "pkg/policy.assemblyDeadline",
-		old:       "if unread := v.unreadReports(overTime); len(unread) > 0 {\n\t\treturn result{ends: true, ask: Questions{ReadReports: unread}}\n\t}\n\tif confirmed := v.confirmedLate(overTime);",
+		name: "who is late is deleted, and its Lease is not read", at: "pkg/policy/internal/group.AssemblyDeadline",
+		old:       "if unread := unreadReports(v, overTime); len(unread) > 0 {\n\t\treturn pass.Result{Ends: true, Ask: pass.Questions{ReadReports: unread}}\n\t}\n\tif confirmed := confirmedLate(v, overTime);",
 		new:       "if confirmed := overTime;",
 		scenarios: "reports in flight",
 	},
