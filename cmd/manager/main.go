@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"github.com/go-logr/logr"
+	"go.uber.org/zap/zapcore"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -41,7 +42,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 
-	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(stderr))
+	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(zapcore.Lock(zapcore.AddSync(stderr)))) // zap locks no writer itself
 	// Libraries log through these two; our own code uses the logger of its context.
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)

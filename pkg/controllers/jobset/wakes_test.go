@@ -49,6 +49,8 @@ type watched struct {
 	// heard closes when the first handler is added.
 	heard chan struct{}
 	once  sync.Once
+	// adding is held while a handler is added: the fake keeps a list, and sources start side by side.
+	adding sync.Mutex
 }
 
 func (w *watched) GetIndexer() toolscache.Indexer { return w.indexer }
@@ -60,6 +62,8 @@ func (w *watched) AddIndexers(indexers toolscache.Indexers) error {
 func (w *watched) AddEventHandlerWithOptions(
 	handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
+	w.adding.Lock()
+	defer w.adding.Unlock()
 	defer w.once.Do(func() { close(w.heard) })
 	return w.FakeInformer.AddEventHandlerWithOptions(handler, options)
 }
