@@ -7,8 +7,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	reference DIR    fills the tables of the pages in DIR
 //
-// A table stands between the lines "<!-- table NAME, ... -->" and "<!-- /table -->". Its head stays. Its rows are the metrics that a manager
-// registers (metrics.go).
+// A table stands between the lines "<!-- table NAME, ... -->" and "<!-- /table -->". Its head stays. Its rows are the comments of
+// constants (constants.go) or the metrics that a manager registers (metrics.go).
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 
 func run(dir string) error {
 	rows := tables{}
-	for _, add := range []func(tables) error{addMetrics} {
+	for _, add := range []func(tables) error{addConstants, addMetrics} {
 		if err := add(rows); err != nil {
 			return err
 		}

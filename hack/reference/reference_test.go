@@ -12,6 +12,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestCommentsMakeRows(t *testing.T) {
+	rows := tables{}
+	addConstant(rows, "FirstReason", "First", "\nFirstReason: it a|b\nbegins.\n\nNot for users.\n+reference=events | Warning\n")
+	addConstant(rows, "AKey", "x.io/a", "\nAKey holds the size.\n+reference=keys\n+reference=conditions | `A` | `*<rule>` | True | Another\nsentence.\n")
+	addConstant(rows, "BKey", "b", "\nBKey is not shown.\n")
+	want := tables{
+		"events":     {{"`First`", "Warning", `It a\|b begins.`}},
+		"keys":       {{"`x.io/a`", "The size."}},
+		"conditions": {{"`A`", "`x.io/a<rule>`", "True", "Another sentence."}},
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
 func TestRowsWithTheSameFirstCellAreTogether(t *testing.T) {
 	rows := tables{}
 	for _, row := range [][]string{{"A", "1"}, {"B", "2"}, {"A", "3"}, {"C", "4"}} {
