@@ -24,10 +24,15 @@ var sources = []string{
 	"api/jobset/v1alpha2/failure_policy_types.go",
 	"pkg/placement/affinity.go",
 	"pkg/placement/repair.go",
+	"supervisor/protocol/protocol.go",
+	"supervisor/protocol/progress.go",
+	"supervisor/protocol/warm_start.go",
+	"pkg/workerpod/environment.go",
+	"pkg/workerpod/jax.go",
 }
 
 // marker begins the lines at the end of a comment that make rows: the name of a table, and cells. The constant is the first
-// cell, or where a cell has `*`. If no cell has a meaning, it is the first paragraph of the comment.
+// cell, or where a cell has `*`. The first paragraph of the comment is the cell that is ..., or the last one if none is a sentence.
 //
 //	// SuspendingReason: spec.suspend is true, and Jobs still run.
 //	// +reference=conditions | `Suspended` | `*` | False
@@ -79,13 +84,19 @@ func addConstant(rows tables, name, value, comment string) {
 		if !slices.ContainsFunc(cells, func(cell string) bool { return strings.Contains(cell, "`*") }) {
 			cells = slices.Insert(cells, 0, "`*`")
 		}
-		meaning := text
-		if last := len(cells) - 1; strings.HasSuffix(cells[last], ".") {
-			meaning, cells = cells[last], cells[:last]
+		if !slices.Contains(cells, "...") && !strings.HasSuffix(cells[len(cells)-1], ".") {
+			cells = append(cells, "...")
 		}
-		for i := range cells {
-			cells[i] = strings.Replace(cells[i], "`*", "`"+value, 1)
+		for i, cell := range cells {
+			switch {
+			case cell == "...":
+				cells[i] = sentence(text)
+			case strings.HasSuffix(cell, "."):
+				cells[i] = sentence(cell)
+			default:
+				cells[i] = strings.Replace(cell, "`*", "`"+value, 1)
+			}
 		}
-		rows.add(table, append(cells, sentence(meaning))...)
+		rows.add(table, cells...)
 	}
 }

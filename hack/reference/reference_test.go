@@ -16,10 +16,12 @@ func TestCommentsMakeRows(t *testing.T) {
 	rows := tables{}
 	addConstant(rows, "FirstReason", "First", "\nFirstReason: it a|b\nbegins.\n\nNot for users.\n+reference=events | Warning\n")
 	addConstant(rows, "AKey", "x.io/a", "\nAKey holds the size.\n+reference=keys\n+reference=conditions | `A` | `*<rule>` | True | Another\nsentence.\n")
+	addConstant(rows, "AnEnv", "E", "\nAnEnv holds an address.\n+reference=variables | ... | never\n")
 	addConstant(rows, "BKey", "b", "\nBKey is not shown.\n")
 	want := tables{
 		"events":     {{"`First`", "Warning", `It a\|b begins.`}},
 		"keys":       {{"`x.io/a`", "The size."}},
+		"variables":  {{"`E`", "An address.", "never"}},
 		"conditions": {{"`A`", "`x.io/a<rule>`", "True", "Another sentence."}},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
