@@ -26,4 +26,5 @@ page() {
 }
 page api JobSet api/jobset/v1alpha2
 page configuration Configuration api/config/v1alpha1
-go run ./hack/reference "$out"
+go build -o "$work/plugin" ./cmd/kubectl-jobset
+go run ./hack/reference "$out" "$work/plugin"

@@ -5,13 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 
 // Command reference writes the tables of the site's reference whose facts the code has:
 //
-//	reference DIR    fills the tables of the pages in DIR
+//	reference DIR PLUGIN    fills the tables of the pages in DIR; PLUGIN is the path of kubectl-jobset
 //
 // A table stands between the lines "<!-- table NAME, ... -->" and "<!-- /table -->". Its head stays. Its rows are the comments of
-// constants (constants.go) or the metrics that a manager registers (metrics.go).
+// constants (constants.go), the metrics that a manager registers (metrics.go), or the flags of the plugin (flags.go).
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,18 +37,20 @@ func (t tables) add(name string, row ...string) {
 }
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: reference DIR PLUGIN")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
+func run(dir, plugin string) error {
 	rows := tables{}
-	for _, add := range []func(tables) error{addConstants, addMetrics} {
-		if err := add(rows); err != nil {
-			return err
-		}
+	if err := errors.Join(addConstants(rows), addMetrics(rows), addFlags(rows, plugin)); err != nil {
+		return err
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.md"))
 	if err != nil {
