@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/verified.sh
-unchanged go.mod api pkg supervisor cmd/kubectl-jobset site/content/en/docs/reference hack/reference hack/update-reference.sh hack/build-tool.sh hack/tools/go.mod
+unchanged go.mod api pkg agent supervisor cmd/kubectl-jobset site/content/en/docs/reference hack/reference hack/update-reference.sh hack/build-tool.sh hack/tools/go.mod
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT

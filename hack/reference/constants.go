@@ -25,6 +25,8 @@ var sources = []string{
 	"pkg/placement/affinity.go",
 	"pkg/placement/repair.go",
 	"supervisor/protocol/protocol.go",
+	"supervisor/protocol/pod.go",
+	"agent/config.go",
 	"supervisor/protocol/progress.go",
 	"supervisor/protocol/warm_start.go",
 	"pkg/workerpod/environment.go",
