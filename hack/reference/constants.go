@@ -31,6 +31,7 @@ var sources = []string{
 	"supervisor/protocol/warm_start.go",
 	"pkg/workerpod/environment.go",
 	"pkg/workerpod/jax.go",
+	"pkg/features/features.go",
 }
 
 // marker begins the lines at the end of a comment that make rows: the name of a table, and cells. The constant is the first
