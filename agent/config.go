@@ -22,23 +22,61 @@ import (
 
 // The environment variables of an agent.
 const (
-	envNamespace       = "NAMESPACE"
-	envPodName         = "POD_NAME"
-	envJobSetName      = "JOBSET_NAME"
-	envJobSetUID       = "JOBSET_UID"
+	// envNamespace holds the namespace of Pod and JobSet: `metadata.namespace`.
+	// +reference=variables-of-agent | required
+	envNamespace = "NAMESPACE"
+	// envPodName holds the only Pod that the agent writes: `metadata.name`.
+	// +reference=variables-of-agent | required
+	envPodName = "POD_NAME"
+	// envJobSetName holds the only JobSet that it reads: `metadata.labels['jobset.sigs.k8s.io/jobset-name']`.
+	// +reference=variables-of-agent | required
+	envJobSetName = "JOBSET_NAME"
+	// envJobSetUID: with another UID a JobSet of that name counts as absent: `metadata.labels['jobset.sigs.k8s.io/jobset-uid']`.
+	// +reference=variables-of-agent | that of the first JobSet read, until the report returns the label of the Pod
+	envJobSetUID = "JOBSET_UID"
+	// envRestartExitCode asks for a restart of the Pod in place: 1 to 255, not 64. The rule of the agent's container has to cover it.
+	// +reference=variables-of-agent | `88`
 	envRestartExitCode = "RESTART_POD_IN_PLACE_EXIT_CODE"
-	envBarrierPort     = "BARRIER_PORT"
-	envBarrierAddress  = "BARRIER_ADDRESS"
-	envKubeconfig      = "KUBECONFIG"
-	envReplicatedJob   = "REPLICATED_JOB_NAME"
-	envReplicas        = "REPLICATED_JOB_REPLICAS"
-	envJobIndex        = "JOB_INDEX"
-	envPodIndex        = "JOB_COMPLETION_INDEX"
-	envMasterName      = "MASTER_NAME"
-	envPodAddress      = "POD_IP"
-	envPodUID          = "POD_UID"
-	envNodeName        = "NODE_NAME"
-	envReports         = "JOBSET_REPORTS"
+	// envBarrierPort holds the TCP port of the startup probe, which has to name the same.
+	// +reference=variables-of-agent | `8080`
+	envBarrierPort = "BARRIER_PORT"
+	// envBarrierAddress holds the IP address of the startup probe.
+	// +reference=variables-of-agent | all addresses
+	envBarrierAddress = "BARRIER_ADDRESS"
+	// envKubeconfig holds the path of one kubeconfig file.
+	// +reference=variables-of-agent | the service account of the Pod
+	envKubeconfig = "KUBECONFIG"
+	// envReports holds `Pod`, or in process mode `Lease`; set by `reports` of the manager.
+	// +reference=variables-of-agent | `Pod`
+	envReports = "JOBSET_REPORTS"
+	// envPodUID holds the owner of the Lease: `metadata.uid`.
+	// +reference=variables-of-agent | required for `Lease`
+	envPodUID = "POD_UID"
+
+	// Of process mode are these, and those of package protocol.
+
+	// envReplicatedJob holds the name of the ReplicatedJob: `metadata.labels['jobset.sigs.k8s.io/replicatedjob-name']`.
+	// +reference=variables-of-agent-in-process-mode | no `JOBSET_WORLD_SIZE`, `JOBSET_RANK`
+	envReplicatedJob = "REPLICATED_JOB_NAME"
+	// envReplicas holds the number of its Jobs: `metadata.labels['jobset.sigs.k8s.io/replicatedjob-replicas']`.
+	// +reference=variables-of-agent-in-process-mode | `1`
+	envReplicas = "REPLICATED_JOB_REPLICAS"
+	// envJobIndex holds the index of the Job among them: `metadata.labels['jobset.sigs.k8s.io/job-index']`.
+	// +reference=variables-of-agent-in-process-mode | `0`
+	envJobIndex = "JOB_INDEX"
+	// envPodIndex holds the index of the Pod in the Job: `metadata.annotations['batch.kubernetes.io/job-completion-index']`.
+	// +reference=variables-of-agent-in-process-mode | `0`
+	envPodIndex = "JOB_COMPLETION_INDEX"
+	// envNodeName: workers that still run on a node on which they were replaced (`lostNode`) are killed without a grace period:
+	// `spec.nodeName`.
+	// +reference=variables-of-agent-in-process-mode | none
+	envNodeName = "NODE_NAME"
+	// envPodAddress: reported by rank 0 if it is IPv4: `status.podIP`.
+	// +reference=variables-of-agent-in-process-mode | none
+	envPodAddress = "POD_IP"
+	// envMasterName holds the DNS name of the first Pod of the ReplicatedJob, for `JOBSET_MASTER_ADDR` without a reported address.
+	// +reference=variables-of-agent-in-process-mode | none
+	envMasterName = "MASTER_NAME"
 )
 
 const (

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The tables of fields in the site's reference are what the Go types make of them.
+# The tables of the site's reference are what the code makes of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . hack/verified.sh
-unchanged api site/content/en/docs/reference hack/reference hack/update-reference.sh hack/build-tool.sh hack/tools/go.mod
+unchanged go.mod api pkg agent supervisor cmd/kubectl-jobset site/content/en/docs/reference hack/reference hack/update-reference.sh hack/build-tool.sh hack/tools/go.mod
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT

@@ -1,7 +1,7 @@
-# The tables of fields in the site's reference. Included from Makefile.
+# The tables in the site's reference. Included from Makefile.
 
 ##@ Reference
 
 .PHONY: update-reference
-update-reference: ## Write the fields of the API and of the configuration into the site's reference
+update-reference: ## Write what the code knows into the tables of the site's reference
 	@hack/update-reference.sh

@@ -15,54 +15,60 @@ import (
 )
 
 const (
-	// InPlaceRestart allows the restart strategy InPlaceRestart: healthy worker
-	// Pods restart in place, and only failed Pods are recreated.
+	// InPlaceRestart allows `restartStrategy: InPlaceRestart`: healthy worker Pods restart in place, and only failed Pods are recreated.
 	//
 	// KEP-467, alpha, off.
+	// +reference=gates | alpha | `false`
 	InPlaceRestart featuregate.Feature = "InPlaceRestart"
 
-	// RestartJob allows the failure policy actions that restart a single Job:
-	// RestartJob and RestartJobAndIgnoreMaxRestarts.
+	// RestartJob allows the failure policy actions that restart a single Job: `RestartJob` and `RestartJobAndIgnoreMaxRestarts`.
 	//
 	// KEP-262, alpha, off.
+	// +reference=gates | alpha | `false`
 	RestartJob featuregate.Feature = "RestartJob"
 
-	// ElasticJobSet allows parallelism and completions of Indexed Jobs to change
-	// while the JobSet lives.
+	// ElasticJobSet allows `parallelism` and `completions` of Indexed Jobs to change while the JobSet lives.
 	//
 	// KEP-463, alpha, off.
+	// +reference=gates | alpha | `false`
 	ElasticJobSet featuregate.Feature = "ElasticJobSet"
 
-	// FaultTolerance allows spec.faultTolerance: a JobSet that does not run as it should is reset,
-	// after a pause and up to a limit.
+	// FaultTolerance allows `spec.faultTolerance`: an unhealthy JobSet is reset, after a pause and up to a limit.
 	//
 	// Alpha, off.
+	// +reference=gates | alpha | `false`
 	FaultTolerance featuregate.Feature = "FaultTolerance"
 
-	// ElasticAutoscaling lets the manager change the sizes of elastic ReplicatedJobs by what the
-	// cluster has free. Needs ElasticJobSet.
+	// ElasticAutoscaling lets the manager change the sizes of elastic ReplicatedJobs by what the cluster has free. Needs `ElasticJobSet`.
 	//
 	// Alpha, off.
+	// +reference=gates | alpha | `false`
 	ElasticAutoscaling featuregate.Feature = "ElasticAutoscaling"
 
-	// ExecutionAttemptsTracking counts each execution of a JobSet, also those after a suspension, in status.executionAttempts
-	// and an annotation of its Jobs and Pods.
+	// ExecutionAttemptsTracking counts each execution of a JobSet, also those after a suspension, in `status.executionAttempts` and an
+	// annotation of its Jobs and Pods.
 	//
 	// KEP-1282, alpha, off.
+	// +reference=gates | alpha | `false`
 	ExecutionAttemptsTracking featuregate.Feature = "ExecutionAttemptsTracking"
 
-	// MutablePodResourcesForSuspendedJobSets allows requests and limits of containers to change while a JobSet is suspended.
+	// MutablePodResourcesForSuspendedJobSets allows requests and limits of containers to change while a JobSet is suspended. Before
+	// Kubernetes 1.36, the API server needs its gate `MutablePodResourcesForSuspendedJobs`.
 	//
 	// KEP-1150, alpha, off.
+	// +reference=gates | alpha | `false`
 	MutablePodResourcesForSuspendedJobSets featuregate.Feature = "MutablePodResourcesForSuspendedJobSets"
 
-	// JobSetActiveDeadlineSeconds allows spec.activeDeadlineSeconds: for how long a JobSet may be active.
+	// JobSetActiveDeadlineSeconds allows `spec.activeDeadlineSeconds`: a JobSet that is active for longer fails.
 	//
 	// KEP-1186, alpha, off.
+	// +reference=gates | alpha | `false`
 	JobSetActiveDeadlineSeconds featuregate.Feature = "JobSetActiveDeadlineSeconds"
 
-	// TLSOptions lets the configuration set the TLS version and cipher suites
-	// of the servers. GA, on, cannot be turned off.
+	// TLSOptions lets `tls` of the configuration set the TLS version and cipher suites of the servers.
+	//
+	// GA, on, cannot be turned off.
+	// +reference=gates | GA | `true`, locked
 	TLSOptions featuregate.Feature = "TLSOptions"
 )
 

@@ -27,12 +27,12 @@ var (
 	// The metrics below have no label for the JobSet: a label with unbounded values makes a
 	// series for every JobSet that ever existed.
 
-	restartsTotal = newCounters("jobset_restarts_total", "The total number of restarts, by the action of the failure policy that asked for them",
+	restartsTotal = newCounters("jobset_restarts_total", "The total number of restarts that recreate Jobs, by the action of the failure policy that asked for them",
 		"action", policy.RestartActions...)
 
 	inPlaceRestartsTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "jobset_in_place_restarts_total",
-		Help: "The total number of group restarts that were started in place",
+		Help: "The total number of group restarts in place, counted when they start",
 	})
 
 	inPlaceRestartDuration = prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -54,11 +54,12 @@ var (
 
 	lostNodesTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "jobset_lost_nodes_total",
-		Help: "The total number of nodes, counted for each JobSet, whose workers were replaced by force because the node was silent",
+		Help: "The total number of nodes, counted for each JobSet, whose workers were replaced by force because the node was silent (lostNode)",
 	})
 
 	movesTotal = newCounters("jobset_moves_total",
-		"The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result", "result", InPlace, ByReset, Refused)
+		"The total number of times Pods had to be moved off nodes with a label of effect NoExecute, by result: in place, by a reset of all Jobs, "+
+			"or refused because maxRestarts is used up", "result", InPlace, ByReset, Refused)
 
 	timeTotal = newCounters("jobset_time_seconds_total",
 		"The seconds of groups that restart in place, by what they were spent on, added up when a phase of a group ends: running, assembling and paused; starting is a part of running",

@@ -14,9 +14,10 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// PriorityKey is the label of a Pod that holds its priority: Jobs share no
-// domain with Jobs of the same priority, while one of a higher priority may
-// preempt, and must not be repelled by what it preempts.
+// PriorityKey holds the priority of the Pod: Jobs share no domain with Jobs of the same priority; one of a higher priority may preempt.
+//
+// It must not be repelled by what it preempts.
+// +reference=keys-of-others | label of Pods of exclusive Jobs, by the webhook
 const PriorityKey = "jobset.sigs.k8s.io/priority"
 
 // PriorityLabel returns a priority as a label value, which must not begin with a

@@ -17,6 +17,9 @@ import (
 // deleted to be created again in the domain of their leader. With it, a Pod
 // failure policy can tell such a deletion from a failure.
 const (
+	// ViolationReason: followers of an exclusive Job outside of their leader's domain, or in its way for an assembly period, are deleted,
+	// to be recreated. Related to the leader's Pod.
+	// +reference=events-of-trouble | Warning
 	ViolationReason  = "ExclusivePlacementViolation"
 	ViolationMessage = "Pod violated JobSet exclusive placement policy"
 )

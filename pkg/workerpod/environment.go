@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
-// CoordinatorEnv is the variable with the address of the Pod that spec.coordinator names.
+// CoordinatorEnv holds the address of the Pod that `spec.coordinator` names, if any.
+// +reference=variables | ... | never changes | never changes
 const CoordinatorEnv = "JOBSET_COORDINATOR"
 
 // Place is what a Job's workers are told about where they stand (P120).

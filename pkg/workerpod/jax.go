@@ -14,9 +14,15 @@ import (
 // Variables by which a JAX program finds its peers. JAX reads the first by itself; the others have the names of the
 // arguments of jax.distributed.initialize, as launch scripts use them.
 const (
+	// jaxAddress holds `JOBSET_MASTER_ADDR` and port `8476`; JAX reads it itself.
+	// +reference=variables-of-jax | ... | if the Pod of rank 0 was replaced
 	jaxAddress = "JAX_COORDINATOR_ADDRESS"
-	jaxSize    = "JAX_NUM_PROCESSES"
-	jaxRank    = "JAX_PROCESS_ID"
+	// jaxSize holds the same as `JOBSET_WORLD_SIZE`; pass it as `num_processes`.
+	// +reference=variables-of-jax | ... | after a change of size
+	jaxSize = "JAX_NUM_PROCESSES"
+	// jaxRank holds the same as `JOBSET_RANK`; pass it as `process_id`.
+	// +reference=variables-of-jax | ... | after a change of size
+	jaxRank = "JAX_PROCESS_ID"
 	// jaxPort is where rank 0 listens. JAX has no default for it where the address is given.
 	jaxPort = "8476"
 )

@@ -28,11 +28,16 @@ const (
 	// between them, where placeholders stand for what the run decides. Default: DefaultVariables.
 	VariablesEnv = "JOBSET_VARIABLES"
 
-	// WorkerContainersEnv, of an agent, are the containers with a supervisor, with commas. It turns process mode on.
+	// WorkerContainersEnv holds the containers with a supervisor, with commas. Turns process mode on.
+	// +reference=variables-of-agent-in-process-mode | none
 	WorkerContainersEnv = "WORKER_CONTAINERS"
-	// AgentDirEnv, of an agent, is the shared volume.
+	// AgentDirEnv holds the volume that agent and supervisors share: `/jobset`.
+	// +reference=variables-of-agent-in-process-mode | required
 	AgentDirEnv = "SUPERVISOR_DIR"
-	// StopGraceEnv, of an agent, is the GraceSeconds of its messages.
+	// StopGraceEnv holds `stopGracePeriodSeconds`. The time of a planned stop is read from the JobSet.
+	//
+	// It is the GraceSeconds of messages of the agent.
+	// +reference=variables-of-agent-in-process-mode | `2`
 	StopGraceEnv = "STOP_GRACE_SECONDS"
 
 	// DefaultStopGraceSeconds is that of the API, which agents cannot import: it would add 3 MB to them.

@@ -13,9 +13,15 @@ import (
 // The variables of a worker that is to give signs of life (P130), beside those of every worker. The first and the third are
 // those of sd_notify(3), for which there are libraries.
 const (
+	// NotifySocketEnv holds the path of the datagram socket for signs, by the protocol of sd_notify(3).
+	// +reference=variables-of-progress | ... | yes
 	NotifySocketEnv = "NOTIFY_SOCKET"
+	// ProgressFileEnv holds the path of the file that may hold the step instead; removed at a restart.
+	// +reference=variables-of-progress | ... | no
 	ProgressFileEnv = "JOBSET_PROGRESS_FILE"
-	WatchdogEnv     = "WATCHDOG_USEC"
+	// WatchdogEnv holds `stallSeconds` in microseconds; absent if it is 0.
+	// +reference=variables-of-progress | ... | if the limit was changed
+	WatchdogEnv = "WATCHDOG_USEC"
 )
 
 const (

@@ -67,11 +67,23 @@ const ExitLeave = 65
 
 // The variables that a worker gets at each start, beside those of its container (P120).
 const (
-	EpochEnv    = "JOBSET_EPOCH"
+	// EpochEnv holds the epoch of the group, from 1; 0 outside of all epochs.
+	// +reference=variables | ... | changes at each restart | not set
+	EpochEnv = "JOBSET_EPOCH"
+	// RestartsEnv holds the number of restarts so far, in place and of all Jobs.
+	// +reference=variables | ... | changes at each restart | not set
 	RestartsEnv = "JOBSET_RESTARTS"
-	// WorldSizeEnv, RankEnv and MasterAddrEnv are set only if the agent knows them.
-	WorldSizeEnv  = "JOBSET_WORLD_SIZE"
-	RankEnv       = "JOBSET_RANK"
+
+	// The others are set only if the agent knows them.
+
+	// WorldSizeEnv holds the number of workers of the ReplicatedJob.
+	// +reference=variables | ... | changes after a change of size | set if the size cannot change
+	WorldSizeEnv = "JOBSET_WORLD_SIZE"
+	// RankEnv holds the rank among them, from 0: index of the Job times workers of each Job plus index of the Pod.
+	// +reference=variables | ... | kept while the size stays the same | set if `replicas` is 1, or `parallelism` is 1 and cannot change
+	RankEnv = "JOBSET_RANK"
+	// MasterAddrEnv holds the address of rank 0.
+	// +reference=variables | ... | changes if the Pod of rank 0 is replaced | its DNS name, which never changes
 	MasterAddrEnv = "JOBSET_MASTER_ADDR"
 )
 

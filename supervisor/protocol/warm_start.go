@@ -10,12 +10,18 @@ const (
 	WarmStartEnv = "JOBSET_WARM_START"
 	// WarmStartOn is its only value.
 	WarmStartOn = "true"
-	// GateEnv, of a worker where warm start is on, is the pipe that it reads once, to the end, before it touches
-	// anything that the worker before it may hold (P160a). It inherits the pipe.
+	// GateEnv holds the path of the pipe that the program reads once, to the end: one JSON object with all variables that change, at
+	// most 4096 bytes.
+	//
+	// It is set where warm start is on, and read before the program touches anything that the worker before it may hold (P160a). The
+	// program inherits the pipe.
+	// +reference=variables-of-warm-start | ... | no
 	GateEnv = "JOBSET_GATE"
-	// GateInodeEnv is the inode of that pipe: what has another one is not the gate, but what a launcher has opened since.
+	// GateInodeEnv holds the inode of that pipe: what has another one is not the gate, but what a launcher has opened since.
+	// +reference=variables-of-warm-start | ... | yes
 	GateInodeEnv = "JOBSET_GATE_INODE"
-	// GateReadyEnv is the pipe into which it writes a line, whatever it says, right before it reads its gate.
+	// GateReadyEnv holds the path of the pipe into which the program writes a line, whatever it says, right before it reads its gate.
+	// +reference=variables-of-warm-start | ... | no
 	GateReadyEnv = "JOBSET_GATE_READY"
 	// MaxGateLine bounds what is written into a gate, so that it is one write.
 	MaxGateLine = 4096

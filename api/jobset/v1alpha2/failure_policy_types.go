@@ -54,15 +54,20 @@ type FailurePolicyAction string
 
 const (
 	// FailJobSet fails the JobSet immediately.
+	// +reference=conditions | `Failed` | `*FailurePolicyAction` | True | A rule of the failure policy asked for it.
 	FailJobSet FailurePolicyAction = "FailJobSet"
 	// RestartJobSet recreates all Jobs, or fails the JobSet if maxRestarts is used up.
+	// +reference=events-of-actions | `*FailurePolicyAction` | All Jobs are recreated, counted towards `maxRestarts`.
 	RestartJobSet FailurePolicyAction = "RestartJobSet"
 	// RestartJobSetAndIgnoreMaxRestarts recreates all Jobs and consumes nothing of maxRestarts.
+	// +reference=events-of-actions | `*FailurePolicyAction` | All Jobs are recreated, not counted.
 	RestartJobSetAndIgnoreMaxRestarts FailurePolicyAction = "RestartJobSetAndIgnoreMaxRestarts"
 	// RestartJob recreates the failed Job alone. Feature gate RestartJob, alpha.
+	// +reference=events-of-actions | `*FailurePolicyAction` | One Job is recreated, counted.
 	RestartJob FailurePolicyAction = "RestartJob"
 	// RestartJobAndIgnoreMaxRestarts recreates the failed Job alone and consumes
 	// nothing of maxRestarts. Feature gate RestartJob, alpha.
+	// +reference=events-of-actions | `*FailurePolicyAction` | One Job is recreated, not counted.
 	RestartJobAndIgnoreMaxRestarts FailurePolicyAction = "RestartJobAndIgnoreMaxRestarts"
 )
 

@@ -25,7 +25,7 @@
 {{ end -}}
 {{ end -}}
 
-{{- /* A comment is one line of a table; what Markdown would take for markup is text. */ -}}
+{{- /* A comment is one line of a table, without its rows of other tables; what Markdown would take for markup is text. */ -}}
 {{- define "text" -}}
-{{ regexReplaceAll "\\s+" . " " | replace "<" "&lt;" | replace "[" "\\[" | replace "_" "\\_" | replace "*" "\\*" | trim | markdownRenderFieldDoc }}
+{{ regexReplaceAll "\\s+" (splitList "+reference=" . | first) " " | replace "<" "&lt;" | replace "[" "\\[" | replace "_" "\\_" | replace "*" "\\*" | trim | markdownRenderFieldDoc }}
 {{- end -}}
