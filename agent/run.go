@@ -8,7 +8,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -157,13 +156,6 @@ type process struct {
 	children sync.WaitGroup
 }
 
-// success is a report that nothing but the end of the agent ends (P151). The zero value is none.
-type success struct {
-	// over is closed once it is.
-	over chan struct{}
-	stop context.CancelFunc
-}
-
 // reported is a report that the API server has accepted.
 type reported struct {
 	epoch int32
@@ -274,27 +266,6 @@ func (p *process) report(ctx context.Context, says statement) {
 			p.reporter.repeat(ctx, says, workers)
 		}
 	})
-}
-
-// lastWordsWithin is how long an agent that was told to end goes on reporting that all workers have finished. The kubelet tells it
-// to as soon as they have, perhaps while the API server has asked the agent to come back in a second.
-const lastWordsWithin = 5 * time.Second
-
-// lastWords ends the report that all workers have finished, if it is not accepted in time. A context that no signal has ended
-// stands for a process that was killed, which says nothing more.
-func (p *process) lastWords(ctx context.Context) {
-	if p.success.stop == nil {
-		return
-	}
-	defer p.success.stop()
-	var told stopSignal
-	if cause := context.Cause(ctx); cause != nil && !errors.As(cause, &told) {
-		return
-	}
-	select {
-	case <-p.success.over:
-	case <-time.After(lastWordsWithin):
-	}
 }
 
 // cancelReport ends a report in progress and its repetitions, but not that of a success.

@@ -49,11 +49,10 @@ bench-reports: build cluster ## Measure restarts with reports on Pods and in Lea
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=turns --report=bin/bench-reports.md \
 	  --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)'
 
-SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N (group); many JobSets, and losses (jobsets), or only that of the API server (return); one JobSet of many Jobs (bringup); a manager that starts with SCALE_LEASES Leases (leases)
+SCALE ?= group jobsets bringup## what `make bench-scale` measures: restarts of one group of N (group); many JobSets, and losses (jobsets), or only that of the API server (return); one JobSet of many Jobs (bringup)
 SCALE_JOBSETS ?= 1000## number of JobSets in `make bench-scale`
 SCALE_PODS ?= 10## number of workers of each of them
 SCALE_JOBS ?= 5000 10000## numbers of Jobs of one JobSet in `make bench-scale`
-SCALE_LEASES ?= 10000## number of Leases in `make bench-scale SCALE=leases`
 SCALE_ONLY ?=## only this mode in `make bench-scale SCALE=group`: container or process
 
 .PHONY: bench-scale
@@ -62,4 +61,4 @@ bench-scale: BENCH_RESTARTS = 3
 bench-scale: build cluster ## Measure large groups in both modes, many JobSets, and JobSets of many Jobs (SCALE); writes bin/bench-scale.md (hours on 2 cores)
 	KUBEBUILDER_ASSETS=$(CLUSTER_DIR) go run ./test/bench restart --mode=both --report=bin/bench-scale.md \
 	  --scale='$(SCALE)' --only='$(SCALE_ONLY)' --workers='$(N)' --restarts='$(BENCH_RESTARTS)' --jobs='$(BENCH_JOBS_PER_GROUP)' --profiles='$(BENCH_API_PROFILES)' --history='$(BENCH_HISTORY)' \
-	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)' --scale-leases='$(SCALE_LEASES)'
+	  --scale-jobsets='$(SCALE_JOBSETS)' --scale-pods='$(SCALE_PODS)' --scale-jobs='$(SCALE_JOBS)'

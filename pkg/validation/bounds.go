@@ -7,6 +7,8 @@ package validation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -155,25 +157,27 @@ func templateBounds(js *jobset.JobSet, i int) field.ErrorList {
 	spec, path := &job.Template.Spec, podPath(i)
 	errs := atMost(path.Child("containers"), int64(len(spec.InitContainers)+len(spec.Containers)), maxContainers,
 		"containers and initContainers of a Pod", "use more Pods")
-	for j := range spec.InitContainers {
-		errs = append(errs, restartRuleBounds(&spec.InitContainers[j], func() *field.Path { return path.Child("initContainers").Index(j) })...)
-	}
-	for j := range spec.Containers {
-		errs = append(errs, restartRuleBounds(&spec.Containers[j], func() *field.Path { return path.Child("containers").Index(j) })...)
+	for at, c := range containersOf(js, i) {
+		errs = append(errs, restartRuleBounds(c, at)...)
 	}
 	errs = append(errs, podFailureBounds(jobPath(i).Child("podFailurePolicy", "rules"), job.PodFailurePolicy)...)
 	errs = append(errs, tolerationBound(i, len(spec.Tolerations))...)
-	errs = append(errs, atMost(path.Child("affinity", "nodeAffinity"), nodeTerms(spec), maxNodeTerms,
+	errs = append(errs, atMost(path.Child("affinity", "nodeAffinity"), nodeTerms(spec.Affinity), maxNodeTerms,
 		"required node selector terms, with their expressions", "label the nodes, and ask for that label")...)
 	return append(errs, resourceBound(js, i)...)
 }
 
+// resourceBound counts the different names in a Pod template.
 func resourceBound(js *jobset.JobSet, i int) field.ErrorList {
-	return atMost(podPath(i), resourceNames(&js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec), maxResourceNames, "names of resources",
-		"request only what nodes have")
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	names := resourceNames(spec.Resources)
+	names.Insert(slices.Collect(maps.Keys(spec.Overhead))...)
+	for _, c := range containersOf(js, i) {
+		names.Insert(resourceNames(&c.Resources).UnsortedList()...)
+	}
+	return atMost(podPath(i), int64(len(names)), maxResourceNames, "names of resources", "request only what nodes have")
 }
 
-// restartRuleBounds makes no path unless it is needed: there are thousands of containers.
 func restartRuleBounds(c *corev1.Container, path func() *field.Path) field.ErrorList {
 	if len(c.RestartPolicyRules) == 0 {
 		return nil
@@ -205,37 +209,25 @@ func exitCodeBound(path *field.Path, codes []int32) field.ErrorList {
 	return atMost(path.Child("values"), int64(len(codes)), maxExitCodes, "exit codes", "list those with operator NotIn that are not meant")
 }
 
-func nodeTerms(spec *corev1.PodSpec) int64 {
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return 0
-	}
-	terms := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	count := int64(len(terms))
-	for i := range terms {
-		count += int64(len(terms[i].MatchExpressions) + len(terms[i].MatchFields))
+func nodeTerms(affinity *corev1.Affinity) (count int64) {
+	for _, term := range requiredTerms(affinity) {
+		count += int64(1 + len(term.MatchExpressions) + len(term.MatchFields))
 	}
 	return count
 }
 
-// resourceNames counts the different names in a Pod template.
-func resourceNames(spec *corev1.PodSpec) int64 {
-	names := sets.New[corev1.ResourceName]()
-	add := func(lists ...corev1.ResourceList) {
-		for _, list := range lists {
-			for name := range list {
-				names.Insert(name)
-			}
-		}
+// requiredTerms are those of which a node must match one.
+func requiredTerms(affinity *corev1.Affinity) []corev1.NodeSelectorTerm {
+	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
 	}
-	for i := range spec.InitContainers {
-		add(spec.InitContainers[i].Resources.Requests, spec.InitContainers[i].Resources.Limits)
+	return affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// resourceNames are those of which something is requested or limited.
+func resourceNames(r *corev1.ResourceRequirements) sets.Set[corev1.ResourceName] {
+	if r == nil {
+		return sets.New[corev1.ResourceName]()
 	}
-	for i := range spec.Containers {
-		add(spec.Containers[i].Resources.Requests, spec.Containers[i].Resources.Limits)
-	}
-	if spec.Resources != nil {
-		add(spec.Resources.Requests, spec.Resources.Limits)
-	}
-	add(spec.Overhead)
-	return int64(len(names))
+	return sets.KeySet(r.Requests).Insert(slices.Collect(maps.Keys(r.Limits))...)
 }

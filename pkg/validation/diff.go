@@ -79,18 +79,13 @@ func diffKeys(path *field.Path, old, new reflect.Value) []string {
 		return nil
 	}
 	var out []string
-	for _, k := range old.MapKeys() {
-		if is := new.MapIndex(k); !is.IsValid() {
-			out = append(out, path.Key(k.String()).String())
+	for _, k := range append(old.MapKeys(), new.MapKeys()...) {
+		if was, is := old.MapIndex(k), new.MapIndex(k); was.IsValid() && is.IsValid() {
+			out = append(out, diff(path.Key(k.String()), was, is)...)
 		} else {
-			out = append(out, diff(path.Key(k.String()), old.MapIndex(k), is)...)
-		}
-	}
-	for _, k := range new.MapKeys() {
-		if !old.MapIndex(k).IsValid() {
 			out = append(out, path.Key(k.String()).String())
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out) // a key of both was looked at twice
 }

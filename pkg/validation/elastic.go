@@ -32,10 +32,9 @@ func isResized(old, new *batchv1.JobSpec) bool {
 // rules for resizing and with the rules of creation that depend on these numbers.
 func resizes(old, new *jobset.JobSet, g gates.Set) field.ErrorList {
 	var errs field.ErrorList
-	for i := range new.Spec.ReplicatedJobs {
+	for i, was := range kept(old, new) {
 		rj := &new.Spec.ReplicatedJobs[i]
-		was := predecessor(old, new, i)
-		if !isElastic(rj, g) || was == nil || !isResized(&was.Template.Spec, &rj.Template.Spec) {
+		if !isElastic(rj, g) || !isResized(&was.Template.Spec, &rj.Template.Spec) {
 			continue
 		}
 		if isFinished(old) {
@@ -160,12 +159,9 @@ func isCoordinatorResized(old, new *jobset.JobSet, g gates.Set) bool {
 	if new.Spec.Coordinator == nil || isFinished(old) {
 		return false
 	}
-	for i := range new.Spec.ReplicatedJobs {
+	for i, was := range kept(old, new) {
 		rj := &new.Spec.ReplicatedJobs[i]
-		if rj.Name != new.Spec.Coordinator.ReplicatedJob || !isElastic(rj, g) {
-			continue
-		}
-		if was := predecessor(old, new, i); was != nil && isResized(&was.Template.Spec, &rj.Template.Spec) {
+		if rj.Name == new.Spec.Coordinator.ReplicatedJob && isElastic(rj, g) && isResized(&was.Template.Spec, &rj.Template.Spec) {
 			return true
 		}
 	}

@@ -92,13 +92,12 @@ func exclusiveIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 		errs = topologyKey(field.NewPath("metadata", "annotations"), new.Annotations)
 	}
 	builder, formerly := children.NewBuilder(new), children.NewBuilder(old)
-	for i := range new.Spec.ReplicatedJobs {
+	for i, was := range kept(old, new) {
 		rj := &new.Spec.ReplicatedJobs[i]
 		if isIndexed(&rj.Template.Spec) {
 			continue
 		}
-		place, from := exclusivityOf(builder, rj), predecessor(old, new, i)
-		if place.byAffinity() && from != nil && exclusivityOf(formerly, from) != place {
+		if place := exclusivityOf(builder, rj); place.byAffinity() && exclusivityOf(formerly, was) != place {
 			errs = append(errs, needsIndexes(new, i))
 		}
 	}

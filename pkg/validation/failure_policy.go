@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -57,21 +56,20 @@ func failurePolicyRules(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	}
 	rules := js.Spec.FailurePolicy.Rules
 	if !g.RestartJob && slices.ContainsFunc(rules, restartsOneJob) {
-		return restartJobGate()
+		return field.ErrorList{plain(fmt.Sprintf("%s and %s failure policy actions are not allowed when RestartJob feature gate is disabled: "+
+			"start the manager with --feature-gates=RestartJob=true, or use %s or %s",
+			jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts))}
 	}
 	errs, known := restartJobCounters(js), namesOf(js)
+	isReason := func(reason string) bool { return slices.Contains(jobFailureReasons, reason) }
 	for i := range rules {
 		errs = append(errs, ruleName(&rules[i])...)
-		errs = append(errs, ruleTargets(known, &rules[i])...)
-		errs = append(errs, ruleReasons(&rules[i])...)
+		errs = append(errs, unknown(rules[i].TargetReplicatedJobs, known.Has,
+			"invalid replicatedJob name '%s' in failure policy does not appear in .spec.ReplicatedJobs")...)
+		errs = append(errs, unknown(rules[i].OnJobFailureReasons, isReason,
+			"invalid job failure reason '%s' in failure policy is not a recognized job failure reason")...)
 	}
 	return append(errs, uniqueRuleNames(rules)...)
-}
-
-func restartJobGate() field.ErrorList {
-	return field.ErrorList{plain(fmt.Sprintf("%s and %s failure policy actions are not allowed when RestartJob feature gate is disabled: "+
-		"start the manager with --feature-gates=RestartJob=true, or use %s or %s",
-		jobset.RestartJob, jobset.RestartJobAndIgnoreMaxRestarts, jobset.RestartJobSet, jobset.RestartJobSetAndIgnoreMaxRestarts))}
 }
 
 // maxJobRestartCounters is the maximum length of the lists of restarts by job index in the status.
@@ -122,28 +120,6 @@ func ruleName(r *jobset.FailurePolicyRule) field.ErrorList {
 	if !ruleNameFormat.MatchString(r.Name) {
 		errs = append(errs, plain(fmt.Sprintf("invalid failure policy rule name '%s', a name must start with a letter, "+
 			"consist of letters, digits and _ , : and end with a letter, a digit or _ (it must match %s)", r.Name, ruleNameText)))
-	}
-	return errs
-}
-
-func ruleTargets(known sets.Set[string], r *jobset.FailurePolicyRule) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range r.TargetReplicatedJobs {
-		if !known.Has(name) {
-			errs = append(errs, plain(fmt.Sprintf(
-				"invalid replicatedJob name '%s' in failure policy does not appear in .spec.ReplicatedJobs", name)))
-		}
-	}
-	return errs
-}
-
-func ruleReasons(r *jobset.FailurePolicyRule) field.ErrorList {
-	var errs field.ErrorList
-	for _, reason := range r.OnJobFailureReasons {
-		if !slices.Contains(jobFailureReasons, reason) {
-			errs = append(errs, plain(fmt.Sprintf(
-				"invalid job failure reason '%s' in failure policy is not a recognized job failure reason", reason)))
-		}
 	}
 	return errs
 }

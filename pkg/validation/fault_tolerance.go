@@ -98,11 +98,8 @@ func manyTerms(js *jobset.JobSet) (out []string) {
 		return nil
 	}
 	for i := range js.Spec.ReplicatedJobs {
-		affinity := js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Affinity
-		if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-			continue
-		}
-		if terms := len(affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms); terms > termsThatAvoid && len(out) < 10 {
+		terms := len(requiredTerms(js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Affinity))
+		if terms > termsThatAvoid && len(out) < 10 {
 			out = append(out, fmt.Sprintf("%s: has %d node selector terms, and with more than %d a Pod may avoid only some of the nodes of faultTolerance.avoidNodes: "+
 				"label the nodes, and ask for that label", podPath(i).Child("affinity", "nodeAffinity"), terms, termsThatAvoid))
 		}

@@ -12,22 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
-
-// inPlaceAgents checks the agents that templates bring, and that the others can get one.
-func inPlaceAgents(js *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i := range js.Spec.ReplicatedJobs {
-		check := inPlaceAgent
-		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
-			check = inPlaceInjection
-		}
-		errs = append(errs, check(js, i)...)
-	}
-	return errs
-}
 
 // inPlaceAgent checks an agent that a template brings: a sidecar whose
 // restart exit code restarts all containers and whose startup probe holds the
@@ -38,30 +24,34 @@ func inPlaceAgents(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 // must only do what the protocol needs. One candidate without problems is enough; if
 // there is none, the problems of the first candidate are reported.
 func inPlaceAgent(js *jobset.JobSet, i int) field.ErrorList {
+	if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
+		return inPlaceInjection(js, i)
+	}
 	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec)
 	return errs
 }
 
-// findAgent returns the agent of a Pod that has one, or the violations of the first candidate.
-func findAgent(path *field.Path, spec *corev1.PodSpec) (*corev1.Container, field.ErrorList) {
+// findAgent returns the index of the agent of a Pod that has one, or -1 and the violations of the first candidate.
+func findAgent(path *field.Path, spec *corev1.PodSpec) (int, field.ErrorList) {
 	path = path.Child("initContainers")
 	problems := func(i int) field.ErrorList {
 		errs := agentProblems(path.Index(i), &spec.InitContainers[i])
 		if workerpod.LooksLikeAgent(&spec.InitContainers[i]) {
-			errs = append(errs, ownAgentProblems(path.Index(i), &spec.InitContainers[i])...)
+			errs = append(errs, agentVariables(path.Index(i).Child("env"), &spec.InitContainers[i])...)
+			errs = append(errs, barrierProbe(path.Index(i), &spec.InitContainers[i])...)
 		}
 		return errs
 	}
 	candidates := agentCandidates(spec)
 	for _, i := range candidates {
 		if len(problems(i)) == 0 {
-			return &spec.InitContainers[i], nil
+			return i, nil
 		}
 	}
 	if len(candidates) == 0 {
-		return nil, nil
+		return -1, nil
 	}
-	return nil, problems(candidates[0])
+	return -1, problems(candidates[0])
 }
 
 // agentCandidates returns the positions of the init containers that may be the

@@ -105,11 +105,6 @@ func duplicateExitCodes(js *jobset.JobSet, i int) field.ErrorList {
 	return errs
 }
 
-// injectedWarnings are about workers as they will be, but for the image of the agent.
-func injectedWarnings(js *jobset.JobSet, i int) []string {
-	return append(helperWarnings(js, i), injectedWorkerWarnings(js, i)...)
-}
-
 // helperWarnings are about sidecars that might be meant to be the agent and do nothing that an agent does (P60a).
 func helperWarnings(js *jobset.JobSet, i int) []string {
 	var out []string
@@ -124,6 +119,7 @@ func helperWarnings(js *jobset.JobSet, i int) []string {
 	return out
 }
 
+// injectedWorkerWarnings are about workers as they will be, but for the image of the agent.
 func injectedWorkerWarnings(js *jobset.JobSet, i int) []string {
 	if workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ProcessMode {
 		return nil // the author has said nothing about restarts of the containers, see inPlaceMode

@@ -24,12 +24,6 @@ import (
 // for nodes or images takes longer than an ordinary startup probe allows.
 const minBarrierSeconds = 3600
 
-// ownAgentProblems returns settings with which our agent would wait indefinitely, or
-// not hold its worker.
-func ownAgentProblems(path *field.Path, c *corev1.Container) field.ErrorList {
-	return append(agentVariables(path.Child("env"), c), barrierProbe(path, c)...)
-}
-
 // agentVariables reports missing variables without which the agent exits with 64. What
 // envFrom sets is not known here.
 func agentVariables(path *field.Path, c *corev1.Container) field.ErrorList {
@@ -58,9 +52,6 @@ func barrierProbe(path *field.Path, c *corev1.Container) field.ErrorList {
 	if err != nil {
 		i := workerpod.FindEnv(c, workerpod.BarrierPortEnv)
 		return field.ErrorList{field.Invalid(path.Child("env").Index(i).Child("value"), c.Env[i].Value, err.Error())}
-	}
-	if !known {
-		port = workerpod.DefaultBarrierPort
 	}
 	path = path.Child("startupProbe")
 	if probe.HTTPGet == nil {

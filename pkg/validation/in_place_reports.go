@@ -8,7 +8,6 @@ package validation
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -16,22 +15,21 @@ import (
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
-// inPlaceReports refuses a Pod template with what agents report: a group of such Pods would be
-// lifted before any agent runs, and its workers would have failed before they ran.
-func inPlaceReports(js *jobset.JobSet, i int) field.ErrorList {
-	return reports(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)
-}
-
 // reportsIfChanged checks with the gate off too, which may be turned on again.
-func reportsIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+func reportsIfChanged(old, new *jobset.JobSet, _ gates.Set) (errs field.ErrorList) {
 	if !workerpod.WantsInPlace(new) {
 		return nil
 	}
-	return eachPodTemplate(old, new, reports)
+	for i, was := range kept(old, new) {
+		errs = append(errs, changedReports(was, new, i)...)
+	}
+	return errs
 }
 
-func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
-	var errs field.ErrorList
+// changedReports refuses a Pod template with what agents report: a group of such Pods would be
+// lifted before any agent runs, and its workers would have failed before they ran.
+func changedReports(from *jobset.ReplicatedJob, js *jobset.JobSet, i int) (errs field.ErrorList) {
+	old, new := from.Template.Spec.Template.Annotations, js.Spec.ReplicatedJobs[i].Template.Spec.Template.Annotations
 	for _, report := range [][2]string{
 		{jobset.EpochKey, "counts as back before it runs"},
 		{jobset.WorkerExitKey, "counts as one whose worker has ended"},
@@ -39,8 +37,8 @@ func reports(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
 		{jobset.AddressKey, "sends the other workers to that address"},
 	} {
 		key, consequence := report[0], report[1]
-		is, there := new.Annotations[key]
-		if was, before := old.Annotations[key]; !there || before && was == is {
+		is, there := new[key]
+		if was, before := old[key]; !there || before && was == is {
 			continue
 		}
 		path := jobPath(i).Child("template", "metadata", "annotations").Key(key)

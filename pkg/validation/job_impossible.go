@@ -63,7 +63,7 @@ func manualSelector(job *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// jobNumbers refuses numbers below their minimum, and numbers without what they are about.
+// jobNumbers refuses numbers below their minimum (W13a, W141), and numbers without what they are about.
 func jobNumbers(js *jobset.JobSet, i int) field.ErrorList {
 	job, path := &js.Spec.ReplicatedJobs[i].Template.Spec, jobPath(i)
 	var errs field.ErrorList
@@ -71,6 +71,10 @@ func jobNumbers(js *jobset.JobSet, i int) field.ErrorList {
 		if value != nil && *value < least {
 			errs = append(errs, field.Invalid(path, *value, fmt.Sprintf("must be >= %d", least)))
 		}
+	}
+	if js.Spec.ReplicatedJobs[i].Elastic == nil { // whose size has rules of its own
+		atLeast(path.Child("parallelism"), wide(job.Parallelism), 0)
+		atLeast(path.Child("completions"), wide(job.Completions), 0)
 	}
 	if !workerpod.WantsInPlace(js) { // which demands one value (W48)
 		atLeast(path.Child("backoffLimit"), wide(job.BackoffLimit), 0)
@@ -100,26 +104,20 @@ func wide(n *int32) *int64 {
 // podParts refuses a Pod template with mounts without a volume, and with requests above their limit. Volumes that are made from
 // claims, or added where workers restart in place, are not known here: there the API server finds such mounts.
 func podParts(js *jobset.JobSet, i int) field.ErrorList {
-	spec, path := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, podPath(i)
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
 	known := len(js.Spec.VolumeClaimPolicies) == 0 && !workerpod.WantsInPlace(js)
 	volumes := sets.New[string]()
 	for k := range spec.Volumes {
 		volumes.Insert(spec.Volumes[k].Name)
 	}
 	var errs field.ErrorList
-	for _, list := range []struct {
-		name       string
-		containers []corev1.Container
-	}{{"initContainers", spec.InitContainers}, {"containers", spec.Containers}} {
-		for k := range list.containers {
-			c, path := &list.containers[k], path.Child(list.name).Index(k)
-			if known {
-				errs = append(errs, mounts(path.Child("volumeMounts"), c, volumes)...)
-			}
-			errs = append(errs, requests(path.Child("resources", "requests"), c)...)
-			if len(errs) >= mostOfAList {
-				return errs[:mostOfAList]
-			}
+	for at, c := range containersOf(js, i) {
+		if known {
+			errs = append(errs, mounts(at().Child("volumeMounts"), c, volumes)...)
+		}
+		errs = append(errs, requests(at().Child("resources", "requests"), c)...)
+		if len(errs) >= mostOfAList {
+			return errs[:mostOfAList]
 		}
 	}
 	return errs

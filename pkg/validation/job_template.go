@@ -29,23 +29,6 @@ func restartPolicy(js *jobset.JobSet, i int) field.ErrorList {
 	return nil
 }
 
-// sizes refuses negative numbers of Pods, which no Job can have (W141). Those of elastic Jobs have rules of their own.
-func sizes(js *jobset.JobSet, i int) field.ErrorList {
-	rj := &js.Spec.ReplicatedJobs[i]
-	if rj.Elastic != nil {
-		return nil
-	}
-	var errs field.ErrorList
-	const detail = "must be >= 0: a number of Pods is not negative"
-	if p := rj.Template.Spec.Parallelism; p != nil && *p < 0 {
-		errs = append(errs, field.Invalid(jobPath(i).Child("parallelism"), *p, detail))
-	}
-	if c := rj.Template.Spec.Completions; c != nil && *c < 0 {
-		errs = append(errs, field.Invalid(jobPath(i).Child("completions"), *c, detail))
-	}
-	return errs
-}
-
 // completions requires completions beside parallelism: the API server defaults both to 1 only if both are absent.
 func completions(js *jobset.JobSet, i int) field.ErrorList {
 	job := &js.Spec.ReplicatedJobs[i].Template.Spec
@@ -59,14 +42,9 @@ func completions(js *jobset.JobSet, i int) field.ErrorList {
 
 // restartRules finds names of actions and operators from early documents. It
 // applies to every restart strategy: no such Pod can be created.
-func restartRules(js *jobset.JobSet, i int) field.ErrorList {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
-	var errs field.ErrorList
-	for j := range spec.InitContainers {
-		errs = append(errs, containerRestartRules(podPath(i).Child("initContainers").Index(j), &spec.InitContainers[j])...)
-	}
-	for j := range spec.Containers {
-		errs = append(errs, containerRestartRules(podPath(i).Child("containers").Index(j), &spec.Containers[j])...)
+func restartRules(js *jobset.JobSet, i int) (errs field.ErrorList) {
+	for at, c := range containersOf(js, i) {
+		errs = append(errs, containerRestartRules(at(), c)...)
 	}
 	return errs
 }

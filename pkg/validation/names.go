@@ -8,6 +8,7 @@ package validation
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -37,14 +38,11 @@ func nameOf(js *jobset.JobSet) string {
 
 // dns1035Label checks a name, with the message tooLong instead of the library's for its length.
 func dns1035Label(path *field.Path, name, tooLong string) field.ErrorList {
-	var errs field.ErrorList
-	for _, message := range validation.IsDNS1035Label(name) {
-		if message == validation.MaxLenError(validation.DNS1035LabelMaxLength) {
-			message = tooLong
-		}
-		errs = append(errs, field.Invalid(path, name, message))
+	messages := validation.IsDNS1035Label(name)
+	if i := slices.Index(messages, validation.MaxLenError(validation.DNS1035LabelMaxLength)); i >= 0 {
+		messages[i] = tooLong
 	}
-	return errs
+	return invalids(path, name, messages)
 }
 
 func groupName(js *jobset.JobSet, i int) field.ErrorList {
@@ -61,9 +59,7 @@ func jobName(js *jobset.JobSet, i int) field.ErrorList {
 	errs := dns1035Label(path, lastJobName(js, rj),
 		"JobSet name or ReplicatedJob name is too long, job names generated for this JobSet will exceed 63 characters")
 	if len(errs) == 0 { // the name may start or end with a hyphen inside a Job name, but not as a label value
-		for _, message := range validation.IsValidLabelValue(rj.Name) {
-			errs = append(errs, field.Invalid(path, rj.Name, message))
-		}
+		errs = invalids(path, rj.Name, validation.IsValidLabelValue(rj.Name))
 	}
 	return errs
 }

@@ -20,10 +20,6 @@ func subdomain(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 		return nil
 	}
 	name, path := js.Spec.Network.Subdomain, specPath.Child("network", "subdomain")
-	var errs field.ErrorList
-	for _, message := range validation.IsDNS1123Subdomain(name) {
-		errs = append(errs, field.Invalid(path, name, message))
-	}
-	return append(errs, dns1035Label(path, name,
+	return append(invalids(path, name, validation.IsDNS1123Subdomain(name)), dns1035Label(path, name,
 		".spec.network.subdomain is too long, must be less than 63 characters")...)
 }

@@ -19,16 +19,10 @@ import (
 	"sigs.k8s.io/jobset/pkg/children"
 )
 
-// podTemplate checks the maps and lists of a Pod template that may change later, as
-// the API server does when a Job is created.
-func podTemplate(js *jobset.JobSet, i int) field.ErrorList {
-	return changedPodTemplate(i, &corev1.PodTemplateSpec{}, &js.Spec.ReplicatedJobs[i].Template.Spec.Template)
-}
-
-// changedPodTemplate checks the entries that differ from an older template; the others
-// were admitted before.
-func changedPodTemplate(i int, old, new *corev1.PodTemplateSpec) field.ErrorList {
-	template := jobPath(i).Child("template")
+// changedPodTemplate checks the maps and lists of a Pod template that may change, as the API server does when a Job is created:
+// the entries that differ from an older template; the others were admitted before.
+func changedPodTemplate(was *jobset.ReplicatedJob, js *jobset.JobSet, i int) field.ErrorList {
+	old, new, template := &was.Template.Spec.Template, &js.Spec.ReplicatedJobs[i].Template.Spec.Template, jobPath(i).Child("template")
 	errs := newEntries(template.Child("metadata", "labels"), old.Labels, new.Labels, metav1validation.ValidateLabels)
 	errs = append(errs, newEntries(template.Child("metadata", "annotations"), old.Annotations, new.Annotations, apivalidation.ValidateAnnotations)...)
 	spec := template.Child("spec")
@@ -92,9 +86,7 @@ func toleration(path *field.Path, t corev1.Toleration) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty with operator Exists"))
 		}
 	case corev1.TolerationOpEqual, "":
-		for _, message := range validation.IsValidLabelValue(t.Value) {
-			errs = append(errs, field.Invalid(path.Child("value"), t.Value, message))
-		}
+		errs = append(errs, invalids(path.Child("value"), t.Value, validation.IsValidLabelValue(t.Value))...)
 	}
 	return errs
 }

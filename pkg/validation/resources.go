@@ -24,12 +24,9 @@ func changedResources(was *jobset.ReplicatedJob, new *jobset.JobSet, i int) fiel
 	if copyResources(&same, was); apiequality.Semantic.DeepEqual(same, new.Spec.ReplicatedJobs[i]) {
 		return nil
 	}
-	errs, spec := resourceBound(new, i), &new.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
-	for k := range spec.InitContainers {
-		errs = append(errs, requests(podPath(i).Child("initContainers").Index(k).Child("resources", "requests"), &spec.InitContainers[k])...)
-	}
-	for k := range spec.Containers {
-		errs = append(errs, requests(podPath(i).Child("containers").Index(k).Child("resources", "requests"), &spec.Containers[k])...)
+	errs := resourceBound(new, i)
+	for at, c := range containersOf(new, i) {
+		errs = append(errs, requests(at().Child("resources", "requests"), c)...)
 	}
 	return errs[:min(len(errs), mostOfAList)]
 }

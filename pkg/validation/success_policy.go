@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -18,13 +16,5 @@ func successPolicyTargets(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	if js.Spec.SuccessPolicy == nil {
 		return nil
 	}
-	var errs field.ErrorList
-	known := namesOf(js)
-	for _, name := range js.Spec.SuccessPolicy.TargetReplicatedJobs {
-		if !known.Has(name) {
-			errs = append(errs, plain(fmt.Sprintf(
-				"invalid replicatedJob name '%s' does not appear in .spec.ReplicatedJobs", name)))
-		}
-	}
-	return errs
+	return unknown(js.Spec.SuccessPolicy.TargetReplicatedJobs, namesOf(js).Has, "invalid replicatedJob name '%s' does not appear in .spec.ReplicatedJobs")
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -81,12 +80,9 @@ func isSuspended(js *jobset.JobSet) bool {
 // replicatedJobsWith returns the new ReplicatedJobs after set has copied fields
 // to each from the old one of the same name.
 func replicatedJobsWith(old, new *jobset.JobSet, set func(to, from *jobset.ReplicatedJob)) []jobset.ReplicatedJob {
-	out := make([]jobset.ReplicatedJob, len(new.Spec.ReplicatedJobs))
-	for i := range new.Spec.ReplicatedJobs {
-		new.Spec.ReplicatedJobs[i].DeepCopyInto(&out[i])
-		if was := predecessor(old, new, i); was != nil {
-			set(&out[i], was)
-		}
+	out := new.Spec.DeepCopy().ReplicatedJobs
+	for i, was := range kept(old, new) {
+		set(&out[i], was)
 	}
 	return out
 }
@@ -114,38 +110,23 @@ func copyDependsOn(to, from *jobset.ReplicatedJob) {
 	}
 }
 
-func dependsOnUnchanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
-	var errs field.ErrorList
-	for i, rj := range new.Spec.ReplicatedJobs {
-		was := predecessor(old, new, i)
-		if was == nil || len(was.DependsOn) == 0 || len(rj.DependsOn) == 0 {
-			continue
+func dependsOnUnchanged(old, new *jobset.JobSet, _ gates.Set) (errs field.ErrorList) {
+	for i, was := range kept(old, new) {
+		if is := new.Spec.ReplicatedJobs[i].DependsOn; len(was.DependsOn) > 0 && len(is) > 0 {
+			errs = append(errs, unchanged(replicatedJobPath(i).Child("dependsOn"), was.DependsOn, is)...)
 		}
-		errs = append(errs, unchanged(replicatedJobPath(i).Child("dependsOn"), was.DependsOn, rj.DependsOn)...)
 	}
 	return errs
 }
 
 // podTemplatesIfChanged checks the fields of Pod templates that may change while suspended.
-func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
+func podTemplatesIfChanged(old, new *jobset.JobSet, _ gates.Set) (errs field.ErrorList) {
 	if !isSuspended(old) && !isSuspended(new) {
 		return nil // replicatedJobsUnchanged refuses changes
 	}
-	errs := eachPodTemplate(old, new, changedPodTemplate)
-	for i := range new.Spec.ReplicatedJobs {
-		if was := predecessor(old, new, i); was != nil {
-			errs = append(errs, changedResources(was, new, i)...)
-		}
-	}
-	return errs
-}
-
-// eachPodTemplate checks each with what is stored of it.
-func eachPodTemplate(old, new *jobset.JobSet, check func(i int, old, new *corev1.PodTemplateSpec) field.ErrorList) (errs field.ErrorList) {
-	for i := range new.Spec.ReplicatedJobs {
-		if was := predecessor(old, new, i); was != nil {
-			errs = append(errs, check(i, &was.Template.Spec.Template, &new.Spec.ReplicatedJobs[i].Template.Spec.Template)...)
-		}
+	for i, was := range kept(old, new) {
+		errs = append(errs, changedPodTemplate(was, new, i)...)
+		errs = append(errs, changedResources(was, new, i)...)
 	}
 	return errs
 }

@@ -15,7 +15,10 @@ package validation
 
 import (
 	"errors"
+	"fmt"
+	"iter"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -38,15 +41,14 @@ var createRules = []rule{
 	managedBy,
 	successPolicyTargets,
 	eachReplicatedJob(podCount),
-	eachReplicatedJob(sizes),
 	eachReplicatedJob(groupName),
 	serviceName,
 	eachReplicatedJob(jobName),
 	eachReplicatedJob(podName),
 	dependsOnEarlier,
 	inPlace(eachReplicatedJob(inPlaceJob)),
-	inPlace(eachReplicatedJob(inPlaceReports)),
-	inPlace(inPlaceAgents),
+	inPlace(eachReplicatedJob(fromNothing(changedReports))),
+	inPlace(eachReplicatedJob(inPlaceAgent)),
 	inPlace(inPlaceMode),
 	inPlace(inPlaceEnvironment),
 	inPlace(progress),
@@ -65,7 +67,7 @@ var createRules = []rule{
 	eachReplicatedJob(restartPolicy),
 	eachReplicatedJob(completions),
 	eachReplicatedJob(restartRules),
-	eachReplicatedJob(podTemplate),
+	eachReplicatedJob(fromNothing(changedPodTemplate)),
 	eachReplicatedJob(jobSelector),
 	eachReplicatedJob(jobNumbers),
 	eachReplicatedJob(podParts),
@@ -88,6 +90,11 @@ func eachReplicatedJob(check func(js *jobset.JobSet, i int) field.ErrorList) rul
 		}
 		return errs
 	}
+}
+
+// fromNothing makes a check of a ReplicatedJob of one of how it changed.
+func fromNothing(check func(was *jobset.ReplicatedJob, js *jobset.JobSet, i int) field.ErrorList) func(*jobset.JobSet, int) field.ErrorList {
+	return func(js *jobset.JobSet, i int) field.ErrorList { return check(&jobset.ReplicatedJob{}, js, i) }
 }
 
 // inPlace limits a rule to JobSets that restart in place. With the gate off the strategy
@@ -185,6 +192,52 @@ func jobPath(i int) *field.Path {
 // podPath is the path of the Pod spec in a ReplicatedJob.
 func podPath(i int) *field.Path {
 	return jobPath(i).Child("template", "spec")
+}
+
+// containersOf yields the containers of a Pod template, init containers first. There are thousands, so paths are made where they
+// are needed.
+func containersOf(js *jobset.JobSet, i int) iter.Seq2[func() *field.Path, *corev1.Container] {
+	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	return func(yield func(func() *field.Path, *corev1.Container) bool) {
+		for k := range len(spec.InitContainers) + len(spec.Containers) {
+			name, list, at := "initContainers", spec.InitContainers, k
+			if at >= len(list) {
+				name, list, at = "containers", spec.Containers, k-len(list)
+			}
+			if !yield(func() *field.Path { return podPath(i).Child(name).Index(at) }, &list[at]) {
+				return
+			}
+		}
+	}
+}
+
+// kept yields the ReplicatedJobs of before an update, by the index that each has now.
+func kept(old, new *jobset.JobSet) iter.Seq2[int, *jobset.ReplicatedJob] {
+	return func(yield func(int, *jobset.ReplicatedJob) bool) {
+		for i := range new.Spec.ReplicatedJobs {
+			if was := predecessor(old, new, i); was != nil && !yield(i, was) {
+				return
+			}
+		}
+	}
+}
+
+// unknown refuses names that are not known, by a message in which they stand.
+func unknown(names []string, known func(string) bool, message string) (errs field.ErrorList) {
+	for _, name := range names {
+		if !known(name) {
+			errs = append(errs, plain(fmt.Sprintf(message, name)))
+		}
+	}
+	return errs
+}
+
+// invalids makes a violation of each message about a value.
+func invalids(path *field.Path, value string, messages []string) (errs field.ErrorList) {
+	for _, message := range messages {
+		errs = append(errs, field.Invalid(path, value, message))
+	}
+	return errs
 }
 
 // namesOf returns the names of the ReplicatedJobs, for those who look up many.

@@ -72,10 +72,7 @@ func claimTemplateName(t *claimTemplate) field.ErrorList {
 			messages = append(messages, "it is also the name of a Pod volume: "+message)
 		}
 	}
-	var errs field.ErrorList
-	for _, message := range messages {
-		errs = append(errs, field.Invalid(t.namePath(), t.Name, message))
-	}
+	errs := invalids(t.namePath(), t.Name, messages)
 	if len(t.claim) > maxClaimName {
 		errs = append(errs, field.Invalid(t.namePath(), t.Name, fmt.Sprintf(
 			"VolumeClaimPolicies template name is too long: the name of its PersistentVolumeClaim, %s, would exceed %d characters",

@@ -44,13 +44,15 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 	out = append(out, firstProcessWarnings(js)...)
 	for i := range js.Spec.ReplicatedJobs {
 		if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
-			out = append(out, injectedWarnings(js, i)...)
+			out = append(append(out, helperWarnings(js, i)...), injectedWorkerWarnings(js, i)...)
 			continue
 		}
 		out = append(out, unusedCodes(js, i)...)
 		spec, path := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, podPath(i)
-		if agent, _ := findAgent(path, spec); agent != nil {
-			out = append(out, agentWarnings(path, spec, agent)...)
+		if at, _ := findAgent(path, spec); at >= 0 && workerpod.RestartsPodOn(spec.InitContainers[at].RestartPolicyRules, workerpod.ConfigExitCode) {
+			out = append(out, fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
+				"use RestartAllContainers on exit codes NotIn [%d]", path.Child("initContainers").Index(at).Child("restartPolicyRules"),
+				workerpod.ConfigExitCode, workerpod.ConfigExitCode))
 		}
 		if spec.ServiceAccountName == "" && spec.DeprecatedServiceAccount == "" && needsToken(spec) {
 			out = append(out, fmt.Sprintf("%s: is not set, and the default account of a namespace may neither watch JobSets nor patch Pods: "+
@@ -74,20 +76,6 @@ func NarrowedElection(rjob int, account string) string {
 	return fmt.Sprintf("%s: service account %s may patch Leases of this namespace and not update them; while this JobSet exists, the admission policy %s "+
 		"allows it only what agents do, in every Pod that uses it: grant it update of the Lease of its leader election, or name an account that only these workers use",
 		podPath(rjob).Child("serviceAccountName"), account, constants.AgentLeases)
-}
-
-func agentWarnings(path *field.Path, spec *corev1.PodSpec, agent *corev1.Container) []string {
-	for i := range spec.InitContainers {
-		if &spec.InitContainers[i] == agent {
-			path = path.Child("initContainers").Index(i).Child("restartPolicyRules")
-		}
-	}
-	if !workerpod.RestartsPodOn(agent.RestartPolicyRules, workerpod.ConfigExitCode) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
-		"use RestartAllContainers on exit codes NotIn [%d]",
-		path, workerpod.ConfigExitCode, workerpod.ConfigExitCode)}
 }
 
 func workerWarnings(path *field.Path, spec *corev1.PodSpec) []string {

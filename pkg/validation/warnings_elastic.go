@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
@@ -23,11 +24,12 @@ func elasticWarnings(js *jobset.JobSet) []string {
 		if rjob.Elastic == nil || asksForDevices(spec) {
 			continue
 		}
+		ofPod := ptr.Deref(spec.Resources, corev1.ResourceRequirements{}).Limits
 		for k := range spec.Containers {
-			c := &spec.Containers[k]
 			var missing []string
 			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				if _, limited := c.Resources.Limits[name]; !limited && !limitsPod(spec, name) {
+				_, limited := spec.Containers[k].Resources.Limits[name]
+				if _, together := ofPod[name]; !limited && !together {
 					missing = append(missing, string(name))
 				}
 			}
@@ -44,22 +46,11 @@ func elasticWarnings(js *jobset.JobSet) []string {
 // asksForDevices reports whether a Pod requests anything with a name of its vendor, which may be an accelerator.
 func asksForDevices(spec *corev1.PodSpec) bool {
 	for i := range spec.Containers {
-		resources := &spec.Containers[i].Resources
-		for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
-			for name := range list {
-				if strings.Contains(string(name), "/") {
-					return true
-				}
+		for name := range resourceNames(&spec.Containers[i].Resources) {
+			if strings.Contains(string(name), "/") {
+				return true
 			}
 		}
 	}
 	return false
-}
-
-func limitsPod(spec *corev1.PodSpec, name corev1.ResourceName) bool {
-	if spec.Resources == nil {
-		return false
-	}
-	_, limited := spec.Resources.Limits[name]
-	return limited
 }

@@ -7,7 +7,6 @@ package validation
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -67,17 +66,12 @@ func sizeWarnings(js *jobset.JobSet) []string {
 }
 
 // podLevelExtended returns, sorted, the Pod-level resources that Kubernetes does not allow.
-func podLevelExtended(spec *corev1.PodSpec) []string {
-	if spec.Resources == nil {
-		return nil
-	}
-	names := map[string]bool{}
-	for _, list := range []corev1.ResourceList{spec.Resources.Requests, spec.Resources.Limits} {
-		for name := range list {
-			if name != corev1.ResourceCPU && name != corev1.ResourceMemory && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
-				names[string(name)] = true
-			}
+func podLevelExtended(spec *corev1.PodSpec) (names []string) {
+	for name := range resourceNames(spec.Resources) {
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			names = append(names, string(name))
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return names
 }

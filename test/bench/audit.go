@@ -52,12 +52,6 @@ type epochWrite struct {
 	deprecated, synced int32
 }
 
-// failure is a kind of request of one client that failed with this code.
-type failure struct {
-	ask
-	code int
-}
-
 // requests are those that the API server was asked in some time.
 type requests struct {
 	// by says when each was received.
@@ -66,7 +60,7 @@ type requests struct {
 	refused map[string]int
 	// failed counts the watches that the API server could not begin for another reason, such as 504 if its cache
 	// was behind for too long. Whoever asked asks again.
-	failed map[failure]int
+	failed int
 	// reporters counts the reports of agents by the Pod, or its Lease.
 	reporters map[string]int
 	// answered says when the agents' reports were answered.
@@ -80,7 +74,7 @@ type requests struct {
 // count apart from the others, and so do watches that did not begin. It also says how long the lines are that it read; the rest of
 // one that is still being written is left for the next time.
 func countRequests(log io.Reader, from, to time.Time) (counted requests, read int64, err error) {
-	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}, failed: map[failure]int{}, reporters: map[string]int{}}
+	counted = requests{by: map[ask][]time.Time{}, refused: map[string]int{}, reporters: map[string]int{}}
 	lines := bufio.NewReaderSize(log, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -105,7 +99,7 @@ func countRequests(log io.Reader, from, to time.Time) (counted requests, read in
 			}
 		case (event.Verb == "watch") != (event.Stage == "ResponseStarted"): // the other end of it counts
 		case event.Verb == "watch" && event.ResponseStatus.Code != http.StatusOK:
-			counted.failed[failure{event.ask(), event.ResponseStatus.Code}]++
+			counted.failed++
 		default:
 			counted.by[event.ask()] = append(counted.by[event.ask()], event.Received)
 			counted.keep(&event)

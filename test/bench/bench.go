@@ -28,8 +28,6 @@ type bench struct {
 	starts  []groupStart
 	// watched are groups that were watched at rest.
 	watched []watchedGroup
-	// writeCosts are what single writes cost while a group ran.
-	writeCosts []writeCost
 	// resided is what was in memory at the end of each group.
 	resided []residence
 	// agents are of the largest number of workers.
@@ -159,9 +157,6 @@ func (b *bench) inPlace(ctx context.Context, p *plane, s scenario) error {
 			err := p.useFlowControl(ctx, true)
 			if err == nil {
 				err = b.repeat(ctx, g, b.restarts)
-			}
-			if b.cases != "" && s.delays == realDelays { // once: what a write costs does not depend on them
-				err = errors.Join(err, b.writes(ctx, g))
 			}
 			return errors.Join(err, b.memory(ctx, g), p.useFlowControl(ctx, false))
 		})

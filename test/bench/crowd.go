@@ -223,9 +223,7 @@ func (l *load) add(counted requests) {
 	for _, n := range counted.refused {
 		l.refused += n
 	}
-	for _, n := range counted.failed {
-		l.failed += n
-	}
+	l.failed += counted.failed
 }
 
 func (l load) String() string {

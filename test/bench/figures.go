@@ -143,37 +143,13 @@ func base(all []series, s series, mode jobset.InPlaceRestartMode) (series, bool)
 	return series{}, false
 }
 
-// budget is one limit and what was measured.
+// budget is a limit, and what was measured.
 type budget struct {
-	what     string
-	limit    float64
-	measured float64
-	// atLeast: the limit is not the most, but the least.
-	atLeast bool
+	what            string
+	limit, measured float64
 }
 
-func atMost(what string, limit, measured float64) budget {
-	return budget{what: what, limit: limit, measured: measured}
-}
-
-func (b budget) kept() bool {
-	if b.atLeast {
-		return b.measured >= b.limit
-	}
-	return b.measured <= b.limit
-}
-
-// distance is how far the figure is from its limit.
-func (b budget) distance() string {
-	if b.limit == 0 {
-		return "-"
-	}
-	percent := 100 * math.Abs(b.measured-b.limit) / b.limit
-	if b.kept() {
-		return whole(percent) + " % to spare"
-	}
-	return whole(percent) + " % beyond"
-}
+func (b budget) kept() bool { return b.measured <= b.limit }
 
 const (
 	ownShareLimit = 1.0 // seconds
@@ -192,21 +168,20 @@ func budgetsOf(all []series) []budget {
 		}
 		perAgent := func(kind string) float64 { return s.most(requestsOf(agentClient, kind)) / float64(s.workers) }
 		if s.delays == noDelays {
-			budgets = append(budgets, atMost(name("seconds of the manager's own"), ownShareLimit, s.most(ownShare)))
+			budgets = append(budgets, budget{name("seconds of the manager's own"), ownShareLimit, s.most(ownShare)})
 		}
-		budgets = append(budgets,
-			atMost(name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)))
+		budgets = append(budgets, budget{name("status writes beyond two epochs and one a second"), 0, s.most(tooManyWrites)})
 		if s.flowControl {
-			budgets = append(budgets, atMost(name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))))
+			budgets = append(budgets, budget{name("requests of agents refused with 429"), 0, s.most(refusedOf(agentClient))})
 		}
 		switch {
 		case s.mode == jobset.ProcessMode:
-			budgets = append(budgets, atMost(name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))),
-				atMost(name("new watches per agent"), 0, s.most(newWatches)),
-				atMost(name("writes of Pod status"), 0, s.most(podStatusWrites)))
+			budgets = append(budgets, budget{name("patches per agent"), perAgentLimit, s.most(perPod(reportsNotDue))},
+				budget{name("new watches per agent"), 0, s.most(newWatches)},
+				budget{name("writes of Pod status"), 0, s.most(podStatusWrites)})
 		case s.flowControl:
-			budgets = append(budgets, atMost(name("watches per agent"), perAgentLimit, perAgent("watch jobsets")),
-				atMost(name("patches per agent"), perAgentLimit, perAgent(report)))
+			budgets = append(budgets, budget{name("watches per agent"), perAgentLimit, perAgent("watch jobsets")},
+				budget{name("patches per agent"), perAgentLimit, perAgent(report)})
 		}
 	}
 	return budgets
@@ -224,21 +199,6 @@ func asks(all []series) []ask {
 	}
 	return slices.SortedFunc(maps.Keys(found), func(a, b ask) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind))
-	})
-}
-
-// failures are all kinds of watches that could not begin.
-func failures(all []series) []failure {
-	found := map[failure]bool{}
-	for _, s := range all {
-		for _, r := range s.results {
-			for f := range r.requests.failed {
-				found[f] = true
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Keys(found), func(a, b failure) int {
-		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.kind, b.kind), cmp.Compare(a.code, b.code))
 	})
 }
 

@@ -24,7 +24,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
-	"sigs.k8s.io/jobset/pkg/placement"
 	"sigs.k8s.io/jobset/pkg/webhooks"
 )
 
@@ -70,11 +69,7 @@ func lostCommand() func(context.Context) error {
 		}
 		var figures []figure
 		for _, r := range rows {
-			requests := 0
-			for _, n := range r.used.Requests {
-				requests += n
-			}
-			figures = append(figures, figure{"bench.lost." + r.id, r.took.Seconds(), fmt.Sprintf("s, %d requests of the manager", requests), "n=1"})
+			figures = append(figures, figure{"bench.lost." + r.id, r.took.Seconds(), fmt.Sprintf("s, %d requests of the manager", r.requests()), "n=1"})
 		}
 		return history(o.history).add(ctx, fmt.Sprintf("make bench-lost BENCH_LOST_WORKERS=%d", workers), figures)
 	}
@@ -134,11 +129,8 @@ func (g *lostGroup) bringUp(ctx context.Context) error {
 	}
 	h := hand{client: g.client, tick: time.NewTicker(20 * time.Millisecond)}
 	defer h.tick.Stop()
-	if err := h.writes(ctx, g.js, 0, activeState); err != nil {
-		return err
-	}
-	g.job = &batchv1.Job{}
-	if err := g.client.Get(ctx, types.NamespacedName{Namespace: g.js.Namespace, Name: placement.JobName(g.js.Name, replicatedJob, 0)}, g.job); err != nil {
+	var err error
+	if g.job, err = h.begins(ctx, g.js); err != nil {
 		return err
 	}
 	g.epoch = 1
@@ -150,20 +142,15 @@ func (g *lostGroup) bringUp(ctx context.Context) error {
 
 // start creates the Pod of an index on a node, whose agent reports at once.
 func (g *lostGroup) start(ctx context.Context, index, node, try int) error {
-	pod := &corev1.Pod{ObjectMeta: *g.job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *g.job.Spec.Template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name, pod.Spec.NodeName = g.job.Namespace, fmt.Sprintf("%s-%d-%d", g.job.Name, index, try), nodeName(node)
+	pod := podOf(g.job, fmt.Sprintf("%s-%d-%d", g.job.Name, index, try), nodeName(node))
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
 	}
 	pod.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
 	pod.Annotations[jobset.EpochKey] = strconv.Itoa(g.epoch)
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(g.job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	if err := g.client.Create(ctx, pod); err != nil {
-		return err
-	}
 	g.pods[index] = pod.Name
-	return g.client.Status().Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`)))
+	return g.runs(ctx, pod)
 }
 
 // restart is a worker that fails, whose peers all report the next epoch but for those on nodes that are lost with it, until all run again.

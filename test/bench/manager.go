@@ -63,11 +63,10 @@ func (m *manager) use(ctx context.Context) (managerUse, error) {
 		return managerUse{}, fmt.Errorf("parsing the metrics of the manager: %w", err)
 	}
 	return managerUse{
-		cpu:      values["process_cpu_seconds_total"],
-		bytes:    values["go_memstats_alloc_bytes_total"],
-		objects:  values["go_memstats_mallocs_total"],
-		wakes:    values["controller_runtime_reconcile_total/jobset"],
-		resident: values["process_resident_memory_bytes"],
+		cpu:     values["process_cpu_seconds_total"],
+		bytes:   values["go_memstats_alloc_bytes_total"],
+		objects: values["go_memstats_mallocs_total"],
+		wakes:   values["controller_runtime_reconcile_total/jobset"],
 	}, nil
 }
 

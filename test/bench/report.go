@@ -35,17 +35,13 @@ func (b *bench) writeReport() error {
 	printRounds(file, all)
 	printCosts(file, all)
 	printCostsPerPod(file, all)
-	printGrowth(file, all)
-	printCores(file, all)
-	b.printWriteCosts(file)
 	b.printSteps(file)
 	b.printWatched(file)
 	for _, workers := range b.workers {
 		printRequests(file, all, workers)
 	}
 	b.printMemory(file)
-	printBudgets(file, "Budgets", budgetsOf(all))
-	printBudgets(file, "Goals of process mode", append(goalsOf(all), goalsOfStarts(b.starts)...))
+	printBudgets(file, budgetsOf(all))
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -203,13 +199,6 @@ func printRequests(out io.Writer, all []series, workers int) {
 			row(out, cells...)
 		}
 	}
-	for _, f := range failures(columns) {
-		cells := []any{f.client, fmt.Sprintf("%s, answered with %d", f.kind, f.code)}
-		for _, s := range columns {
-			cells = append(cells, whole(s.median(func(r result) float64 { return float64(r.requests.failed[f]) })))
-		}
-		row(out, cells...)
-	}
 }
 
 func (b *bench) printMemory(out io.Writer) {
@@ -236,23 +225,20 @@ func (b *bench) printMemory(out io.Writer) {
 	fmt.Fprintf(out, "\nThe agent process used %.0f ms of CPU in its 2 seconds.\n", cpu*1000)
 }
 
-// printBudgets writes budgets, of which the worst restart counts, or goals, of which the medians do.
-func printBudgets(out io.Writer, heading string, budgets []budget) {
+// printBudgets writes budgets, of which the worst restart counts.
+func printBudgets(out io.Writer, budgets []budget) {
 	if len(budgets) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n## %s\n\n", heading)
-	row(out, "what", "limit", "measured", "", "distance")
-	rule(out, 5)
+	fmt.Fprintf(out, "\n## Budgets\n\n")
+	row(out, "what", "at most", "measured", "")
+	rule(out, 4)
 	for _, limit := range budgets {
-		verdict, bound := "kept", "at most "
+		verdict := "kept"
 		if !limit.kept() {
 			verdict = "**missed**"
 		}
-		if limit.atLeast {
-			bound = "at least "
-		}
-		row(out, limit.what, bound+two(limit.limit), two(limit.measured), verdict, limit.distance())
+		row(out, limit.what, two(limit.limit), two(limit.measured), verdict)
 	}
 }
 

@@ -44,6 +44,13 @@ type atRest struct {
 	took     time.Duration
 }
 
+func (r atRest) requests() (total int) {
+	for _, n := range r.used.Requests {
+		total += n
+	}
+	return total
+}
+
 func restCommand() func(context.Context) error {
 	var o startOptions
 	o.Flags()
@@ -101,7 +108,7 @@ func (b *startBench) restOf(ctx context.Context, tolerant bool) (rows []atRest, 
 	} else if err := measure("none", "no JobSets", pauseOf(ctx, resting)); err != nil {
 		return rows, err
 	}
-	if err := atOnce(b.jobSets, func(i int) error { return b.runs(ctx, i, tolerant) }); err != nil {
+	if err := atOnce(b.jobSets, func(i int) error { return b.bringOneUp(ctx, i, tolerant) }); err != nil {
 		return rows, fmt.Errorf("bringing up %d JobSets: %w", b.jobSets, err)
 	}
 	if err := m.settles(ctx); err != nil {
@@ -173,8 +180,8 @@ func (b *startBench) mark(ctx context.Context, i int) error {
 	return b.client.Patch(ctx, node, client.RawPatch(types.MergePatchType, []byte(label)))
 }
 
-// runs creates a JobSet, and plays all others until its Pod runs on a node and its Job is ready.
-func (b *startBench) runs(ctx context.Context, i int, tolerant bool) error {
+// bringOneUp creates a JobSet, and plays all others until its Pod runs on a node and its Job is ready.
+func (b *startBench) bringOneUp(ctx context.Context, i int, tolerant bool) error {
 	js := newJobSet(1)
 	js.Name = fmt.Sprintf("bench-%04d", i)
 	if tolerant {
@@ -185,23 +192,40 @@ func (b *startBench) runs(ctx context.Context, i int, tolerant bool) error {
 	}
 	h := hand{client: b.client, tick: time.NewTicker(20 * time.Millisecond)}
 	defer h.tick.Stop()
-	if err := h.writes(ctx, js, 0, activeState); err != nil {
+	job, err := h.begins(ctx, js)
+	if err != nil {
 		return err
 	}
-	job := &batchv1.Job{}
-	if err := b.client.Get(ctx, types.NamespacedName{Namespace: js.Namespace, Name: placement.JobName(js.Name, replicatedJob, 0)}, job); err != nil {
-		return err
-	}
-	pod := &corev1.Pod{ObjectMeta: job.Spec.Template.ObjectMeta, Spec: job.Spec.Template.Spec}
-	pod.Namespace, pod.Name, pod.Spec.NodeName = job.Namespace, job.Name+"-0", nodeName(i%max(1, b.nodes))
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	if err := b.client.Create(ctx, pod); err != nil {
-		return err
-	}
-	if err := b.client.Status().Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`))); err != nil {
+	if err := b.runs(ctx, podOf(job, job.Name+"-0", nodeName(i%max(1, b.nodes)))); err != nil {
 		return err
 	}
 	return h.writes(ctx, js, 0, readyState)
+}
+
+// begins says that the only Job of a JobSet is active, as soon as it exists, and returns it.
+func (h *hand) begins(ctx context.Context, js *jobset.JobSet) (*batchv1.Job, error) {
+	if err := h.writes(ctx, js, 0, activeState); err != nil {
+		return nil, err
+	}
+	job := &batchv1.Job{}
+	return job, h.client.Get(ctx, types.NamespacedName{Namespace: js.Namespace, Name: placement.JobName(js.Name, replicatedJob, 0)}, job)
+}
+
+// podOf is a Pod of a Job, bound to a node.
+func podOf(job *batchv1.Job, name, node string) *corev1.Pod {
+	template := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	pod.Namespace, pod.Name, pod.Spec.NodeName = job.Namespace, name, node
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	return pod
+}
+
+// runs creates a Pod that runs at once.
+func (b *startBench) runs(ctx context.Context, pod *corev1.Pod) error {
+	if err := b.client.Create(ctx, pod); err != nil {
+		return err
+	}
+	return b.client.Status().Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`)))
 }
 
 // figuresOfRest are the CPU of the manager.
@@ -218,10 +242,6 @@ func printRest(w io.Writer, rows []atRest) {
 	row(w, "", "seconds", "CPU s", "passes", "requests")
 	rule(w, 5)
 	for _, r := range rows {
-		requests := 0
-		for _, n := range r.used.Requests {
-			requests += n
-		}
-		row(w, r.what, whole(r.took.Seconds()), two(r.used.CPU.Seconds()), r.used.Passes, requests)
+		row(w, r.what, whole(r.took.Seconds()), two(r.used.CPU.Seconds()), r.used.Passes, r.requests())
 	}
 }

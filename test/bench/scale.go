@@ -24,7 +24,6 @@ type scale struct {
 	jobSets  int
 	podsEach int
 	bringUps sizes
-	leases   int
 }
 
 // The cases of --scale.
@@ -33,22 +32,20 @@ const (
 	caseJobSets = "jobsets" // many JobSets: at rest, and when a node, the manager or the API server is lost
 	caseReturn  = "return"  // many JobSets, and only the API server is lost
 	caseBringUp = "bringup" // one JobSet of many Jobs
-	caseLeases  = "leases"  // the start of a manager where many agents report in Leases
 )
 
 func (s *scale) flags() {
 	s.bringUps = sizes{5000, 10000}
-	flag.StringVar(&s.cases, "scale", "", "measure these cases of scale, separated by spaces: group, jobsets, return, bringup, leases")
+	flag.StringVar(&s.cases, "scale", "", "measure these cases of scale, separated by spaces: group, jobsets, return, bringup")
 	flag.IntVar(&s.jobSets, "scale-jobsets", 1000, "with --scale=jobsets: number of JobSets")
 	flag.IntVar(&s.podsEach, "scale-pods", 10, "with --scale=jobsets: number of workers of each")
-	flag.IntVar(&s.leases, "scale-leases", 10000, "with --scale=leases: number of Leases")
 	flag.Var(&s.bringUps, "scale-jobs", "with --scale=bringup: numbers of Jobs of one JobSet")
 }
 
 func (s *scale) check() error {
 	for _, name := range strings.Fields(s.cases) {
-		if !slices.Contains([]string{caseGroup, caseJobSets, caseReturn, caseBringUp, caseLeases}, name) {
-			return fmt.Errorf("--scale has %q, and knows group, jobsets, return, bringup and leases", name)
+		if !slices.Contains([]string{caseGroup, caseJobSets, caseReturn, caseBringUp}, name) {
+			return fmt.Errorf("--scale has %q, and knows group, jobsets, return and bringup", name)
 		}
 	}
 	if s.jobSets < 2 || s.podsEach < 1 {
@@ -69,10 +66,6 @@ func (b *bench) measureScale(ctx context.Context, dir string) error {
 		case caseJobSets, caseReturn:
 			if err := own(func(ctx context.Context, p *plane) error { return b.manyJobSets(ctx, p, name == caseReturn) }); err != nil {
 				return fmt.Errorf("%d JobSets of %d workers: %w", b.jobSets, b.podsEach, err)
-			}
-		case caseLeases:
-			if err := own(b.manyLeases); err != nil {
-				return fmt.Errorf("%d Leases: %w", b.leases, err)
 			}
 		case caseBringUp:
 			for _, jobs := range b.bringUps {

@@ -15,7 +15,7 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Reports on Pods and in Leases, in turns (P156): one group of each size restarts with the ones, then with the others, and so on, so
+// Reports on Pods and in Leases, in turns: one group of each size restarts with the ones, then with the others, and so on, so
 // that both meet the same machine. Its agents report in Leases; in every other restart each request for one is refused before it is sent,
 // and the report goes to the Pod (P151). Beside the group of a thousand, the start of one whose agents know of no Leases, and a tuned
 // Recreate. Each on a control plane of its own: that one ends sooner than a group is deleted.

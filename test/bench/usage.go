@@ -20,7 +20,7 @@ const nodesAndAgents = "bench"
 
 // managerUse is what the manager says of itself, since it started.
 type managerUse struct {
-	cpu, bytes, objects, wakes, resident float64
+	cpu, bytes, objects, wakes float64
 }
 
 // usage is what everything has used up to a moment, or in some time.
@@ -30,15 +30,14 @@ type usage struct {
 	jobSetBytes float64
 }
 
-// less subtracts another usage this many times. What resides is not summed up over time and stays.
+// less subtracts another usage this many times.
 func (u usage) less(other usage, times float64) usage {
 	rest := usage{
 		manager: managerUse{
-			cpu:      u.manager.cpu - times*other.manager.cpu,
-			bytes:    u.manager.bytes - times*other.manager.bytes,
-			objects:  u.manager.objects - times*other.manager.objects,
-			wakes:    u.manager.wakes - times*other.manager.wakes,
-			resident: u.manager.resident,
+			cpu:     u.manager.cpu - times*other.manager.cpu,
+			bytes:   u.manager.bytes - times*other.manager.bytes,
+			objects: u.manager.objects - times*other.manager.objects,
+			wakes:   u.manager.wakes - times*other.manager.wakes,
 		},
 		cpu:         map[string]float64{},
 		jobSetBytes: u.jobSetBytes - times*other.jobSetBytes,

@@ -164,18 +164,6 @@ type ReplicatedJob struct {
 	Elastic *ElasticBounds `json:"elastic,omitempty"`
 }
 
-// ElasticBounds are the minimum and the maximum number of Pods of a ReplicatedJob. If they are equal its size
-// never changes.
-type ElasticBounds struct {
-	// minInstances is the minimum number of Pods.
-	// +kubebuilder:validation:Minimum=1
-	MinInstances int32 `json:"minInstances"`
-
-	// maxInstances is the maximum number of Pods, at least minInstances. A JobSet has at most 1,000,000 workers.
-	// +kubebuilder:validation:Minimum=1
-	MaxInstances int32 `json:"maxInstances"`
-}
-
 // DependsOnStatus is a status of a ReplicatedJob that others can wait for.
 // +kubebuilder:validation:Enum=Ready;Complete
 type DependsOnStatus string
