@@ -46,7 +46,7 @@ const (
 )
 
 // atMost returns a violation if there is more than allowed.
-func atMost(path *field.Path, count, most int64, what, instead string) field.ErrorList {
+func atMost[N int | int64](path *field.Path, count, most N, what, instead string) field.ErrorList {
 	if count <= most {
 		return nil
 	}
@@ -56,17 +56,17 @@ func atMost(path *field.Path, count, most int64, what, instead string) field.Err
 // jobSetBounds are those of a whole JobSet.
 func jobSetBounds(js *jobset.JobSet) field.ErrorList {
 	path := specPath.Child("replicatedJobs")
-	errs := atMost(path, int64(len(js.Spec.ReplicatedJobs)), maxReplicatedJobs, "ReplicatedJobs", "use replicas, or several JobSets")
+	errs := atMost(path, len(js.Spec.ReplicatedJobs), maxReplicatedJobs, "ReplicatedJobs", "use replicas, or several JobSets")
 	errs = append(errs, workerBound(js, 0)...)
 	containers := 0
 	for i := range js.Spec.ReplicatedJobs {
-		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		spec := podSpec(js, i)
 		containers += len(spec.InitContainers) + len(spec.Containers)
 	}
-	errs = append(errs, atMost(path, int64(containers), maxAllContainers, "containers in all Pod templates together",
+	errs = append(errs, atMost(path, containers, maxAllContainers, "containers in all Pod templates together",
 		"use replicas for equal templates, or several JobSets")...)
 	if p := js.Spec.SuccessPolicy; p != nil {
-		errs = append(errs, atMost(specPath.Child("successPolicy", "targetReplicatedJobs"), int64(len(p.TargetReplicatedJobs)), maxReplicatedJobs,
+		errs = append(errs, atMost(specPath.Child("successPolicy", "targetReplicatedJobs"), len(p.TargetReplicatedJobs), maxReplicatedJobs,
 			"names", "write each name once")...)
 	}
 	if p := js.Spec.FailurePolicy; p != nil {
@@ -77,18 +77,17 @@ func jobSetBounds(js *jobset.JobSet) field.ErrorList {
 
 func failurePolicyBounds(p *jobset.FailurePolicy) field.ErrorList {
 	path := failurePolicyPath.Child("rules")
-	errs := atMost(path, int64(len(p.Rules)), maxFailureRules, "rules", "let one rule have several reasons, patterns or targets")
+	errs := atMost(path, len(p.Rules), maxFailureRules, "rules", "let one rule have several reasons, patterns or targets")
 	for i := range p.Rules {
 		for _, list := range []struct {
-			name  string
-			count int
-			most  int64
+			name        string
+			count, most int
 		}{
 			{"targetReplicatedJobs", len(p.Rules[i].TargetReplicatedJobs), maxReplicatedJobs},
 			{"onJobFailureReasons", len(p.Rules[i].OnJobFailureReasons), maxPatterns},
 			{"onJobFailureMessagePatterns", len(p.Rules[i].OnJobFailureMessagePatterns), maxPatterns},
 		} {
-			errs = append(errs, atMost(path.Index(i).Child(list.name), int64(list.count), list.most, "entries",
+			errs = append(errs, atMost(path.Index(i).Child(list.name), list.count, list.most, "entries",
 				"write each once, and join patterns by |")...)
 		}
 	}
@@ -136,7 +135,7 @@ func workersIfGrown(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 func tolerationsIfGrown(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 	var errs field.ErrorList
 	for i := range new.Spec.ReplicatedJobs {
-		is := len(new.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Tolerations)
+		is := len(podSpec(new, i).Tolerations)
 		if is <= maxTolerations {
 			continue
 		}
@@ -148,14 +147,14 @@ func tolerationsIfGrown(old, new *jobset.JobSet, _ gates.Set) field.ErrorList {
 }
 
 func tolerationBound(i, count int) field.ErrorList {
-	return atMost(podPath(i).Child("tolerations"), int64(count), maxTolerations, "tolerations", "operator Exists tolerates all values of a key")
+	return atMost(podPath(i).Child("tolerations"), count, maxTolerations, "tolerations", "operator Exists tolerates all values of a key")
 }
 
 // templateBounds are those of one template.
 func templateBounds(js *jobset.JobSet, i int) field.ErrorList {
-	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	job := jobSpec(js, i)
 	spec, path := &job.Template.Spec, podPath(i)
-	errs := atMost(path.Child("containers"), int64(len(spec.InitContainers)+len(spec.Containers)), maxContainers,
+	errs := atMost(path.Child("containers"), len(spec.InitContainers)+len(spec.Containers), maxContainers,
 		"containers and initContainers of a Pod", "use more Pods")
 	for at, c := range containersOf(js, i) {
 		errs = append(errs, restartRuleBounds(c, at)...)
@@ -169,13 +168,13 @@ func templateBounds(js *jobset.JobSet, i int) field.ErrorList {
 
 // resourceBound counts the different names in a Pod template.
 func resourceBound(js *jobset.JobSet, i int) field.ErrorList {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	names := resourceNames(spec.Resources)
 	names.Insert(slices.Collect(maps.Keys(spec.Overhead))...)
 	for _, c := range containersOf(js, i) {
 		names.Insert(resourceNames(&c.Resources).UnsortedList()...)
 	}
-	return atMost(podPath(i), int64(len(names)), maxResourceNames, "names of resources", "request only what nodes have")
+	return atMost(podPath(i), len(names), maxResourceNames, "names of resources", "request only what nodes have")
 }
 
 func restartRuleBounds(c *corev1.Container, path func() *field.Path) field.ErrorList {
@@ -183,7 +182,7 @@ func restartRuleBounds(c *corev1.Container, path func() *field.Path) field.Error
 		return nil
 	}
 	rules := path().Child("restartPolicyRules")
-	errs := atMost(rules, int64(len(c.RestartPolicyRules)), maxRestartRules, "rules", "let one rule list several exit codes")
+	errs := atMost(rules, len(c.RestartPolicyRules), maxRestartRules, "rules", "let one rule list several exit codes")
 	for i, rule := range c.RestartPolicyRules {
 		if rule.ExitCodes != nil {
 			errs = append(errs, exitCodeBound(rules.Index(i).Child("exitCodes"), rule.ExitCodes.Values)...)
@@ -196,7 +195,7 @@ func podFailureBounds(path *field.Path, policy *batchv1.PodFailurePolicy) field.
 	if policy == nil {
 		return nil
 	}
-	errs := atMost(path, int64(len(policy.Rules)), maxPodFailureRules, "rules", "let one rule list several exit codes")
+	errs := atMost(path, len(policy.Rules), maxPodFailureRules, "rules", "let one rule list several exit codes")
 	for i := range policy.Rules {
 		if when := policy.Rules[i].OnExitCodes; when != nil {
 			errs = append(errs, exitCodeBound(path.Index(i).Child("onExitCodes"), when.Values)...)
@@ -206,12 +205,12 @@ func podFailureBounds(path *field.Path, policy *batchv1.PodFailurePolicy) field.
 }
 
 func exitCodeBound(path *field.Path, codes []int32) field.ErrorList {
-	return atMost(path.Child("values"), int64(len(codes)), maxExitCodes, "exit codes", "list those with operator NotIn that are not meant")
+	return atMost(path.Child("values"), len(codes), maxExitCodes, "exit codes", "list those with operator NotIn that are not meant")
 }
 
-func nodeTerms(affinity *corev1.Affinity) (count int64) {
+func nodeTerms(affinity *corev1.Affinity) (count int) {
 	for _, term := range requiredTerms(affinity) {
-		count += int64(1 + len(term.MatchExpressions) + len(term.MatchFields))
+		count += 1 + len(term.MatchExpressions) + len(term.MatchFields)
 	}
 	return count
 }

@@ -63,9 +63,8 @@ func isFinished(js *jobset.JobSet) bool {
 func newSize(path *field.Path, job *batchv1.JobSpec) field.ErrorList {
 	var errs field.ErrorList
 	for _, number := range []struct {
-		name  string
-		value *int32
-		other *int32
+		name         string
+		value, other *int32
 	}{
 		{"parallelism", job.Parallelism, job.Completions},
 		{"completions", job.Completions, job.Parallelism},

@@ -57,7 +57,7 @@ func exclusiveIsIndexed(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 }
 
 func needsIndexes(js *jobset.JobSet, i int) *field.Error {
-	return field.Invalid(jobPath(i).Child("completionMode"), js.Spec.ReplicatedJobs[i].Template.Spec.CompletionMode, fmt.Sprintf(
+	return field.Invalid(jobPath(i).Child("completionMode"), jobSpec(js, i).CompletionMode, fmt.Sprintf(
 		"must be Indexed with exclusive placement (annotation %s): the other Pods of a Job follow that of index 0; "+
 			"or label the nodes beforehand and set the annotation %s beside it", jobset.ExclusiveKey, jobset.NodeSelectorStrategyKey))
 }

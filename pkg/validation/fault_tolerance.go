@@ -98,8 +98,7 @@ func manyTerms(js *jobset.JobSet) (out []string) {
 		return nil
 	}
 	for i := range js.Spec.ReplicatedJobs {
-		terms := len(requiredTerms(js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.Affinity))
-		if terms > termsThatAvoid && len(out) < 10 {
+		if terms := len(requiredTerms(podSpec(js, i).Affinity)); terms > termsThatAvoid && len(out) < 10 {
 			out = append(out, fmt.Sprintf("%s: has %d node selector terms, and with more than %d a Pod may avoid only some of the nodes of faultTolerance.avoidNodes: "+
 				"label the nodes, and ask for that label", podPath(i).Child("affinity", "nodeAffinity"), terms, termsThatAvoid))
 		}
@@ -133,7 +132,7 @@ func slowToLeave(js *jobset.JobSet, g gates.Set) []string {
 		return nil
 	}
 	for i := range js.Spec.ReplicatedJobs {
-		pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		pod := podSpec(js, i)
 		leaves := slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool {
 			return t.Effect != corev1.TaintEffectNoSchedule && (t.Key == corev1.TaintNodeUnreachable || t.Key == "" && t.Operator == corev1.TolerationOpExists)
 		})

@@ -27,7 +27,7 @@ func inPlaceAgent(js *jobset.JobSet, i int) field.ErrorList {
 	if workerpod.IsInjected(js, &js.Spec.ReplicatedJobs[i]) {
 		return inPlaceInjection(js, i)
 	}
-	_, errs := findAgent(podPath(i), &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec)
+	_, errs := findAgent(podPath(i), podSpec(js, i))
 	return errs
 }
 

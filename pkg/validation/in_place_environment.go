@@ -38,7 +38,7 @@ func inPlaceEnvironment(js *jobset.JobSet, g gates.Set) field.ErrorList {
 	}
 	inContainers := workerpod.ModeOf(js.Spec.FailurePolicy) == jobset.ContainerMode // the other mode has obstacles of its own
 	for i := range js.Spec.ReplicatedJobs {
-		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		spec := podSpec(js, i)
 		errs = append(errs, variablesOfTheAuthor(podPath(i), spec, written)...)
 		if inContainers {
 			errs = append(errs, environmentInContainers(js, i, written, g)...)

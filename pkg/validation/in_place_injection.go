@@ -23,7 +23,7 @@ const addedAgent = "an agent is added to templates without one"
 
 // inPlaceInjection refuses what conflicts with the agent that a template is to get.
 func inPlaceInjection(js *jobset.JobSet, i int) field.ErrorList {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	errs := halfAgents(podPath(i), spec)
 	errs = append(errs, takenNames(podPath(i), spec)...)
 	return append(errs, duplicateExitCodes(js, i)...)
@@ -92,7 +92,7 @@ func takenClaims(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 
 // duplicateExitCodes finds codes for a new Pod that podFailurePolicy acts on as well: which of them counts must be clear from the manifest.
 func duplicateExitCodes(js *jobset.JobSet, i int) field.ErrorList {
-	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	job := jobSpec(js, i)
 	var errs field.ErrorList
 	first := workerpod.NewPodFailures(job.PodFailurePolicy).OnAny(job.Template.Spec.Containers)
 	for at, code := range workerpod.RecreatePodOn(js.Spec.FailurePolicy) {
@@ -108,7 +108,7 @@ func duplicateExitCodes(js *jobset.JobSet, i int) field.ErrorList {
 // helperWarnings are about sidecars that might be meant to be the agent and do nothing that an agent does (P60a).
 func helperWarnings(js *jobset.JobSet, i int) []string {
 	var out []string
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	for k := range spec.InitContainers {
 		if workerpod.HasAgentVariables(&spec.InitContainers[k]) {
 			out = append(out, fmt.Sprintf("%s: has the variables of an agent, but neither a startup probe on %s nor a RestartAllContainers rule "+

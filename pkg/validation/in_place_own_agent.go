@@ -101,7 +101,7 @@ func probedPort(c *corev1.Container) (int32, bool) {
 
 // inPlaceToken refuses a Pod in which our agent has no credentials.
 func inPlaceToken(js *jobset.JobSet, i int) field.ErrorList {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	if automount := spec.AutomountServiceAccountToken; automount == nil || *automount || !needsToken(spec) {
 		return nil
 	}

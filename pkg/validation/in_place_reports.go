@@ -29,7 +29,7 @@ func reportsIfChanged(old, new *jobset.JobSet, _ gates.Set) (errs field.ErrorLis
 // changedReports refuses a Pod template with what agents report: a group of such Pods would be
 // lifted before any agent runs, and its workers would have failed before they ran.
 func changedReports(from *jobset.ReplicatedJob, js *jobset.JobSet, i int) (errs field.ErrorList) {
-	old, new := from.Template.Spec.Template.Annotations, js.Spec.ReplicatedJobs[i].Template.Spec.Template.Annotations
+	old, new := from.Template.Spec.Template.Annotations, jobSpec(js, i).Template.Annotations
 	for _, report := range [][2]string{
 		{jobset.EpochKey, "counts as back before it runs"},
 		{jobset.WorkerExitKey, "counts as one whose worker has ended"},

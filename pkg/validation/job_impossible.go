@@ -28,7 +28,7 @@ import (
 
 // jobSelector refuses selectors and labels that the API server sets on each Job itself.
 func jobSelector(js *jobset.JobSet, i int) field.ErrorList {
-	job, path := &js.Spec.ReplicatedJobs[i].Template.Spec, jobPath(i)
+	job, path := jobSpec(js, i), jobPath(i)
 	if ptr.Deref(job.ManualSelector, false) {
 		return manualSelector(job, path)
 	}
@@ -65,7 +65,7 @@ func manualSelector(job *batchv1.JobSpec, path *field.Path) field.ErrorList {
 
 // jobNumbers refuses numbers below their minimum (W13a, W141), and numbers without what they are about.
 func jobNumbers(js *jobset.JobSet, i int) field.ErrorList {
-	job, path := &js.Spec.ReplicatedJobs[i].Template.Spec, jobPath(i)
+	job, path := jobSpec(js, i), jobPath(i)
 	var errs field.ErrorList
 	atLeast := func(path *field.Path, value *int64, least int64) {
 		if value != nil && *value < least {
@@ -104,7 +104,7 @@ func wide(n *int32) *int64 {
 // podParts refuses a Pod template with mounts without a volume, and with requests above their limit. Volumes that are made from
 // claims, or added where workers restart in place, are not known here: there the API server finds such mounts.
 func podParts(js *jobset.JobSet, i int) field.ErrorList {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	known := len(js.Spec.VolumeClaimPolicies) == 0 && !workerpod.WantsInPlace(js)
 	volumes := sets.New[string]()
 	for k := range spec.Volumes {

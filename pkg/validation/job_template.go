@@ -18,7 +18,7 @@ import (
 // then the error is in an event. These rules find the common errors earlier.
 
 func restartPolicy(js *jobset.JobSet, i int) field.ErrorList {
-	job, path := &js.Spec.ReplicatedJobs[i].Template.Spec, podPath(i).Child("restartPolicy")
+	job, path := jobSpec(js, i), podPath(i).Child("restartPolicy")
 	switch policy := job.Template.Spec.RestartPolicy; {
 	case job.PodFailurePolicy != nil && policy != corev1.RestartPolicyNever:
 		return field.ErrorList{field.Invalid(path, policy,
@@ -31,7 +31,7 @@ func restartPolicy(js *jobset.JobSet, i int) field.ErrorList {
 
 // completions requires completions beside parallelism: the API server defaults both to 1 only if both are absent.
 func completions(js *jobset.JobSet, i int) field.ErrorList {
-	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	job := jobSpec(js, i)
 	if !isIndexed(job) || job.Completions != nil || job.Parallelism == nil {
 		return nil
 	}

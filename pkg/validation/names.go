@@ -66,7 +66,7 @@ func jobName(js *jobset.JobSet, i int) field.ErrorList {
 
 // podName checks the longest Pod name of an Indexed Job.
 func podName(js *jobset.JobSet, i int) field.ErrorList {
-	job := &js.Spec.ReplicatedJobs[i].Template.Spec
+	job := jobSpec(js, i)
 	if !isIndexed(job) || job.Completions == nil {
 		return nil
 	}

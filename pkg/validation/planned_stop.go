@@ -59,7 +59,7 @@ func plannedStopWarnings(js *jobset.JobSet) []string {
 	}
 	for i := range js.Spec.ReplicatedJobs {
 		path := podPath(i).Child("terminationGracePeriodSeconds")
-		if own := ptr.Deref(js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds); own < int64(grace) {
+		if own := ptr.Deref(podSpec(js, i).TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds); own < int64(grace) {
 			out = append(out, fmt.Sprintf("%s: is %d, less than plannedStopGracePeriodSeconds (%d): the Pods that a change of size or a move deletes "+
 				"are killed while the others may still save; set at least %d", path, own, grace, grace))
 		}

@@ -22,7 +22,7 @@ import (
 // changedPodTemplate checks the maps and lists of a Pod template that may change, as the API server does when a Job is created:
 // the entries that differ from an older template; the others were admitted before.
 func changedPodTemplate(was *jobset.ReplicatedJob, js *jobset.JobSet, i int) field.ErrorList {
-	old, new, template := &was.Template.Spec.Template, &js.Spec.ReplicatedJobs[i].Template.Spec.Template, jobPath(i).Child("template")
+	old, new, template := &was.Template.Spec.Template, &jobSpec(js, i).Template, jobPath(i).Child("template")
 	errs := newEntries(template.Child("metadata", "labels"), old.Labels, new.Labels, metav1validation.ValidateLabels)
 	errs = append(errs, newEntries(template.Child("metadata", "annotations"), old.Annotations, new.Annotations, apivalidation.ValidateAnnotations)...)
 	spec := template.Child("spec")

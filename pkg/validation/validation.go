@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"iter"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -194,10 +195,18 @@ func podPath(i int) *field.Path {
 	return jobPath(i).Child("template", "spec")
 }
 
+// jobSpec is the Job spec in a ReplicatedJob.
+func jobSpec(js *jobset.JobSet, i int) *batchv1.JobSpec {
+	return &js.Spec.ReplicatedJobs[i].Template.Spec
+}
+
+// podSpec is the Pod spec in a ReplicatedJob.
+func podSpec(js *jobset.JobSet, i int) *corev1.PodSpec { return &jobSpec(js, i).Template.Spec }
+
 // containersOf yields the containers of a Pod template, init containers first. There are thousands, so paths are made where they
 // are needed.
 func containersOf(js *jobset.JobSet, i int) iter.Seq2[func() *field.Path, *corev1.Container] {
-	spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+	spec := podSpec(js, i)
 	return func(yield func(func() *field.Path, *corev1.Container) bool) {
 		for k := range len(spec.InitContainers) + len(spec.Containers) {
 			name, list, at := "initContainers", spec.InitContainers, k

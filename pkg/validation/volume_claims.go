@@ -91,7 +91,7 @@ func claimVolumes(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	}
 	mounted, defined := sets.New[string](), map[string][]*field.Path{}
 	for i := range js.Spec.ReplicatedJobs {
-		pod := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		pod := podSpec(js, i)
 		for j := range pod.Volumes {
 			name := pod.Volumes[j].Name
 			defined[name] = append(defined[name], podPath(i).Child("volumes").Index(j).Child("name"))

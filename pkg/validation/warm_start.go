@@ -30,7 +30,7 @@ func warmStart(js *jobset.JobSet, _ gates.Set) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i := range js.Spec.ReplicatedJobs {
-		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		spec := podSpec(js, i)
 		for c := range spec.Containers {
 			for _, name := range []string{protocol.GateEnv, protocol.GateInodeEnv, protocol.GateReadyEnv, protocol.WarmStartEnv} {
 				if at := workerpod.FindEnv(&spec.Containers[c], name); at >= 0 {
@@ -54,7 +54,7 @@ func warmStartWarnings(js *jobset.JobSet) []string {
 	}
 	var out []string
 	for i := range js.Spec.ReplicatedJobs {
-		spec := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec
+		spec := podSpec(js, i)
 		for c := range spec.Containers {
 			worker, at := &spec.Containers[c], podPath(i).Child("containers").Index(c)
 			if limit, request, needed, ok := tooLittleMemory(worker); ok {

@@ -48,7 +48,7 @@ func inPlaceWarnings(js *jobset.JobSet) []string {
 			continue
 		}
 		out = append(out, unusedCodes(js, i)...)
-		spec, path := &js.Spec.ReplicatedJobs[i].Template.Spec.Template.Spec, podPath(i)
+		spec, path := podSpec(js, i), podPath(i)
 		if at, _ := findAgent(path, spec); at >= 0 && workerpod.RestartsPodOn(spec.InitContainers[at].RestartPolicyRules, workerpod.ConfigExitCode) {
 			out = append(out, fmt.Sprintf("%s: exit code %d means that a restart cannot help, and RestartAllContainers has no backoff; "+
 				"use RestartAllContainers on exit codes NotIn [%d]", path.Child("initContainers").Index(at).Child("restartPolicyRules"),

@@ -30,7 +30,7 @@ func generalWarnings(js *jobset.JobSet) []string {
 	}
 	out := sizeWarnings(js)
 	for i := range js.Spec.ReplicatedJobs {
-		job := &js.Spec.ReplicatedJobs[i].Template.Spec
+		job := jobSpec(js, i)
 		if job.TTLSecondsAfterFinished != nil && !workerpod.WantsInPlace(js) {
 			out = append(out, fmt.Sprintf("%s: a Job that completes and is deleted by it is created again and runs again; "+
 				"remove it, and set spec.ttlSecondsAfterFinished of the JobSet to delete everything at the end",
