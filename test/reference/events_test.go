@@ -16,8 +16,8 @@ import (
 
 // Reasons, with the type of their events where the same statement names it.
 var (
-	warnings = regexp.MustCompile(`(?:\bwarning\(|\.warn\(\w+, |EventTypeWarning, )constants\.(\w+)`)
-	normals  = regexp.MustCompile(`(?:\bnormal\(|EventTypeNormal, )constants\.(\w+)`)
+	warnings = regexp.MustCompile(`(?:\b[wW]arning\(|\.warn\(\w+, |EventTypeWarning, )constants\.(\w+)`)
+	normals  = regexp.MustCompile(`(?:\b[nN]ormal\(|EventTypeNormal, )constants\.(\w+)`)
 )
 
 func TestTheReferenceHasTheTypesOfEvents(t *testing.T) {
