@@ -24,20 +24,25 @@ import (
 // Thousands of Pods report within a second; 20 passes a second see them all.
 const passInterval = 50 * time.Millisecond
 
-// Passes over more than 2,000 Jobs are further apart, 250 ms from 10,000 Jobs on, since the passes of a start cost the square of
-// its Jobs. A pass creates up to 250 Jobs, so this does not slow down a start at 500 requests a second. Above 50,000 Jobs
-// leastPerJob counts: reading a Job takes one or two microseconds, so passes never take most of a worker's time.
+// Passes over more than 2,000 Jobs are further apart, since those of a start cost the square of its Jobs: 250 ms from 10,000 Jobs
+// on while Jobs are created, which does not slow down a start at 500 requests a second, as a pass creates up to 250; 1 s from
+// 12,000 on once all exist, unless they restart in place. A pass that follows a pause starts at once. Above 50,000 Jobs leastPerJob
+// counts: reading a Job takes one or two microseconds, so passes never take most of a worker's time.
 const (
 	passIntervalPerJob = 25 * time.Microsecond
 	longPassInterval   = 250 * time.Millisecond
 	leastPerJob        = 5 * time.Microsecond
+
+	manyJobs            = 2000
+	calmIntervalPerMore = 100 * time.Microsecond
+	longCalmInterval    = time.Second
 )
 
 // countsDelayPerJob and maxCountsDelay set how long a change of nothing but
-// counts waits for others of the same JobSet: 50 ms at 100 Jobs, 1 s from 2,000.
+// counts waits for others of the same JobSet: 50 ms at 100 Jobs, 2 s from 4,000.
 const (
 	countsDelayPerJob = 500 * time.Microsecond
-	maxCountsDelay    = time.Second
+	maxCountsDelay    = 2 * time.Second
 )
 
 // pace spaces out the passes over one JobSet and the writes of its counts.
@@ -46,12 +51,17 @@ type pace struct {
 	jobs atomic.Int64
 	// lastPass and lastWrite are when the last pass started, and when the status was last written.
 	lastPass, lastWrite time.Time
+	// calm: the last pass left no Job to create or resume, and no group waits for the next one.
+	calm bool
 }
 
 // startPass returns how long to wait before a pass may start, 0 if it starts now.
 func (p *pace) startPass(now time.Time) time.Duration {
 	jobs := time.Duration(p.jobs.Load())
 	interval := max(passInterval, min(jobs*passIntervalPerJob, longPassInterval), jobs*leastPerJob)
+	if p.calm {
+		interval = max(interval, min((jobs-manyJobs)*calmIntervalPerMore, longCalmInterval))
+	}
 	if wait := interval - now.Sub(p.lastPass); wait > 0 && wait <= interval {
 		return wait
 	}

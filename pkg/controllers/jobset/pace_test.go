@@ -17,7 +17,7 @@ func TestPassesAreSpacedOut(t *testing.T) {
 	const ms = time.Millisecond
 	steps := []struct {
 		why      string
-		jobs     int64
+		jobs     int64 // negative if all of them exist
 		at, want time.Duration
 	}{
 		{"P22: the first pass starts at once", 0, 0, 0},
@@ -32,9 +32,14 @@ func TestPassesAreSpacedOut(t *testing.T) {
 		{"C378: at 2,000 Jobs the next waits for the rest of 50 ms", 2000, 520 * ms, 30 * ms},
 		{"C378: at 4,000 for that of 100 ms", 4000, 520 * ms, 80 * ms},
 		{"C378: at 20,000 for that of 250 ms", 20_000, 520 * ms, 230 * ms},
+		{"C378: at 2,000 that all exist for that of 50 ms", -2000, 520 * ms, 30 * ms},
+		{"C378: at 4,000 for that of 200 ms", -4000, 520 * ms, 180 * ms},
+		{"C378: at 20,000 for that of a second", -20_000, 520 * ms, 980 * ms},
+		{"C378: after that it starts", -20_000, 1500 * ms, 0},
 	}
 	for _, step := range steps {
-		p.jobs.Store(step.jobs)
+		p.jobs.Store(max(step.jobs, -step.jobs))
+		p.calm = step.jobs < 0
 		if got := p.startPass(now.Add(step.at)); got != step.want {
 			t.Errorf("%s: waits %v, want %v", step.why, got, step.want)
 		}
@@ -59,10 +64,10 @@ func TestPassesAreSpacedOut(t *testing.T) {
 func TestCountsAreDelayed(t *testing.T) {
 	t.Parallel()
 	var p pace
-	for jobs, want := range map[int64]time.Duration{0: 0, 1: 500 * time.Microsecond, 1000: 500 * time.Millisecond, 10_000: time.Second} {
+	for jobs, want := range map[int64]time.Duration{0: 0, 1: 500 * time.Microsecond, 1000: 500 * time.Millisecond, 10_000: 2 * time.Second} {
 		p.jobs.Store(jobs)
 		if got := p.countsDelay(); got != want {
-			t.Errorf("C352: the delay grows with the Jobs up to a second: %d Jobs: %v, want %v", jobs, got, want)
+			t.Errorf("C352: the delay grows with the Jobs up to two seconds: %d Jobs: %v, want %v", jobs, got, want)
 		}
 	}
 	if got := p.untilWrite(now, time.Hour); got != 0 {

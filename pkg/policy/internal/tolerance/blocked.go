@@ -89,22 +89,22 @@ func JobsBlocked(v *view.View, sum pass.Result) pass.Result {
 
 // lingering says which Jobs have waited for their Pods for long, up to five of them, and asks for the next look.
 func lingering(v *view.View) (texts []string, r pass.Result) {
-	more := 0
-	jobs := slices.Clone(v.Jobs)
-	slices.SortFunc(jobs, view.CompareJobs)
-	for _, job := range jobs {
-		since, fails := lingersSince(job)
-		switch {
+	var late []*batchv1.Job
+	for _, job := range v.Jobs {
+		switch since, _ := lingersSince(job); {
 		case since.IsZero():
 		case !Lingers(job, v.Now):
 			r = r.And(pass.RequeueAfter(v.Until(since.Add(LingerPatience))))
-		case len(texts) == view.MaxNamed:
-			more++
 		default:
-			texts = append(texts, whyLingering(v, job, since, fails))
+			late = append(late, job)
 		}
 	}
-	if more > 0 {
+	slices.SortFunc(late, view.CompareJobs)
+	for _, job := range late[:min(len(late), view.MaxNamed)] {
+		since, fails := lingersSince(job)
+		texts = append(texts, whyLingering(v, job, since, fails))
+	}
+	if more := len(late) - len(texts); more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more Jobs", more))
 	}
 	if len(texts) > 0 {

@@ -50,6 +50,7 @@ type ReplicatedJob struct {
 // delete it is not known.
 func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, error) {
 	o := Observed{Taken: make(Taken, len(js.Spec.ReplicatedJobs))}
+	o.list(js)
 	outdated := NewAttempts(js, g)
 	sorted := slices.Clone(jobs)
 	slices.SortFunc(sorted, CompareJobs)
@@ -63,20 +64,13 @@ func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, err
 		if err != nil {
 			return Observed{}, err
 		}
-		finished, ok := FinishedCondition(job)
-		switch {
-		case previous:
+		if previous {
 			o.Previous = append(o.Previous, job)
-		case !ok:
-			o.Active = append(o.Active, job)
-		case finished.Type == batchv1.JobComplete:
-			o.Successful = append(o.Successful, job)
-		default:
-			o.Failed = append(o.Failed, job)
+			continue
 		}
+		o.count(job) // now, and not in a walk of its own: of thousands of Jobs none is in the processor's cache then
 	}
 	o.Newest = outdated.newest
-	o.count(js)
 	return o, nil
 }
 
@@ -100,8 +94,8 @@ func HasCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) bool
 	})
 }
 
-// count fills Statuses. Jobs of a ReplicatedJob that is not in the spec count nowhere.
-func (o *Observed) count(js *jobset.JobSet) {
+// list fills Statuses and ByName with the ReplicatedJobs of the spec, without Jobs.
+func (o *Observed) list(js *jobset.JobSet) {
 	o.Statuses = make([]jobset.ReplicatedJobStatus, len(js.Spec.ReplicatedJobs))
 	all := make([]ReplicatedJob, len(o.Statuses))
 	o.ByName = make(map[string]*ReplicatedJob, len(all))
@@ -114,23 +108,24 @@ func (o *Observed) count(js *jobset.JobSet) {
 	for i := range o.Statuses {
 		o.ByName[o.Statuses[i].Name].ReplicatedJobStatus = &o.Statuses[i]
 	}
-	for _, bucket := range [][]*batchv1.Job{o.Active, o.Successful, o.Failed} {
-		for _, job := range bucket {
-			if rjob := o.ByName[ReplicatedJobOf(job)]; rjob != nil {
-				rjob.Jobs++
-				rjob.add(job)
-			}
-		}
-	}
 }
 
-func (r *ReplicatedJob) add(job *batchv1.Job) {
+// count adds a Job of the current attempt. One of a ReplicatedJob that is not in the spec counts in no status.
+func (o *Observed) count(job *batchv1.Job) {
+	r := o.ByName[ReplicatedJobOf(job)]
+	if r == nil {
+		r = &ReplicatedJob{ReplicatedJobStatus: &jobset.ReplicatedJobStatus{}}
+	}
+	r.Jobs++
 	switch end, finished := FinishedCondition(job); {
 	case finished && end.Type == batchv1.JobComplete:
+		o.Successful = append(o.Successful, job)
 		r.Succeeded++
 	case finished:
+		o.Failed = append(o.Failed, job)
 		r.Failed++
 	default:
+		o.Active = append(o.Active, job)
 		adds := CountsOf(job)
 		r.Ready += OneIf(adds.Ready)
 		r.Active += OneIf(adds.Active)
