@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"sigs.k8s.io/jobset/agent/internal/probe"
 	"sigs.k8s.io/jobset/supervisor/setting"
 )
 
@@ -42,14 +43,13 @@ const (
 // ProbeBarrier is the startup probe of a sidecar: as long as it fails, the kubelet starts
 // no container after the sidecar. The port is bound from the start, so that a port that is
 // in use shows at once and not when the group is about to start. It is closed some time after a
-// probe succeeded. See probe_server.go for what other clients can cost.
+// probe succeeded. Package probe bounds what other clients can cost.
 type ProbeBarrier struct {
 	address string
-	limits  limits
 	// second is a second, except in tests.
 	second time.Duration
 
-	server *probeServer
+	server *probe.Server
 
 	release, close sync.Once
 	released       chan struct{}
@@ -62,7 +62,6 @@ var _ Barrier = (*ProbeBarrier)(nil)
 func NewProbeBarrier(address string, port int) *ProbeBarrier {
 	return &ProbeBarrier{
 		address:  net.JoinHostPort(address, strconv.Itoa(port)),
-		limits:   defaultLimits(),
 		second:   time.Second,
 		released: make(chan struct{}),
 		closed:   make(chan struct{}),
@@ -73,7 +72,7 @@ func NewProbeBarrier(address string, port int) *ProbeBarrier {
 // first of all, because the kubelet's next probe may come only a second after one that
 // was not answered.
 func (b *ProbeBarrier) Listen() error {
-	server, err := newProbeServer(b.address, b.limits, b.answer)
+	server, err := probe.New(b.address, probe.DefaultLimits(), b.answer)
 	if err != nil {
 		return &setting.Error{
 			Setting: envBarrierPort + " or " + envBarrierAddress,
@@ -93,11 +92,11 @@ func (b *ProbeBarrier) Hold() (<-chan error, error) {
 			return nil, err
 		}
 	}
-	return b.server.broken, nil
+	return b.server.Broken(), nil
 }
 
 // Addr returns the address that the barrier listens on.
-func (b *ProbeBarrier) Addr() net.Addr { return b.server.listener.Addr() }
+func (b *ProbeBarrier) Addr() net.Addr { return b.server.Addr() }
 
 // Release makes probes succeed, including those that are waiting.
 func (b *ProbeBarrier) Release() { b.release.Do(func() { close(b.released) }) }
@@ -106,30 +105,30 @@ func (b *ProbeBarrier) Release() { b.release.Do(func() { close(b.released) }) }
 func (b *ProbeBarrier) Close() {
 	b.close.Do(func() { close(b.closed) })
 	if b.server != nil {
-		b.server.close()
+		b.server.Close()
 	}
 }
 
 // answer answers a request. It may wait; the context ends when the client disconnects.
-func (b *ProbeBarrier) answer(ctx context.Context, method string, asked *url.URL) reply {
+func (b *ProbeBarrier) answer(ctx context.Context, method string, asked *url.URL) probe.Reply {
 	if asked.Path != BarrierPath {
-		return reply{code: http.StatusNotFound, text: "not found; the startup probe is " + BarrierPath}
+		return probe.Reply{Code: http.StatusNotFound, Text: "not found; the startup probe is " + BarrierPath}
 	}
 	if method != http.MethodGet && method != http.MethodHead {
-		return reply{code: http.StatusMethodNotAllowed, text: "only GET and HEAD"}
+		return probe.Reply{Code: http.StatusMethodNotAllowed, Text: "only GET and HEAD"}
 	}
 	seconds := 0
 	if query := asked.Query(); query.Has("wait") {
 		var err error
 		if seconds, err = strconv.Atoi(query.Get("wait")); err != nil || seconds < 0 || seconds > longestWait {
-			return reply{code: http.StatusBadRequest, text: fmt.Sprintf(
+			return probe.Reply{Code: http.StatusBadRequest, Text: fmt.Sprintf(
 				"wait is %q; it must be a whole number of seconds from 0 to %d", query.Get("wait"), longestWait)}
 		}
 	}
 	if !b.lifted(ctx, time.Duration(seconds)*b.second) {
-		return reply{code: http.StatusServiceUnavailable, text: "the barrier is not lifted"}
+		return probe.Reply{Code: http.StatusServiceUnavailable, Text: "the barrier is not lifted"}
 	}
-	return reply{code: http.StatusOK, text: "the barrier is lifted", last: true}
+	return probe.Reply{Code: http.StatusOK, Text: "the barrier is lifted", Last: true}
 }
 
 // lifted waits for the release until the time is up, the client disconnects or the barrier is closed.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,8 @@ func hold(t *testing.T) *ProbeBarrier {
 	return b
 }
 
-func probe(t *testing.T, b *ProbeBarrier, target string) (int, string) {
+// ask sends a probe and returns what it gets.
+func ask(t *testing.T, b *ProbeBarrier, target string) (int, string) {
 	t.Helper()
 	response, err := http.Get("http://" + b.Addr().String() + target)
 	if err != nil {
@@ -70,9 +72,17 @@ func TestTheProbe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, body := probe(t, tc.barrier, tc.target)
+			code, body := ask(t, tc.barrier, tc.target)
 			if code != tc.want || !strings.Contains(body, tc.body) {
 				t.Errorf("%s answers %d %q, want %d %q", tc.target, code, body, tc.want, tc.body)
+			}
+			asked, err := url.Parse(tc.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// No answer but a success may close the port.
+			if last := tc.barrier.answer(t.Context(), http.MethodGet, asked).Last; last != (code == http.StatusOK) {
+				t.Errorf("%s answers %d, and that this is the last answer: %t", tc.target, code, last)
 			}
 		})
 	}
@@ -116,7 +126,7 @@ func startWaiting(t *testing.T, b *ProbeBarrier, target string) *waiting {
 		defer close(w.ended)
 		started := time.Now()
 		request := httptest.NewRequest(http.MethodGet, target, nil)
-		w.code, w.after = b.answer(ctx, request.Method, request.URL).code, time.Since(started)
+		w.code, w.after = b.answer(ctx, request.Method, request.URL).Code, time.Since(started)
 	}()
 	synctest.Wait()
 	return w

@@ -53,8 +53,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 // How a worker is held and released in container mode is behind the interface Barrier. Its
 // implementation here is a startup probe: the agent is a sidecar, an init container with restartPolicy Always, and
-// the kubelet starts no further container before its probe succeeds. See probe_server.go for
-// how the port of that probe is protected.
+// the kubelet starts no further container before its probe succeeds. Package internal/probe
+// protects the port of that probe.
 //
 // # Process mode
 //

@@ -14,9 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
+	"sigs.k8s.io/jobset/agent/internal/accept"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 	"sigs.k8s.io/jobset/supervisor/shared"
 )
@@ -116,9 +116,9 @@ func (s *server) accept() {
 			})
 		case s.ctx.Err() != nil:
 			return
-		case isShort(err):
+		case accept.IsShort(err):
 			<-s.slots
-			if !sleep(s.ctx, acceptAgain) {
+			if !sleep(s.ctx, accept.RetryAfter) {
 				return
 			}
 		default:
@@ -126,15 +126,6 @@ func (s *server) accept() {
 			return
 		}
 	}
-}
-
-// acceptAgain is how long a node that is short of a resource has until the next connection is accepted.
-const acceptAgain = 100 * time.Millisecond
-
-// isShort reports whether a connection was not accepted because the node, or the container, is short of a resource, which is
-// no reason to end the agent.
-func isShort(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
 }
 
 // read delivers what one connection says, and its end.

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package agent
+package probe
 
 import (
 	"bufio"
@@ -55,23 +55,47 @@ func TestEvictee(t *testing.T) {
 	}
 }
 
+// barrier is a server whose probes wait for a release, as those of the agent do.
+type barrier struct {
+	*Server
+	released chan struct{}
+}
+
+func (b *barrier) release() { close(b.released) }
+
+// answer waits for the release and succeeds; but no other path is a probe.
+func (b *barrier) answer(ctx context.Context, _ string, asked *url.URL) Reply {
+	if asked.Path != "/probe" {
+		return Reply{Code: http.StatusNotFound}
+	}
+	select {
+	case <-b.released:
+		return Reply{Code: http.StatusOK, Last: true}
+	case <-ctx.Done():
+		return Reply{Code: http.StatusServiceUnavailable}
+	}
+}
+
 // narrow starts a barrier that serves two connections, with the given other limits.
-func narrow(t *testing.T, change func(*limits)) *ProbeBarrier {
+func narrow(t *testing.T, change func(*Limits)) *barrier {
 	t.Helper()
-	b := NewProbeBarrier("127.0.0.1", 0)
-	b.limits.connections = 2
+	limits := DefaultLimits()
+	limits.Connections = 2
 	// Long, so that no test passes because of a timeout.
-	b.limits.requestTimeout, b.limits.responseTimeout, b.limits.linger = time.Hour, time.Hour, time.Hour
-	change(&b.limits)
-	if _, err := b.Hold(); err != nil {
+	limits.RequestTimeout, limits.ResponseTimeout, limits.Linger = time.Hour, time.Hour, time.Hour
+	change(&limits)
+	b := &barrier{released: make(chan struct{})}
+	server, err := New("127.0.0.1:0", limits, b.answer)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
+	t.Cleanup(server.Close)
+	b.Server = server
 	return b
 }
 
 // call connects from a loopback address and sends a text.
-func call(t *testing.T, b *ProbeBarrier, from, text string) net.Conn {
+func call(t *testing.T, b *barrier, from, text string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	conn, err := dialer.Dial("tcp", b.Addr().String())
@@ -85,7 +109,7 @@ func call(t *testing.T, b *ProbeBarrier, from, text string) net.Conn {
 	return conn
 }
 
-const waitingProbe = "GET /barrier-is-lifted?wait=3600 HTTP/1.1\r\nHost: pod\r\nConnection: close\r\n\r\n"
+const waitingProbe = "GET /probe HTTP/1.1\r\nHost: pod\r\nConnection: close\r\n\r\n"
 
 // wantAnswer reads an answer and closes the connection, as a kubelet does.
 func wantAnswer(t *testing.T, conn net.Conn, code int) {
@@ -112,7 +136,7 @@ func wantBroken(t *testing.T, conn net.Conn) {
 }
 
 // wantRefused waits until nothing listens any more.
-func wantRefused(t *testing.T, b *ProbeBarrier) {
+func wantRefused(t *testing.T, b *barrier) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -129,21 +153,45 @@ func wantRefused(t *testing.T, b *ProbeBarrier) {
 }
 
 // waitingFor returns once that many requests wait for the release.
-func waitingFor(t *testing.T, b *ProbeBarrier, requests int) {
+func waitingFor(t *testing.T, b *barrier, requests int) {
 	t.Helper()
 	for t.Context().Err() == nil {
 		runtime.Gosched()
-		b.server.mu.Lock()
+		b.mu.Lock()
 		asked := 0
-		for _, g := range b.server.conns {
+		for _, g := range b.conns {
 			if g.asked {
 				asked++
 			}
 		}
-		b.server.mu.Unlock()
+		b.mu.Unlock()
 		if asked == requests {
 			return
 		}
+	}
+}
+
+// served returns once no connection is left.
+func served(t *testing.T, b *barrier) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		runtime.Gosched()
+		b.mu.Lock()
+		left := len(b.conns)
+		b.mu.Unlock()
+		if left == 0 {
+			return
+		}
+	}
+}
+
+// wantOpen requires that the port is open, and stays so.
+func wantOpen(t *testing.T, b *barrier) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.closeTimer != nil {
+		t.Error("the port is closed")
 	}
 }
 
@@ -151,57 +199,58 @@ func TestProbeServer(t *testing.T) {
 	t.Parallel()
 	t.Run("P35: a probe that waits keeps its place while others flood, and is answered at the release", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(*limits) {})
+		b := narrow(t, func(*Limits) {})
 		kubelet := call(t, b, "127.0.0.1", waitingProbe)
 		waitingFor(t, b, 1)
 		for range 200 {
 			call(t, b, "127.0.0.2", "GET /")
 			call(t, b, "127.0.0.2", waitingProbe)
 		}
-		b.Release()
+		b.release()
 		wantAnswer(t, kubelet, http.StatusOK)
 	})
 	t.Run("P35: a connection beyond the limit evicts the oldest silent one", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(*limits) {})
+		b := narrow(t, func(*Limits) {})
 		first, second := call(t, b, "127.0.0.2", ""), call(t, b, "127.0.0.2", "")
 		third := call(t, b, "127.0.0.3", waitingProbe)
 		wantBroken(t, first)
-		b.Release()
+		b.release()
 		wantAnswer(t, third, http.StatusOK)
 		_ = second.Close()
 	})
 	t.Run("P35: a connection that sends nothing is closed", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(l *limits) { l.requestTimeout = time.Millisecond })
+		b := narrow(t, func(l *Limits) { l.RequestTimeout = time.Millisecond })
 		wantBroken(t, call(t, b, "127.0.0.1", ""))
 	})
 	t.Run("P35: the size of a request is limited", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(*limits) {})
+		b := narrow(t, func(*Limits) {})
 		conn := call(t, b, "127.0.0.1", "GET / HTTP/1.1\r\nCookie: "+strings.Repeat("x", 4<<10))
 		wantAnswer(t, conn, http.StatusBadRequest)
 	})
 	t.Run("P35: text that is not HTTP gets an answer", func(t *testing.T) {
 		t.Parallel()
-		wantAnswer(t, call(t, narrow(t, func(*limits) {}), "127.0.0.1", "hello\r\n\r\n"), http.StatusBadRequest)
+		wantAnswer(t, call(t, narrow(t, func(*Limits) {}), "127.0.0.1", "hello\r\n\r\n"), http.StatusBadRequest)
 	})
 	t.Run("P35: the port is closed after a probe succeeded", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(l *limits) { l.linger = time.Millisecond })
+		b := narrow(t, func(l *Limits) { l.Linger = time.Millisecond })
 		kubelet := call(t, b, "127.0.0.1", waitingProbe)
 		waitingFor(t, b, 1)
-		b.Release()
+		b.release()
 		wantAnswer(t, kubelet, http.StatusOK)
 		wantRefused(t, b)
 	})
 	t.Run("P35: no other answer closes the port", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(l *limits) { l.linger = time.Nanosecond })
-		wantAnswer(t, call(t, b, "127.0.0.1", "GET /barrier-is-lifted HTTP/1.0\r\n\r\n"), http.StatusServiceUnavailable)
-		b.Release()
+		b := narrow(t, func(l *Limits) { l.Linger = time.Nanosecond })
+		b.release()
 		wantAnswer(t, call(t, b, "127.0.0.1", "GET / HTTP/1.0\r\n\r\n"), http.StatusNotFound)
-		kubelet := call(t, b, "127.0.0.1", "GET /barrier-is-lifted HTTP/1.0\r\n\r\n")
+		served(t, b)
+		wantOpen(t, b)
+		kubelet := call(t, b, "127.0.0.1", "GET /probe HTTP/1.0\r\n\r\n")
 		wantAnswer(t, kubelet, http.StatusOK)
 		wantRefused(t, b)
 	})
@@ -211,32 +260,25 @@ func TestProbeServer(t *testing.T) {
 	} {
 		t.Run("P35: a success does not close the port if the client "+name, func(t *testing.T) {
 			t.Parallel()
-			b := narrow(t, func(l *limits) { l.linger, l.responseTimeout = time.Nanosecond, time.Millisecond })
+			b := narrow(t, func(l *Limits) { l.Linger, l.ResponseTimeout = time.Nanosecond, time.Millisecond })
 			probe := call(t, b, "127.0.0.1", waitingProbe)
 			waitingFor(t, b, 1)
-			b.server.mu.Lock()
-			served := b.server.conns[0]
-			b.server.mu.Unlock()
 			fails(probe)
-			b.Release()
-			<-served.gone
-			b.server.mu.Lock()
-			defer b.server.mu.Unlock()
-			if b.server.closed || b.server.closeTimer != nil {
-				t.Error("the port is closed")
-			}
+			b.release()
+			served(t, b)
+			wantOpen(t, b)
 		})
 	}
 	t.Run("P35: the port stays open longer after each eviction, which may have hit the kubelet", func(t *testing.T) {
 		t.Parallel()
-		b := narrow(t, func(*limits) {})
-		b.Release()
+		b := narrow(t, func(*Limits) {})
+		b.release()
 		wantAnswer(t, call(t, b, "127.0.0.1", waitingProbe), http.StatusOK)
 		// running stops the timer that closes the port, and reports whether it ran.
 		running := func() bool {
-			b.server.mu.Lock()
-			defer b.server.mu.Unlock()
-			return b.server.closeTimer != nil && b.server.closeTimer.Stop()
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.closeTimer != nil && b.closeTimer.Stop()
 		}
 		for !running() {
 			if t.Context().Err() != nil {
@@ -273,19 +315,19 @@ func TestProbeServerLimitsConnections(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
 	most := make(chan int32, 1000)
-	d, err := newProbeServer("127.0.0.1:0", limits{connections: 3, backlog: 8, request: 1 << 10, receive: 4 << 10, requestTimeout: time.Hour, responseTimeout: time.Hour},
-		func(ctx context.Context, _ string, _ *url.URL) reply {
+	d, err := New("127.0.0.1:0", Limits{Connections: 3, Backlog: 8, Request: 1 << 10, Receive: 4 << 10, RequestTimeout: time.Hour, ResponseTimeout: time.Hour},
+		func(ctx context.Context, _ string, _ *url.URL) Reply {
 			most <- served.Add(1)
 			defer served.Add(-1)
 			<-ctx.Done()
-			return reply{code: http.StatusServiceUnavailable}
+			return Reply{Code: http.StatusServiceUnavailable}
 		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.close)
+	t.Cleanup(d.Close)
 	for range 100 {
-		conn, err := net.Dial("tcp", d.listener.Addr().String())
+		conn, err := net.Dial("tcp", d.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,16 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package agent
+// Package probe serves the startup probe of the agent at a fixed cost, whoever asks. What it answers is decided by its caller, the
+// barrier.
+//
+// Anybody who can reach the Pod can connect to the port, and only the kubelet matters. So the total cost is a number of
+// connections, and for each of them a few kilobytes and a short time to send its request. A further connection is accepted all
+// the same, since it may be the kubelet's, and another one is closed for it: see evictee. So a flood can delay a worker that
+// waits for the probe, but do no other harm.
+//
+// The port is closed some time after a probe has succeeded: kubelets ask no more after a success.
+package probe
 
 import (
 	"bufio"
@@ -18,15 +27,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// Anybody who can reach the Pod can connect to the port of the barrier, and only the kubelet
-// matters. So the total cost is fixed: a number of connections, and for each of them a few
-// kilobytes and a short time to send its request. A further connection is accepted all the
-// same, since it may be the kubelet's, and another one is closed for it: see evictee. So a
-// flood can delay a worker that waits for the probe, but do no other harm.
-//
-// The port is closed some time after a probe has succeeded: kubelets ask no more after a success.
+	"sigs.k8s.io/jobset/agent/internal/accept"
+)
 
 const (
 	// mostConnections is how many connections are served at the same time.
@@ -39,42 +42,42 @@ const (
 	lingerSeconds = 30
 )
 
-// limits bounds the cost of the port.
-type limits struct {
-	// connections is how many are served at the same time.
-	connections int
-	// backlog is how many more the kernel queues until they are accepted.
-	backlog int
-	// request bounds the bytes of a request, receive the bytes that the kernel buffers for a connection.
-	request, receive int
-	// requestTimeout is how long a client may take to send its request, responseTimeout how long to read the answer.
-	requestTimeout, responseTimeout time.Duration
-	// linger is how long the port stays open after a probe succeeded, and after any later
+// Limits bounds the cost of the port.
+type Limits struct {
+	// Connections is how many are served at the same time.
+	Connections int
+	// Backlog is how many more the kernel queues until they are accepted.
+	Backlog int
+	// Request bounds the bytes of a request, Receive the bytes that the kernel buffers for a connection.
+	Request, Receive int
+	// RequestTimeout is how long a client may take to send its request, ResponseTimeout how long to read the answer.
+	RequestTimeout, ResponseTimeout time.Duration
+	// Linger is how long the port stays open after a probe succeeded, and after any later
 	// connection that was evicted, since it may have been the kubelet's.
-	linger time.Duration
+	Linger time.Duration
 }
 
-// defaultLimits are those of a real agent.
-func defaultLimits() limits {
-	return limits{
-		connections: mostConnections, backlog: 128, request: 4 << 10, receive: 8 << 10,
-		requestTimeout: 2 * time.Second, responseTimeout: 5 * time.Second, linger: lingerSeconds * time.Second,
+// DefaultLimits are those of a real agent.
+func DefaultLimits() Limits {
+	return Limits{
+		Connections: mostConnections, Backlog: 128, Request: 4 << 10, Receive: 8 << 10,
+		RequestTimeout: 2 * time.Second, ResponseTimeout: 5 * time.Second, Linger: lingerSeconds * time.Second,
 	}
 }
 
-// reply is an answer to a request.
-type reply struct {
-	code int
-	text string
-	// last: a client that has read this answer needs no other.
-	last bool
+// Reply is an answer to a request.
+type Reply struct {
+	Code int
+	Text string
+	// Last: a client that has read this answer needs no other.
+	Last bool
 }
 
-// probeServer serves the port of the barrier within its limits.
-type probeServer struct {
-	limits   limits
+// Server serves the port of the barrier within its limits.
+type Server struct {
+	limits   Limits
 	listener *net.TCPListener
-	answer   func(ctx context.Context, method string, url *url.URL) reply
+	answer   func(ctx context.Context, method string, url *url.URL) Reply
 	// broken receives when the port stops working by itself.
 	broken chan error
 	// running counts the goroutines.
@@ -97,23 +100,25 @@ type clientConn struct {
 	gone chan struct{}
 }
 
-func newProbeServer(address string, limits limits, answer func(context.Context, string, *url.URL) reply) (*probeServer, error) {
+// New binds the port of an address and serves it. Each request gets what answer returns for its method and URL. answer may wait;
+// its context ends when the client disconnects.
+func New(address string, limits Limits, answer func(context.Context, string, *url.URL) Reply) (*Server, error) {
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		// Set before the socket listens: connections inherit it.
 		return onSocket(raw, func(fd int) error {
-			return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF, limits.receive)
+			return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF, limits.Receive)
 		})
 	}}
 	listener, err := config.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	d := &probeServer{limits: limits, listener: listener.(*net.TCPListener), answer: answer, broken: make(chan error, 1)}
+	d := &Server{limits: limits, listener: listener.(*net.TCPListener), answer: answer, broken: make(chan error, 1)}
 	// Package net asks for the largest possible backlog, thousands of connections.
 	// Calling listen again changes it.
 	raw, err := d.listener.SyscallConn()
 	if err == nil {
-		err = onSocket(raw, func(fd int) error { return syscall.Listen(fd, limits.backlog) })
+		err = onSocket(raw, func(fd int) error { return syscall.Listen(fd, limits.Backlog) })
 	}
 	if err != nil {
 		_ = listener.Close()
@@ -131,8 +136,14 @@ func onSocket(raw syscall.RawConn, do func(fd int) error) error {
 	return failed
 }
 
-// close closes the port and all connections, and waits for all goroutines.
-func (d *probeServer) close() {
+// Addr returns the address that is served.
+func (d *Server) Addr() net.Addr { return d.listener.Addr() }
+
+// Broken returns a channel that receives an error if the port stops working by itself.
+func (d *Server) Broken() <-chan error { return d.broken }
+
+// Close closes the port and all connections, and waits for all goroutines.
+func (d *Server) Close() {
 	d.closePort()
 	d.mu.Lock()
 	for _, g := range d.conns {
@@ -143,7 +154,7 @@ func (d *probeServer) close() {
 }
 
 // closePort refuses new connections.
-func (d *probeServer) closePort() {
+func (d *Server) closePort() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closeTimer != nil {
@@ -154,14 +165,14 @@ func (d *probeServer) closePort() {
 }
 
 // accept accepts connections one after the other, and makes room for each.
-func (d *probeServer) accept() {
+func (d *Server) accept() {
 	for {
 		conn, err := d.listener.AcceptTCP()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case isShort(err):
-			<-time.After(acceptAgain)
+		case accept.IsShort(err):
+			<-time.After(accept.RetryAfter)
 			continue
 		case err != nil:
 			d.broken <- fmt.Errorf("serving the startup probe on %s: %w", d.listener.Addr(), err)
@@ -178,7 +189,7 @@ func (d *probeServer) accept() {
 }
 
 // serve reads one request and answers it.
-func (d *probeServer) serve(g *clientConn) {
+func (d *Server) serve(g *clientConn) {
 	var watched sync.WaitGroup
 	defer func() {
 		_ = g.conn.Close()
@@ -187,15 +198,15 @@ func (d *probeServer) serve(g *clientConn) {
 		close(g.gone)
 	}()
 
-	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.requestTimeout))
-	limited := io.LimitReader(g.conn, int64(d.limits.request))
+	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.RequestTimeout))
+	limited := io.LimitReader(g.conn, int64(d.limits.Request))
 	request, err := http.ReadRequest(bufio.NewReaderSize(limited, 1<<10))
 	var broken net.Error
 	switch {
 	case errors.As(err, &broken), errors.Is(err, io.EOF):
 		return
 	case err != nil:
-		_ = d.write(g, http.MethodGet, reply{code: http.StatusBadRequest, text: "not a valid HTTP request"})
+		_ = d.write(g, http.MethodGet, Reply{Code: http.StatusBadRequest, Text: "not a valid HTTP request"})
 		return
 	}
 	d.mu.Lock()
@@ -207,11 +218,11 @@ func (d *probeServer) serve(g *clientConn) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	watched.Go(func() { cancel(readToEnd(g.conn)) })
 	answer := d.answer(ctx, request.Method, request.URL)
-	if err := d.write(g, request.Method, answer); err != nil || !answer.last {
+	if err := d.write(g, request.Method, answer); err != nil || !answer.Last {
 		return
 	}
 	// A client that closes the connection cleanly has read the answer.
-	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.responseTimeout))
+	_ = g.conn.SetReadDeadline(time.Now().Add(d.limits.ResponseTimeout))
 	<-ctx.Done()
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		d.done()
@@ -231,12 +242,12 @@ func readToEnd(r io.Reader) error {
 	}
 }
 
-func (d *probeServer) write(g *clientConn, method string, answer reply) error {
-	_ = g.conn.SetWriteDeadline(time.Now().Add(d.limits.responseTimeout))
-	body := answer.text + "\n"
+func (d *Server) write(g *clientConn, method string, answer Reply) error {
+	_ = g.conn.SetWriteDeadline(time.Now().Add(d.limits.ResponseTimeout))
+	body := answer.Text + "\n"
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n",
-		answer.code, http.StatusText(answer.code), len(body))
-	if answer.code == http.StatusMethodNotAllowed {
+		answer.Code, http.StatusText(answer.Code), len(body))
+	if answer.Code == http.StatusMethodNotAllowed {
 		head += "Allow: GET, HEAD\r\n"
 	}
 	if method == http.MethodHead {

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package agent
+package probe
 
 import (
 	"net/netip"
@@ -12,13 +12,13 @@ import (
 )
 
 // admit makes room for a connection. It returns false if the port was closed.
-func (d *probeServer) admit(g *clientConn) bool {
+func (d *Server) admit(g *clientConn) bool {
 	d.mu.Lock()
-	for !d.closed && len(d.conns) >= d.limits.connections {
+	for !d.closed && len(d.conns) >= d.limits.Connections {
 		evicted := d.conns[evictee(d.conns, g.from)]
 		if d.closeTimer != nil {
 			// The evicted connection may have been the kubelet's.
-			d.closeTimer.Reset(d.limits.linger)
+			d.closeTimer.Reset(d.limits.Linger)
 		}
 		d.mu.Unlock()
 		evicted.abort()
@@ -63,15 +63,15 @@ func (g *clientConn) abort() {
 }
 
 // done closes the port soon: a client has read that the barrier is lifted.
-func (d *probeServer) done() {
+func (d *Server) done() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closeTimer == nil && !d.closed {
-		d.closeTimer = time.AfterFunc(d.limits.linger, d.closePort)
+		d.closeTimer = time.AfterFunc(d.limits.Linger, d.closePort)
 	}
 }
 
-func (d *probeServer) remove(g *clientConn) {
+func (d *Server) remove(g *clientConn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.conns = slices.DeleteFunc(d.conns, func(other *clientConn) bool { return other == g })
