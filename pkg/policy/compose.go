@@ -82,7 +82,7 @@ func apply(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 	if r.RestartJob != nil {
 		jobs.Apply(r.RestartJob, status.ReplicatedJobsStatus)
 	}
-	tolerance.KeepExecution(v, r.Changes, status)
+	jobs.KeepExecution(v, r.Changes, status)
 	status.RestartsCountTowardsMax += view.OneIf(r.Changes.Any(pass.ChargeAllJobs))
 	status.InPlaceRestarts += view.OneIf(r.Changes.Any(pass.ChargeGroup))
 	if r.Changes.Any(pass.Disrupted) && r.Changes.Any(pass.ChargeGroup) && status.Progress != nil {

@@ -78,7 +78,7 @@ func FollowSuspend(v *view.View, _ pass.Result) pass.Result {
 		r = r.And(pass.RequeueAfter(NextBatch))
 	}
 	if r.Writes.Unresumed == 0 {
-		r = r.And(Resumed(v))
+		r = r.And(endSuspension(v))
 	}
 	return r
 }
@@ -94,16 +94,16 @@ func suspendJobs(v *view.View) pass.Result {
 	return r
 }
 
-// Suspending reports whether Jobs may have been suspended, and not yet all of them.
-func Suspending(v *view.View) bool {
+// suspending reports whether Jobs may have been suspended, and not yet all of them.
+func suspending(v *view.View) bool {
 	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetSuspended))
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == constants.SuspendingReason
 }
 
-// Resumed ends a suspension, also one that was not complete.
-func Resumed(v *view.View) pass.Result {
+// endSuspension ends a suspension, also one that was not complete.
+func endSuspension(v *view.View) pass.Result {
 	n := pass.BecomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)
-	n.IfTrue = !Suspending(v)
+	n.IfTrue = !suspending(v)
 	return pass.Tell(n)
 }
 

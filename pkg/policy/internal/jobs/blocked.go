@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package tolerance
+package jobs
 
 import (
 	"fmt"
@@ -132,13 +132,13 @@ func whyLingering(v *view.View, job *batchv1.Job, since time.Time, fails bool) s
 	}
 	var names view.Named
 	for _, pod := range pods {
-		names.Add(leaving(pod))
+		names.Add(whereIs(pod))
 	}
 	return fmt.Sprintf("Job %s %s since %s and waits for Pods %s", job.Name, doing, stamp(since), names.String())
 }
 
-// leaving says where a Pod is and when it should be gone.
-func leaving(m *facts.Member) string {
+// whereIs says where a Pod is and when it should be gone.
+func whereIs(m *facts.Member) string {
 	where, when := "", "not being deleted"
 	if m.Node != "" {
 		where = "node " + m.Node + ", "
