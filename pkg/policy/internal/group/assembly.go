@@ -83,7 +83,7 @@ func setClock(since *time.Time) pass.Result {
 func waited(v *view.View) time.Duration {
 	since := v.JobSet.Status.AssemblingSince.Time
 	if since.After(v.Now) {
-		since = v.Now // as assemblyClock writes it
+		since = v.Now // as AssemblyClock writes it
 	}
 	from := since.Add(v.Clock.Stood + plannedGrace(v))
 	if v.Clock.LedSince.After(from) {
