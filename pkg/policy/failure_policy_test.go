@@ -16,8 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
-// SetElastic writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
+// SetSizes writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
 // what it speaks of, the counts or the epoch, so it costs no write of its own.
-func SetElastic(v *view.View, statuses []jobset.ReplicatedJobStatus) {
+func SetSizes(v *view.View, statuses []jobset.ReplicatedJobStatus) {
 	var built map[string]int64 // whoever asks reads every Job
 	for i := range statuses {
 		status := &statuses[i]

@@ -62,7 +62,7 @@ func LostWorkers(v *view.View, before pass.Result) pass.Result {
 		return r.And(pass.RequeueAfter(left))
 	}
 	silent := NodesOf(awaited)
-	r = r.And(Ask(v, silent))
+	r = r.And(AskNodes(v, silent))
 	heard := slices.ContainsFunc(silent, func(node string) bool { return !v.Heard[node].Silent(v.Now) })
 	switch all := len(nodesOfGroup(v)); {
 	case heard || !othersAreBack(v):
@@ -134,8 +134,8 @@ func NodesOf(pods []*facts.Member) []string {
 	return slices.Sorted(maps.Keys(nodes))
 }
 
-// Ask asks what is heard from some nodes, and for another look when there is more of it.
-func Ask(v *view.View, nodes []string) pass.Result {
+// AskNodes asks what is heard from some nodes, and for another look when there is more of it.
+func AskNodes(v *view.View, nodes []string) pass.Result {
 	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
 	r := pass.RequeueAfter(facts.HeardInterval)
 	for _, node := range nodes {
@@ -247,7 +247,7 @@ func heardAgain(v *view.View, before *pass.Result) pass.Result {
 	if !slices.Equal(next, known) {
 		r.LostNodes = &pass.LostNodeList{List: next}
 	}
-	return r.And(Ask(v, ask))
+	return r.And(AskNodes(v, ask))
 }
 
 // LostNodes returns the names of the nodes that new Pods of a JobSet keep off because workers were lost on them.

@@ -86,8 +86,8 @@ func tellPause(v *view.View, begins bool, until time.Time) pass.Result {
 	return r
 }
 
-// ApplyTolerance changes what the next status remembers of faultTolerance.
-func ApplyTolerance(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
+// Remember changes what the next status remembers of faultTolerance.
+func Remember(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 	if !v.Tolerant {
 		forgetTolerance(v, status)
 		return
