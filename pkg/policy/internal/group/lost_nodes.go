@@ -39,8 +39,8 @@ const (
 	gatherReports = 5 * time.Second
 	// mostAsked nodes are read in a pass.
 	mostAsked = 50
-	// MostLostNodes are remembered. The status of the JobSet is sent to every agent.
-	MostLostNodes = 16
+	// mostLostNodes are remembered. The status of the JobSet is sent to every agent.
+	mostLostNodes = 16
 	// webhookLag is how long after a node was heard from again the Pod webhook may still keep Pods off it.
 	webhookLag = 15 * time.Second
 )
@@ -75,7 +75,7 @@ func LostWorkers(v *view.View, before pass.Result) pass.Result {
 		return r.And(pass.RequeueAfter(left))
 	}
 	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
-	silent = silent[:min(len(silent), MostLostNodes)]
+	silent = silent[:min(len(silent), mostLostNodes)]
 	awaited = slices.DeleteFunc(awaited, func(pod *facts.Member) bool { return !slices.Contains(silent, pod.Node) })
 	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
 		return r // it may have been heard from since: it is read now, and the next pass decides
@@ -161,7 +161,7 @@ func withLost(v *view.View, silent []string) (list []jobset.LostNode, added int)
 		}
 		list = append(list, jobset.LostNode{Node: node, Epoch: v.Synced, Time: metav1.NewTime(v.Now)})
 	}
-	return list[max(0, len(list)-MostLostNodes):], added
+	return list[max(0, len(list)-mostLostNodes):], added
 }
 
 // replaceLost deletes workers on lost nodes by force.

@@ -30,9 +30,9 @@ import (
 //
 // A group that restarts in place says the second in WorkersStuck (P24), and with faultTolerance such Pods are deleted by force (P85).
 
-// LingerPatience is how long a Job may be about to go or fail before it is reported, lingerInterval how often that is looked at.
+// lingerPatience is how long a Job may be about to go or fail before it is reported, lingerInterval how often that is looked at.
 const (
-	LingerPatience = 30 * time.Second
+	lingerPatience = 30 * time.Second
 	lingerInterval = time.Minute
 )
 
@@ -61,7 +61,7 @@ func lingersSince(job *batchv1.Job) (since time.Time, fails bool) {
 // Lingers reports whether a Job has waited for its Pods to end for so long that they are named.
 func Lingers(job *batchv1.Job, now time.Time) bool {
 	since, _ := lingersSince(job)
-	return !since.IsZero() && now.Sub(since) >= LingerPatience
+	return !since.IsZero() && now.Sub(since) >= lingerPatience
 }
 
 // JobsBlocked says what keeps the Jobs from running or ending, or that nothing does any more.
@@ -97,7 +97,7 @@ func lingering(v *view.View) (texts []string, r pass.Result) {
 		switch {
 		case since.IsZero():
 		case !Lingers(job, v.Now):
-			r = r.And(pass.RequeueAfter(v.Until(since.Add(LingerPatience))))
+			r = r.And(pass.RequeueAfter(v.Until(since.Add(lingerPatience))))
 		case len(texts) == view.MaxNamed:
 			more++
 		default:
