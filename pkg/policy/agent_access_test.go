@@ -10,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/workerpod"
 )
 
@@ -222,66 +220,4 @@ func allSuspended(in *Input) {
 	}
 	in.JobSet.Status.Conditions = []metav1.Condition{{Type: "Suspended", Status: metav1.ConditionTrue, Reason: "SuspendedJobs",
 		Message: "jobset is suspended", LastTransitionTime: metav1.NewTime(past)}}
-}
-
-func TestAgentPolicyGap(t *testing.T) {
-	t.Parallel()
-	policy := policyAsShipped(t, podPolicyFile)
-	ofSome := func(change func(*admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec)) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
-		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
-		b.Spec.PolicyName, b.Spec.ValidationActions = "jobset-agent", []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
-		change(&b.Spec)
-		return b
-	}
-	binding := func(policy string, actions ...admissionregistrationv1.ValidationAction) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
-		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
-		b.Spec.PolicyName, b.Spec.ValidationActions = policy, actions
-		return b
-	}
-	revised := func(revision string, change func(*admissionregistrationv1.ValidatingAdmissionPolicySpec)) *admissionregistrationv1.ValidatingAdmissionPolicy {
-		p := policyAsShipped(t, podPolicyFile, change)
-		p.Labels[constants.AgentPolicyRevisionKey] = revision
-		return p
-	}
-	another := func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) {
-		s.Variables[len(s.Variables)-1].Expression = "['jobset.sigs.k8s.io/epoch', 'jobset.sigs.k8s.io/progress']"
-	}
-	const unknown = "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"
-	tests := map[string]struct {
-		policy  *admissionregistrationv1.ValidatingAdmissionPolicy
-		binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding
-		want    string
-	}{
-		"P56: both as shipped":    {policy, binding("jobset-agent", admissionregistrationv1.Deny), ""},
-		"P56: denied and audited": {policy, binding("jobset-agent", admissionregistrationv1.Audit, admissionregistrationv1.Deny), ""},
-		"P56: no policy":          {nil, binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is missing"},
-		"P56: a policy that has been emptied": {&admissionregistrationv1.ValidatingAdmissionPolicy{}, binding("jobset-agent", admissionregistrationv1.Deny),
-			"ValidatingAdmissionPolicy jobset-agent validates nothing"},
-		"P56: a policy of somebody else": {policyAsShipped(t, podPolicyFile, func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations[0].Expression = "true" }),
-			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent is not the one that comes with this manager"},
-		"P56: the policy of a later release, after a rollback of the manager": {revised("5", another), binding("jobset-agent", admissionregistrationv1.Deny), ""},
-		"P56: a policy of this revision that was changed":                     {revised("4", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: the policy of an earlier release":                               {revised("1", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: a policy whose revision is no number":                           {revised("later", another), binding("jobset-agent", admissionregistrationv1.Deny), unknown},
-		"P56: a policy of a later release that is emptied": {revised("5", func(s *admissionregistrationv1.ValidatingAdmissionPolicySpec) { s.Validations = nil }),
-			binding("jobset-agent", admissionregistrationv1.Deny), "ValidatingAdmissionPolicy jobset-agent validates nothing"},
-		"P56: the policy of a later release without a binding": {revised("5", another), nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
-		"P56: no binding":                  {policy, nil, "ValidatingAdmissionPolicyBinding jobset-agent is missing"},
-		"P56: a binding of something else": {policy, binding("other", admissionregistrationv1.Deny), `ValidatingAdmissionPolicyBinding jobset-agent binds the policy "other"`},
-		"P56: a binding for some namespaces": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
-			s.MatchResources = &admissionregistrationv1.MatchResources{}
-		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some objects only"},
-		"P56: a binding with parameters": {policy, ofSome(func(s *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) {
-			s.ParamRef = &admissionregistrationv1.ParamRef{}
-		}), "ValidatingAdmissionPolicyBinding jobset-agent binds the policy for some objects only"},
-		"P56: a binding that only warns": {policy, binding("jobset-agent", admissionregistrationv1.Warn), "ValidatingAdmissionPolicyBinding jobset-agent does not deny"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := PodPolicy().Gap(tc.policy, tc.binding); got != tc.want {
-				t.Errorf("gap is %q, want %q", got, tc.want)
-			}
-		})
-	}
 }

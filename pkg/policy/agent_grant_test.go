@@ -15,7 +15,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/children"
-	"sigs.k8s.io/jobset/pkg/policy/internal/access"
 )
 
 const (
@@ -142,20 +141,5 @@ func TestWithheldAccessStays(t *testing.T) {
 	})
 	if _, told := grantOf(t, in); told == nil || told.Status != metav1.ConditionTrue {
 		t.Errorf("P56: a lift of agents that have rights by other means clears the condition: %v", told)
-	}
-}
-
-func TestPreparedAccounts(t *testing.T) {
-	t.Parallel()
-	js := inPlace(0, 0, "1").JobSet
-	first := js.Spec.ReplicatedJobs[0]
-	js.Spec.ReplicatedJobs = nil
-	for _, account := range []string{"trainer", "", "trainer", "aside"} {
-		rjob := first.DeepCopy()
-		rjob.Template.Spec.Template.Spec.ServiceAccountName = account
-		js.Spec.ReplicatedJobs = append(js.Spec.ReplicatedJobs, *rjob)
-	}
-	if diff := cmp.Diff([]string{"aside", "default", "trainer"}, access.PreparedAccounts(js)); diff != "" {
-		t.Errorf("P56: each account once, default if none is named (-want +got):\n%s", diff)
 	}
 }

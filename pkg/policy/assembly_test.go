@@ -258,7 +258,7 @@ func TestPodsThatLostNodesHold(t *testing.T) {
 	}
 	deleted := func(w *summary) {
 		assembling(w)
-		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, pass.GatherNodes
+		w.Pods, w.RequeueAfter = []string{"js-w-0-1!"}, pass.RecheckInterval
 		w.Told = []Event{{Type: "Warning", Reason: "ForcefulDeletion",
 			Message: "1 worker Pods on nodes that are not ready should have stopped more than 1m0s ago; they are deleted by force: js-w-0-1"}}
 	}

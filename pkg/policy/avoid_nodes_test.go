@@ -20,7 +20,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -69,8 +68,8 @@ func TestFirstCausesAreCountedByNode(t *testing.T) {
 	crashes, once := fails(func(*Failure) {}), failedAt(badNode, 10*time.Minute)
 	isAvoidedNow := avoidedFor(failedAt(badNode, 10*time.Minute, 0), 0)
 	var full []jobset.NodeFailures
-	for i := range jobs.MostNodeFailures {
-		full = append(full, failedAt(fmt.Sprintf("n%02d", i), time.Duration(jobs.MostNodeFailures-i)*time.Minute))
+	for i := range 16 {
+		full = append(full, failedAt(fmt.Sprintf("n%02d", i), time.Duration(16-i)*time.Minute))
 	}
 	tests := map[string]struct {
 		in   Input
@@ -118,7 +117,7 @@ func TestFirstCausesAreCountedByNode(t *testing.T) {
 func TestACauseIsCutToWhatTheAPITakes(t *testing.T) {
 	t.Parallel()
 	plan := decideOnce(t, inPlace(0, 1, "2 1", avoids(), fails(func(f *Failure) { f.Replaced = strings.Repeat("ä", 400) })))
-	if got := plan.Status.FaultTolerance.NodeFailures[0].Cause; len(got) > jobs.LongestNodeCause || !strings.HasSuffix(got, "...") {
+	if got := plan.Status.FaultTolerance.NodeFailures[0].Cause; len(got) > 200 || !strings.HasSuffix(got, "...") {
 		t.Errorf("P93: %d bytes: %s", len(got), got)
 	}
 }

@@ -74,15 +74,15 @@ func apply(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 		elastic.SetSyncedWorkers(v, status.ReplicatedJobsStatus)
 	}
 	if !v.Finished { // one that has ended keeps the sizes of its end
-		elastic.SetElastic(v, status.ReplicatedJobsStatus)
+		elastic.SetSizes(v, status.ReplicatedJobsStatus)
 	}
 	if r.Changes.Any(pass.RestartAllJobs) { // even if the status was lost and counts fewer restarts than the Jobs do
 		status.Restarts = max(status.Restarts, v.Observed.Newest) + 1
 	}
 	if r.RestartJob != nil {
-		jobs.Apply(r.RestartJob, status.ReplicatedJobsStatus)
+		jobs.CountRestart(r.RestartJob, status.ReplicatedJobsStatus)
 	}
-	tolerance.KeepExecution(v, r.Changes, status)
+	jobs.KeepExecution(v, r.Changes, status)
 	status.RestartsCountTowardsMax += view.OneIf(r.Changes.Any(pass.ChargeAllJobs))
 	status.InPlaceRestarts += view.OneIf(r.Changes.Any(pass.ChargeGroup))
 	if r.Changes.Any(pass.Disrupted) && r.Changes.Any(pass.ChargeGroup) && status.Progress != nil {
@@ -103,5 +103,5 @@ func apply(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 	if r.LostNodes != nil {
 		status.LostNodes = r.LostNodes.List
 	}
-	tolerance.ApplyTolerance(r, v, status)
+	tolerance.Remember(r, v, status)
 }

@@ -72,7 +72,7 @@ var (
 		tolerance.MoveRefused,       // tell which Pods stay on sick nodes because the budget is spent (P92)
 		tolerance.LeftToQueue,       // tell which Pods are not moved, and which nodes not avoided, because a queue placed them (P90a)
 		tolerance.Overdue,           // delete by force what should be gone for long (P85)
-		tolerance.JobsBlocked,       // tell what keeps Jobs from running or ending (C388)
+		jobs.JobsBlocked,            // tell what keeps Jobs from running or ending (C388)
 		tolerance.ResourcesDeployed, // tell whether anything of the JobSet may run (P86)
 		group.CountsInterval,        // how far apart writes of nothing but counts are (P22, P49)
 		elastic.Resizing,            // tell whether an elastic group has the size that it is to have (P109)
@@ -92,11 +92,11 @@ func Decide(in pass.Input) (pass.Plan, error) {
 	case waitsForIntent(v, &sum):
 		sum = onlyIntent(v, sum)
 		traceRule(v, "intent first", "D := S instead of changing Jobs (P16)")
-	case tolerance.WaitsForSuspended(v, &sum):
-		sum = tolerance.OnlySuspending(sum)
+	case jobs.WaitsForSuspended(v, &sum):
+		sum = jobs.OnlySuspending(sum)
 		traceRule(v, "suspending first", "SuspendingJobs instead of stopping Jobs (C398)")
-	case tolerance.WaitsForDeployed(v, &sum), tolerance.WaitsForExecution(v, &sum):
-		sum = tolerance.StatusFirst(v, sum)
+	case tolerance.WaitsForDeployed(v, &sum), jobs.WaitsForExecution(v, &sum):
+		sum = jobs.StatusFirst(v, sum)
 		traceRule(v, "status first", "the status instead of starting Jobs (P86, C398)")
 	case v.Watched && !sum.Ends:
 		sum = runSteps(v, groupSteps, sum)

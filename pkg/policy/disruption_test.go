@@ -13,8 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy/internal/group"
-	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -32,14 +30,14 @@ func TestDisruptionsAreNoFailures(t *testing.T) {
 		"P71b: somebody deletes a Pod":                        {deleted(""), false},
 		"P71b: an eviction, as by a drain":                    {deleted("EvictionByEvictionAPI"), false},
 		"P71b: a preemption":                                  {deleted(corev1.PodReasonPreemptionByScheduler), false},
-		"P71b: a deletion by a taint":                         {deleted(jobs.DeletedByTaint), false},
-		"P71b: a Pod whose node is gone":                      {deleted(jobs.DeletedByGC), false},
-		"P71b: a node that shuts down":                        {&Failure{Pod: "js-w-0-0", Node: "n1", Reason: group.EndedByShutdown}, false},
-		"P71b: a kubelet that makes room":                     {&Failure{Pod: "js-w-0-0", Node: "n1", Reason: group.EndedByCritical}, false},
+		"P71b: a deletion by a taint":                         {deleted("DeletionByTaintManager"), false},
+		"P71b: a Pod whose node is gone":                      {deleted("DeletionByPodGC"), false},
+		"P71b: a node that shuts down":                        {&Failure{Pod: "js-w-0-0", Node: "n1", Reason: "Terminated"}, false},
+		"P71b: a kubelet that makes room":                     {&Failure{Pod: "js-w-0-0", Node: "n1", Reason: "Preempting"}, false},
 		"P71: a kubelet that evicts a Pod counts":             {&Failure{Pod: "js-w-0-0", Node: "n1", Reason: "Evicted"}, true},
 		"P71: also if it is being deleted since":              {deleted(corev1.PodReasonTerminationByKubelet), true},
 		"P71: a program that fails counts":                    {&Failure{Pod: "js-w-0-0", Node: "n1", Container: "worker", ExitCode: 1}, true},
-		"P71: so does one that fails as a shutdown is called": {&Failure{Pod: "js-w-0-0", Node: "n1", Container: "worker", ExitCode: 1, Reason: group.EndedByShutdown}, true},
+		"P71: so does one that fails as a shutdown is called": {&Failure{Pod: "js-w-0-0", Node: "n1", Container: "worker", ExitCode: 1, Reason: "Terminated"}, true},
 		"P71: and one that hangs":                             {&Failure{Pod: "js-w-0-0", Node: "n1", Container: "worker", Hang: protocol.Hang{SilentSeconds: 60}}, true},
 		"P71: and a sandbox that is lost":                     {&Failure{Pod: "js-w-0-0", Node: "n1", NoSandbox: true}, true},
 		"P71: a cause that was not seen counts":               {nil, true},

@@ -27,7 +27,7 @@ SPDX-License-Identifier: Apache-2.0
 //	tolerance            spec.faultTolerance, sick nodes, queues
 //	group                lifts, breaks, deadlines, lost nodes, hangs
 //	elastic, access      sizes; rights of agents
-//	jobs                 creation, policies, startup order, the budget of restarts
+//	jobs                 creation, policies, startup order, executions, what blocks Jobs, the budget of restarts
 //	view                 what a step looks at: what the Jobs and Pods of a JobSet add up to
 //	pass                 what goes in and what comes out: Input, Result, Plan, conditions, causes
 //

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy/internal/group"
 	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
 	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
-	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
@@ -151,6 +150,6 @@ var (
 	StepsWith       = group.StepsWith
 	UnreadySince    = group.UnreadySince
 	WhyUnready      = group.WhyUnready
-	Lingers         = tolerance.Lingers
-	Refused         = tolerance.Refused
+	Lingers         = jobs.Lingers
+	Refused         = jobs.Refused
 )

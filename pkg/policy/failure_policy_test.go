@@ -17,7 +17,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
-	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
 
@@ -236,7 +235,7 @@ func TestFullRestart(t *testing.T) {
 				check(t, in, func(w *summary) {
 					w.Deletes, w.Creates, w.CountsInterval = deletes, creates, interval
 					if slices.ContainsFunc(in.Jobs, pass.IsTerminating) && tc.strategy != jobset.InPlaceRestart {
-						w.RequeueAfter = tolerance.LingerPatience
+						w.RequeueAfter = 30 * time.Second
 					}
 				})
 			}

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
-	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	"sigs.k8s.io/jobset/supervisor/protocol"
 )
 
@@ -86,39 +84,5 @@ func TestRestartHistory(t *testing.T) {
 				t.Errorf("history (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestHistorySize: a status goes to each agent of a group twice a restart (P22), so what it may grow by is bounded (P179).
-func TestHistorySize(t *testing.T) {
-	t.Parallel()
-	size := func(history ...jobset.RestartRecord) int {
-		text, err := json.Marshal(jobset.JobSetStatus{RestartHistory: history})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(text)
-	}
-	empty, at := size(), metav1.NewMicroTime(now)
-	usual := jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: 1000, Reason: "InPlaceRestart", Began: at, Ended: &at, Workers: 5000, Cause: jobset.RestartCause{
-		Type: jobset.CauseExited, Pod: "training-workers-0-4711-x7k2p", Node: "gke-cluster-pool-0a1b2c3d-x7k2", Container: "worker", ExitCode: 137, Reason: "OOMKilled"}}
-	longest := usual
-	name := strings.Repeat("n", 1000)
-	longest.Cause = view.Bounded(&jobset.RestartCause{Type: jobset.CauseCannotRestart, Job: name, Pod: name, Node: name, Container: name, ExitCode: 137, Reason: name, SilentSeconds: 1 << 30, Step: 1 << 60, Message: name})
-	longest.Reason, longest.Suspect, longest.NotBefore = view.Cleaned(name, view.LongestReason), view.Cleaned(name, view.LongestSuspect), ptr.To(metav1.NewTime(now))
-	longest.Starts = view.Record(WarmStarts{Epoch: 1, Warm: 5000, Cold: 5000, WarmSign: time.Hour, ColdSign: time.Hour})
-	for _, tc := range []struct {
-		name    string
-		entries []jobset.RestartRecord
-		most    int
-	}{
-		{"P179: two usual entries of a group", []jobset.RestartRecord{usual, usual}, 1000},
-		{"P179: two of the longest", []jobset.RestartRecord{longest, longest}, 5000},
-	} {
-		got := size(tc.entries...) - empty
-		t.Logf("%s: %d bytes", tc.name, got)
-		if got > tc.most {
-			t.Errorf("%s: %d bytes, want %d at most", tc.name, got, tc.most)
-		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy/internal/group"
-	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -161,11 +160,11 @@ func TestPlansHoldAsManyJobsAsFit(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			plan, err := Decide(Input{JobSet: template(tc.kib), Now: now})
-			if err != nil || len(created(plan)) != 1 || len(created(plan)[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != jobs.NextBatch {
+			if err != nil || len(created(plan)) != 1 || len(created(plan)[0]) != tc.create || plan.Uncreated != int64(1000-tc.create) || plan.RequeueAfter != time.Millisecond {
 				t.Errorf("creates %d batches, leaves %d, looks again after %s, %v; want %d Jobs", len(created(plan)), plan.Uncreated, plan.RequeueAfter, err, tc.create)
 			}
 			plan, err = Decide(resumed(tc.kib))
-			if err != nil || len(plan.Of(ResumeJob)) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != jobs.NextBatch {
+			if err != nil || len(plan.Of(ResumeJob)) != tc.again || plan.Unresumed != int64(1000-tc.again) || plan.RequeueAfter != time.Millisecond {
 				t.Errorf("resumes %d, leaves %d, looks again after %s, %v; want %d", len(plan.Of(ResumeJob)), plan.Unresumed, plan.RequeueAfter, err, tc.again)
 			}
 		})

@@ -52,7 +52,7 @@ func changesAsPlanned(v *view.View, writes *pass.Writes) bool {
 // planBreak lets the workers stop as planned, and announces it where they have time to save their state.
 func planBreak(v *view.View, writes *pass.Writes) pass.Result {
 	why := view.FirstOf(changesOfJobs(writes))
-	r := pass.Result{Changes: pass.Planned, Began: group.Record(v, pass.OtherCause(why), 0)}
+	r := pass.Result{Changes: pass.Planned, Began: group.RestartRecord(v, pass.OtherCause(why), 0)}
 	r.Began.Planned = true
 	if saves := group.SavesFirst(v); saves != "" {
 		r.Notices = append(r.Notices, pass.Normal(constants.InPlaceRestartPlannedReason,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -20,7 +21,6 @@ import (
 	"sigs.k8s.io/jobset/pkg/gates"
 	"sigs.k8s.io/jobset/pkg/policy/internal/group"
 	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
-	"sigs.k8s.io/jobset/pkg/policy/internal/tolerance"
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 	builders "sigs.k8s.io/jobset/pkg/util/testing"
 )
@@ -173,7 +173,7 @@ func (l *ledgerRun) next() {
 	s := &l.js.Status
 	running := ptr.Deref(s.DeprecatedEpoch, 0) < ptr.Deref(s.SyncedEpoch, 0)
 	switch {
-	case group.WasSuspended(s):
+	case apimeta.IsStatusConditionTrue(s.Conditions, string(jobset.JobSetSuspended)):
 		l.spend(2, time.Hour)
 		l.write(false, becomesSuspended(metav1.ConditionFalse))
 	case running && l.rand.IntN(4) == 0:
@@ -212,7 +212,7 @@ func (l *ledgerRun) reset() {
 		s.FaultTolerance = &jobset.FaultToleranceStatus{Reset: &jobset.ResetStatus{StartTime: started}}
 	})
 	l.spend(1, time.Minute)
-	gone := tolerance.WholeSecond(l.now)
+	gone := l.now.Add(time.Second - 1).Truncate(time.Second) // rounded up, as the API keeps it
 	l.write(false, func(s *jobset.JobSetStatus) { s.FaultTolerance.Reset.JobsGoneTime = ptr.To(metav1.NewTime(gone)) })
 	l.log[1] += gone.Sub(l.now)
 	l.log[2] += resetPause
@@ -235,29 +235,5 @@ func becomesSuspended(status metav1.ConditionStatus) func(*jobset.JobSetStatus) 
 	return func(s *jobset.JobSetStatus) {
 		n := pass.Silently(jobset.JobSetSuspended, status, "Because", "")
 		n.Apply(&s.Conditions, now)
-	}
-}
-
-// TestSpansOverlap: time that belongs to two pauses is counted once.
-func TestSpansOverlap(t *testing.T) {
-	t.Parallel()
-	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
-	for name, test := range map[string]struct {
-		pauses []group.Span
-		want   time.Duration
-	}{
-		"none":                  {nil, 0},
-		"one within":            {[]group.Span{{From: at(2), To: at(5)}}, 3 * time.Second},
-		"one around":            {[]group.Span{{From: at(-2), To: at(50)}}, 10 * time.Second},
-		"one before":            {[]group.Span{{From: at(-5), To: at(-1)}}, 0},
-		"one after":             {[]group.Span{{From: at(11), To: at(12)}}, 0},
-		"two that overlap":      {[]group.Span{{From: at(1), To: at(5)}, {From: at(3), To: at(8)}}, 7 * time.Second},
-		"one within the other":  {[]group.Span{{From: at(1), To: at(9)}, {From: at(3), To: at(5)}}, 8 * time.Second},
-		"two apart":             {[]group.Span{{From: at(1), To: at(2)}, {From: at(3), To: at(5)}}, 3 * time.Second},
-		"one before, one after": {[]group.Span{{From: at(-3), To: at(-1)}, {From: at(20), To: at(30)}}, 0},
-	} {
-		if got := (group.Span{From: at(0), To: at(10)}).Within(test.pauses); got != test.want {
-			t.Errorf("%s: %s are in pauses, want %s", name, got, test.want)
-		}
 	}
 }

@@ -38,7 +38,7 @@ func newView(in pass.Input) (*view.View, error) {
 		v.Preparation = v.LookAtPreparation()
 	}
 	if !v.Finished {
-		v.Back = jobs.JobsBack(v)
+		v.Back = jobs.CountBack(v)
 		v.Turn = jobs.FindTurn(v)
 	}
 	if len(in.SickNodes.Marked) > 0 {

@@ -19,7 +19,6 @@ import (
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
 	"sigs.k8s.io/jobset/pkg/facts"
-	"sigs.k8s.io/jobset/pkg/policy/internal/group"
 )
 
 // lostSince: the group broke so long ago, all Pods are older, and lost workers are replaced after 25 s.
@@ -159,7 +158,8 @@ func silentUntil(ago time.Duration) func(*Input) {
 // TestMoreLostNodesThanAreRemembered: each pass that finds them makes headway, with at most so many of them.
 func TestMoreLostNodesThanAreRemembered(t *testing.T) {
 	t.Parallel()
-	const others, lost = 40, group.MostLostNodes + 4
+	const others, remembered = 40, 16
+	const lost = remembered + 4
 	var last []int
 	for i := range lost {
 		last = append(last, others+i)
@@ -167,7 +167,7 @@ func TestMoreLostNodesThanAreRemembered(t *testing.T) {
 	in := inPlace(1, 1, strings.Repeat("2 ", others)+strings.TrimSpace(strings.Repeat("_ ", lost)), lostSince(time.Minute), silentNodes(25*time.Second, last...))
 	first := decideOnce(t, in)
 	in.JobSet.Status = first.Status
-	if second := decideOnce(t, in); len(first.Outcomes) != group.MostLostNodes || len(second.Outcomes) != 0 || len(second.Of(ReplaceLost)) != group.MostLostNodes {
+	if second := decideOnce(t, in); len(first.Outcomes) != remembered || len(second.Outcomes) != 0 || len(second.Of(ReplaceLost)) != remembered {
 		t.Errorf("P174: %d nodes are written, then %d, and %d workers are replaced", len(first.Outcomes), len(second.Outcomes), len(second.Of(ReplaceLost)))
 	}
 }

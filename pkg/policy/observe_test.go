@@ -92,7 +92,7 @@ func TestObserveWantsReadableAttempts(t *testing.T) {
 func TestObserveReadsTheAttemptsOfALostStatus(t *testing.T) {
 	t.Parallel()
 	js := builders.MakeJobSet("js", "ns").FailurePolicy(jobset.Recreate, 3).Restarts(2, 2).ReplicatedJob(builders.MakeReplicatedJob("a")).Obj()
-	for attempt, readable := range map[int]bool{2 + view.MostAhead: true, 3 + view.MostAhead: false} {
+	for attempt, readable := range map[int]bool{2 + 1<<20: true, 3 + 1<<20: false} {
 		job := builders.MakeJob(js, "a", 0).Change(withCondition(batchv1.JobFailed)).Obj()
 		job.Labels[constants.RestartsKey] = strconv.Itoa(attempt)
 		plan, err := Decide(Input{JobSet: js, Jobs: []*batchv1.Job{job}, Now: now})

@@ -51,7 +51,7 @@ func TestOverdueIsDeletedByForce(t *testing.T) {
 	waits := func(after time.Duration) func(*summary) { return func(w *summary) { w.RequeueAfter = after } }
 	goes := func(pods ...string) func(*summary) {
 		return func(w *summary) {
-			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, pass.GatherNodes
+			w.Outcomes, w.RequeueAfter = []Outcome{DeletedByForce}, pass.RecheckInterval
 			for _, pod := range pods {
 				w.Pods = append(w.Pods, pod+"!")
 			}

@@ -58,7 +58,7 @@ func TestAPodWithoutSandboxIsLost(t *testing.T) {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.AllContainersRestarting, Status: corev1.ConditionTrue})
 	})
 	deletes := func(w *summary) {
-		looksAgain(pass.GatherNodes)(w)
+		looksAgain(pass.RecheckInterval)(w)
 		assembling(w)
 		w.Pods = []string{"js-w-0-0"}
 		w.Told = []Event{{Type: corev1.EventTypeWarning, Reason: constants.WorkerReplacedReason, Message: "1 worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: js-w-0-0"}}

@@ -298,7 +298,7 @@ func TestTheLargestListsAreMergedInTime(t *testing.T) {
 			if kept := leftOutOf([]byte(a), []byte(b), gates.Set{}); len(stored.Spec.ReplicatedJobs) > 0 && len(kept.into([]byte(a))) <= len(a) {
 				t.Error("nothing is kept")
 			}
-			if took := cpuTime(t) - started; took > 500*time.Millisecond {
+			if took := cpuTime(t) - started; took > 2*time.Second { // what copies a list for each of its entries takes minutes, the race detector one second
 				t.Errorf("it took %s of a processor", took)
 			} else {
 				t.Logf("%s", took)

@@ -20,7 +20,7 @@ import (
 //	┌────────────────────────────────────┐               ┌────────────────────────────────────┐
 //	│ 1 looks, plans                     │               │                                    │
 //	│ 2 the status lacks what it says? ──┼─ Post, wakes ─┼─> 3 policy.Decide, step            │
-//	│   A size waits for its ceiling     │               │     plannedSizes: Plan.Status      │
+//	│   A size waits for its ceiling     │               │     PlannedSizes: Plan.Status      │
 //	│                                    │               │ 4 one write of the status          │
 //	│ 5 the next round finds it there <──┼── cache ──────┼─────┘                              │
 //	│ 6 patches the sizes in the spec    │               │                                    │

@@ -163,8 +163,8 @@ var harm = []mutant{
 	},
 	{
 		name: "take the rights of agents for the policy of a later release", at: "pkg/policy/internal/access.AgentPolicy.isEarlierThan", in: decisions, by: "TestAgentPolicyGap/P56",
-		old: "return err == nil && revision > a.Revision",
-		new: "return err == nil && revision > a.Revision && false",
+		old: "return err == nil && revision > a.revision",
+		new: "return err == nil && revision > a.revision && false",
 	},
 	{
 		name: "let a period be set that nobody reads", at: "pkg/validation.unreadPeriod", in: "./pkg/validation", by: "TestToleranceWarnings/P80",

@@ -67,18 +67,18 @@ var mutants = []mutant{
 	},
 	{
 		name: "charge on resume", at: "pkg/policy/internal/jobs.FollowSuspend",
-		old:       "r = r.And(Resumed(v))",
+		old:       "r = r.And(endSuspension(v))",
 		new:       "r.Changes |= pass.Changes(view.OneIf(r.Writes.Does(pass.ResumeJob))) * pass.ChargeGroup",
 		scenarios: "suspend",
 	},
 	{
-		name: "suspend Jobs before the status says so", at: "pkg/policy/internal/tolerance.WaitsForSuspended",
+		name: "suspend Jobs before the status says so", at: "pkg/policy/internal/jobs.WaitsForSuspended",
 		old:       "return !announced || counts && v.JobSet.Status.ExecutionAttempts == nil",
 		new:       "return announced && counts && v.JobSet.Status.ExecutionAttempts == nil",
 		scenarios: "executions, 2 Jobs, suspend",
 	},
 	{
-		name: "resume Jobs before the execution is counted", at: "pkg/policy/internal/tolerance.StatusFirst",
+		name: "resume Jobs before the execution is counted", at: "pkg/policy/internal/jobs.StatusFirst",
 		old:       "if sum = withoutJobs(sum); !again {",
 		new:       "if !again {",
 		scenarios: "executions, 2 Jobs, suspend",

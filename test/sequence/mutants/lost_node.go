@@ -55,7 +55,7 @@ var lostNodes = []mutant{
 		old: "r := heardAgain(v, &before)\n",
 		new: `r := heardAgain(v, &before)
 	if all := awaited(v); v.Running() && len(all) > 0 {
-		r = r.And(Ask(v, NodesOf(all)))
+		r = r.And(AskNodes(v, NodesOf(all)))
 		for _, pod := range all {
 			if v.Heard[pod.Node].Silent(v.Now) {
 				r.Writes.Do(pass.Op{Kind: pass.ReplaceLost, Pod: pod, Epoch: v.Synced + 1})

@@ -8,7 +8,7 @@ package main
 // faultTolerance are mistakes in what spec.faultTolerance asks for, and in how elastic groups are told their sizes.
 var faultTolerance = []mutant{
 	{
-		name: "remember a reset in memory only", at: "pkg/policy/internal/tolerance.ApplyTolerance",
+		name: "remember a reset in memory only", at: "pkg/policy/internal/tolerance.Remember",
 		old:       "next.Reset = &jobset.ResetStatus{StartTime: metav1.NewTime(v.Now)}",
 		new:       "next.Reset = nil",
 		scenarios: "tolerance, Recreate, 2 failures",

@@ -76,7 +76,7 @@ func AgentAccess(v *view.View, before pass.Result) pass.Result {
 // reportsInLeases reports whether agents that the controller adds are asked to report in Leases (P150).
 func reportsInLeases(v *view.View) bool {
 	from := v.Injection.LeaseReportsFrom
-	return from > 0 && int64(v.Group.Size) >= from && workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) == jobset.ProcessMode && len(PreparedAccounts(v.JobSet)) > 0
+	return from > 0 && int64(v.Group.Size) >= from && workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) == jobset.ProcessMode && len(preparedAccounts(v.JobSet)) > 0
 }
 
 // LeasesDenied tells why such agents report on their Pods all the same (P153). It is told at each lift: the group works, but costs more.
@@ -88,7 +88,7 @@ func LeasesDenied(v *view.View) pass.Result {
 		return pass.Tell(pass.Warning(constants.AgentPolicyMissingReason, LeasePolicy().Missing(v.LeaseGap)))
 	}
 	var denied []string
-	for _, account := range PreparedAccounts(v.JobSet) {
+	for _, account := range preparedAccounts(v.JobSet) {
 		if lacks := v.Access[account].LacksLeases; len(lacks) > 0 {
 			denied = append(denied, accessDenied(v.JobSet.Namespace, account, lacks))
 		}

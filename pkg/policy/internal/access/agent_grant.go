@@ -93,8 +93,8 @@ func labelled(is, wanted metav1.Object) bool {
 	return is.GetLabels()[jobset.JobSetNameKey] == wanted.GetLabels()[jobset.JobSetNameKey]
 }
 
-// PreparedAccounts returns the service accounts of the templates that get an agent, sorted, each once.
-func PreparedAccounts(js *jobset.JobSet) []string {
+// preparedAccounts returns the service accounts of the templates that get an agent, sorted, each once.
+func preparedAccounts(js *jobset.JobSet) []string {
 	var accounts []string
 	for i := range js.Spec.ReplicatedJobs {
 		if rjob := &js.Spec.ReplicatedJobs[i]; workerpod.IsInjected(js, rjob) {

@@ -20,15 +20,15 @@ type AgentPolicy struct {
 	Name string
 	// Without is what follows while it is not in force, Within what is so while it is.
 	Without, Within string
-	// Fingerprint and revision are those of the file, see agent_policy_shipped.go.
-	Fingerprint string
-	Revision    int
+	// fingerprint and revision are those of the file, see agent_policy_shipped.go.
+	fingerprint string
+	revision    int
 }
 
 // PodPolicy returns the policy for the Pods of agents (P56).
 func PodPolicy() AgentPolicy {
 	return AgentPolicy{
-		Name: constants.AgentAccess, Fingerprint: ShippedPodPolicy, Revision: shippedPodRevision,
+		Name: constants.AgentAccess, fingerprint: shippedPodPolicy, revision: shippedPodRevision,
 		Without: "any program in worker Pods of JobSets that restart in place may patch every Pod of its namespace",
 		Within:  "agents may write the annotations epoch, worker-exit, progress and address of their own Pod and nothing else",
 	}
@@ -37,7 +37,7 @@ func PodPolicy() AgentPolicy {
 // LeasePolicy returns the policy for the Leases in which the agents of large groups report (P153).
 func LeasePolicy() AgentPolicy {
 	return AgentPolicy{
-		Name: constants.AgentLeases, Fingerprint: shippedLeasePolicy, Revision: shippedLeaseRevision,
+		Name: constants.AgentLeases, fingerprint: shippedLeasePolicy, revision: shippedLeaseRevision,
 		Without: "no report is read from a Lease, so agents report on their Pods, which costs the API server more and may take longer, " +
 			"and accounts that are bound to ClusterRole jobset-agent may write every Lease of their namespaces",
 		Within: "agents may report in a Lease of their own and write no other",
@@ -51,7 +51,7 @@ func (a AgentPolicy) Gap(policy *admissionregistrationv1.ValidatingAdmissionPoli
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s is missing", a.Name)
 	case len(policy.Spec.Validations) == 0:
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s validates nothing", a.Name)
-	case PolicyFingerprint(&policy.Spec) != a.Fingerprint && !a.isEarlierThan(policy):
+	case fingerprintOf(&policy.Spec) != a.fingerprint && !a.isEarlierThan(policy):
 		return fmt.Sprintf("ValidatingAdmissionPolicy %s is not the one that comes with this manager", a.Name)
 	case binding == nil:
 		return fmt.Sprintf("ValidatingAdmissionPolicyBinding %s is missing", a.Name)
@@ -69,7 +69,7 @@ func (a AgentPolicy) Gap(policy *admissionregistrationv1.ValidatingAdmissionPoli
 // write such policies may grant agents anything, so it is believed; withheld permissions would keep all groups waiting.
 func (a AgentPolicy) isEarlierThan(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
 	revision, err := strconv.Atoi(policy.Labels[constants.AgentPolicyRevisionKey])
-	return err == nil && revision > a.Revision
+	return err == nil && revision > a.revision
 }
 
 // policyFix says how to close a gap.

@@ -19,7 +19,7 @@ import (
 // These are the fingerprints of the policies in config/components/agent-access/cluster. A test compares them, and says what
 // they have to be.
 const (
-	ShippedPodPolicy   = "be3a3d3bb839312d3079a1a792230d0043c469621711e0178c91846f8c8d1f26"
+	shippedPodPolicy   = "be3a3d3bb839312d3079a1a792230d0043c469621711e0178c91846f8c8d1f26"
 	shippedLeasePolicy = "028c9119a8cc7c83e353b82261d143c00c2c80d7a54579cc73ab8f9cf7b9203d"
 )
 
@@ -30,9 +30,9 @@ const (
 	shippedLeaseRevision = 2
 )
 
-// PolicyFingerprint is the same for policies that admit the same: defaults are filled in, and what they
+// fingerprintOf is the same for policies that admit the same: defaults are filled in, and what they
 // say when they refuse is left out. So are line breaks, which kubectl apply -k moves.
-func PolicyFingerprint(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {
+func fingerprintOf(spec *admissionregistrationv1.ValidatingAdmissionPolicySpec) string {
 	s := spec.DeepCopy()
 	s.AuditAnnotations = nil
 	s.FailurePolicy = ptr.To(ptr.Deref(s.FailurePolicy, admissionregistrationv1.Fail))

@@ -37,7 +37,7 @@ func grantedAccounts(v *view.View) []string {
 	if v.Grant == nil || !v.InPlace {
 		return nil
 	}
-	return PreparedAccounts(v.JobSet)
+	return preparedAccounts(v.JobSet)
 }
 
 // accessWithheld reports whether agents are not granted what they need.

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
-// SetElastic writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
+// SetSizes writes how large each elastic ReplicatedJob is and is to be (P109). It changes together with
 // what it speaks of, the counts or the epoch, so it costs no write of its own.
-func SetElastic(v *view.View, statuses []jobset.ReplicatedJobStatus) {
+func SetSizes(v *view.View, statuses []jobset.ReplicatedJobStatus) {
 	var built map[string]int64 // whoever asks reads every Job
 	for i := range statuses {
 		status := &statuses[i]
@@ -40,16 +40,16 @@ func SetElastic(v *view.View, statuses []jobset.ReplicatedJobStatus) {
 			}
 			current = int32(min(built[status.Name], math.MaxInt32))
 		}
-		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: LastResize(v, was, desired)}
+		status.Elastic = &jobset.ElasticSize{Current: current, Desired: desired, LastResizeTime: lastResize(v, was, desired)}
 		if was != nil {
 			status.Elastic.Ceiling, status.Elastic.Limit = was.Ceiling, was.Limit // see PlannedSizes
 		}
 	}
 }
 
-// LastResize returns when the size that the spec asks for last changed, nil if it never has. It is in the status, which
+// lastResize returns when the size that the spec asks for last changed, nil if it never has. It is in the status, which
 // users do not write: who could write this time could keep a size from being planned, for as long as they want (P107).
-func LastResize(v *view.View, was *jobset.ElasticSize, desired int32) *metav1.Time {
+func lastResize(v *view.View, was *jobset.ElasticSize, desired int32) *metav1.Time {
 	switch {
 	case was == nil:
 		return nil

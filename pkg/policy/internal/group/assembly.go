@@ -83,7 +83,7 @@ func setClock(since *time.Time) pass.Result {
 func waited(v *view.View) time.Duration {
 	since := v.JobSet.Status.AssemblingSince.Time
 	if since.After(v.Now) {
-		since = v.Now // as assemblyClock writes it
+		since = v.Now // as AssemblyClock writes it
 	}
 	from := since.Add(v.Clock.Stood + plannedGrace(v))
 	if v.Clock.LedSince.After(from) {
@@ -125,7 +125,7 @@ func AssemblyDeadline(v *view.View, before pass.Result) pass.Result {
 		return pass.Result{Ends: true, Ask: pass.Questions{ReadReports: unread}}
 	}
 	if confirmed := confirmedLate(v, overTime); len(confirmed) < len(overTime) { // the others are read in the next pass
-		overTime, r = confirmed, r.And(pass.RequeueAfter(pass.GatherNodes))
+		overTime, r = confirmed, r.And(pass.RequeueAfter(pass.RecheckInterval))
 		if len(overTime) == 0 {
 			return r
 		}
@@ -266,7 +266,7 @@ func StuckPods(v *view.View, before pass.Result) pass.Result {
 	if len(over) == 0 {
 		return r
 	}
-	return r.And(pass.Forced(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
+	return r.And(pass.DeleteByForce(over, fmt.Sprintf("%d worker Pods on nodes that are not ready should have stopped more than %s ago; they are deleted by force: %s",
 		len(over), grace, view.PodNames(over))))
 }
 

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
-// MostConfirmed is how many workers that seem to be lost, or late, are read at a time. One that is lost breaks the group.
-const MostConfirmed = 50
+// mostConfirmed is how many workers that seem to be lost, or late, are read at a time. One that is lost breaks the group.
+const mostConfirmed = 50
 
 // loss names the first indexes that the Job lacks.
 func loss(j *view.JobSlots) *pass.Loss {
@@ -23,7 +23,7 @@ func loss(j *view.JobSlots) *pass.Loss {
 		if slot.State == view.SlotLost {
 			loss.Indexes = append(loss.Indexes, int64(slot.Index))
 		}
-		if len(loss.Indexes) == MostConfirmed {
+		if len(loss.Indexes) == mostConfirmed {
 			break
 		}
 	}
@@ -51,7 +51,7 @@ func unreadReports(v *view.View, late []*facts.Member) []*facts.Member {
 	if !v.InLeases || v.ReportsRead != nil {
 		return nil
 	}
-	return late[:min(len(late), MostConfirmed)]
+	return late[:min(len(late), mostConfirmed)]
 }
 
 // confirmedLate returns those of the Pods that have not reported as that read shows it.

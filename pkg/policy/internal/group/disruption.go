@@ -19,8 +19,8 @@ import (
 
 // Reasons that kubelets give to Pods that they end for others. An eviction is not among them: the Pod may have used up the node.
 const (
-	EndedByShutdown = "Terminated"
-	EndedByCritical = "Preempting"
+	endedByShutdown = "Terminated"
+	endedByCritical = "Preempting"
 )
 
 // isDisruption reports whether a failure is that of a Pod that was taken away.
@@ -31,5 +31,5 @@ func isDisruption(f *pass.Failure) bool {
 	case f.Deleted:
 		return f.Reason != corev1.PodReasonTerminationByKubelet
 	}
-	return f.Container == "" && slices.Contains([]string{EndedByShutdown, EndedByCritical}, f.Reason)
+	return f.Container == "" && slices.Contains([]string{endedByShutdown, endedByCritical}, f.Reason)
 }

@@ -121,7 +121,7 @@ func BreakGroup(v *view.View, _ pass.Result) pass.Result {
 	if isDisruption(failure) {
 		charged |= pass.Disrupted
 	}
-	restart := RestartGroup(v, cause, first, charged)
+	restart := Restart(v, cause, first, charged)
 	switch {
 	case incomplete: // P17
 		restart = jobs.RestartAll(constants.DefaultFailurePolicyReason, jobset.RestartJobSet, whyIncomplete(v)+": "+cause, first)
@@ -133,11 +133,11 @@ func BreakGroup(v *view.View, _ pass.Result) pass.Result {
 	return r.And(jobs.Charge(v, restart.And(counted.Result), jobs.LastFailure(cause)))
 }
 
-// RestartGroup makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.
-func RestartGroup(v *view.View, why string, cause jobset.RestartCause, charged pass.Changes) pass.Result {
+// Restart makes all workers of epoch S restart in place. What it is charged, if anything, says how long the lift waits.
+func Restart(v *view.View, why string, cause jobset.RestartCause, charged pass.Changes) pass.Result {
 	message := fmt.Sprintf("%s; all workers of epoch %d restart in place%s", why, v.Synced, notBefore(v, charged))
 	r := pass.Tell(pass.RestartsNow(message), pass.Warning(constants.InPlaceRestartStartedReason, message))
-	r.Changes, r.Reports.Outcomes, r.Began = pass.Deprecate|pass.BreaksGroup, []pass.Outcome{pass.GroupBroken}, Record(v, cause, charged)
+	r.Changes, r.Reports.Outcomes, r.Began = pass.Deprecate|pass.BreaksGroup, []pass.Outcome{pass.GroupBroken}, RestartRecord(v, cause, charged)
 	return r
 }
 

@@ -71,7 +71,7 @@ func lasting(v *view.View) Lasting {
 	switch {
 	case v.Finished:
 		return Lasting{}
-	case WasSuspended(&v.JobSet.Status):
+	case wasSuspended(&v.JobSet.Status):
 		return Lasting{Phase: PhasePaused}
 	case v.Running():
 		return Lasting{Phase: PhaseRunning}
@@ -108,13 +108,13 @@ func KeepTime(v *view.View, allReported bool, next *jobset.JobSetStatus) {
 func endsPhase(was, next *jobset.JobSetStatus) bool {
 	return ptr.Deref(was.DeprecatedEpoch, 0) != ptr.Deref(next.DeprecatedEpoch, 0) ||
 		ptr.Deref(was.SyncedEpoch, 0) != ptr.Deref(next.SyncedEpoch, 0) ||
-		WasSuspended(was) != WasSuspended(next) ||
+		wasSuspended(was) != wasSuspended(next) ||
 		was.TerminalState != next.TerminalState ||
 		was.FaultTolerance != nil && was.FaultTolerance.Reset != nil && (next.FaultTolerance == nil || next.FaultTolerance.Reset == nil)
 }
 
-// WasSuspended reports whether a status says that the JobSet is suspended.
-func WasSuspended(s *jobset.JobSetStatus) bool {
+// wasSuspended reports whether a status says that the JobSet is suspended.
+func wasSuspended(s *jobset.JobSetStatus) bool {
 	return apimeta.IsStatusConditionTrue(s.Conditions, string(jobset.JobSetSuspended))
 }
 
@@ -133,7 +133,7 @@ func (l Lasting) Spend(t *jobset.TimeStatus, now time.Time) {
 	case PhaseRunning:
 		t.Running.Duration += length
 	case PhaseAssembling:
-		paused := spent.Within(l.Pauses)
+		paused := spent.within(l.Pauses)
 		t.Paused.Duration += paused
 		t.Assembling.Duration += length - paused
 	}
@@ -154,9 +154,9 @@ func pauses(v *view.View) []Span {
 	return found
 }
 
-// Within returns how much of a span others cover, which may overlap and are in the order of their beginnings. The API
+// within returns how much of a span others cover, which may overlap and are in the order of their beginnings. The API
 // keeps microseconds, so the ledger does.
-func (s Span) Within(others []Span) time.Duration {
+func (s Span) within(others []Span) time.Duration {
 	var covered time.Duration
 	for _, other := range others {
 		if other.From.Before(s.From) {

@@ -39,8 +39,8 @@ const (
 	gatherReports = 5 * time.Second
 	// mostAsked nodes are read in a pass.
 	mostAsked = 50
-	// MostLostNodes are remembered. The status of the JobSet is sent to every agent.
-	MostLostNodes = 16
+	// mostLostNodes are remembered. The status of the JobSet is sent to every agent.
+	mostLostNodes = 16
 	// webhookLag is how long after a node was heard from again the Pod webhook may still keep Pods off it.
 	webhookLag = 15 * time.Second
 )
@@ -62,7 +62,7 @@ func LostWorkers(v *view.View, before pass.Result) pass.Result {
 		return r.And(pass.RequeueAfter(left))
 	}
 	silent := NodesOf(awaited)
-	r = r.And(Ask(v, silent))
+	r = r.And(AskNodes(v, silent))
 	heard := slices.ContainsFunc(silent, func(node string) bool { return !v.Heard[node].Silent(v.Now) })
 	switch all := len(nodesOfGroup(v)); {
 	case heard || !othersAreBack(v):
@@ -75,7 +75,7 @@ func LostWorkers(v *view.View, before pass.Result) pass.Result {
 		return r.And(pass.RequeueAfter(left))
 	}
 	// Of more than the status holds, the others wait for their turn: those that it drops would be written again and again.
-	silent = silent[:min(len(silent), MostLostNodes)]
+	silent = silent[:min(len(silent), mostLostNodes)]
 	awaited = slices.DeleteFunc(awaited, func(pod *facts.Member) bool { return !slices.Contains(silent, pod.Node) })
 	if slices.ContainsFunc(silent, func(node string) bool { return v.Heard[node].Due(v.Now) }) {
 		return r // it may have been heard from since: it is read now, and the next pass decides
@@ -134,8 +134,8 @@ func NodesOf(pods []*facts.Member) []string {
 	return slices.Sorted(maps.Keys(nodes))
 }
 
-// Ask asks what is heard from some nodes, and for another look when there is more of it.
-func Ask(v *view.View, nodes []string) pass.Result {
+// AskNodes asks what is heard from some nodes, and for another look when there is more of it.
+func AskNodes(v *view.View, nodes []string) pass.Result {
 	due := slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return !v.Heard[node].Due(v.Now) })
 	r := pass.RequeueAfter(facts.HeardInterval)
 	for _, node := range nodes {
@@ -161,7 +161,7 @@ func withLost(v *view.View, silent []string) (list []jobset.LostNode, added int)
 		}
 		list = append(list, jobset.LostNode{Node: node, Epoch: v.Synced, Time: metav1.NewTime(v.Now)})
 	}
-	return list[max(0, len(list)-MostLostNodes):], added
+	return list[max(0, len(list)-mostLostNodes):], added
 }
 
 // replaceLost deletes workers on lost nodes by force.
@@ -247,7 +247,7 @@ func heardAgain(v *view.View, before *pass.Result) pass.Result {
 	if !slices.Equal(next, known) {
 		r.LostNodes = &pass.LostNodeList{List: next}
 	}
-	return r.And(Ask(v, ask))
+	return r.And(AskNodes(v, ask))
 }
 
 // LostNodes returns the names of the nodes that new Pods of a JobSet keep off because workers were lost on them.

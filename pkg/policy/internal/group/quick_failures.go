@@ -111,8 +111,8 @@ func NotBeforeLift(v *view.View, resetPauseEnds time.Time) string {
 	return ""
 }
 
-// Record is the entry of a restart of the group.
-func Record(v *view.View, cause jobset.RestartCause, charged pass.Changes) *jobset.RestartRecord {
+// RestartRecord is the entry of a restart of the group.
+func RestartRecord(v *view.View, cause jobset.RestartCause, charged pass.Changes) *jobset.RestartRecord {
 	next := &jobset.RestartRecord{Kind: jobset.RestartedInPlace, Epoch: v.Synced, Reason: constants.InPlaceRestartReason, Cause: cause}
 	if pause := pauseAfter(v, QuickFailuresAfter(v, charged)); pause > 0 {
 		next.NotBefore = ptr.To(metav1.NewTime(v.Now.Add(pause)))

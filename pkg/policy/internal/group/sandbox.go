@@ -54,7 +54,7 @@ func LostSandboxes(v *view.View, before pass.Result) pass.Result {
 	if len(lost) == 0 || v.Running() || before.Changes.Any(pass.LiftBarrier) {
 		return r
 	}
-	r = r.And(pass.RequeueAfter(pass.GatherNodes)) // a Pod that changed since it was read is not deleted
+	r = r.And(pass.RequeueAfter(pass.RecheckInterval))
 	return r.And(pass.DeletePods(lost, constants.WorkerReplacedReason,
 		fmt.Sprintf("%d worker Pods lost their sandbox, as when their node restarts, and cannot start again; they are deleted to be recreated: %s",
 			len(lost), view.PodNames(lost))))

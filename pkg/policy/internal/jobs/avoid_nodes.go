@@ -37,10 +37,10 @@ import (
 // does not count, since an author could make others leave a node, or be made to. Where a queue places Pods it is only counted (P90a).
 
 const (
-	// MostNodeFailures nodes are remembered. The status of the JobSet is sent to every agent.
-	MostNodeFailures = 16
-	// LongestNodeCause is how much of the cause of a failure is kept.
-	LongestNodeCause = 200
+	// mostNodeFailures nodes are remembered. The status of the JobSet is sent to every agent.
+	mostNodeFailures = 16
+	// longestNodeCause is how much of the cause of a failure is kept.
+	longestNodeCause = 200
 )
 
 // AsksToAvoid returns what the JobSet asks for, nil if it avoids no nodes.
@@ -86,13 +86,13 @@ func blamesNode(f *pass.Failure) bool {
 	if f == nil || f.Node == "" || f.Hang.Hung() {
 		return false
 	}
-	return !f.Deleted || slices.Contains([]string{DeletedByTaint, corev1.PodReasonTerminationByKubelet, DeletedByGC}, f.Reason)
+	return !f.Deleted || slices.Contains([]string{deletedByTaint, corev1.PodReasonTerminationByKubelet, deletedByGC}, f.Reason)
 }
 
 // Reasons of the condition DisruptionTarget, which k8s.io/api does not name.
 const (
-	DeletedByTaint = "DeletionByTaintManager"
-	DeletedByGC    = "DeletionByPodGC"
+	deletedByTaint = "DeletionByTaintManager"
+	deletedByGC    = "DeletionByPodGC"
 )
 
 // NodeCharge is what counting a failure adds to a restart.
@@ -110,7 +110,7 @@ func CountFailure(v *view.View, f *pass.Failure) NodeCharge {
 	}
 	failures, within := tolerance.Avoidance(asked)
 	n := jobset.NodeFailures{Node: f.Node}
-	others := make([]jobset.NodeFailures, 0, MostNodeFailures)
+	others := make([]jobset.NodeFailures, 0, mostNodeFailures)
 	for _, known := range NodeFailuresOf(v.JobSet) {
 		if known.Node == f.Node {
 			n = *known.DeepCopy()
@@ -118,12 +118,12 @@ func CountFailure(v *view.View, f *pass.Failure) NodeCharge {
 			others = append(others, known)
 		}
 	}
-	if len(others) >= MostNodeFailures {
-		others = withoutOldest(others, len(others)-MostNodeFailures+1)
+	if len(others) >= mostNodeFailures {
+		others = withoutOldest(others, len(others)-mostNodeFailures+1)
 	}
 	n.Times = append(slices.DeleteFunc(n.Times, func(t metav1.Time) bool { return !v.Now.Before(t.Add(within)) }), metav1.NewTime(v.Now))
 	n.Times = n.Times[max(0, len(n.Times)-failures):]
-	n.Cause = pass.Shortened(f.String(), LongestNodeCause)
+	n.Cause = pass.Shortened(f.String(), longestNodeCause)
 	var c NodeCharge
 	if calm := n.GivenUpTime == nil || !v.Now.Before(n.GivenUpTime.Add(within)); len(n.Times) >= failures && calm && !placement.HasPodsPlacedByQueue(v.JobSet) {
 		n.AvoidedSince, n.GivenUpTime = ptr.To(metav1.NewTime(v.Now)), nil

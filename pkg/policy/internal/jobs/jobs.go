@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
-// NextBatch is how soon to go on when a plan could not hold all: at once, but
+// nextBatch is how soon to go on when a plan could not hold all: at once, but
 // behind the JobSets that wait in the queue.
-const NextBatch = time.Millisecond
+const nextBatch = time.Millisecond
 
 // CreateJobs creates the Jobs whose names no other Job holds, of the ReplicatedJobs
 // that have their turn. A name of an earlier attempt is free once its Job, and
@@ -62,7 +62,7 @@ func CreateJobs(v *view.View, before pass.Result) pass.Result {
 		r.Writes.Uncreated -= int64(len(indexes[i]))
 	}
 	if r.Writes.Uncreated > 0 && len(awaited) == 0 {
-		return r.And(pass.RequeueAfter(NextBatch))
+		return r.And(pass.RequeueAfter(nextBatch))
 	}
 	return r
 }
@@ -75,10 +75,10 @@ func FollowSuspend(v *view.View, _ pass.Result) pass.Result {
 	}
 	r := resumeJobs(v)
 	if r.Writes.Does(pass.ResumeJob) && r.Writes.Unresumed > 0 {
-		r = r.And(pass.RequeueAfter(NextBatch))
+		r = r.And(pass.RequeueAfter(nextBatch))
 	}
 	if r.Writes.Unresumed == 0 {
-		r = r.And(Resumed(v))
+		r = r.And(endSuspension(v))
 	}
 	return r
 }
@@ -94,16 +94,16 @@ func suspendJobs(v *view.View) pass.Result {
 	return r
 }
 
-// Suspending reports whether Jobs may have been suspended, and not yet all of them.
-func Suspending(v *view.View) bool {
+// suspending reports whether Jobs may have been suspended, and not yet all of them.
+func suspending(v *view.View) bool {
 	c := apimeta.FindStatusCondition(v.JobSet.Status.Conditions, string(jobset.JobSetSuspended))
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == constants.SuspendingReason
 }
 
-// Resumed ends a suspension, also one that was not complete.
-func Resumed(v *view.View) pass.Result {
+// endSuspension ends a suspension, also one that was not complete.
+func endSuspension(v *view.View) pass.Result {
 	n := pass.BecomesFalse(jobset.JobSetSuspended, constants.ResumedReason, constants.ResumedMessage)
-	n.IfTrue = !Suspending(v)
+	n.IfTrue = !suspending(v)
 	return pass.Tell(n)
 }
 

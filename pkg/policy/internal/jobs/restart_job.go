@@ -39,8 +39,8 @@ func restartJob(v *view.View, job *batchv1.Job, action jobset.FailurePolicyActio
 	return r
 }
 
-// Apply raises the counters of the Job.
-func Apply(r *pass.JobRestart, statuses []jobset.ReplicatedJobStatus) {
+// CountRestart raises the counters of a Job that restarts alone.
+func CountRestart(r *pass.JobRestart, statuses []jobset.ReplicatedJobStatus) {
 	for i := range statuses {
 		status := &statuses[i]
 		if status.Name != r.ReplicatedJob {

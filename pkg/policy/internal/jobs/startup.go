@@ -58,11 +58,11 @@ func started(v *view.View, r *view.ReplicatedJob) bool {
 	return int64(r.Failed)+ready+int64(r.Succeeded) == int64(r.Replicas)
 }
 
-// JobsBack counts, by ReplicatedJob, the Jobs whose workers are all done or back: at S+1 while the group assembles, at S while
+// CountBack counts, by ReplicatedJob, the Jobs whose workers are all done or back: at S+1 while the group assembles, at S while
 // it runs. In process mode others wait for that, and not for readiness: a worker that is held, such as an sshd, is never
 // ready (P126). So the pass that sees the last report gives the next Jobs their turn and does not lift. It returns nil if
 // the group has no order of start, or readiness decides.
-func JobsBack(v *view.View) map[string]int64 {
+func CountBack(v *view.View) map[string]int64 {
 	if !v.Watched || workerpod.ModeOf(v.JobSet.Spec.FailurePolicy) != jobset.ProcessMode || !hasOrder(v) {
 		return nil
 	}

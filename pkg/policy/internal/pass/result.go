@@ -142,6 +142,19 @@ func DeletePods(pods []*facts.Member, reason, message string) (r Result) {
 	return r
 }
 
+// RecheckInterval is how soon to look again at Pods that are to be deleted: one that changed since it was read is not, and such a change
+// may wake nobody.
+const RecheckInterval = time.Second
+
+// DeleteByForce deletes Pods by force, and looks again.
+func DeleteByForce(pods []*facts.Member, message string) Result {
+	r := DeletePods(pods, constants.ForcefulDeletionReason, message).And(RequeueAfter(RecheckInterval))
+	for i := range r.Writes.Ops {
+		r.Writes.Ops[i].Force = true
+	}
+	return r
+}
+
 // DeleteJobs deletes those Jobs that are not being deleted.
 func DeleteJobs(jobs ...*batchv1.Job) (r Result) {
 	for _, job := range WithoutTerminating(jobs...) {
@@ -201,16 +214,4 @@ func startupEnds(reason, message string) Notice {
 	n := Silently(jobset.JobSetStartupPolicyInProgress, metav1.ConditionFalse, reason, message)
 	n.IfTrue = true
 	return n
-}
-
-// GatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
-const GatherNodes = time.Second
-
-// Forced deletes Pods by force. One that changed since it was read is not deleted, and such a change may wake nobody.
-func Forced(pods []*facts.Member, message string) Result {
-	r := DeletePods(pods, constants.ForcefulDeletionReason, message).And(RequeueAfter(GatherNodes))
-	for i := range r.Writes.Ops {
-		r.Writes.Ops[i].Force = true
-	}
-	return r
 }

@@ -81,7 +81,7 @@ const (
 	CreateJob
 	ResumeJob
 	DeleteJobSet
-	EndOfOps
+	endOfOps
 
 	// ChangeJobs are changes of Jobs. ChangeGroup: workers come or go.
 	ChangeJobs  = DeleteJob | SuspendJob | ScaleJob | CreateJob | ResumeJob

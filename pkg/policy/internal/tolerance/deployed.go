@@ -31,15 +31,6 @@ func WaitsForDeployed(v *view.View, sum *pass.Result) bool {
 	return v.Tolerant && (creates || sum.Writes.Does(pass.ResumeJob)) && !v.IsTrue(jobset.JobSetResourcesDeployed)
 }
 
-// withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
-func withoutJobs(r pass.Result) pass.Result {
-	r.Deploys, r.Notices = r.Writes.Does(pass.CreateJob|pass.ResumeJob), nil
-	r.Writes.Uncreated += int64(len(r.Writes.Of(pass.CreateJob)))
-	r.Writes.Unresumed += int64(len(r.Writes.Of(pass.ResumeJob)))
-	r.Writes.Drop(pass.CreateJob | pass.ResumeJob)
-	return r
-}
-
 // ResourcesDeployed keeps the condition.
 func ResourcesDeployed(v *view.View, before pass.Result) pass.Result {
 	if !v.Tolerant {

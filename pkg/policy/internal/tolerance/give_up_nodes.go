@@ -98,7 +98,7 @@ func without(v *view.View, node string) *pass.NodeFailures {
 	list := slices.Clone(jobs.NodeFailuresOf(v.JobSet))
 	for i := range list {
 		if list[i].Node == node {
-			list[i].AvoidedSince, list[i].GivenUpTime = nil, ptr.To(metav1.NewTime(WholeSecond(v.Now)))
+			list[i].AvoidedSince, list[i].GivenUpTime = nil, ptr.To(metav1.NewTime(wholeSecond(v.Now)))
 		}
 	}
 	return &pass.NodeFailures{List: list}

@@ -43,7 +43,7 @@ func ReplaceOutdated(v *view.View, before pass.Result) pass.Result {
 	if len(pods) == 0 {
 		return pass.Result{}
 	}
-	r := pass.RequeueAfter(pass.GatherNodes) // a Pod that changed since it was read is not deleted
+	r := pass.RequeueAfter(pass.RecheckInterval)
 	r.HoldsLift = true
 	return r.And(pass.DeletePods(pods, constants.WorkersMovedReason,
 		fmt.Sprintf("%d Pods were created before it was decided which nodes this JobSet avoids; they are deleted to be recreated: %s", len(pods), view.PodNames(pods))))

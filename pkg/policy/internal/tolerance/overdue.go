@@ -38,11 +38,11 @@ func Overdue(v *view.View, _ pass.Result) pass.Result {
 	grace := v.Settings.ForcefulDeletion
 	lost, r := overdueOnLostNodes(v, view.SortByName(leaving))
 	if len(lost) > 0 {
-		r = r.And(pass.Forced(lost, fmt.Sprintf("%d Pods should have stopped, and their nodes are silent (%s); they are deleted by force: %s", len(lost), view.FirstOf(group.NodesOf(lost)), view.PodNames(lost))))
+		r = r.And(pass.DeleteByForce(lost, fmt.Sprintf("%d Pods should have stopped, and their nodes are silent (%s); they are deleted by force: %s", len(lost), view.FirstOf(group.NodesOf(lost)), view.PodNames(lost))))
 	}
 	pods, more := v.Past(slices.DeleteFunc(leaving, func(pod *facts.Member) bool { return slices.Contains(lost, pod) }), grace)
 	if r = r.And(more); len(pods) > 0 {
-		r = r.And(pass.Forced(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, view.PodNames(pods))))
+		r = r.And(pass.DeleteByForce(pods, fmt.Sprintf("%d Pods should have stopped more than %s ago; they are deleted by force: %s", len(pods), grace, view.PodNames(pods))))
 	}
 	var held []*batchv1.Job
 	for _, job := range v.Jobs {
@@ -77,7 +77,7 @@ func overdueOnLostNodes(v *view.View, leaving []*facts.Member) (over []*facts.Me
 	if r = pass.RequeueAfter(next); len(stopped) == 0 {
 		return nil, r
 	}
-	r = r.And(group.Ask(v, group.NodesOf(stopped)))
+	r = r.And(group.AskNodes(v, group.NodesOf(stopped)))
 	silent := slices.DeleteFunc(stopped, func(pod *facts.Member) bool { return !v.Heard[pod.Node].Silent(v.Now) })
 	over, more := v.Past(silent, time.Duration(*asked.ReplaceAfterSeconds)*time.Second)
 	return over, r.And(more)

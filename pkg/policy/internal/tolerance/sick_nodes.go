@@ -36,6 +36,9 @@ import (
 // is charged, but none is begun either once the budget is spent: a node whose label comes and goes
 // must not use up what failures need.
 
+// gatherNodes is how long a move waits for more nodes to be marked: a switch or a rack fails as a whole.
+const gatherNodes = time.Second
+
 // A label that comes and goes must not restart the group each time (P92a): soon after a move it has to last.
 const (
 	calmAfterMove = 10 * time.Minute
@@ -122,7 +125,7 @@ func MoveInPlace(v *view.View, _ pass.Result) pass.Result {
 	case m.None() || !movesInPlace(v):
 		return pass.Result{}
 	case !v.Running():
-		r := pass.RequeueAfter(pass.GatherNodes) // a Pod that changed since it was read is not deleted
+		r := pass.RequeueAfter(pass.RecheckInterval)
 		r.Remember.Moving = true
 		return r.And(pass.DeletePods(m.Pods, constants.WorkersMovedReason, m.String()+"; they are deleted to be recreated elsewhere"))
 	case FailureComesFirst(v):
@@ -136,7 +139,7 @@ func MoveInPlace(v *view.View, _ pass.Result) pass.Result {
 	if r = r.And(wait); waits {
 		return r
 	}
-	restart := group.RestartGroup(v, m.String()+", and move, which does not count towards maxRestarts"+group.SavesFirst(v), pass.OtherCause(m.String()), pass.Deprecate)
+	restart := group.Restart(v, m.String()+", and move, which does not count towards maxRestarts"+group.SavesFirst(v), pass.OtherCause(m.String()), pass.Deprecate)
 	restart.Changes |= pass.Planned
 	restart.Began.Planned = true
 	restart.Reports.Outcomes = append(restart.Reports.Outcomes, pass.MovedInPlace)
@@ -161,7 +164,7 @@ func beforeMove(v *view.View) (r pass.Result, waits bool) {
 	if jobs.BudgetSpent(v) {
 		return pass.Result{}, true // MoveRefused says so
 	}
-	left := pass.GatherNodes
+	left := gatherNodes
 	if movedLately(v) {
 		left = lastingMark
 	}

@@ -46,7 +46,7 @@ func RetryPause(v *view.View, _ pass.Result) pass.Result {
 	case reset.JobsGoneTime == nil && !v.ChildrenRead:
 		return pass.Result{HoldsJobs: true, Ask: pass.Questions{ReadChildren: true}}
 	}
-	gone := ptr.To(metav1.NewTime(WholeSecond(v.Now)))
+	gone := ptr.To(metav1.NewTime(wholeSecond(v.Now)))
 	if reset.JobsGoneTime.Before(gone) { // else the clock was put back, and the pause would last until it has caught up
 		gone = reset.JobsGoneTime
 	}
@@ -67,8 +67,8 @@ func attemptExists(v *view.View) bool {
 	return len(v.Observed.Active)+len(v.Observed.Successful)+len(v.Observed.Failed) > 0
 }
 
-// WholeSecond rounds up to what the API keeps, so that a time from there on is never cut short.
-func WholeSecond(t time.Time) time.Time {
+// wholeSecond rounds up to what the API keeps, so that a time from there on is never cut short.
+func wholeSecond(t time.Time) time.Time {
 	return t.Add(time.Second - 1).Truncate(time.Second)
 }
 
@@ -86,8 +86,8 @@ func tellPause(v *view.View, begins bool, until time.Time) pass.Result {
 	return r
 }
 
-// ApplyTolerance changes what the next status remembers of faultTolerance.
-func ApplyTolerance(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
+// Remember changes what the next status remembers of faultTolerance.
+func Remember(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 	if !v.Tolerant {
 		forgetTolerance(v, status)
 		return

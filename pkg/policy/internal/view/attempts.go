@@ -109,14 +109,14 @@ func restartsAt(counters []int32, index int) int32 {
 	return 0
 }
 
-// MostAhead is how far the attempt of a Job may be ahead of a status that was lost. A label that says more was edited, and
+// mostAhead is how far the attempt of a Job may be ahead of a status that was lost. A label that says more was edited, and
 // counting on from it would overflow.
-const MostAhead = 1 << 20
+const mostAhead = 1 << 20
 
 // attemptOf reads the attempt that a Job was built for, of which the status counts the current one.
 func attemptOf(job *batchv1.Job, key string, current int32) (int64, error) {
 	attempt, err := Number(job, key)
-	if err == nil && attempt > int64(current)+MostAhead {
+	if err == nil && attempt > int64(current)+mostAhead {
 		err = unreadable(job, key, fmt.Errorf("attempt %d is far above the current one, %d", attempt, current))
 	}
 	return attempt, err

@@ -16,8 +16,8 @@ type GroupState struct {
 	Jobs []JobSlots
 	// Size is the number of slots.
 	Size int64
-	// Members are the slots with a live Pod, reported those whose Pod reports S+1, leaving those
-	// whose Pod has not gone yet, unscheduled those whose Pod has no node and has not reported.
+	// Members are the slots with a live Pod, Reported those whose Pod reports S+1, Leaving those
+	// whose Pod has not gone yet, Unscheduled those whose Pod has no node and has not reported.
 	Members, Reported, Leaving, Unscheduled int64
 	// preparing are Pods that have not reported and may have to be prepared first (P48a).
 	preparing []*facts.Member

@@ -32,9 +32,9 @@ const (
 	mostInPlace, mostRestarts = 2, 5
 	longestName               = 253
 	longestLabel              = 63
-	LongestReason             = 256
+	longestReason             = 256
 	longestMessage            = 256
-	LongestSuspect            = 512
+	longestSuspect            = 512
 )
 
 // oneBurst is how long restarts of single Jobs count as one entry: else one wave of them would leave room for nothing else.
@@ -46,7 +46,7 @@ func WriteHistory(r *pass.Result, v *View, status *jobset.JobSetStatus) {
 	if last := lastRestart(status); last != nil && last.Ended == nil {
 		switch {
 		case r.Changes.Any(pass.LiftBarrier) && last.Kind == jobset.RestartedInPlace && last.Epoch == v.Synced:
-			last.Ended, last.Workers, last.Suspect = ptr.To(now), v.Group.Size, Cleaned(r.Suspect, LongestSuspect)
+			last.Ended, last.Workers, last.Suspect = ptr.To(now), v.Group.Size, cleaned(r.Suspect, longestSuspect)
 		case last.Kind != jobset.RestartedInPlace && v.IsTrue(jobset.JobSetRestarting) && slices.ContainsFunc(r.Notices, func(n pass.Notice) bool {
 			return n.Condition.Reason == constants.JobsReadyReason
 		}):
@@ -56,7 +56,7 @@ func WriteHistory(r *pass.Result, v *View, status *jobset.JobSetStatus) {
 	if starts := r.Reports.WarmStarts; starts.Epoch > 0 {
 		for i := range status.RestartHistory {
 			if of := &status.RestartHistory[i]; of.Kind == jobset.RestartedInPlace && of.Epoch == starts.Epoch-1 {
-				of.Starts = Record(starts)
+				of.Starts = startsOf(starts)
 			}
 		}
 	}
@@ -64,8 +64,8 @@ func WriteHistory(r *pass.Result, v *View, status *jobset.JobSetStatus) {
 		return
 	}
 	next := *r.Began
-	next.Began, next.Cause = now, Bounded(&next.Cause)
-	next.Reason = Cleaned(next.Reason, LongestReason)
+	next.Began, next.Cause = now, bounded(&next.Cause)
+	next.Reason = cleaned(next.Reason, longestReason)
 	if r.Changes.Any(pass.RestartAllJobs) {
 		if next.Attempt = status.Restarts; v.Tolerant {
 			next.Kind = jobset.RestartedByReset
@@ -104,8 +104,8 @@ func (v *View) HangAnnounced() bool {
 	return last != nil && slices.Contains([]jobset.RestartCauseType{jobset.CauseSilent, jobset.CauseNeverSigned, jobset.CauseTriggered}, last.Cause.Type)
 }
 
-// Record is what the history keeps of how workers were started.
-func Record(s pass.WarmStarts) *jobset.RestartStarts {
+// startsOf is what the history keeps of how workers were started.
+func startsOf(s pass.WarmStarts) *jobset.RestartStarts {
 	sign := func(of time.Duration) *metav1.Duration {
 		if of <= 0 {
 			return nil
@@ -115,17 +115,17 @@ func Record(s pass.WarmStarts) *jobset.RestartStarts {
 	return &jobset.RestartStarts{Warm: int32(s.Warm), Cold: int32(s.Cold), WarmSign: sign(s.WarmSign), ColdSign: sign(s.ColdSign)}
 }
 
-// Bounded cuts the strings of a cause.
-func Bounded(c *jobset.RestartCause) jobset.RestartCause {
+// bounded cuts the strings of a cause.
+func bounded(c *jobset.RestartCause) jobset.RestartCause {
 	next := *c
-	next.Job, next.Container = Cleaned(c.Job, longestLabel), Cleaned(c.Container, longestLabel)
-	next.Pod, next.Node = Cleaned(c.Pod, longestName), Cleaned(c.Node, longestName)
-	next.Reason, next.Message = Cleaned(c.Reason, LongestReason), Cleaned(c.Message, longestMessage)
+	next.Job, next.Container = cleaned(c.Job, longestLabel), cleaned(c.Container, longestLabel)
+	next.Pod, next.Node = cleaned(c.Pod, longestName), cleaned(c.Node, longestName)
+	next.Reason, next.Message = cleaned(c.Reason, longestReason), cleaned(c.Message, longestMessage)
 	return next
 }
 
-// Cleaned shortens a text, and replaces what a terminal would obey or a reader could not see.
-func Cleaned(text string, most int) string {
+// cleaned shortens a text, and replaces what a terminal would obey or a reader could not see.
+func cleaned(text string, most int) string {
 	return pass.Shortened(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

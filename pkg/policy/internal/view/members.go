@@ -133,6 +133,12 @@ func Due(pods []*facts.Member, left func(*facts.Member) time.Duration) (over []*
 	return over, next
 }
 
+// Past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
+func (v *View) Past(pods []*facts.Member, grace time.Duration) (over []*facts.Member, r pass.Result) {
+	over, next := Due(pods, func(pod *facts.Member) time.Duration { return v.Left(grace, pod.Deadline) })
+	return over, pass.RequeueAfter(next)
+}
+
 // GraceEnds returns when to look at the Pods again that are leaving, 0 if none is.
 func (v *View) GraceEnds() time.Duration {
 	var first time.Duration
@@ -189,10 +195,4 @@ func (v *View) doneDependencies() map[string]bool {
 		}
 	}
 	return done
-}
-
-// Past returns the Pods that should have stopped so long ago, and asks for a look when the next has.
-func (v *View) Past(pods []*facts.Member, grace time.Duration) (over []*facts.Member, r pass.Result) {
-	over, next := Due(pods, func(pod *facts.Member) time.Duration { return v.Left(grace, pod.Deadline) })
-	return over, pass.RequeueAfter(next)
 }

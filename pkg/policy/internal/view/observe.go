@@ -55,7 +55,7 @@ func Observe(js *jobset.JobSet, jobs []*batchv1.Job, g gates.Set) (Observed, err
 	sorted := slices.Clone(jobs)
 	slices.SortFunc(sorted, CompareJobs)
 	for _, job := range sorted {
-		isNamed := o.Taken.Add(js.Name, job)
+		isNamed := o.Taken.add(js.Name, job)
 		previous, err := outdated.previous(job)
 		if err != nil && !isNamed {
 			o.Foreign = append(o.Foreign, job)

@@ -26,7 +26,7 @@ import (
 
 // Preparation is which Pods of a group that assembles are being prepared.
 type Preparation struct {
-	// Holds: the clock stands for one of them, left is for how long at most.
+	// Holds: the clock stands for one of them, Left is for how long at most.
 	Holds bool
 	Left  time.Duration
 	// Pods are those that are, or were.

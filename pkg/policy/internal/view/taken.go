@@ -16,9 +16,9 @@ import (
 // the Jobs that exist, not with those that the spec asks for.
 type Taken map[string][]int32
 
-// Add records the index in the name of a Job, and reports whether it is a name that Jobs of the JobSet have. Names count,
+// add records the index in the name of a Job, and reports whether it is a name that Jobs of the JobSet have. Names count,
 // not labels: two Jobs cannot have the same name.
-func (t Taken) Add(jobSet string, job *batchv1.Job) bool {
+func (t Taken) add(jobSet string, job *batchv1.Job) bool {
 	rest, ok := strings.CutPrefix(job.Name, jobSet)
 	cut := strings.LastIndexByte(rest, '-')
 	if !ok || cut < 1 || rest[0] != '-' {

@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package policy
+package elastic
 
 import (
 	"testing"
@@ -14,12 +14,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
-	"sigs.k8s.io/jobset/pkg/policy/internal/elastic"
+	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
 
 func TestLastResize(t *testing.T) {
 	t.Parallel()
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	before, at := ptr.To(metav1.NewTime(now.Add(-time.Hour))), ptr.To(metav1.NewTime(now))
 	for name, tc := range map[string]struct {
 		was  *jobset.ElasticSize
@@ -32,8 +33,8 @@ func TestLastResize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &view.View{Input: Input{Now: now}}
-			if diff := cmp.Diff(tc.want, elastic.LastResize(v, tc.was, 4)); diff != "" {
+			v := &view.View{Input: pass.Input{Now: now}}
+			if diff := cmp.Diff(tc.want, lastResize(v, tc.was, 4)); diff != "" {
 				t.Errorf("time (-want +got):\n%s", diff)
 			}
 		})

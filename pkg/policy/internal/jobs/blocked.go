@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package tolerance
+package jobs
 
 import (
 	"fmt"
@@ -30,9 +30,9 @@ import (
 //
 // A group that restarts in place says the second in WorkersStuck (P24), and with faultTolerance such Pods are deleted by force (P85).
 
-// LingerPatience is how long a Job may be about to go or fail before it is reported, lingerInterval how often that is looked at.
+// lingerPatience is how long a Job may be about to go or fail before it is reported, lingerInterval how often that is looked at.
 const (
-	LingerPatience = 30 * time.Second
+	lingerPatience = 30 * time.Second
 	lingerInterval = time.Minute
 )
 
@@ -61,7 +61,7 @@ func lingersSince(job *batchv1.Job) (since time.Time, fails bool) {
 // Lingers reports whether a Job has waited for its Pods to end for so long that they are named.
 func Lingers(job *batchv1.Job, now time.Time) bool {
 	since, _ := lingersSince(job)
-	return !since.IsZero() && now.Sub(since) >= LingerPatience
+	return !since.IsZero() && now.Sub(since) >= lingerPatience
 }
 
 // JobsBlocked says what keeps the Jobs from running or ending, or that nothing does any more.
@@ -94,7 +94,7 @@ func lingering(v *view.View) (texts []string, r pass.Result) {
 		switch since, _ := lingersSince(job); {
 		case since.IsZero():
 		case !Lingers(job, v.Now):
-			r = r.And(pass.RequeueAfter(v.Until(since.Add(LingerPatience))))
+			r = r.And(pass.RequeueAfter(v.Until(since.Add(lingerPatience))))
 		default:
 			late = append(late, job)
 		}
@@ -132,13 +132,13 @@ func whyLingering(v *view.View, job *batchv1.Job, since time.Time, fails bool) s
 	}
 	var names view.Named
 	for _, pod := range pods {
-		names.Add(leaving(pod))
+		names.Add(whereIs(pod))
 	}
 	return fmt.Sprintf("Job %s %s since %s and waits for Pods %s", job.Name, doing, stamp(since), names.String())
 }
 
-// leaving says where a Pod is and when it should be gone.
-func leaving(m *facts.Member) string {
+// whereIs says where a Pod is and when it should be gone.
+func whereIs(m *facts.Member) string {
 	where, when := "", "not being deleted"
 	if m.Node != "" {
 		where = "node " + m.Node + ", "

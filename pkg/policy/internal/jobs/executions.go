@@ -3,7 +3,7 @@ Copyright 2026 The JobSet Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package tolerance
+package jobs
 
 import (
 	"math"
@@ -15,7 +15,6 @@ import (
 
 	jobset "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/constants"
-	"sigs.k8s.io/jobset/pkg/policy/internal/jobs"
 	"sigs.k8s.io/jobset/pkg/policy/internal/pass"
 	"sigs.k8s.io/jobset/pkg/policy/internal/view"
 )
@@ -39,7 +38,7 @@ func WaitsForExecution(v *view.View, sum *pass.Result) bool {
 
 // runsAgain reports whether the JobSet is resumed and the status has yet to count that.
 func runsAgain(v *view.View, sum *pass.Result) bool {
-	return v.Gates.ExecutionAttemptsTracking && !sum.Ends && !v.SuspendWanted() && (jobs.Suspending(v) || v.IsTrue(jobset.JobSetSuspended))
+	return v.Gates.ExecutionAttemptsTracking && !sum.Ends && !v.SuspendWanted() && (suspending(v) || v.IsTrue(jobset.JobSetSuspended))
 }
 
 // StatusFirst leaves Jobs that are to run to the next pass, and lets the status say that they will.
@@ -49,7 +48,16 @@ func StatusFirst(v *view.View, sum pass.Result) pass.Result {
 		return sum
 	}
 	sum.Changes |= pass.ResumesJobSet
-	return sum.And(jobs.Resumed(v))
+	return sum.And(endSuspension(v))
+}
+
+// withoutJobs leaves the Jobs that are to run to the next pass, and with them what is reported about them.
+func withoutJobs(r pass.Result) pass.Result {
+	r.Deploys, r.Notices = r.Writes.Does(pass.CreateJob|pass.ResumeJob), nil
+	r.Writes.Uncreated += int64(len(r.Writes.Of(pass.CreateJob)))
+	r.Writes.Unresumed += int64(len(r.Writes.Of(pass.ResumeJob)))
+	r.Writes.Drop(pass.CreateJob | pass.ResumeJob)
+	return r
 }
 
 // WaitsForSuspended reports whether Jobs are to stop and the status does not say so yet, nor that they ran. If it did not, and the JobSet
@@ -59,7 +67,7 @@ func WaitsForSuspended(v *view.View, sum *pass.Result) bool {
 	if !counts && !v.IsLimited() || !sum.Writes.Does(pass.SuspendJob) {
 		return false
 	}
-	announced := jobs.Suspending(v) || v.IsTrue(jobset.JobSetSuspended)
+	announced := suspending(v) || v.IsTrue(jobset.JobSetSuspended)
 	return !announced || counts && v.JobSet.Status.ExecutionAttempts == nil
 }
 
