@@ -24,7 +24,7 @@ import (
 // The suite ends with what was told, and how long restarts took.
 var _ = ReportAfterSuite("table of stories and phases", func(report Report) {
 	var text string
-	for _, table := range []func(types.SpecReports) string{storyTable, phaseTable, outcomeTable, trainerTable, rejoinedTable, stories.HangTable, lossTable} {
+	for _, table := range []func(types.SpecReports) string{storyTable, phaseTable, outcomeTable, trainerTable, costTable, rejoinedTable, stories.HangTable, lossTable} {
 		text += table(report.SpecReports) + "\n"
 	}
 	fmt.Print("\n" + text)
