@@ -42,7 +42,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 
-	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(zapcore.Lock(zapcore.AddSync(stderr)))) // zap locks no writer itself
+	stderr = zapcore.Lock(zapcore.AddSync(stderr)) // zap locks no writer itself
+	log := zap.New(zap.UseFlagOptions(&opts.zap), zap.WriteTo(stderr))
 	// Libraries log through these two; our own code uses the logger of its context.
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)

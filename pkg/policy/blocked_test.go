@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +86,25 @@ func TestBlockedJobsAreReported(t *testing.T) {
 				t.Errorf("looks again after %s, want %s", plan.RequeueAfter, tc.look)
 			}
 		})
+	}
+}
+
+func TestFiveBlockedJobsAreNamed(t *testing.T) {
+	t.Parallel()
+	js := builders.MakeJobSet("js", "ns").ReplicatedJob(builders.MakeReplicatedJob("w").Replicas(6)).Obj()
+	var jobs []*batchv1.Job
+	for i := range 6 {
+		job := builders.MakeJob(js, "w", 5-i).Obj()
+		job.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
+		jobs = append(jobs, job)
+	}
+	plan := decideOnce(t, Input{JobSet: js, Jobs: jobs, Now: now})
+	message := apimeta.FindStatusCondition(plan.Status.Conditions, string(jobset.JobSetJobsBlocked)).Message
+	texts := strings.Split(message, "; ")
+	for i, want := range []string{"Job js-w-0 ", "Job js-w-1 ", "Job js-w-2 ", "Job js-w-3 ", "Job js-w-4 ", "and 1 more Jobs"} {
+		if i >= len(texts) || !strings.HasPrefix(texts[i], want) {
+			t.Fatalf("C388: %q is not number %d of %q", want, i, texts)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // compose makes a plan of what all steps decided.
-func compose(r *pass.Result, v *view.View) pass.Plan {
+func compose(v *view.View, r *pass.Result) pass.Plan {
 	plan := pass.Plan{
 		Questions: r.Ask, Writes: r.Writes, Remembered: r.Remember, Reports: r.Reports, Pace: r.Pace, Verdict: r.Verdict, Steps: v.Steps,
 	}
@@ -31,7 +31,7 @@ func compose(r *pass.Result, v *view.View) pass.Plan {
 	plan.Foreign, plan.Prepared = v.Observed.Foreign, v.Preparation.Pods
 	v.JobSet.Status.DeepCopyInto(&plan.Status)
 	plan.Status.ReplicatedJobsStatus = pass.KeepRest(v.Observed.Statuses, plan.Status.ReplicatedJobsStatus)
-	apply(r, v, &plan.Status)
+	apply(v, r, &plan.Status)
 	if plan.Verdict != nil {
 		plan.Verdict.WriteTo(&plan.Status, v.JobSet, v.Now)
 	}
@@ -43,14 +43,14 @@ func compose(r *pass.Result, v *view.View) pass.Plan {
 			plan.Events = append(plan.Events, n.Event)
 		}
 	}
-	view.WriteHistory(r, v, &plan.Status)
+	v.WriteHistory(r, &plan.Status)
 	tolerance.KeepActive(v, &plan.Status)
 	group.KeepTime(v, r.Changes.Any(pass.LiftBarrier) || r.Progress != nil, &plan.Status) // all workers have reported then
 	return plan
 }
 
 // apply changes the next status.
-func apply(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
+func apply(v *view.View, r *pass.Result, status *jobset.JobSetStatus) {
 	if r.Changes.Any(pass.Deprecate) && v.InPlace && v.Running() {
 		status.DeprecatedEpoch = ptr.To(v.Synced)
 		status.PlannedBreak = r.Changes.Any(pass.Planned) && workerpod.PlannedStopSeconds(v.JobSet.Spec.FailurePolicy) > 0
@@ -103,5 +103,5 @@ func apply(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
 	if r.LostNodes != nil {
 		status.LostNodes = r.LostNodes.List
 	}
-	tolerance.Remember(r, v, status)
+	tolerance.Remember(v, r, status)
 }

@@ -118,7 +118,7 @@ func Decide(in pass.Input) (pass.Plan, error) {
 	if sum = runSteps(v, lastSteps, sum); sum.Ask.ReadChildren {
 		return pass.Plan{Questions: pass.Questions{ReadChildren: true}, Steps: v.Steps, Status: *in.JobSet.Status.DeepCopy()}, nil
 	}
-	return compose(&sum, v), nil
+	return compose(v, &sum), nil
 }
 
 // runSteps adds the results of steps, up to the first that ends the pass.

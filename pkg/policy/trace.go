@@ -27,8 +27,7 @@ var changeNames = []string{"deprecate", "liftBarrier", "restartAllJobs", "charge
 // field of a plan is in the log without a line here.
 func trace(v *view.View, decide step, r pass.Result) {
 	name := runtime.FuncForPC(reflect.ValueOf(decide).Pointer()).Name()
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	v.Steps = append(v.Steps, pass.Step{Name: strings.ToLower(name[:1]) + name[1:], Added: added(&r, v.JobSet.Status.Conditions), Ended: r.Ends})
+	v.Steps = append(v.Steps, pass.Step{Name: lowerFirst(name[strings.LastIndexByte(name, '.')+1:]), Added: added(&r, v.JobSet.Status.Conditions), Ended: r.Ends})
 }
 
 // traceRule notes that a rule of Decide itself replaced what the steps before it asked for.
@@ -42,7 +41,7 @@ func traceRule(v *view.View, name, added string) {
 func added(r *pass.Result, conditions []metav1.Condition) []string {
 	added := fieldsOf(reflect.ValueOf(*r), "Ends", "Changes", "Notices", "Ask", "Writes", "Remember", "Reports", "Pace", "Began", "Suspect")
 	for i, name := range added { // names of the plan have a capital letter
-		added[i] = strings.ToLower(name[:1]) + name[1:]
+		added[i] = lowerFirst(name)
 	}
 	for _, part := range []any{r.Ask, r.Writes, r.Remember, r.Reports, r.Pace} {
 		added = append(added, fieldsOf(reflect.ValueOf(part), "Ops")...)
@@ -87,3 +86,5 @@ func fieldsOf(of reflect.Value, without ...string) []string {
 	}
 	return names
 }
+
+func lowerFirst(name string) string { return strings.ToLower(name[:1]) + name[1:] }

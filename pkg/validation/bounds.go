@@ -7,8 +7,6 @@ package validation
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -169,12 +167,11 @@ func templateBounds(js *jobset.JobSet, i int) field.ErrorList {
 // resourceBound counts the different names in a Pod template.
 func resourceBound(js *jobset.JobSet, i int) field.ErrorList {
 	spec := podSpec(js, i)
-	names := resourceNames(spec.Resources)
-	names.Insert(slices.Collect(maps.Keys(spec.Overhead))...)
+	all := []*corev1.ResourceRequirements{spec.Resources, {Requests: spec.Overhead}}
 	for _, c := range containersOf(js, i) {
-		names.Insert(resourceNames(&c.Resources).UnsortedList()...)
+		all = append(all, &c.Resources)
 	}
-	return atMost(podPath(i), len(names), maxResourceNames, "names of resources", "request only what nodes have")
+	return atMost(podPath(i), len(resourceNames(all...)), maxResourceNames, "names of resources", "request only what nodes have")
 }
 
 func restartRuleBounds(c *corev1.Container, path func() *field.Path) field.ErrorList {
@@ -224,9 +221,15 @@ func requiredTerms(affinity *corev1.Affinity) []corev1.NodeSelectorTerm {
 }
 
 // resourceNames are those of which something is requested or limited.
-func resourceNames(r *corev1.ResourceRequirements) sets.Set[corev1.ResourceName] {
-	if r == nil {
-		return sets.New[corev1.ResourceName]()
+func resourceNames(all ...*corev1.ResourceRequirements) sets.Set[corev1.ResourceName] {
+	names := sets.New[corev1.ResourceName]()
+	for _, r := range all {
+		r := ptr.Deref(r, corev1.ResourceRequirements{})
+		for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
+			for name := range list {
+				names.Insert(name)
+			}
+		}
 	}
-	return sets.KeySet(r.Requests).Insert(slices.Collect(maps.Keys(r.Limits))...)
+	return names
 }

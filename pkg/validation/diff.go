@@ -79,13 +79,14 @@ func diffKeys(path *field.Path, old, new reflect.Value) []string {
 		return nil
 	}
 	var out []string
-	for _, k := range append(old.MapKeys(), new.MapKeys()...) {
-		if was, is := old.MapIndex(k), new.MapIndex(k); was.IsValid() && is.IsValid() {
-			out = append(out, diff(path.Key(k.String()), was, is)...)
-		} else {
+	for i, k := range append(old.MapKeys(), new.MapKeys()...) {
+		was, is := old.MapIndex(k), new.MapIndex(k)
+		if !was.IsValid() || !is.IsValid() {
 			out = append(out, path.Key(k.String()).String())
+		} else if i < old.Len() { // not again by the new keys
+			out = append(out, diff(path.Key(k.String()), was, is)...)
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out) // a key of both was looked at twice
+	return out
 }

@@ -97,9 +97,10 @@ func withoutAdjustable(policy *jobset.FailurePolicy) *jobset.FailurePolicy {
 	if policy == nil || policy.InPlaceRestart == nil {
 		return policy
 	}
-	fixed := policy.DeepCopy()
-	fixed.InPlaceRestart.Progress, fixed.InPlaceRestart.LostNode = nil, nil
-	return fixed
+	fixed, inPlace := *policy, *policy.InPlaceRestart
+	inPlace.Progress, inPlace.LostNode = nil, nil
+	fixed.InPlaceRestart = &inPlace
+	return &fixed
 }
 
 // AdjustedWarnings are those about deadlines that an update changes (P131, P171).

@@ -55,9 +55,9 @@ var failures = []failure{
 	{"a Pod is deleted", nil, (*training).deletes},
 	{"a Pod is evicted", nil, (*training).evicts},
 	{"a Pod is preempted", needsGPU, (*training).preempts},
-	{"a node is rebooted (docker restart)", nil, docks("restart")},
-	{"a node is lost (docker pause)", leavesSilentNodes, docks("pause")},
-	{"a node is off (docker stop)", leavesSilentNodes, docks("stop")},
+	{"a node is rebooted (docker restart)", nil, byDocker("restart")},
+	{"a node is lost (docker pause)", leavesSilentNodes, byDocker("pause")},
+	{"a node is off (docker stop)", leavesSilentNodes, byDocker("stop")},
 }
 
 var _ = Describe("what each failure costs a training with PyTorch", Serial, Ordered, ContinueOnFailure, Label(pytorch, costs, "slow"), func() {
@@ -198,8 +198,8 @@ func leavesSilentNodes(js *jobset.JobSet) {
 	js.Spec.FailurePolicy.InPlaceRestart.Progress = &jobset.ProgressPolicy{StallSeconds: ptr.To(int32(stallsAfter.Seconds()))}
 }
 
-// docks does something to the node of a Pod, which is a container of Docker.
-func docks(verb string) func(*training, *corev1.Pod) time.Time {
+// byDocker does something to the node of a Pod, which is a container.
+func byDocker(verb string) func(*training, *corev1.Pod) time.Time {
 	return func(t *training, pod *corev1.Pod) time.Time {
 		GinkgoHelper()
 		skipUnlessContainer(t.ctx, pod.Spec.NodeName)

@@ -189,7 +189,7 @@ func (r *JobSetReconciler) pass(ctx context.Context, req ctrl.Request) (ctrl.Res
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	r.memory.forKey(req.NamespacedName).pace.calm = plan.Uncreated+plan.Unresumed == 0 && !workerpod.RestartsInPlace(js, r.gates)
+	r.memory.forKey(req.NamespacedName).pace.calm = len(plan.Ops) == 0 && plan.Uncreated+plan.Unresumed == 0 && !workerpod.RestartsInPlace(js, r.gates)
 	if plan.Confirm != nil { // still another Job seems to lack workers: the next pass confirms it
 		return ctrl.Result{RequeueAfter: passInterval}, nil
 	}

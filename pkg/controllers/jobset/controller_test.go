@@ -94,6 +94,34 @@ func TestReconcile(t *testing.T) {
 		}
 		s.Record.Expect(t)
 	})
+	t.Run("C378: passes over many Jobs are further apart after one that changed none, unless they restart in place", func(t *testing.T) {
+		t.Parallel()
+		js := two().Obj()
+		s := newShell(t, js)
+		waits := func(why string, want time.Duration) {
+			t.Helper()
+			s.memory.forJobSet(js).pace.jobs.Store(12_000) // as if the last pass had seen so many
+			s.Clock.SetTime(s.Clock.Now().Add(100 * time.Millisecond))
+			result, err := s.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(js)})
+			if err != nil || result.RequeueAfter != want {
+				t.Errorf("after a pass that %s: result %+v, error %v, want to wait for %s", why, result, err, want)
+			}
+		}
+		_, _ = pass(t, s)
+		waits("created Jobs", 150*time.Millisecond)
+		cached(t, s, []*batchv1.Job{builders.MakeJob(js, "a", 0).Obj(), builders.MakeJob(js, "b", 0).Obj()})
+		_, _ = pass(t, s)
+		waits("changed none", 900*time.Millisecond)
+		if err := s.Fake.Get(t.Context(), client.ObjectKeyFromObject(js), js); err != nil {
+			t.Fatal(err)
+		}
+		js.Spec.FailurePolicy, s.gates.InPlaceRestart = &jobset.FailurePolicy{RestartStrategy: jobset.InPlaceRestart}, true
+		if err := s.Fake.Update(t.Context(), js); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = pass(t, s)
+		waits("changed none of a group", 150*time.Millisecond)
+	})
 	t.Run("C10: a pass that failed is retried when the queue says so, so that its backoff grows", func(t *testing.T) {
 		t.Parallel()
 		s := newShell(t, two().Obj())

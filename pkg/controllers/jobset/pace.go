@@ -25,8 +25,8 @@ import (
 const passInterval = 50 * time.Millisecond
 
 // Passes over more than 2,000 Jobs are further apart, since those of a start cost the square of its Jobs: 250 ms from 10,000 Jobs
-// on while Jobs are created, which does not slow down a start at 500 requests a second, as a pass creates up to 250; 1 s from
-// 12,000 on once all exist, unless they restart in place. A pass that follows a pause starts at once. Above 50,000 Jobs leastPerJob
+// on while passes change Jobs, which does not slow down a start at 500 requests a second, as a pass creates up to 250; 1 s from
+// 12,000 on once they change none, unless they restart in place. A pass that follows a pause starts at once. Above 50,000 Jobs leastPerJob
 // counts: reading a Job takes one or two microseconds, so passes never take most of a worker's time.
 const (
 	passIntervalPerJob = 25 * time.Microsecond
@@ -51,7 +51,7 @@ type pace struct {
 	jobs atomic.Int64
 	// lastPass and lastWrite are when the last pass started, and when the status was last written.
 	lastPass, lastWrite time.Time
-	// calm: the last pass left no Job to create or resume, and no group waits for the next one.
+	// calm: the last pass changed no object but the status, left no Job to create or resume, and no group waits for the next one.
 	calm bool
 }
 

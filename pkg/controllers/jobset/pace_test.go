@@ -17,7 +17,7 @@ func TestPassesAreSpacedOut(t *testing.T) {
 	const ms = time.Millisecond
 	steps := []struct {
 		why      string
-		jobs     int64 // negative if all of them exist
+		jobs     int64 // negative if the last pass changed none
 		at, want time.Duration
 	}{
 		{"P22: the first pass starts at once", 0, 0, 0},
@@ -32,7 +32,7 @@ func TestPassesAreSpacedOut(t *testing.T) {
 		{"C378: at 2,000 Jobs the next waits for the rest of 50 ms", 2000, 520 * ms, 30 * ms},
 		{"C378: at 4,000 for that of 100 ms", 4000, 520 * ms, 80 * ms},
 		{"C378: at 20,000 for that of 250 ms", 20_000, 520 * ms, 230 * ms},
-		{"C378: at 2,000 that all exist for that of 50 ms", -2000, 520 * ms, 30 * ms},
+		{"C378: at 2,000 that no pass changed for that of 50 ms", -2000, 520 * ms, 30 * ms},
 		{"C378: at 4,000 for that of 200 ms", -4000, 520 * ms, 180 * ms},
 		{"C378: at 20,000 for that of a second", -20_000, 520 * ms, 980 * ms},
 		{"C378: after that it starts", -20_000, 1500 * ms, 0},

@@ -87,7 +87,7 @@ func tellPause(v *view.View, begins bool, until time.Time) pass.Result {
 }
 
 // Remember changes what the next status remembers of faultTolerance.
-func Remember(r *pass.Result, v *view.View, status *jobset.JobSetStatus) {
+func Remember(v *view.View, r *pass.Result, status *jobset.JobSetStatus) {
 	if !v.Tolerant {
 		forgetTolerance(v, status)
 		return

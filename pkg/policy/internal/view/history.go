@@ -41,7 +41,7 @@ const (
 const oneBurst = time.Minute
 
 // WriteHistory brings what the pass decided about restarts into the next status, after its conditions.
-func WriteHistory(r *pass.Result, v *View, status *jobset.JobSetStatus) {
+func (v *View) WriteHistory(r *pass.Result, status *jobset.JobSetStatus) {
 	now := metav1.NewMicroTime(v.Now)
 	if last := lastRestart(status); last != nil && last.Ended == nil {
 		switch {
